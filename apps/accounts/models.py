@@ -1,0 +1,47 @@
+"""People, their roles and their tokens. Only digests of tokens are kept."""
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+
+class User(AbstractUser):
+    """A person. Readers read; engineers also plan and submit; administrators also manage people and agents."""
+
+    class Role(models.TextChoices):
+        READER = "reader"
+        ENGINEER = "engineer"
+        ADMINISTRATOR = "administrator"
+
+    role = models.CharField(max_length=16, choices=Role.choices, default=Role.READER)
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(role__in=["reader", "engineer", "administrator"]), name="user_role_known"
+            )
+        ]
+
+    @property
+    def may_write(self) -> bool:
+        return self.role in (self.Role.ENGINEER, self.Role.ADMINISTRATOR)
+
+
+class ApiToken(models.Model):
+    """A person's key to the REST API: `digest` is the SHA-256 of the secret, `prefix` its first characters."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
+    name = models.CharField(max_length=100)
+    prefix = models.CharField(max_length=12)
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+
+class SignInLink(models.Model):
+    """A link that signs its owner in once."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_in_links")
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)

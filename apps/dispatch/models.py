@@ -1,0 +1,130 @@
+"""Campaigns become jobs; jobs go to agents under a lease. The states and their rules are the database's own.
+
+    queued -> matched -> running -> succeeded | failed | cancelled
+      ^          |          |
+      +----------+----------+   a lease that ran out, or a failure with attempts left, puts the job back
+
+Cancelling a queued or matched job ends it at once; a running one becomes `cancelling` until its agent has cleaned up
+(or its lease runs out).
+"""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from apps.accounts.models import User
+from apps.catalog.models import SHA256, LoadLevel, System, Workload
+from apps.runs.models import Run
+
+
+class Agent(models.Model):
+    """The program beside the databases. It proves who it is by a token of which only the digest is kept."""
+
+    name = models.SlugField(max_length=80, unique=True)
+    digest = models.CharField(max_length=64, unique=True)
+    labels = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    version = models.CharField(max_length=40, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    # What it last said of itself: free disk, spool size, refused uploads.
+    health = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.CheckConstraint(condition=Q(digest__regex=SHA256), name="agent_digest_is_sha256")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Campaign(models.Model):
+    """Systems x workloads x load levels x repetitions, planned together. Its state is that of its jobs."""
+
+    name = models.CharField(max_length=120)
+    systems = models.ManyToManyField(System, related_name="campaigns")
+    workloads = models.ManyToManyField(Workload, related_name="campaigns")
+    load_levels = models.ManyToManyField(LoadLevel, related_name="campaigns")
+    repetitions = models.PositiveIntegerField()
+    warmup = models.FloatField("warm-up of each run, s", default=0)
+    duration = models.FloatField("measured phase of each run, s")
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="campaigns")
+    created_at = models.DateTimeField(auto_now_add=True)
+    cancelled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(repetitions__gt=0), name="campaign_repetitions_positive"),
+            models.CheckConstraint(condition=Q(duration__gt=0, warmup__gte=0), name="campaign_times_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+ACTIVE = ("matched", "running", "cancelling")
+FINAL = ("succeeded", "failed", "cancelled")
+
+
+class Job(models.Model):
+    """One repetition of one system x one workload: prepare, climb the ladder of load levels, clean up.
+
+    A job is one repetition, not all of them, because systems can only be interleaved (A B B A) between jobs.
+    `position` is the order in which the campaign wants its jobs run.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        MATCHED = "matched"
+        RUNNING = "running"
+        CANCELLING = "cancelling"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="jobs")
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="jobs")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="jobs")
+    repetition = models.PositiveIntegerField()
+    position = models.PositiveIntegerField()
+    state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, null=True, blank=True, related_name="jobs")
+    # Attempts begun so far; an attempt's number is part of every message about it.
+    attempt = models.PositiveSmallIntegerField(default=0)
+    lease_expires_at = models.DateTimeField(null=True, blank=True)
+    reason = models.TextField(blank=True)
+    # What the agent says it is doing now, for people: "prepare", "4 threads", "clean-up".
+    progress = models.CharField(max_length=120, blank=True)
+    queued_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["campaign", "position"]
+        indexes = [models.Index(fields=["campaign", "position"], condition=Q(state="queued"), name="job_queue")]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "position"], name="job_position_once"),
+            models.UniqueConstraint(fields=["campaign", "system", "workload", "repetition"], name="job_once"),
+            # Two jobs on one system would measure each other.
+            models.UniqueConstraint(fields=["system"], condition=Q(state__in=ACTIVE), name="one_job_per_system"),
+            models.UniqueConstraint(fields=["agent"], condition=Q(state__in=ACTIVE), name="one_job_per_agent"),
+            models.CheckConstraint(
+                condition=Q(state="queued", lease_expires_at__isnull=True, finished_at__isnull=True)
+                | Q(state__in=ACTIVE, agent__isnull=False, lease_expires_at__isnull=False, finished_at__isnull=True)
+                | Q(state__in=FINAL, lease_expires_at__isnull=True, finished_at__isnull=False),
+                name="job_state_holds_together",
+            ),
+            models.CheckConstraint(condition=~Q(state="failed") | ~Q(reason=""), name="job_failure_has_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"job {self.pk}"
+
+
+class JobRun(models.Model):
+    """Which run came out of which attempt of which job. A run submitted without an agent has no such row."""
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="job_run")
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="job_runs")
+    attempt = models.PositiveSmallIntegerField()

@@ -1,0 +1,77 @@
+"""Figures that articles state, kept apart from measured runs. One row per stated figure."""
+
+from django.db import models
+from django.db.models import Q
+
+from apps.catalog.models import SHA256, HardwareClass, Metric, Platform
+
+
+class Article(models.Model):
+    """A published source, loaded from one YAML file; `content_hash` tells whether the file has changed since."""
+
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200)
+    author = models.CharField(max_length=120, blank=True)
+    publisher = models.CharField(max_length=120, blank=True)
+    published = models.CharField("date as stated (YYYY, YYYY-MM or YYYY-MM-DD)", max_length=10)
+    tested = models.CharField("date of the tests as stated", max_length=10, blank=True)
+    address = models.URLField(blank=True)
+    # What was run and on what, as the file states it: hardware, topology, workloads, conditions.
+    setup = models.JSONField(default=dict, blank=True)
+    content_hash = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["-published", "title"]
+        constraints = [models.CheckConstraint(condition=Q(content_hash__regex=SHA256), name="article_hash_is_sha256")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Figure(models.Model):
+    """One stated figure. A ratio names numerator and denominator and has no absolute value; an outcome has only a note.
+
+    `side` is whom the figure is about as the article names it; `platform` the catalog's platform where there is one.
+    """
+
+    class Qualifier(models.TextChoices):
+        EXACT = "exact"
+        APPROX = "approx", "about"
+        AT_LEAST = "at_least", "at least"
+        AT_MOST = "at_most", "at most"
+
+    article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="figures")
+    entry = models.CharField("entry of the file, for example results[3]", max_length=80)
+    workload = models.CharField(max_length=80)
+    conditions = models.JSONField(default=dict, blank=True)
+    metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+")
+    unit = models.CharField(max_length=40, blank=True)
+    value = models.FloatField(null=True, blank=True)
+    low = models.FloatField(null=True, blank=True)
+    high = models.FloatField(null=True, blank=True)
+    qualifier = models.CharField(max_length=10, choices=Qualifier.choices, blank=True)
+    side = models.CharField(max_length=80, blank=True)
+    platform = models.ForeignKey(Platform, on_delete=models.PROTECT, null=True, blank=True, related_name="figures")
+    hardware_class = models.ForeignKey(
+        HardwareClass, on_delete=models.PROTECT, null=True, blank=True, related_name="figures"
+    )
+    numerator = models.CharField(max_length=80, blank=True)
+    denominator = models.CharField(max_length=80, blank=True)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["article", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["article", "entry"], name="figure_once"),
+            # A ratio is of two sides; anything else is of one.
+            models.CheckConstraint(
+                condition=Q(unit="ratio") & ~Q(numerator="") & ~Q(denominator="") & Q(side="")
+                | ~Q(unit="ratio") & Q(numerator="", denominator=""),
+                name="figure_ratio_names_both_sides",
+            ),
+            models.CheckConstraint(
+                condition=Q(value__isnull=False, qualifier__in=["exact", "approx", "at_least", "at_most"])
+                | Q(value__isnull=True, qualifier="") & ~Q(note=""),
+                name="figure_has_value_or_note",
+            ),
+        ]

@@ -1,0 +1,1 @@
+"""Settings, addresses and start-up of the whole product."""

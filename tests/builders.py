@@ -1,0 +1,82 @@
+"""Builders that hide the dull fields: each returns a saved object and takes only what a test is about."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from apps.accounts.models import User
+from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
+from apps.core.canonical import canonical_hash
+from apps.runs.models import Run
+
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+_number = count(1)
+
+
+def a_user(*, role: str = "engineer", **fields: Any) -> User:
+    return User.objects.create_user(**{"username": f"user{next(_number)}", "role": role, **fields})
+
+
+def a_metric(key: str = "client.throughput", **fields: Any) -> Metric:
+    defaults = {"name": key, "unit": "transactions/s", "kind": "gauge", "direction": "higher", **fields}
+    return Metric.objects.get_or_create(key=key, defaults=defaults)[0]
+
+
+def a_system(slug: str = "", **fields: Any) -> System:
+    slug = slug or f"system-{next(_number)}"
+    platform = fields.pop("platform", None) or Platform.objects.get_or_create(slug="mariadb", name="MariaDB")[0]
+    release = Release.objects.get_or_create(platform=platform, version="10.11.19", version_key=[10, 11, 19])[0]
+    hardware = HardwareClass.objects.get_or_create(
+        slug="small", defaults={"name": "small", "vcpu": 2, "memory_bytes": 8 * 2**30}
+    )[0]
+    settings = fields.pop("settings", {})
+    system = System.objects.create(
+        **{
+            "slug": slug,
+            "name": slug,
+            "release": release,
+            "hardware_class": hardware,
+            "settings": settings,
+            "settings_hash": canonical_hash(settings),
+            "labels": [f"system:{slug}"],
+            **fields,
+        }
+    )
+    Node.objects.create(system=system, name="db1", role="writer", hardware_class=system.hardware_class)
+    return system
+
+
+def a_workload(test: str = "oltp_write_only", **parameters: Any) -> Workload:
+    parameters = {"test": test, "tables": 2, "table_size": 1000, **parameters}
+    return Workload.objects.get_or_create(
+        content_hash=canonical_hash({"tool": "sysbench", "parameters": parameters}),
+        defaults={
+            "tool": "sysbench",
+            "name": test,
+            "parameters": parameters,
+            "primary_metric": a_metric(),
+        },
+    )[0]
+
+
+def a_load_level(threads: int = 4, rate: float | None = None) -> LoadLevel:
+    return LoadLevel.objects.get_or_create(threads=threads, rate=rate)[0]
+
+
+def a_run(**fields: Any) -> Run:
+    """A sealed, successful run without series, a minute of which was measured."""
+    defaults: dict[str, Any] = {
+        "provenance": "agent",
+        "state": "sealed",
+        "outcome": "succeeded",
+        "started_at": START,
+        "ended_at": START + timedelta(seconds=60),
+        "sealed_at": START + timedelta(seconds=61),
+        "duration": 60,
+        "measured_from": 0,
+        "measured_to": 60,
+    }
+    defaults["system"] = fields.pop("system", None) or a_system()
+    defaults["workload"] = fields.pop("workload", None) or a_workload()
+    defaults["load_level"] = fields.pop("load_level", None) or a_load_level()
+    return Run.objects.create(**{**defaults, **fields})

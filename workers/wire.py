@@ -1,0 +1,345 @@
+"""What agent and server say to each other: JSON messages and the compressed batches of samples.
+
+Shared by both sides, so it knows neither Django nor the agent's machinery.
+
+A batch is gzip of JSON lines. Its first line is `{"run": uid, "sequence": n}`; the others, in the order of time:
+
+- `{"node", "role", "layout", "names"?}`  which series the node's samples hold; `names` only for a layout new in the run
+- `[node, t, [value, ...]]`               a full sample in the layout's order; the first of each node in each batch
+- `[node, t, [index, ...], [delta, ...]]` only what changed since the node's sample before; a null delta: no longer
+                                          observed; after a null, the delta is the value itself
+- `{"event": {...}}`                      something that happened (EventMessage)
+- `{"output": text, "t": t}`              a line that the load tool printed, for the live view
+
+`t` is seconds on the run's clock (monotonic, 0 when the run opened). Integers stay integers of any size up to 2^63.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+VERSION = 1
+Number = int | float | None
+
+# ---------------------------------------------------------------- JSON messages
+
+
+class NodeMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of a system as an agent's configuration describes it."""
+
+    name: str
+    role: str = "writer"
+    zone: str = ""
+    hardware_class: str = ""  # empty: that of the system
+
+
+class SystemMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A system that an agent can reach. Never holds a user name or a password."""
+
+    slug: str
+    name: str
+    platform: str
+    version: str  # as SELECT VERSION() says
+    hardware_class: str
+    endpoint: str = ""
+    settings: dict[str, str] = {}
+    nodes: list[NodeMessage] = []
+
+
+class HardwareMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that the agent describes because the catalog may not know it."""
+
+    slug: str
+    name: str
+    vcpu: int
+    memory_bytes: int
+    storage: str = ""
+
+
+class HelloMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Agent to server at start and every minute: who I am, what I can reach, how I fare."""
+
+    version: str
+    labels: list[str] = []
+    systems: list[SystemMessage] = []
+    hardware: list[HardwareMessage] = []
+    health: dict[str, Any] = {}
+
+
+class HelloAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """`warnings` are sentences for the agent's log, for example a system that differs from the catalog's."""
+
+    agent: str
+    warnings: list[str] = []
+
+
+class LoadLevelMessage(msgspec.Struct, frozen=True, kw_only=True):
+    threads: int
+    rate: float | None = None  # 1/s; None: as fast as it goes
+
+
+class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
+    uid: str
+    load_level: LoadLevelMessage
+
+
+class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Server to agent: the job it has claimed. `runs` in the order in which they are to be measured."""
+
+    id: int
+    attempt: int
+    system: str  # slug, as in the agent's configuration
+    tool: str
+    workload: str
+    parameters: dict[str, Any]
+    repetition: int
+    warmup: float  # s
+    duration: float  # s
+    lease_seconds: float
+    runs: list[PlannedRun]
+
+
+class RenewMessage(msgspec.Struct, frozen=True, kw_only=True):
+    attempt: int
+    progress: str = ""
+
+
+class RenewAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """`cancel`: stop, clean up, and end the job as cancelled."""
+
+    cancel: bool
+    lease_seconds: float
+
+
+class RunNodeMessage(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    role: str = ""
+    variables: dict[str, str] | None = None  # SHOW GLOBAL VARIABLES, without secrets; None: not a database server
+
+
+class RunMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Opens a run: PUT to its own address, so that a resend changes nothing."""
+
+    job: int
+    attempt: int
+    load_level: LoadLevelMessage
+    started_at: str  # ISO 8601, UTC: the wall clock at t = 0
+    warmup: float
+    duration: float
+    server_version: str = ""
+    tool_version: str = ""
+    command: str = ""
+    host: dict[str, Any] = {}
+    nodes: list[RunNodeMessage] = []
+
+
+class EventMessage(msgspec.Struct, frozen=True, kw_only=True):
+    kind: str
+    label: str
+    starts_at: float  # s on the run's clock
+    ends_at: float | None = None
+    node: str = ""
+    detail: dict[str, Any] = {}
+
+
+class ArtifactMessage(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    sha256: str
+    size: int
+
+
+class RunEndMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Ends a run. The server seals it when all `batches` and `artifacts` have arrived."""
+
+    outcome: str  # succeeded, failed, cancelled
+    reason: str = ""
+    ended_at: str
+    measured_from: float | None = None  # s on the run's clock
+    measured_to: float | None = None
+    batches: int
+    artifacts: list[ArtifactMessage] = []
+
+
+class JobEndMessage(msgspec.Struct, frozen=True, kw_only=True):
+    attempt: int
+    outcome: str  # succeeded, failed, cancelled
+    reason: str = ""
+
+
+def from_json(kind: type[T], body: bytes) -> T:
+    """Raises msgspec.ValidationError, which names the field, or msgspec.DecodeError when `body` is no JSON."""
+    return msgspec.json.decode(body, type=kind)
+
+
+def to_json(message: Any) -> bytes:
+    return msgspec.json.encode(message)
+
+
+# ---------------------------------------------------------------- batches
+
+
+def checksum(payload: bytes) -> str:
+    """SHA-256, 64 hexadecimal digits."""
+    return hashlib.sha256(payload).hexdigest()
+
+
+def layout_hash(names: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
+
+
+@dataclass
+class _NodeState:
+    role: str
+    names: list[str]
+    values: list[Number]
+    sent_in_batch: bool = False
+
+
+@dataclass
+class BatchEncoder:
+    """Turns the samples of one run into numbered batches; remembers layouts and each node's last sample."""
+
+    run: str
+    sequence: int = 0
+    _lines: list[bytes] = field(default_factory=list)
+    _nodes: dict[str, _NodeState] = field(default_factory=dict)
+    _layouts: set[str] = field(default_factory=set)
+
+    def add_sample(self, *, node: str, role: str, t: float, values: Mapping[str, Number]) -> None:
+        """`values`: metric key -> value; None or a key left out: not observed at `t`."""
+        t = round(t, 6)
+        state = self._nodes.get(node)
+        if state is None or not values.keys() <= set(state.names):
+            known = state.names if state else []
+            names = known + sorted(values.keys() - set(known))
+            state = self._nodes[node] = _NodeState(role=role, names=names, values=[None] * len(names))
+        row = [values.get(name) for name in state.names]
+        if not state.sent_in_batch:
+            layout = layout_hash(state.names)
+            head: dict[str, Any] = {"node": node, "role": role, "layout": layout}
+            if layout not in self._layouts:
+                head["names"] = state.names
+                self._layouts.add(layout)
+            self._put(head)
+            self._put([node, t, row])
+            state.sent_in_batch = True
+        else:
+            index = [i for i, (old, new) in enumerate(zip(state.values, row, strict=True)) if old != new]
+            delta = [_delta(state.values[i], row[i]) for i in index]
+            # A float's delta may round: then say the whole sample, so that what is read back is what was seen.
+            exact = all(
+                new is None or old is None or old + change == new
+                for old, new, change in ((state.values[i], row[i], d) for i, d in zip(index, delta, strict=True))
+                if change is not None
+            )
+            self._put([node, t, index, delta] if exact else [node, t, row])
+        state.values = row
+
+    def add_event(self, event: EventMessage) -> None:
+        self._put({"event": event})
+
+    def add_output(self, *, t: float, line: str) -> None:
+        self._put({"output": line, "t": round(t, 6)})
+
+    def is_empty(self) -> bool:
+        return not self._lines
+
+    def flush(self) -> tuple[int, bytes]:
+        """Sequence (from 0) and payload of the batch gathered so far; the next one begins."""
+        sequence, self.sequence = self.sequence, self.sequence + 1
+        head = to_json({"run": self.run, "sequence": sequence})
+        payload = gzip.compress(b"\n".join([head, *self._lines]), compresslevel=6, mtime=0)
+        self._lines = []
+        for state in self._nodes.values():
+            state.sent_in_batch = False
+        return sequence, payload
+
+    def _put(self, line: Any) -> None:
+        self._lines.append(to_json(line))
+
+
+def _delta(old: Number, new: Number) -> Number:
+    return new if new is None or old is None else new - old
+
+
+@dataclass
+class NodeSamples:
+    """What one node's samples were: `rows[k]` at `times[k]`, in the order of `names`; a row may be shorter than
+    `names` when series appeared later."""
+
+    role: str
+    names: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    rows: list[list[Number]] = field(default_factory=list)
+
+
+@dataclass
+class DecodedRun:
+    nodes: dict[str, NodeSamples] = field(default_factory=dict)
+    events: list[EventMessage] = field(default_factory=list)
+    output: list[tuple[float, str]] = field(default_factory=list)
+
+
+class BadBatch(ValueError):
+    """A batch that cannot be read; the text says which line and why."""
+
+
+def read_lines(payload: bytes, *, limit: int = 256 * 1024 * 1024) -> Iterator[bytes]:
+    """Lines of a batch. Raises BadBatch when it is not gzip or unpacks to more than `limit` bytes."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(payload)) as stream:
+            text = stream.read(limit + 1)
+    except (OSError, EOFError, ValueError) as error:
+        raise BadBatch(f"the batch is not gzip: {error}") from error
+    if len(text) > limit:
+        raise BadBatch(f"the batch unpacks to more than {limit} bytes")
+    yield from text.split(b"\n")
+
+
+def decode(payloads: Sequence[bytes]) -> DecodedRun:
+    """Everything in a run's batches, given in the order of their sequence. Raises BadBatch."""
+    decoded = DecodedRun()
+    layouts: dict[str, list[str]] = {}
+    for payload in payloads:
+        lines = read_lines(payload)
+        next(lines, None)
+        for number, line in enumerate(lines, start=2):
+            try:
+                _read(json.loads(line), decoded, layouts)
+            except (KeyError, IndexError, TypeError, ValueError) as error:
+                raise BadBatch(f"line {number}: {error}") from error
+    return decoded
+
+
+def _read(entry: Any, decoded: DecodedRun, layouts: dict[str, list[str]]) -> None:
+    if isinstance(entry, list):
+        node = decoded.nodes[entry[0]]
+        if len(entry) == 3:
+            row = list(entry[2])
+        else:
+            row = list(node.rows[-1])
+            for index, delta in zip(entry[2], entry[3], strict=True):
+                old = row[index]
+                row[index] = delta if old is None or delta is None else old + delta
+        node.times.append(float(entry[1]))
+        node.rows.append(row)
+    elif "layout" in entry:
+        names = layouts.setdefault(entry["layout"], entry.get("names", []))
+        node = decoded.nodes.setdefault(entry["node"], NodeSamples(role=entry["role"]))
+        if node.names != names:
+            if names[: len(node.names)] != node.names:
+                raise ValueError(f"layout {entry['layout']} drops names of node {entry['node']}")
+            node.names = names
+    elif "event" in entry:
+        decoded.events.append(msgspec.convert(entry["event"], EventMessage))
+    elif "output" in entry:
+        decoded.output.append((float(entry["t"]), str(entry["output"])))
+    else:
+        raise ValueError(f"unknown line {str(entry)[:80]}")
