@@ -1,0 +1,299 @@
+"""Comparing two sides by their runs: ratio, interval, verdict. Pure: numbers in, numbers out.
+
+Welch's interval on logarithms, each side's variance shrunk towards that of earlier runs of the same configuration
+(Smyth 2004). A run is one replicate, whatever its length: its seconds are not independent of each other.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+CONFIDENCE = 0.95
+POWER = 0.8
+# Ratios within 1/(1 + MARGIN) and 1 + MARGIN make no practical difference.
+MARGIN = 0.02
+# Without history a side needs this many runs: the spread of two says nothing.
+FEWEST_RUNS = 3
+# Earlier runs that count, at most and at least.
+HISTORY_RUNS = 10
+FEWEST_HISTORY_RUNS = 3
+# Where the search for the number of repetitions stops.
+MOST_REPETITIONS = 1000
+# False discoveries accepted among the metrics that are not primary.
+DISCOVERY_RATE = 0.05
+
+
+class Direction(StrEnum):
+    HIGHER = "higher"
+    LOWER = "lower"
+    NEUTRAL = "neutral"
+
+
+class Verdict(StrEnum):
+    """How a side's value stands to the baseline's."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    EQUIVALENT = "equivalent"
+    NOT_TOLD_APART = "not told apart"
+    TOO_FEW = "too few repetitions"
+    NO_RATIO = "no ratio"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One side: a value per run, and the values of earlier runs of the same configuration, the newest first."""
+
+    values: tuple[float, ...]
+    history: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Variance of a run's logarithm, its degrees of freedom, and how many earlier runs it rests on."""
+
+    variance: float
+    freedom: float
+    history: int
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A side over the baseline. `low` and `high` bound the 95 % interval; None: there is none, for `reason`.
+
+    `needed`: repetitions of each side from which on the question is likely (80 %) to be answered; MOST_REPETITIONS + 1
+    means more than the search looked at. `few_runs`: the spread is judged from these runs alone, without history.
+    `delta` is Cliff's: share of pairs in which this side is higher minus share in which it is lower.
+    """
+
+    verdict: Verdict
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    adjusted_p: float | None = None
+    delta: float | None = None
+    needed: int | None = None
+    few_runs: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A side's runs in one line. `value` is the geometric mean, because ratios are made of logarithms: the quotient of
+    two sides' values is the ratio shown. Median when a value is not positive. `variation`: run-to-run coefficient of
+    variation; None with one run or a mean of zero."""
+
+    count: int
+    value: float
+    kind: str
+    minimum: float
+    maximum: float
+    variation: float | None
+
+
+def summarise(values: Sequence[float]) -> Summary:
+    """Raises ValueError without values."""
+    if not values:
+        raise ValueError("no values to summarise: give at least one run")
+    array = np.asarray(values, dtype=np.float64)
+    positive = bool((array > 0).all())
+    mean = float(array.mean())
+    return Summary(
+        count=len(values),
+        value=geometric_mean(values) if positive else float(np.median(array)),
+        kind="geometric mean" if positive else "median",
+        minimum=float(array.min()),
+        maximum=float(array.max()),
+        variation=float(array.std(ddof=1)) / mean if len(values) > 1 and mean > 0 else None,
+    )
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Of positive values. Lies within their range in spite of rounding."""
+    if min(values) == max(values):
+        return float(values[0])
+    return min(max(math.exp(float(_logs(values).mean())), min(values)), max(values))
+
+
+def compare(baseline: Sample, side: Sample, *, margin: float = MARGIN) -> Ratio:
+    """The ratio of `side` to `baseline`."""
+    for name, sample in (("the baseline", baseline), ("this side", side)):
+        if not sample.values:
+            return Ratio(Verdict.NO_RATIO, reason=f"{name} has no such value")
+        if not all(math.isfinite(value) for value in sample.values):
+            return Ratio(Verdict.NO_RATIO, reason=f"a run of {name} has no finite value")
+    delta = cliffs_delta(baseline.values, side.values)
+    for name, sample in (("the baseline", baseline), ("this side", side)):
+        if min(sample.values) <= 0:
+            what = "zero" if min(sample.values) == 0 else "negative"
+            return Ratio(Verdict.NO_RATIO, delta=delta, reason=f"a run of {name} is {what}: no ratio exists")
+    difference = float(_logs(side.values).mean() - _logs(baseline.values).mean())
+    found = Ratio(Verdict.TOO_FEW, value=_exp(difference), delta=delta)
+    noises = noise(baseline), noise(side)
+    if noises[0] is None or noises[1] is None:
+        return replace(
+            found,
+            needed=FEWEST_RUNS,
+            few_runs=True,
+            reason=f"an interval needs {FEWEST_RUNS} runs of each side, or earlier runs of the same configuration",
+        )
+    return _judge(found, difference, (noises[0], noises[1]), (len(baseline.values), len(side.values)), margin)
+
+
+def noise(sample: Sample) -> Noise | None:
+    """None when the side's runs do not tell it and there is no history."""
+    count = len(sample.values)
+    own = _variance(sample.values)
+    earlier = [value for value in sample.history[:HISTORY_RUNS] if value > 0 and math.isfinite(value)]
+    if len(earlier) < FEWEST_HISTORY_RUNS:
+        return Noise(own, count - 1, 0) if count >= FEWEST_RUNS else None
+    known = len(earlier) - 1
+    pooled = (known * _variance(earlier) + (count - 1) * own) / (known + count - 1)
+    return Noise(max(own, pooled), known + count - 1, len(earlier))
+
+
+def _judge(
+    found: Ratio, difference: float, noises: tuple[Noise, Noise], counts: tuple[int, int], margin: float
+) -> Ratio:
+    few_runs = not all(each.history for each in noises)
+    squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
+    error = math.sqrt(sum(squares))
+    if error == 0:
+        reason = "the runs of both sides do not differ at all, so their noise is unknown"
+        return replace(found, reason=reason, needed=max(counts) + 1, few_runs=few_runs)
+    freedom = satterthwaite(squares, (noises[0].freedom, noises[1].freedom))
+    half = _critical(freedom) * error
+    low, high = _exp(difference - half), _exp(difference + half)
+    verdict = _verdict(low, high, margin)
+    needed = None
+    if verdict is Verdict.NOT_TOLD_APART:
+        effect = max(abs(difference), math.log1p(margin))
+        needed = max(repetitions_needed(noises, effect), max(counts) + 1)
+    p = float(2 * special.stdtr(freedom, -abs(difference) / error))
+    return replace(found, verdict=verdict, low=low, high=high, p=p, needed=needed, few_runs=few_runs)
+
+
+def _verdict(low: float, high: float, margin: float) -> Verdict:
+    if low > 1:
+        return Verdict.HIGHER
+    if high < 1:
+        return Verdict.LOWER
+    if low >= 1 / (1 + margin) and high <= 1 + margin:
+        return Verdict.EQUIVALENT
+    return Verdict.NOT_TOLD_APART
+
+
+def words(verdict: Verdict, direction: Direction) -> str:
+    """The verdict for a reader: higher throughput is better, higher latency is worse."""
+    if verdict not in (Verdict.HIGHER, Verdict.LOWER) or direction is Direction.NEUTRAL:
+        return verdict.value
+    return "better" if verdict.value == direction.value else "worse"
+
+
+def satterthwaite(squares: tuple[float, float], freedoms: tuple[float, float]) -> float:
+    """Degrees of freedom of a difference whose squared standard error is the sum of `squares` (not both zero)."""
+    share = squares[0] / (squares[0] + squares[1])
+    return 1 / (share**2 / freedoms[0] + (1 - share) ** 2 / freedoms[1])
+
+
+def power(*, effect: float, error: float, freedom: float) -> float:
+    """Chance that the 95 % interval of a true difference `effect` (of logarithms) excludes 0."""
+    critical, shift = _critical(freedom), effect / error
+    # So far out the chance is 1 to all digits, and nctdtr's series breaks down into nan.
+    if shift > 8 * critical:
+        return 1.0
+    lower_tail = special.nctdtr(freedom, shift, -critical) if shift < critical else 0.0
+    return float(1 - special.nctdtr(freedom, shift, critical) + lower_tail)
+
+
+def repetitions_needed(noises: tuple[Noise, Noise], effect: float) -> int:
+    """Smallest number of runs of each side that finds a difference of logarithms `effect` with 80 % power."""
+
+    def suffices(count: int) -> bool:
+        squares = noises[0].variance / count, noises[1].variance / count
+        freedoms = _freedom_at(noises[0], count), _freedom_at(noises[1], count)
+        freedom = satterthwaite(squares, freedoms)
+        return power(effect=effect, error=math.sqrt(sum(squares)), freedom=freedom) >= POWER
+
+    low, high = 0, FEWEST_RUNS
+    while not suffices(high):
+        if high > MOST_REPETITIONS:
+            return MOST_REPETITIONS + 1
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle >= FEWEST_RUNS and suffices(middle) else (middle, high)
+    return min(high, MOST_REPETITIONS + 1)
+
+
+def smallest_effect(*, variation: float, count: int) -> float:
+    """Smallest relative difference found with 80 % power by `count` runs of each side, both with this run-to-run
+    coefficient of variation and no history."""
+    variance = math.log1p(variation**2)
+    error, freedom = math.sqrt(2 * variance / count), 2.0 * (count - 1)
+    low, high = 0.0, 100 * error
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(effect=middle, error=error, freedom=freedom) >= POWER else (middle, high)
+    return math.expm1(high)
+
+
+def cliffs_delta(baseline: Sequence[float], side: Sequence[float]) -> float:
+    """From -1 (every run of `side` is lower) to 1 (every one is higher)."""
+    signs = np.sign(np.subtract.outer(np.asarray(side), np.asarray(baseline)))
+    return float(signs.mean())
+
+
+def false_discovery_control(ps: Sequence[float]) -> list[float]:
+    """Benjamini and Hochberg's adjusted p-values, in the given order."""
+    array = np.asarray(ps, dtype=np.float64)
+    order = np.argsort(array)[::-1]
+    ranks = np.arange(len(array), 0, -1)
+    adjusted = np.empty_like(array)
+    adjusted[order] = np.minimum(np.minimum.accumulate(array[order] * len(array) / ranks), 1)
+    return [float(value) for value in adjusted]
+
+
+def correct_for_many(ratios: Sequence[Ratio]) -> list[Ratio]:
+    """The ratios of one comparison's metrics that are not primary: a difference that is no discovery any more when
+    all of them are looked at is not told apart, and says so."""
+    tested = [ratio.p for ratio in ratios if ratio.p is not None]
+    adjusted = iter(false_discovery_control(tested))
+    return [ratio if ratio.p is None else _corrected(ratio, next(adjusted), len(tested)) for ratio in ratios]
+
+
+def _corrected(ratio: Ratio, adjusted_p: float, tests: int) -> Ratio:
+    ratio = replace(ratio, adjusted_p=adjusted_p)
+    if ratio.verdict not in (Verdict.HIGHER, Verdict.LOWER) or adjusted_p <= DISCOVERY_RATE:
+        return ratio
+    reason = f"no longer a difference when {tests} comparisons are made at once (Benjamini-Hochberg at 5 %)"
+    return replace(ratio, verdict=Verdict.NOT_TOLD_APART, reason=reason)
+
+
+def _logs(values: Sequence[float]) -> NDArray[np.float64]:
+    return np.log(np.asarray(values, dtype=np.float64))
+
+
+def _exp(logarithm: float) -> float:
+    """Infinity where math.exp would raise OverflowError."""
+    return math.exp(logarithm) if logarithm < 709 else math.inf
+
+
+def _variance(values: Sequence[float]) -> float:
+    """Of the logarithms; 0 for one value. Equal values give 0 exactly, not what rounding leaves."""
+    return 0.0 if min(values) == max(values) else float(_logs(values).var(ddof=1))
+
+
+def _critical(freedom: float) -> float:
+    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+
+
+def _freedom_at(known: Noise, count: int) -> float:
+    """Degrees of freedom that `count` runs would give."""
+    return count - 1 + max(known.history - 1, 0)
