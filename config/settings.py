@@ -71,6 +71,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6380/0")
 
+# Whether anyone may read pages and API without signing in; writing always needs a role.
+SPLASHBOARD_PUBLIC_READ = env.bool("SPLASHBOARD_PUBLIC_READ", default=True)
+
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "web:sign-in"
 
@@ -114,7 +117,7 @@ REST_FRAMEWORK = {
         "apps.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.api.permissions.ReadersReadEngineersWrite"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -1,8 +1,11 @@
 """Addresses: pages at the root, the REST API below /api/v1/."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
+
+from apps.api.problems import unknown_address
 
 urlpatterns = [
     path("api/v1/", include("apps.api.urls")),
+    re_path(r"^api(/.*)?$", unknown_address),
     path("", include("apps.web.urls")),
 ]

@@ -1,0 +1,59 @@
+"""Tokens for the REST API and links that sign their owner in once."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+
+from apps.accounts.credentials import digest_of, new_secret
+from apps.accounts.models import ApiToken, SignInLink, User
+
+SIGN_IN_LINK_LASTS = timedelta(hours=1)
+# A busy script must not cost a write per request.
+LAST_USED_WRITTEN_EVERY = timedelta(minutes=1)
+PREFIX_LENGTH = 8
+
+
+def create_token(*, user: User, name: str) -> tuple[ApiToken, str]:
+    """The token and its secret, which cannot be read again later."""
+    secret = new_secret()
+    token = ApiToken.objects.create(user=user, name=name, prefix=secret[:PREFIX_LENGTH], digest=digest_of(secret))
+    return token, secret
+
+
+def user_of_token(secret: str, now: datetime) -> User | None:
+    """None when the secret is unknown or revoked, or its owner is no longer active."""
+    tokens = ApiToken.objects.filter(digest=digest_of(secret), revoked_at=None, user__is_active=True)
+    token = tokens.select_related("user").first()
+    if token is None:
+        return None
+    unwritten = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_WRITTEN_EVERY)
+    ApiToken.objects.filter(unwritten, pk=token.pk).update(last_used_at=now)
+    return token.user
+
+
+def revoke_token(*, token: ApiToken, now: datetime) -> bool:
+    """False: it was revoked before."""
+    return ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now) == 1
+
+
+def create_sign_in_link(*, user: User, now: datetime) -> str:
+    """The link's secret; it works once, within an hour."""
+    secret = new_secret()
+    SignInLink.objects.create(user=user, digest=digest_of(secret), expires_at=now + SIGN_IN_LINK_LASTS)
+    return secret
+
+
+def owner_of_sign_in_link(*, secret: str, now: datetime) -> User | None:
+    """Whom the link would sign in; None when it is unknown, used or too old. Uses nothing up."""
+    links = SignInLink.objects.filter(
+        digest=digest_of(secret), used_at=None, expires_at__gt=now, user__is_active=True
+    ).select_related("user")
+    link = links.first()
+    return link.user if link else None
+
+
+def use_sign_in_link(*, secret: str, now: datetime) -> User | None:
+    """Signs nobody in by itself: returns whose link it was, once; None when it is unknown, used or too old."""
+    user = owner_of_sign_in_link(secret=secret, now=now)
+    won = SignInLink.objects.filter(digest=digest_of(secret), used_at=None, expires_at__gt=now).update(used_at=now)
+    return user if won == 1 else None

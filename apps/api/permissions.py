@@ -1,0 +1,26 @@
+"""Anyone may read (unless SPLASHBOARD_PUBLIC_READ is off); engineers and administrators write; agents report."""
+
+from django.conf import settings
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.dispatch.models import Agent
+
+
+class ReadersReadEngineersWrite(BasePermission):
+    message = "This needs the role engineer or administrator."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        user = request.user
+        if request.method in SAFE_METHODS:
+            return bool(settings.SPLASHBOARD_PUBLIC_READ or user.is_authenticated)
+        return isinstance(user, User) and user.may_write
+
+
+class IsAgent(BasePermission):
+    message = "Only an agent may do this: send 'Authorization: Agent <secret>'."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return isinstance(request.auth, Agent)

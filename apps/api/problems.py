@@ -1,0 +1,137 @@
+"""Every error of the REST API as RFC 9457 problem details: what happened, which field, what to do."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.urls import Resolver404, resolve
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework import exceptions
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from apps.core.problems import FieldProblem, Invalid
+
+log = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(exceptions.APIException):
+    """Raise it in a view. `kind` makes the problem's type, `urn:splashboard:problem:<kind>`; empty: about:blank."""
+
+    def __init__(
+        self,
+        *,
+        status: int,
+        detail: str,
+        kind: str = "",
+        title: str = "",
+        errors: Sequence[FieldProblem] = (),
+    ) -> None:
+        super().__init__(detail)
+        self.status_code = status
+        self.kind = kind
+        self.title = title
+        self.errors = tuple(errors)
+
+
+def invalid(field: str, message: str, remedy: str = "") -> Problem:
+    """422 that names one field; an empty field means the message as a whole."""
+    return _invalid([FieldProblem(field=field, message=message, remedy=remedy)])
+
+
+def _invalid(errors: Sequence[FieldProblem], *, status: int = 422) -> Problem:
+    detail = "; ".join(error.sentence() for error in errors)
+    return Problem(status=status, kind="invalid", title="Invalid field", detail=detail, errors=errors)
+
+
+def as_problem(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's EXCEPTION_HANDLER. An unforeseen error is logged whole and answered without its inside."""
+    request = context.get("request")
+    # What was asked wrongly in an address is 400; a body that was read but cannot be accepted is 422.
+    problem = _translate(error, refused=400 if request is not None and request.method in SAFE_METHODS else 422)
+    if problem is None:
+        address = f"{request.method} {request.path}" if request else "a request"
+        log.error("%s failed", address, exc_info=error)
+        problem = Problem(status=500, detail="The server made an error, which is in its log; nothing was stored.")
+    set_rollback()
+    headers = {}
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(int(wait))
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    return Response(body(problem), status=problem.status_code, headers=headers, content_type=MEDIA_TYPE)
+
+
+def body(problem: Problem) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "type": f"urn:splashboard:problem:{problem.kind}" if problem.kind else "about:blank",
+        "title": problem.title or HTTPStatus(problem.status_code).phrase,
+        "status": problem.status_code,
+        "detail": str(problem.detail),
+    }
+    if problem.errors:
+        document["errors"] = [
+            {"field": error.field, "message": error.message} | ({"remedy": error.remedy} if error.remedy else {})
+            for error in problem.errors
+        ]
+    return document
+
+
+def _translate(error: Exception, *, refused: int) -> Problem | None:
+    translated: Problem | None = None
+    match error:
+        case Problem():
+            translated = error
+        case Invalid():
+            translated = _invalid(error.errors, status=refused)
+        case exceptions.ValidationError():
+            translated = _invalid(list(_fields(error.detail)), status=refused)
+        case exceptions.APIException():
+            translated = Problem(status=error.status_code, detail=str(error.detail))
+        case Http404():
+            translated = Problem(status=404, detail=str(error) or "There is nothing at this address.")
+        case PermissionDenied():
+            translated = Problem(status=403, detail=str(error) or "You may not do this.")
+        case RequestDataTooBig() | TooManyFilesSent():
+            translated = Problem(status=413, detail=f"{error} Send less at once.")
+    return translated
+
+
+def _fields(detail: Any, path: str = "") -> Iterator[FieldProblem]:
+    """DRF nests errors as the data is nested: flattened to `runs.0.threads`."""
+    if isinstance(detail, dict):
+        for key, inner in detail.items():
+            own = "" if key == "non_field_errors" else str(key)
+            yield from _fields(inner, ".".join(part for part in (path, own) if part))
+    elif isinstance(detail, list):
+        for number, inner in enumerate(detail):
+            nested = isinstance(inner, dict | list)
+            yield from _fields(inner, ".".join(part for part in (path, str(number)) if part) if nested else path)
+    else:
+        yield FieldProblem(field=path, message=str(detail))
+
+
+@csrf_exempt  # it only ever says that nothing is there
+def unknown_address(request: HttpRequest, **_: Any) -> HttpResponse:
+    """For every address below /api/ that nothing else answers."""
+    detail = f"There is nothing at {request.path}. The addresses are listed at /api/v1/schema/."
+    other = request.path[:-1] if request.path.endswith("/") else f"{request.path}/"
+    if _is_known(other):
+        detail = f"There is nothing at {request.path}: use {other}."
+    return JsonResponse(body(Problem(status=404, detail=detail)), status=404, content_type=MEDIA_TYPE)
+
+
+unknown_address.login_required = False  # type: ignore[attr-defined]  # says nothing that must be kept private
+
+
+def _is_known(path: str) -> bool:
+    try:
+        return resolve(path).func is not unknown_address
+    except Resolver404:
+        return False

@@ -1,0 +1,82 @@
+"""Agents: how they are registered, recognised, and what they say of themselves."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from apps.accounts.credentials import digest_of, new_secret
+from apps.catalog import services as catalog
+from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch.models import Agent
+from workers import wire
+
+# Agents ask for work every few seconds; whoever was silent this long gets no new job.
+AGENT_ALIVE_FOR = timedelta(seconds=30)
+# An agent speaks several times a second while it uploads: that must not cost a write each.
+SEEN_WRITTEN_EVERY = timedelta(seconds=2)
+
+
+def register_agent(*, name: str) -> tuple[Agent, str]:
+    """The agent and its secret, which cannot be read again. Raises Invalid when the name is taken or no slug."""
+    agent, secret = Agent(name=name), new_secret()
+    agent.digest = digest_of(secret)
+    if not name or any(not (c.isascii() and c.isalnum()) and c not in "-_" for c in name):
+        raise _refused_name(f"{name!r} is no name for an agent", "use letters, digits, '-' and '_'")
+    try:
+        with transaction.atomic():
+            agent.save(force_insert=True)
+    except IntegrityError as error:
+        raise _refused_name(
+            f"there is an agent {name!r} already", "choose another name, or --rotate its secret"
+        ) from error
+    return agent, secret
+
+
+def rotate_agent(*, name: str) -> tuple[Agent, str]:
+    """A new secret for a known agent; the old one stops working and a revoked agent is let in again.
+
+    Raises Invalid when there is no such agent.
+    """
+    secret = new_secret()
+    if not Agent.objects.filter(name=name).update(digest=digest_of(secret), revoked_at=None):
+        raise _refused_name(f"there is no agent {name!r}", "register it without --rotate")
+    return Agent.objects.get(name=name), secret
+
+
+def _refused_name(message: str, remedy: str) -> Invalid:
+    return Invalid([FieldProblem(field="name", message=message, remedy=remedy)])
+
+
+def agent_of_secret(*, secret: str, now: datetime) -> Agent | None:
+    """Who has this secret, noted as seen; None when nobody has it or it was revoked."""
+    agent = Agent.objects.filter(digest=digest_of(secret), revoked_at=None).first()
+    if agent is not None:
+        stale = Q(last_seen_at=None) | Q(last_seen_at__lt=now - SEEN_WRITTEN_EVERY)
+        if Agent.objects.filter(stale, pk=agent.pk).update(last_seen_at=now):
+            agent.last_seen_at = now
+    return agent
+
+
+def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.HelloAnswer:
+    """Notes what the agent can reach and how it fares; the catalog learns systems it did not know.
+
+    Raises catalog's errors for a system that cannot be registered.
+    """
+    warnings: list[str] = []
+    for described in message.systems:
+        _, differences = catalog.register_system(message=described, hardware=message.hardware)
+        warnings += differences
+    Agent.objects.filter(pk=agent.pk).update(
+        labels=_labels(message.labels, [system.slug for system in message.systems]),
+        version=message.version,
+        health=message.health,
+        last_seen_at=now,
+    )
+    return wire.HelloAnswer(agent=agent.name, warnings=warnings)
+
+
+def _labels(declared: Sequence[str], slugs: Sequence[str]) -> list[str]:
+    """An agent may serve every system that it can reach."""
+    return sorted({*declared, *(f"system:{slug}" for slug in slugs)})
