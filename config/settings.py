@@ -85,6 +85,8 @@ STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "frontend" / "dist"] if (BASE_DIR / "frontend" / "dist").is_dir() else []
 DJANGO_VITE = {"default": {"dev_mode": False, "manifest_path": BASE_DIR / "frontend" / "dist" / "manifest.json"}}
+# Vite has put a hash of the content in these names already.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/assets/"
 
 # Artifacts: a folder unless an S3 endpoint or bucket is named.
 S3_BUCKET = env.str("S3_BUCKET", default="")
@@ -106,7 +108,7 @@ ARTIFACT_STORE = (
 )
 STORAGES = {
     "default": ARTIFACT_STORE,
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
 
 # A batch is at most 8 MB on the wire; an artifact at most 64 MB.
@@ -119,11 +121,9 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["apps.api.permissions.ReadersReadEngineersWrite"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser", "rest_framework.parsers.MultiPartParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PARSER_CLASSES": ["apps.api.bodies.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "apps.api.schema.DocumentedSchema",
     "EXCEPTION_HANDLER": "apps.api.problems.as_problem",
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.CursorPagination",
-    "PAGE_SIZE": 100,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Splashboard",

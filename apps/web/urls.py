@@ -1,6 +1,13 @@
-"""Addresses of the pages."""
+"""Addresses of the pages: one line each, one view module each."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from apps.web import overview, run, runs, search
 
 app_name = "web"
-urlpatterns: list[URLPattern] = []
+urlpatterns: list[URLPattern] = [
+    path("", overview.show, name="overview"),
+    path("runs/", runs.show, name="runs"),
+    path("runs/<int:run_id>/", run.show, name="run"),
+    path("search/", search.show, name="search"),
+]

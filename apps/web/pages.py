@@ -1,0 +1,23 @@
+"""What views share: the two faces of a page that htmx updates in part."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+
+
+def is_partial(request: HttpRequest) -> bool:
+    """True when htmx asks for a part of the page and is not restoring the whole from its history."""
+    return request.headers.get("HX-Request") == "true" and request.headers.get("HX-History-Restore-Request") != "true"
+
+
+def render_page(
+    request: HttpRequest, template: str, context: dict[str, Any], *, part: str = "", status: int = 200
+) -> HttpResponse:
+    """`template`, or its `part` (another template) when htmx asks. Caches keep the two apart."""
+    chosen = part if part and is_partial(request) else template
+    response = render(request, chosen, context, status=status)
+    if part:
+        patch_vary_headers(response, ["HX-Request"])
+    return response

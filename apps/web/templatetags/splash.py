@@ -1,0 +1,135 @@
+"""Tags and filters of every page: numbers, times, colour chips, marks of origin, the navigation.
+
+{{ value|number }}              1,230 with all digits in the title
+{{ value|with_unit:"ms" }}      12.3 ms
+{{ value|bytes }} {{ seconds|duration }} {{ value|count }}
+{% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
+{% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
+{% origin "published" %}        mark: published, example, submitted, agent
+{% verdict "better" %}          word with its sign; {% verdict word direction="lower" %}
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timezone import is_naive
+
+from apps.core import units
+
+register = template.Library()
+
+SIDES = 8  # places in the palette of frontend/src/styles/tokens.css
+PAGES = (
+    ("overview", "Overview"),
+    ("runs", "Runs"),
+    ("compare", "Compare"),
+    ("published", "Published"),
+    ("campaigns", "Campaigns"),
+    ("agents", "Agents"),
+    ("catalog", "Catalog"),
+)
+ORIGINS = {
+    "published": ("published", "Stated by an article; not measured here"),
+    "example": ("example", "Shipped with the product as an example"),
+    "submitted": ("submitted", "Submitted through the API; the tool's raw output is kept"),
+    "agent": ("agent", "Measured by an agent beside the database"),
+}
+
+
+@register.filter
+def number(value: float | None, digits: int = 3) -> SafeString:
+    """Three significant digits, all of them in the title."""
+    return format_html(
+        '<span class="n" title="{}">{}</span>', units.all_digits(value), units.format_number(value, digits)
+    )
+
+
+@register.filter
+def with_unit(value: float | None, unit: str) -> SafeString:
+    full = units.all_digits(value) if value is None else f"{units.all_digits(value)} {unit}".strip()
+    return format_html('<span class="n" title="{}">{}</span>', full, units.with_unit(value, unit))
+
+
+@register.filter(name="bytes")
+def bytes_(value: float | None) -> SafeString:
+    return with_unit(value, "bytes")
+
+
+@register.filter
+def duration(seconds: float | None) -> SafeString:
+    full = units.all_digits(seconds) if seconds is None else f"{units.all_digits(seconds)} s"
+    return format_html('<span class="n" title="{}">{}</span>', full, units.format_duration(seconds))
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """How many of something: every digit, thousands separated."""
+    return units.NOT_OBSERVED if value is None else f"{value:,}"
+
+
+@register.simple_tag
+def time(moment: datetime | None, *, seconds: bool = False) -> SafeString | str:
+    """A moment: UTC without JavaScript, else in the reader's zone; UTC always in the title."""
+    if moment is None:
+        return "not yet"
+    if is_naive(moment):
+        raise ValueError(f"{moment!r} has no zone: pass an aware datetime")
+    utc = moment.astimezone(UTC)
+    shown = utc.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    return format_html(
+        '<time datetime="{}" data-local="{}" title="{} UTC">{}</time>',
+        utc.isoformat(),
+        "seconds" if seconds else "minutes",
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
+        shown,
+    )
+
+
+@register.simple_tag
+def side(place: int, label: str) -> SafeString:
+    """A chip in the colour of a side of a comparison (0 is the baseline)."""
+    return format_html('<span class="chip" style="--side: var(--side-{})">{}</span>', place % SIDES, label)
+
+
+@register.simple_tag
+def platform(color: int | None, label: str, *, published: bool = False) -> SafeString:
+    """A chip in a platform's fixed colour; one without a place in the palette is grey."""
+    kind = "chip chip--published" if published else "chip"
+    if color is None:
+        return format_html('<span class="{}">{}</span>', kind, label)
+    return format_html('<span class="{}" style="--side: var(--side-{})">{}</span>', kind, color % SIDES, label)
+
+
+@register.simple_tag
+def origin(provenance: str) -> SafeString:
+    """Where a number comes from."""
+    word, title = ORIGINS[provenance]
+    return format_html('<span class="mark mark--{}" title="{}">{}</span>', provenance, title, word)
+
+
+@register.simple_tag
+def verdict(word: str, *, direction: str = "higher") -> SafeString:
+    """A verdict with its sign: where lower is better, the arrow of an improvement points down."""
+    kind = word if word in ("better", "worse", "equivalent") else "unknown"
+    turned = {"better": " verdict--down", "worse": " verdict--up"}.get(kind, "") if direction == "lower" else ""
+    return format_html('<span class="verdict verdict--{}{}">{}</span>', kind, turned, word)
+
+
+@register.simple_tag(takes_context=True)
+def navigation(context: template.Context) -> list[dict[str, Any]]:
+    """The pages of the left navigation; `current` is True on a page and below it."""
+    request = context.get("request")
+    here = request.path if request else ""
+    pages = []
+    for name, label in PAGES:
+        try:
+            address = reverse(f"web:{name}")
+        except NoReverseMatch:  # until every page has its line in urls.py
+            continue
+        current = here == address if address == "/" else here.startswith(address)
+        pages.append({"address": address, "label": label, "current": current})
+    return pages

@@ -1,0 +1,90 @@
+// Drawing: Plotly is loaded when the first chart comes into view, never by a page without charts.
+import type { Config, Data, Layout, PlotlyHTMLElement } from "plotly.js";
+import { houseLayout, readPalette, type Palette } from "./style";
+
+export * from "./style";
+
+type Plotly = (typeof import("./bundle"))["default"];
+
+let loading: Promise<Plotly> | undefined;
+
+/** The registered Plotly bundle, fetched once. */
+export function loadPlotly(): Promise<Plotly> {
+  loading ??= import("./bundle").then((module) => module.default);
+  return loading;
+}
+
+export interface Chart {
+  traces: Data[];
+  layout?: Partial<Layout>;
+}
+
+/** A chart, or a function that makes it from the palette, so that it can be made again when light turns to dark. */
+export type ChartSource = Chart | ((palette: Palette) => Chart);
+
+const CONFIG: Partial<Config> = {
+  responsive: true,
+  displaylogo: false,
+  displayModeBar: false,
+  doubleClick: "reset",
+  scrollZoom: false,
+};
+
+const drawn = new Map<HTMLElement, ChartSource>();
+
+/** Draw (or redraw in place) a chart in the house style. Prefer a function of the palette where colours are named. */
+export async function draw(element: HTMLElement, source: ChartSource): Promise<PlotlyHTMLElement> {
+  const plotly = await loadPlotly();
+  drawn.set(element, source);
+  const palette = readPalette();
+  const { traces, layout = {} } = typeof source === "function" ? source(palette) : source;
+  if (element.dataset["drawn"] === undefined) {
+    element.replaceChildren();
+    element.dataset["drawn"] = "";
+  }
+  return plotly.react(element, traces, houseLayout(palette, layout), CONFIG);
+}
+
+/** Run once, when the element is about to come into view; elements are served in the order of their place. */
+export function whenVisible(element: Element, start: () => void): void {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) {
+        observer.disconnect();
+        start();
+      }
+    },
+    { rootMargin: "200px" },
+  );
+  observer.observe(element);
+}
+
+/** Draw when the element comes into view. */
+export function drawWhenVisible(element: HTMLElement, source: ChartSource): void {
+  whenVisible(element, () => void draw(element, source));
+}
+
+/** The chart as a picture file: on the page's own background, at twice the resolution for PNG. */
+export async function saveImage(element: HTMLElement, format: "png" | "svg", filename: string): Promise<void> {
+  const plotly = await loadPlotly();
+  const { width, height } = element.getBoundingClientRect();
+  const background = readPalette().surface;
+  await plotly.relayout(element, { paper_bgcolor: background });
+  await plotly.downloadImage(element, {
+    format,
+    filename,
+    width: Math.round(width),
+    height: Math.round(height),
+    ...(format === "png" ? { scale: 2 } : {}),
+  });
+  await plotly.relayout(element, { paper_bgcolor: "rgba(0,0,0,0)" });
+}
+
+if (typeof matchMedia === "function") {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const [element, source] of drawn) {
+      if (element.isConnected) void draw(element, source);
+      else drawn.delete(element);
+    }
+  });
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { axis, houseLayout, publishedMarker, sideColor, type Palette } from "./style";
+
+const palette: Palette = {
+  ink: "#111111",
+  muted: "#555555",
+  line: "#dddddd",
+  surface: "#ffffff",
+  sides: ["#0072b2", "#d55e00"],
+  font: "sans-serif",
+};
+
+test("an axis names its quantity and unit, and says when it is logarithmic", () => {
+  expect(axis("Throughput", "transactions/s").title).toEqual({ text: "Throughput, transactions/s" });
+  expect(axis("Threads", "", { type: "log" }).title).toEqual({ text: "Threads (log scale)" });
+});
+
+test("sides take their colours in order", () => {
+  expect([sideColor(palette, 0), sideColor(palette, 1)]).toEqual(["#0072b2", "#d55e00"]);
+});
+
+test("published bars are hatched", () => {
+  expect(publishedMarker("#0072b2")).toMatchObject({ pattern: { shape: "/" } });
+});
+
+test("the house style keeps what a chart asks for", () => {
+  const layout = houseLayout(palette, { xaxis: axis("Time", "s", { range: [0, 60] }), yaxis2: axis("Latency", "ms") });
+  expect(layout.xaxis).toMatchObject({ range: [0, 60], gridcolor: "#dddddd", title: { text: "Time, s" } });
+  expect(layout.yaxis2).toMatchObject({ gridcolor: "#dddddd", title: { text: "Latency, ms" } });
+  expect(layout.yaxis).toMatchObject({ separatethousands: true });
+});

@@ -1,0 +1,104 @@
+// The house style of every chart, as pure functions of the page's colours.
+import type { Layout, LayoutAxis, PlotData } from "plotly.js";
+
+export interface Palette {
+  ink: string;
+  muted: string;
+  line: string;
+  surface: string;
+  sides: string[];
+  font: string;
+}
+
+export const SIDES = 8;
+
+/** The palette as the style sheet has it now (light or dark). */
+export function readPalette(root: Element = document.documentElement): Palette {
+  const style = getComputedStyle(root);
+  const value = (name: string): string => style.getPropertyValue(name).trim();
+  return {
+    ink: value("--ink"),
+    muted: value("--ink-muted"),
+    line: value("--line"),
+    surface: value("--surface"),
+    sides: Array.from({ length: SIDES }, (_, side) => value(`--side-${side}`)),
+    font: getComputedStyle(document.body).fontFamily,
+  };
+}
+
+/** The colour of a side (or platform) by its place; places beyond the palette start over. */
+export function sideColor(palette: Palette, side: number): string {
+  return palette.sides[side % palette.sides.length] ?? palette.ink;
+}
+
+/** "Throughput, transactions/s", or the quantity alone where it has no unit. */
+export function axisTitle(quantity: string, unit = ""): string {
+  return unit ? `${quantity}, ${unit}` : quantity;
+}
+
+/** An axis with its quantity and unit; a logarithmic one says so. */
+export function axis(quantity: string, unit = "", extra: Partial<LayoutAxis> = {}): Partial<LayoutAxis> {
+  const scale = extra.type === "log" ? " (log scale)" : "";
+  return { ...extra, title: { text: axisTitle(quantity, unit) + scale } };
+}
+
+/** Bars of published figures are hatched, so that nobody takes them for measured ones. */
+export function publishedMarker(color: string): Partial<PlotData["marker"]> {
+  return {
+    color,
+    pattern: { shape: "/", solidity: 0.35, size: 7, fillmode: "overlay" },
+    line: { color, width: 1.5 },
+  } as Partial<PlotData["marker"]>;
+}
+
+function houseAxis(palette: Palette): Partial<LayoutAxis> {
+  return {
+    gridcolor: palette.line,
+    linecolor: palette.line,
+    zerolinecolor: palette.line,
+    zerolinewidth: 1,
+    tickcolor: palette.line,
+    ticks: "outside",
+    ticklen: 4,
+    automargin: true,
+    title: { standoff: 8, font: { size: 12, color: palette.muted } },
+    tickfont: { size: 11, color: palette.muted },
+    // 12,000 rather than 12k: the same digits as in the tables.
+    separatethousands: true,
+    exponentformat: "SI",
+  } as Partial<LayoutAxis>;
+}
+
+function mergeAxis(house: Partial<LayoutAxis>, given: Partial<LayoutAxis> | undefined): Partial<LayoutAxis> {
+  return { ...house, ...given, title: { ...house.title, ...(given?.title as object) } as LayoutAxis["title"] };
+}
+
+/** The layout of a chart: what the page asks for on top of the house style. */
+export function houseLayout(palette: Palette, given: Partial<Layout>): Partial<Layout> {
+  const house = houseAxis(palette);
+  const axes = Object.fromEntries(
+    Object.entries({ xaxis: {}, yaxis: {}, ...given })
+      .filter(([name]) => /^[xy]axis\d*$/.test(name))
+      .map(([name, value]) => [name, mergeAxis(house, value as Partial<LayoutAxis>)]),
+  );
+  return {
+    autosize: true,
+    margin: { l: 8, r: 8, t: 8, b: 8 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    colorway: palette.sides,
+    hovermode: "closest",
+    dragmode: "zoom",
+    showlegend: false,
+    ...given,
+    font: { family: palette.font, size: 12, color: palette.ink, ...given.font },
+    hoverlabel: {
+      bgcolor: palette.surface,
+      bordercolor: palette.line,
+      font: { family: palette.font, size: 12, color: palette.ink },
+      ...given.hoverlabel,
+    },
+    legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 }, ...given.legend },
+    ...axes,
+  };
+}

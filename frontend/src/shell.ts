@@ -1,0 +1,52 @@
+// What every page has: htmx, the search key, the navigation's toggle, times in the reader's zone, links to copy.
+import "./styles/index.css";
+import htmx from "htmx.org";
+import { copyFrom } from "./charts/actions";
+import { localTime } from "./time";
+
+declare global {
+  interface Window {
+    htmx: typeof htmx;
+  }
+}
+window.htmx = htmx;
+htmx.config.includeIndicatorStyles = false;
+htmx.config.allowEval = false;
+htmx.config.historyCacheSize = 0; // pages may show live numbers: going back asks the server again
+
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName));
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  const search = document.querySelector<HTMLInputElement>("#search");
+  if (!search) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+});
+
+const toggle = document.querySelector<HTMLButtonElement>("[data-nav-toggle]");
+toggle?.addEventListener("click", () => {
+  const open = document.body.classList.toggle("nav-open");
+  toggle.setAttribute("aria-expanded", String(open));
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-copy]") : null;
+  if (!button) return;
+  const given = button.dataset["copy"];
+  void copyFrom(button, given ? new URL(given, window.location.href).href : window.location.href);
+});
+
+function localTimes(root: ParentNode): void {
+  for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime][data-local]")) {
+    element.textContent = localTime(new Date(element.dateTime), element.dataset["local"] === "seconds");
+    delete element.dataset["local"];
+  }
+}
+localTimes(document);
+document.addEventListener("htmx:load", (event) => {
+  if (event.target instanceof Element) localTimes(event.target);
+});

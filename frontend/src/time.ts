@@ -1,0 +1,16 @@
+/** 2026-11-20 21:35 in the given zone (the reader's, unless told otherwise). */
+export function localTime(moment: Date, seconds = false, timeZone?: string): string {
+  const format = new Intl.DateTimeFormat("en-CA", {
+    timeZone,
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+  });
+  const parts = Object.fromEntries(format.formatToParts(moment).map((part) => [part.type, part.value]));
+  const clock = `${parts["hour"]}:${parts["minute"]}${seconds ? `:${parts["second"]}` : ""}`;
+  return `${parts["year"]}-${parts["month"]}-${parts["day"]} ${clock}`;
+}

@@ -1,0 +1,22 @@
+import { readdirSync } from "node:fs";
+import { defineConfig } from "vite";
+
+// Every file in src/pages is an entry of its own; a template names it: {% vite_asset 'src/pages/run.ts' %}.
+const pages = readdirSync(new URL("src/pages", import.meta.url))
+  .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+  .map((name) => `src/pages/${name}`);
+
+export default defineConfig({
+  base: "/static/",
+  // Plotly's dependencies still expect Node's name for the global object.
+  define: { global: "globalThis" },
+  build: {
+    manifest: "manifest.json",
+    target: "es2022",
+    // htmx can evaluate code in attributes; shell.ts turns that off.
+    rolldownOptions: { checks: { eval: false }, input: ["src/shell.ts", ...pages] },
+    // Plotly is one lazily loaded chunk of about a megabyte: pages without charts never fetch it.
+    chunkSizeWarningLimit: 1300,
+  },
+  test: { include: ["src/**/*.test.ts"], environment: "node" },
+});
