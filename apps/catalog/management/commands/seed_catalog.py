@@ -1,0 +1,18 @@
+"""Loads the catalog that every installation starts with; may be run again at any time."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from apps.catalog import metrics, seed_data, services
+
+
+class Command(BaseCommand):
+    help = "Load platforms, hardware classes, metrics and default workloads. Running it again renews, deletes nothing."
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        services.seed()
+        self.stdout.write(
+            f"Catalog: {len(seed_data.PLATFORMS)} platforms, {len(seed_data.HARDWARE_CLASSES)} hardware classes, "
+            f"{len(metrics.CURATED)} metrics, {len(services.SYSBENCH_TESTS)} workloads."
+        )

@@ -1,0 +1,311 @@
+"""Writes of the catalog: what a run, an agent or a file names is looked up or created, once."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from apps.catalog import metrics, rules, seed_data
+from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
+from apps.core.canonical import canonical_hash
+from workers.wire import HardwareMessage, NodeMessage, SystemMessage
+
+SYSBENCH_TESTS = (
+    "oltp_read_write",
+    "oltp_read_only",
+    "oltp_write_only",
+    "oltp_point_select",
+    "oltp_insert",
+    "oltp_update_index",
+)
+# What sysbench is told by load level, run plan or agent; and what could carry a secret or reach another server.
+RESERVED_OPTIONS = re.compile(
+    r"threads|rate|time|events|warmup_time|percentile|histogram|report_.*|mysql_.*|pgsql_.*|db_driver|db_ps_mode"
+    r"|forced_shutdown|thread_.*|verbosity|debug|luajit_cmd|config.*|validate|help|version"
+)
+MAX_THREADS = 100_000
+MAX_ROWS = 10_000_000_000
+SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]*\Z", re.IGNORECASE)
+KEY = re.compile(r"[A-Za-z0-9][^\s\x00-\x1f]*\Z")
+
+
+class InvalidParameters(ValueError):
+    """`field` names what is wrong, `message` what it must be."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+def metrics_for(keys: Iterable[str]) -> dict[str, Metric]:
+    """Rows of `keys`, created where missing. At most three queries; two callers at once get the same rows.
+
+    Raises InvalidParameters for a key that is empty, has blanks or is over 160 characters.
+    """
+    wanted = sorted(set(keys))
+    found = {metric.key: metric for metric in Metric.objects.filter(key__in=wanted)}
+    missing = [key for key in wanted if key not in found]
+    if missing:
+        # Sorted, so that two inserts never wait for each other; a conflict means that the other one was first.
+        Metric.objects.bulk_create([_new_metric(key) for key in missing], ignore_conflicts=True)
+        found |= {metric.key: metric for metric in Metric.objects.filter(key__in=missing)}
+    return {key: found[key] for key in wanted}
+
+
+def version_key(version: str) -> list[int]:
+    """The numbers in `version`, in order: "10.11.19-MariaDB" is [10, 11, 19]."""
+    return [min(int(digits), 2**63 - 1) for digits in re.findall(r"[0-9]+", version)]
+
+
+def release_for(*, platform: Platform, version: str) -> Release:
+    """Raises InvalidParameters for a version that is empty or over 80 characters."""
+    version = version.strip()
+    _require(0 < len(version) <= 80, "version", "must have 1 to 80 characters, as the server's version() says")
+    release, _ = Release.objects.get_or_create(
+        platform=platform, version=version, defaults={"version_key": version_key(version)}
+    )
+    return release
+
+
+def load_level_for(*, threads: int, rate: float | None = None) -> LoadLevel:
+    """`rate` in 1/s; None: as fast as it goes. Raises InvalidParameters."""
+    _require(_is_whole(threads) and 1 <= threads <= MAX_THREADS, "threads", f"must be whole, 1 to {MAX_THREADS:,}")
+    if rate is not None:
+        number = isinstance(rate, int | float) and not isinstance(rate, bool)
+        _require(number and math.isfinite(rate) and rate > 0, "rate", "must be a number above 0 (1/s), or left out")
+    return LoadLevel.objects.get_or_create(threads=threads, rate=rate)[0]
+
+
+def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") -> Workload:
+    """The workload of these parameters; an existing one keeps its name. Raises InvalidParameters."""
+    checked = _sysbench_parameters(tool, parameters)
+    _require(len(name) <= 120, "name", "must have at most 120 characters")
+    workload, _ = Workload.objects.get_or_create(
+        content_hash=canonical_hash({"tool": tool, "parameters": checked}),
+        defaults={
+            "tool": tool,
+            "name": name or _workload_name(checked),
+            "parameters": checked,
+            "primary_metric": metrics_for(["client.throughput"])["client.throughput"],
+        },
+    )
+    return workload
+
+
+@transaction.atomic
+def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessage]) -> tuple[System, list[str]]:
+    """The system as the catalog has it, created with all it needs where missing, and how `message` differs from it.
+
+    Raises InvalidParameters, for example for a hardware class that neither the catalog nor `hardware` describes.
+    """
+    _require(bool(SLUG.match(message.slug)) and len(message.slug) <= 80, "slug", "must be letters, digits, - _ .")
+    _require(0 < len(message.name) <= 120, "name", "must have 1 to 120 characters")
+    _require(len(message.endpoint) <= 200, "endpoint", "must have at most 200 characters")
+    _require("@" not in message.endpoint, "endpoint", "must be host and port; user and password stay with the agent")
+    described = {entry.slug: entry for entry in hardware}
+    warnings = [] if Platform.objects.filter(slug=message.platform).exists() else [_new_platform_warning(message)]
+    platform = _platform(message.platform)
+    hardware_class = _hardware_class(message.hardware_class, described)
+    nodes = message.nodes or [NodeMessage(name="db1")]
+    classes = {node.name: _hardware_class(node.hardware_class or message.hardware_class, described) for node in nodes}
+    release = release_for(platform=platform, version=message.version)
+    system, created = System.objects.get_or_create(
+        slug=message.slug,
+        defaults={
+            "name": message.name,
+            "release": release,
+            "hardware_class": hardware_class,
+            "endpoint": message.endpoint,
+            "settings": message.settings,
+            "settings_hash": canonical_hash(message.settings),
+            "labels": [f"system:{message.slug}"],
+        },
+    )
+    if created:
+        for node in nodes:
+            _require(node.role in Node.Role.values, f"nodes[{node.name}].role", f"must be one of {Node.Role.values}")
+            Node.objects.create(
+                system=system, name=node.name, role=node.role, zone=node.zone, hardware_class=classes[node.name]
+            )
+        return system, warnings
+    warnings += _differences(
+        system=system,
+        message=message,
+        release=release,
+        hardware_class=hardware_class,
+        nodes=nodes,
+        classes=classes,
+    )
+    used = {hardware_class.slug: hardware_class, **{found.slug: found for found in classes.values()}}
+    for entry in hardware:
+        if entry.slug in used:
+            warnings += _hardware_differences(used[entry.slug], entry)
+    return system, warnings
+
+
+@transaction.atomic
+def seed() -> None:
+    """Loads platforms, hardware classes, metrics, default workloads. Again: renews what it curates, deletes nothing."""
+    Platform.objects.bulk_create(
+        [Platform(**fields) for fields in seed_data.PLATFORMS],
+        update_conflicts=True,
+        unique_fields=["slug"],
+        update_fields=["name", "replication", "description", "color"],
+    )
+    HardwareClass.objects.bulk_create(
+        [HardwareClass(**fields) for fields in seed_data.HARDWARE_CLASSES],
+        update_conflicts=True,
+        unique_fields=["slug"],
+        update_fields=seed_data.HARDWARE_FIELDS,
+    )
+    Metric.objects.bulk_create(
+        [_row(spec, curated=True) for spec in metrics.CURATED.values()],
+        update_conflicts=True,
+        unique_fields=["key"],
+        update_fields=["name", "unit", "kind", "direction", "resource", "aspect", "description", "curated"],
+    )
+    for test in SYSBENCH_TESTS:
+        workload_for(tool="sysbench", parameters={"test": test, "tables": 4, "table_size": 10_000})
+
+
+# ---------------------------------------------------------------- helpers
+
+
+def _require(holds: bool, field: str, message: str) -> None:
+    if not holds:
+        raise InvalidParameters(field, message)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _new_metric(key: str) -> Metric:
+    _require(
+        bool(KEY.match(key)) and len(key) <= 160, "metric", f"{key[:80]!r} must have 1 to 160 characters, no blank"
+    )
+    curated = metrics.CURATED.get(key)
+    return _row(curated or rules.describe(key), curated=curated is not None)
+
+
+def _row(spec: rules.MetricSpec, *, curated: bool) -> Metric:
+    return Metric(
+        key=spec.key,
+        name=spec.name,
+        unit=spec.unit,
+        kind=spec.kind,
+        direction=spec.direction,
+        resource=spec.resource,
+        aspect=spec.aspect,
+        description=spec.description,
+        curated=curated,
+    )
+
+
+def _sysbench_parameters(tool: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """One spelling of each option, so that equal workloads have equal hashes."""
+    _require(tool == "sysbench", "tool", f"{tool!r} is not known: use 'sysbench'")
+    checked: dict[str, Any] = {}
+    for key, value in parameters.items():
+        option = str(key).replace("-", "_")
+        field = f"parameters.{key}"
+        _require(option not in checked, field, "is given twice")
+        _require(bool(re.fullmatch(r"[a-z][a-z0-9_]{0,59}", option)), field, "must be an option's name: a-z, 0-9, _")
+        reserved = "belongs to the load level, the run plan or the agent: leave it out"
+        _require(not RESERVED_OPTIONS.fullmatch(option), field, reserved)
+        _require(isinstance(value, str | int | float | bool), field, "must be a text, a number, or true or false")
+        if isinstance(value, bool):
+            checked[option] = "on" if value else "off"
+            continue
+        if isinstance(value, str):
+            _require(bool(re.fullmatch(r"[\w.,:+-]{1,60}", value)), field, "must be 1 to 60 letters, digits or .,:+-_")
+        elif isinstance(value, float):
+            _require(math.isfinite(value), field, "must be finite")
+        checked[option] = value
+    _require(checked.get("test") in SYSBENCH_TESTS, "parameters.test", f"must be one of {', '.join(SYSBENCH_TESTS)}")
+    for option, most in (("tables", 10_000), ("table_size", MAX_ROWS)):
+        number = checked.get(option, 0)
+        _require(_is_whole(number) and 1 <= number <= most, f"parameters.{option}", f"must be whole, 1 to {most:,}")
+    return checked
+
+
+def _workload_name(parameters: Mapping[str, Any]) -> str:
+    extra = [
+        f"{key}={value}" for key, value in sorted(parameters.items()) if key not in {"test", "tables", "table_size"}
+    ]
+    size = f"{parameters['tables']} \N{MULTIPLICATION SIGN} {parameters['table_size']:,} rows"
+    return ", ".join([f"{parameters['test']} {size}", *extra])[:120]
+
+
+def _new_platform_warning(message: SystemMessage) -> str:
+    return f"platform {message.platform!r} was not in the catalog and was added without a description"
+
+
+def _platform(slug: str) -> Platform:
+    _require(bool(SLUG.match(slug)) and len(slug) <= 40, "platform", "must be a platform's slug, for example mariadb")
+    return Platform.objects.get_or_create(slug=slug, defaults={"name": slug})[0]
+
+
+def _hardware_class(slug: str, described: Mapping[str, HardwareMessage]) -> HardwareClass:
+    _require(bool(SLUG.match(slug)) and len(slug) <= 80, "hardware_class", "must be a hardware class's slug")
+    entry = described.get(slug)
+    if entry is None:
+        known = HardwareClass.objects.filter(slug=slug).first()
+        if known is None:
+            raise InvalidParameters(
+                "hardware_class", f"{slug!r} is not in the catalog: describe it under hardware in the same message"
+            )
+        return known
+    _require(entry.vcpu > 0, f"hardware[{slug}].vcpu", "must be above 0")
+    _require(entry.memory_bytes > 0, f"hardware[{slug}].memory_bytes", "must be above 0")
+    return HardwareClass.objects.get_or_create(
+        slug=slug,
+        defaults={
+            "name": entry.name[:120] or slug,
+            "vcpu": entry.vcpu,
+            "memory_bytes": entry.memory_bytes,
+            "storage": entry.storage[:120],
+        },
+    )[0]
+
+
+def _differences(
+    *,
+    system: System,
+    message: SystemMessage,
+    release: Release,
+    hardware_class: HardwareClass,
+    nodes: Sequence[NodeMessage],
+    classes: Mapping[str, HardwareClass],
+) -> list[str]:
+    ours: list[tuple[str, Any, Any]] = [
+        ("name", system.name, message.name),
+        ("release", str(system.release), str(release)),
+        ("hardware class", system.hardware_class.slug, hardware_class.slug),
+        ("endpoint", system.endpoint, message.endpoint),
+        ("settings", system.settings, message.settings),
+    ]
+    known = {
+        node.name: (node.role, node.zone, node.hardware_class.slug)
+        for node in system.nodes.select_related("hardware_class")
+    }
+    told = {node.name: (node.role, node.zone, classes[node.name].slug) for node in nodes}
+    ours.append(("nodes", known, told))
+    return [
+        f"system {system.slug}: the catalog keeps {field} {before!r}; the agent says {after!r}. "
+        "Give the changed system a slug of its own"
+        for field, before, after in ours
+        if before != after
+    ]
+
+
+def _hardware_differences(known: HardwareClass, entry: HardwareMessage) -> list[str]:
+    pairs = [("vcpu", known.vcpu, entry.vcpu), ("memory_bytes", known.memory_bytes, entry.memory_bytes)]
+    return [
+        f"hardware class {entry.slug}: the catalog keeps {field} {before}; the agent says {after}"
+        for field, before, after in pairs
+        if before is not None and before != after
+    ]
