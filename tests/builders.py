@@ -7,7 +7,7 @@ from typing import Any
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.runs.models import Run
+from apps.runs.models import Artifact, Measurement, Run
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _number = count(1)
@@ -80,3 +80,30 @@ def a_run(**fields: Any) -> Run:
     defaults["workload"] = fields.pop("workload", None) or a_workload()
     defaults["load_level"] = fields.pop("load_level", None) or a_load_level()
     return Run.objects.create(**{**defaults, **fields})
+
+
+HEADLINES = {
+    "client.throughput": ("Throughput", "transactions/s", "higher"),
+    "client.latency.p95": ("Latency, 95th percentile", "ms", "lower"),
+    "client.latency.p99": ("Latency, 99th percentile", "ms", "lower"),
+    "client.errors": ("Errors", "errors/s", "lower"),
+}
+
+
+def a_measured_run(values: dict[str, float], **fields: Any) -> Run:
+    """A sealed run with headline values by metric key, all read from one artifact."""
+    run = a_run(**fields)
+    artifact = Artifact.objects.create(run=run, name="sysbench.txt", sha256=f"{run.pk:064x}", size=1000)
+    for place, (key, value) in enumerate(values.items()):
+        name, unit, direction = HEADLINES[key]
+        Measurement.objects.create(
+            run=run,
+            metric=a_metric(key, name=name, unit=unit, direction=direction),
+            value=value,
+            artifact=artifact,
+            byte_start=place * 10,
+            byte_end=place * 10 + 10,
+            parser="sysbench",
+            parser_version="1",
+        )
+    return run

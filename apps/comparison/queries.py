@@ -1,0 +1,327 @@
+"""Reads runs from the warehouse and compares their sides; a constant number of queries whatever is compared."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from django.db.models import F, Q, Window
+from django.db.models.functions import RowNumber
+
+from apps.catalog.models import Metric, Node, System, Workload
+from apps.comparison import comparability, stats, table
+from apps.comparison.comparability import Traits, Weight
+from apps.comparison.stats import Direction
+from apps.comparison.traits import hardware_detail, lasting_facts, traits_of
+from apps.comparison.values import (
+    ComparedCampaign,
+    ComparedMetric,
+    ComparedRun,
+    ComparedWorkload,
+    Comparison,
+    Level,
+    Side,
+)
+from apps.core.problems import FieldProblem, Invalid
+from apps.runs.models import Measurement, Run, RunNode
+
+FEWEST_SIDES, MOST_SIDES = 2, 4
+THROUGHPUT, ERRORS = "client.throughput", "client.errors"
+PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
+USUAL_PERCENTILE = "client.latency.p95"
+
+
+class Unknown(Invalid):
+    """The address names something that is not there."""
+
+
+def compare(
+    *,
+    sides: Sequence[str],
+    workload_id: int,
+    campaign: int | None = None,
+    runs: Sequence[int] | None = None,
+    acknowledged: Collection[str] = (),
+) -> Comparison:
+    """`sides`: slugs of two to four systems, the first is the baseline. `campaign` and `runs` restrict which runs
+    count; earlier ones then tell how much such runs vary. `acknowledged`: differences (fields) that a person accepted.
+
+    Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload.
+    """
+    systems = _systems(sides)
+    workload = Workload.objects.select_related("primary_metric").filter(pk=workload_id).first()
+    if workload is None:
+        raise Unknown([FieldProblem("workload", f"there is no workload {workload_id}", "choose one from the list")])
+    rows = _run_rows(systems, workload_id, campaign, runs)
+    values = _values(row["id"] for row in rows if _counts(row))
+    metrics, notes = _metrics(workload, rows, values)
+    compared = [_compared_run(row, values.get(row["id"], {}), metrics) for row in rows]
+    levels = _levels(rows)
+    traits = _traits(systems, rows, levels)
+    differences = comparability.differences(traits)
+    withheld = tuple(
+        each.field for each in differences if each.weight is Weight.WITHHOLDS and "hardware" not in acknowledged
+    )
+    cells = table.cells(
+        sides=[system.slug for system in systems],
+        levels=levels,
+        metrics=metrics,
+        runs=[run for run in compared if not run.left_out],
+        history=_history(systems, workload_id, [row for row in rows if _counts(row)], metrics),
+        withheld=bool(withheld),
+    )
+    for system, known in zip(systems, traits, strict=True):
+        if mixed := comparability.mixtures(known):
+            notes.append(f"The runs of {system.name} differ among themselves: {', '.join(mixed)}.")
+    counted = Counter(run.side for run in compared if not run.left_out)
+    return Comparison(
+        workload=ComparedWorkload(workload.pk, workload.tool, workload.name, workload.parameters),
+        campaign=next((run.campaign for run in compared), None) if campaign is not None else None,
+        sides=tuple(_side(system, place, counted[system.slug]) for place, system in enumerate(systems)),
+        levels=tuple(levels),
+        metrics=tuple(metrics),
+        cells=cells,
+        differences=differences,
+        withheld=withheld,
+        runs=tuple(compared),
+        notes=tuple(notes),
+    )
+
+
+def _systems(slugs: Sequence[str]) -> list[System]:
+    """In the order of `slugs`."""
+    problem = ""
+    if not FEWEST_SIDES <= len(slugs) <= MOST_SIDES:
+        problem = f"a comparison has {FEWEST_SIDES} to {MOST_SIDES} sides, this one has {len(slugs)}"
+    elif len(set(slugs)) < len(slugs):
+        problem = "each side may be chosen once"
+    if problem:
+        raise Invalid([FieldProblem("side", problem, "choose other sides")])
+    found = {
+        system.slug: system
+        for system in System.objects.select_related("release__platform", "hardware_class").filter(slug__in=slugs)
+    }
+    missing = [FieldProblem("side", f"there is no system {slug!r}") for slug in slugs if slug not in found]
+    if missing:
+        raise Unknown(missing)
+    return [found[slug] for slug in slugs]
+
+
+def _run_rows(
+    systems: Sequence[System], workload_id: int, campaign: int | None, runs: Sequence[int] | None
+) -> list[dict[str, Any]]:
+    chosen = Run.objects.filter(system__in=systems, workload_id=workload_id)
+    if campaign is not None:
+        chosen = chosen.filter(job_run__job__campaign_id=campaign)
+    if runs is not None:
+        chosen = chosen.filter(pk__in=runs)
+    rows = chosen.order_by("started_at", "id").values(
+        "id",
+        "state",
+        "outcome",
+        "reason",
+        "repetition",
+        "started_at",
+        "provenance",
+        "warmup",
+        "duration",
+        "server_version",
+        "tool_version",
+        "host",
+        "system_id",
+        "load_level_id",
+        side=F("system__slug"),
+        threads=F("load_level__threads"),
+        rate=F("load_level__rate"),
+        campaign_id=F("job_run__job__campaign_id"),
+        campaign_name=F("job_run__job__campaign__name"),
+    )
+    return [{**row} for row in rows]
+
+
+def _counts(row: dict[str, Any]) -> bool:
+    return bool(row["state"] == Run.State.SEALED and row["outcome"] == Run.Outcome.SUCCEEDED)
+
+
+def _values(runs: Iterable[int]) -> dict[int, dict[str, float]]:
+    """Run -> metric key -> headline value."""
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    rows = Measurement.objects.filter(run_id__in=list(runs)).values_list("run_id", "metric__key", "value")
+    for run, key, value in rows:
+        found[run][key] = value
+    return found
+
+
+def _metrics(
+    workload: Workload, rows: Sequence[dict[str, Any]], values: dict[int, dict[str, float]]
+) -> tuple[list[ComparedMetric], list[str]]:
+    """What can be compared: the workload's primary metric, throughput, one latency percentile, errors."""
+    counted = [row for row in rows if _counts(row)]
+    percentile, notes = _percentile([values.get(row["id"], {}) for row in counted])
+    present = {key for measured in values.values() for key in measured}
+    primary = workload.primary_metric.key
+    wanted = [key for key in dict.fromkeys([primary, THROUGHPUT, percentile, ERRORS]) if key in present]
+    known = Metric.objects.in_bulk(wanted, field_name="key")
+    for key in (primary, THROUGHPUT):
+        missing = sum(key not in values.get(row["id"], {}) for row in counted)
+        if missing and key in (primary, *wanted):
+            notes.append(f"{_runs(missing)} without {key}: not part of that figure.")
+    return [_metric(known[key], primary) for key in wanted], list(dict.fromkeys(notes))
+
+
+def _percentile(measured: Sequence[dict[str, float]]) -> tuple[str, list[str]]:
+    """The one latency percentile to compare. Different percentiles are different quantities: never mixed."""
+    counts = Counter(key for values in measured for key in values if PERCENTILE.match(key))
+    if not counts:
+        return USUAL_PERCENTILE, ["No run has a latency percentile."] if measured else []
+    chosen = max(counts, key=lambda key: (counts[key], key == USUAL_PERCENTILE, key))
+    lacking = len(measured) - counts[chosen]
+    if not lacking:
+        return chosen, []
+    others = sorted(_short(key) for key in counts if key != chosen)
+    instead = f" ({', '.join(others)} instead)" if others else ""
+    return chosen, [f"{_runs(lacking)} without {_short(chosen)}{instead}: not part of the latency figures."]
+
+
+def _short(key: str) -> str:
+    return key.rsplit("latency.", 1)[-1]
+
+
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"
+
+
+def _metric(metric: Metric, primary: str) -> ComparedMetric:
+    kind = "latency" if PERCENTILE.match(metric.key) else "errors" if metric.key == ERRORS else "throughput"
+    return ComparedMetric(
+        key=metric.key,
+        name=metric.name,
+        unit=metric.unit,
+        direction=Direction(metric.direction),
+        kind=kind,
+        primary=metric.key == primary,
+    )
+
+
+def _compared_run(row: dict[str, Any], values: dict[str, float], metrics: Sequence[ComparedMetric]) -> ComparedRun:
+    wanted = {metric.key for metric in metrics}
+    return ComparedRun(
+        id=row["id"],
+        side=row["side"],
+        level=row["load_level_id"],
+        repetition=row["repetition"],
+        started_at=row["started_at"],
+        provenance=Run.Provenance(row["provenance"]).label,
+        warmup=row["warmup"],
+        duration=row["duration"],
+        campaign=ComparedCampaign(row["campaign_id"], row["campaign_name"]) if row["campaign_id"] else None,
+        values={key: value for key, value in values.items() if key in wanted},
+        left_out=_why_left_out(row, values),
+    )
+
+
+def _why_left_out(row: dict[str, Any], values: dict[str, float]) -> str:
+    if row["outcome"] in (Run.Outcome.FAILED, Run.Outcome.CANCELLED):
+        return f"{row['outcome']}: {row['reason']}" if row["reason"] else str(row["outcome"])
+    if row["state"] != Run.State.SEALED:
+        return "still running" if row["state"] == Run.State.OPEN else "still being stored"
+    return "" if values else "no headline values"
+
+
+def _levels(rows: Sequence[dict[str, Any]]) -> list[Level]:
+    found = {row["load_level_id"]: (row["threads"], row["rate"]) for row in rows}
+    ordered = sorted(found.items(), key=lambda item: (item[1][1] is not None, item[1][1] or 0, item[1][0]))
+    return [Level(pk, threads, rate, _level_text(threads, rate)) for pk, (threads, rate) in ordered]
+
+
+def _level_text(threads: int, rate: float | None) -> str:
+    text = f"{threads} thread{'' if threads == 1 else 's'}"
+    return text if rate is None else f"{text}, {rate:g}/s"
+
+
+def _side(system: System, position: int, runs: int) -> Side:
+    platform = system.release.platform
+    return Side(
+        slug=system.slug,
+        name=system.name,
+        position=position,
+        platform=platform.name,
+        platform_slug=platform.slug,
+        platform_color=platform.color,
+        release=system.release.version,
+        hardware=system.hardware_class.name,
+        hardware_detail=hardware_detail(system.hardware_class),
+        runs=runs,
+    )
+
+
+def _traits(systems: Sequence[System], rows: Sequence[dict[str, Any]], levels: Sequence[Level]) -> list[Traits]:
+    counted = [row for row in rows if _counts(row)]
+    nodes = list(Node.objects.filter(system__in=systems).values("system_id", "role", "zone"))
+    configurations = list(
+        RunNode.objects.filter(run_id__in=[row["id"] for row in counted], configuration__isnull=False)
+        .order_by()
+        .values_list("run__system_id", "configuration_id", "configuration__variables")
+        .distinct("run__system_id", "configuration_id")
+    )
+    return [
+        traits_of(
+            system,
+            nodes=[node for node in nodes if node["system_id"] == system.pk],
+            rows=[row for row in counted if row["system_id"] == system.pk],
+            variables=[variables for side, _, variables in configurations if side == system.pk],
+            levels=levels,
+        )
+        for system in systems
+    ]
+
+
+def _history(
+    systems: Sequence[System],
+    workload_id: int,
+    rows: Sequence[dict[str, Any]],
+    metrics: Sequence[ComparedMetric],
+) -> dict[tuple[str, int, str], tuple[float, ...]]:
+    """(side, level, metric) -> values of the newest earlier runs like those compared, the newest first.
+
+    Like: same system, level, server, load generator's host, warm-up and duration, before the first compared run. A side
+    whose compared runs differ in these has no history: nothing says which of them the past is like.
+    """
+    groups: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["system_id"], row["load_level_id"]].append(row)
+    alike = Q(pk__in=[])
+    for (system, level), members in groups.items():
+        like = _likeness(members[0])  # the first in time
+        if all(_likeness(member) == like for member in members):
+            alike |= Q(system_id=system, load_level_id=level, started_at__lt=members[0]["started_at"], **like)
+    newest_first = Window(
+        RowNumber(),
+        partition_by=[F("system_id"), F("load_level_id")],
+        order_by=[F("started_at").desc(), F("id").desc()],
+    )
+    earlier = (
+        Run.objects.filter(alike, workload_id=workload_id, state=Run.State.SEALED, outcome=Run.Outcome.SUCCEEDED)
+        .exclude(pk__in=[row["id"] for row in rows])
+        .annotate(age=newest_first)
+        .filter(age__lte=stats.HISTORY_RUNS)
+    )
+    places = {
+        pk: (system, level, age)
+        for pk, system, level, age in earlier.values_list("id", "system_id", "load_level_id", "age")
+    }
+    slugs = {system.pk: system.slug for system in systems}
+    measured = Measurement.objects.filter(
+        run_id__in=list(places), metric__key__in=[metric.key for metric in metrics]
+    ).values_list("run_id", "metric__key", "value")
+    found: dict[tuple[str, int, str], list[tuple[int, float]]] = defaultdict(list)
+    for run, key, value in measured:
+        system, level, age = places[run]
+        found[slugs[system], level, key].append((age, value))
+    return {place: tuple(value for _, value in sorted(past)) for place, past in found.items()}
+
+
+def _likeness(row: dict[str, Any]) -> dict[str, Any]:
+    """Conditions on a run that is like this one; its `host` may have further, passing facts."""
+    like = {name: row[name] for name in ("warmup", "server_version")} | {"host__contains": lasting_facts(row["host"])}
+    return like | ({"duration__isnull": True} if row["duration"] is None else {"duration": row["duration"]})

@@ -1,0 +1,104 @@
+"""Judges every metric of every side at every load level. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from apps.comparison import stats
+from apps.comparison.stats import Ratio, Sample, Verdict
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Level, More, Replicate
+
+JUDGED = (Verdict.HIGHER, Verdict.LOWER, Verdict.EQUIVALENT, Verdict.NOT_TOLD_APART)
+WITHHELD = "verdict withheld"
+NO_RUNS = "no runs"
+NO_ERRORS = "none on either side"
+
+# (side, level, metric) -> values of earlier runs, the newest first.
+History = Mapping[tuple[str, int, str], tuple[float, ...]]
+
+
+def cells(
+    *,
+    sides: Sequence[str],
+    levels: Sequence[Level],
+    metrics: Sequence[ComparedMetric],
+    runs: Sequence[ComparedRun],
+    history: History,
+    withheld: bool,
+) -> tuple[Cell, ...]:
+    """One cell per metric, level and side, in this order; the first of `sides` is the baseline."""
+    primary: list[Cell] = []
+    others: list[Cell] = []
+    for metric in metrics:
+        found = primary if metric.primary else others
+        for level in levels:
+            found += _row(sides, level.id, metric.key, runs, history)
+    judged = [*primary, *_corrected(others)]
+    by_key = {metric.key: metric for metric in metrics}
+    return tuple(_with_words(cell, by_key[cell.metric], withheld) for cell in judged)
+
+
+def _row(sides: Sequence[str], level: int, metric: str, runs: Sequence[ComparedRun], history: History) -> list[Cell]:
+    replicates = {
+        side: tuple(
+            Replicate(run.id, run.values[metric])
+            for run in runs
+            if run.side == side and run.level == level and metric in run.values
+        )
+        for side in sides
+    }
+    samples = {
+        side: Sample(tuple(each.value for each in replicates[side]), history.get((side, level, metric), ()))
+        for side in sides
+    }
+    return [
+        Cell(
+            side=side,
+            level=level,
+            metric=metric,
+            replicates=replicates[side],
+            summary=stats.summarise(samples[side].values) if replicates[side] else None,
+            history=_history_used(samples[side]),
+            ratio=(ratio := stats.compare(samples[sides[0]], samples[side]) if place else None),
+            words="",
+            more=_more(ratio, {sides[0]: samples[sides[0]], side: samples[side]}) if ratio else (),
+        )
+        for place, side in enumerate(sides)
+    ]
+
+
+def _history_used(sample: Sample) -> int:
+    noise = stats.noise(sample) if sample.values and min(sample.values) > 0 else None
+    return noise.history if noise else 0
+
+
+def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
+    """What each side lacks to the repetitions that are likely to answer the question."""
+    if ratio.needed is None:
+        return ()
+    unknown = [side for side, sample in samples.items() if stats.noise(sample) is None]
+    lacking = {side: ratio.needed - len(samples[side].values) for side in unknown or samples}
+    return tuple(More(side, runs) for side, runs in lacking.items() if runs > 0)
+
+
+def _corrected(found: Sequence[Cell]) -> list[Cell]:
+    places = [place for place, cell in enumerate(found) if cell.ratio is not None]
+    ratios = stats.correct_for_many([ratio for cell in found if (ratio := cell.ratio) is not None])
+    corrected = list(found)
+    for place, ratio in zip(places, ratios, strict=True):
+        corrected[place] = replace(found[place], ratio=ratio)
+    return corrected
+
+
+def _with_words(cell: Cell, metric: ComparedMetric, withheld: bool) -> Cell:
+    ratio = cell.ratio
+    if ratio is None:
+        return cell
+    if not cell.replicates:
+        words = NO_RUNS
+    elif metric.kind == "errors" and ratio.delta == 0 and all(each.value == 0 for each in cell.replicates):
+        words = NO_ERRORS
+    elif withheld and ratio.verdict in JUDGED:
+        words = WITHHELD
+    else:
+        words = stats.words(ratio.verdict, metric.direction)
+    return replace(cell, words=words)

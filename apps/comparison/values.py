@@ -1,0 +1,146 @@
+"""The frozen values of a comparison, as pages and the API read them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.comparison.comparability import Difference
+from apps.comparison.stats import Direction, Ratio, Summary
+
+
+@dataclass(frozen=True)
+class Side:
+    """One system; `position` 0 is the baseline. `platform_color`: the platform's fixed place in the palette."""
+
+    slug: str
+    name: str
+    position: int
+    platform: str
+    platform_slug: str
+    platform_color: int | None
+    release: str
+    hardware: str
+    hardware_detail: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class ComparedWorkload:
+    id: int
+    tool: str
+    name: str
+    parameters: dict[str, object]
+
+
+@dataclass(frozen=True)
+class ComparedCampaign:
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Level:
+    """A load level at which any side has runs; `rate` in 1/s, None: as fast as it goes."""
+
+    id: int
+    threads: int
+    rate: float | None
+    text: str
+
+
+@dataclass(frozen=True)
+class ComparedMetric:
+    """`kind`: throughput, latency or errors. Differences in a metric that is not `primary` are corrected for their
+    number."""
+
+    key: str
+    name: str
+    unit: str
+    direction: Direction
+    kind: str
+    primary: bool
+
+
+@dataclass(frozen=True)
+class Replicate:
+    """The value of one run."""
+
+    run: int
+    value: float
+
+
+@dataclass(frozen=True)
+class More:
+    """Runs that a side still lacks."""
+
+    side: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric of one side at one load level.
+
+    `summary` is None without runs; `ratio` is to the baseline, None for the baseline itself. `words` is the verdict as
+    a reader is told it, empty for the baseline. `history` counts the earlier runs that the spread rests on.
+    """
+
+    side: str
+    level: int
+    metric: str
+    replicates: tuple[Replicate, ...]
+    summary: Summary | None
+    history: int
+    ratio: Ratio | None
+    words: str
+    more: tuple[More, ...]
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """A run of a side. `left_out` says why it does not count; empty: it counts. `values`: metric key -> value."""
+
+    id: int
+    side: str
+    level: int
+    repetition: int
+    started_at: datetime
+    provenance: str
+    warmup: float
+    duration: float | None
+    campaign: ComparedCampaign | None
+    values: dict[str, float]
+    left_out: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Sides × load levels × metrics, with what must be known before reading them.
+
+    `withheld` names the differences for which verdicts are withheld until a person accepts them; `notes` are sentences.
+    """
+
+    workload: ComparedWorkload
+    campaign: ComparedCampaign | None
+    sides: tuple[Side, ...]
+    levels: tuple[Level, ...]
+    metrics: tuple[ComparedMetric, ...]
+    cells: tuple[Cell, ...]
+    differences: tuple[Difference, ...]
+    withheld: tuple[str, ...]
+    runs: tuple[ComparedRun, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def left_out(self) -> tuple[ComparedRun, ...]:
+        return tuple(run for run in self.runs if run.left_out)
+
+    @property
+    def counted(self) -> tuple[ComparedRun, ...]:
+        return tuple(run for run in self.runs if not run.left_out)
+
+    def cell(self, *, side: str, level: int, metric: str) -> Cell:
+        """Raises KeyError for what is not part of this comparison."""
+        for cell in self.cells:
+            if (cell.side, cell.level, cell.metric) == (side, level, metric):
+                return cell
+        raise KeyError((side, level, metric))
