@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
-import { axis, houseLayout, publishedMarker, sideColor, type Palette } from "./style";
+import { palette } from "./palette.fixture";
+import { axis, houseLayout, publishedMarker, sideColor } from "./style";
 
-const palette: Palette = {
-  ink: "#111111",
-  muted: "#555555",
-  line: "#dddddd",
-  surface: "#ffffff",
-  sides: ["#0072b2", "#d55e00"],
-  font: "sans-serif",
-};
 
 test("an axis names its quantity and unit, and says when it is logarithmic", () => {
   expect(axis("Throughput", "transactions/s").title).toEqual({ text: "Throughput, transactions/s" });

@@ -6,6 +6,7 @@ export interface Palette {
   muted: string;
   line: string;
   surface: string;
+  shade: string;
   sides: string[];
   font: string;
 }
@@ -21,6 +22,7 @@ export function readPalette(root: Element = document.documentElement): Palette {
     muted: value("--ink-muted"),
     line: value("--line"),
     surface: value("--surface"),
+    shade: value("--shade"),
     sides: Array.from({ length: SIDES }, (_, side) => value(`--side-${side}`)),
     font: getComputedStyle(document.body).fontFamily,
   };

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import type { Series } from "../api/series";
+import { clockChart, clockShapes, extent, lineTrace, seriesRows, type Clock } from "./clock";
+import { palette } from "./palette.fixture";
+
+function aSeries(fields: Partial<Series> = {}): Series {
+  return {
+    metric: "client.throughput",
+    name: "Throughput",
+    unit: "transactions/s",
+    direction: "higher",
+    node: "client",
+    kind: "gauge",
+    at: [1, 2, 3],
+    values: [10, null, 12],
+    resets: [],
+    ...fields,
+  };
+}
+
+const clock: Clock = { measured: [null, null], events: [], zoom: null };
+const options = { palette, clock, words: true, quantity: "Throughput" };
+
+test("a second that was not observed is a gap in the line", () => {
+  expect(lineTrace(aSeries(), "#000000", "client")).toMatchObject({ y: [10, null, 12], connectgaps: false });
+});
+
+test("values start at zero and the axis carries quantity and unit", () => {
+  const { layout } = clockChart([aSeries()], ["client"], options);
+  expect(layout?.yaxis).toMatchObject({ rangemode: "tozero", title: { text: "Throughput, transactions/s" } });
+});
+
+test("warm-up and what came after the measured phase are shaded", () => {
+  const shapes = clockShapes({ ...clock, measured: [10, 60] }, [0, 65], palette);
+  expect(shapes.map(({ x0, x1 }) => [x0, x1])).toEqual([
+    [0, 10],
+    [60, 65],
+  ]);
+});
+
+test("a run without a known measured phase has no shade", () => {
+  expect(clockShapes(clock, [0, 65], palette)).toEqual([]);
+});
+
+test("an event is a thin line with its words on hover, a span also a band", () => {
+  const events = [{ kind: "promotion", label: "db2 promoted", starts_at: 5, ends_at: 8, node: "db2" }];
+  expect(clockShapes({ ...clock, events }, [0, 20], palette).map(({ type }) => type)).toEqual(["rect", "line"]);
+  const { traces } = clockChart([aSeries()], ["client"], { ...options, clock: { ...clock, events } });
+  expect(traces.at(-1)).toMatchObject({ x: [5], text: ["db2 promoted on db2"] });
+});
+
+test("a counter that started over is marked, not drawn as a negative rate", () => {
+  const { traces } = clockChart([aSeries({ resets: [2] })], ["db1"], options);
+  expect(traces[1]).toMatchObject({ x: [2], y: [0] });
+});
+
+test("the reader's zoom wins over the whole clock", () => {
+  const zoomed = clockChart([aSeries()], ["client"], { ...options, clock: { ...clock, zoom: [1.5, 2.5] } });
+  expect(zoomed.layout?.xaxis).toMatchObject({ range: [1.5, 2.5] });
+  expect(extent([])).toBeNull();
+});
+
+test("the CSV holds every plotted point with its node and unit", () => {
+  expect(seriesRows([aSeries({ at: [1], values: [null] })]).rows).toEqual([
+    ["client.throughput", "client", "transactions/s", 1, null],
+  ]);
+});

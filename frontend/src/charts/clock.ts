@@ -1,0 +1,181 @@
+// Series of one run on its clock: the response becomes traces and shapes; nothing is computed but places on the page.
+import type { Annotations, Data, Layout, Shape } from "plotly.js";
+import type { Series } from "../api/series";
+import type { Cell } from "./csv";
+import { axis, sideColor, type Palette } from "./style";
+import type { Chart } from "./plotly";
+
+export interface RunEvent {
+  kind: string;
+  label: string;
+  starts_at: number;
+  ends_at: number | null;
+  node: string;
+}
+
+export interface Clock {
+  /** The measured phase, s; null while it is not known. */
+  measured: [number | null, number | null];
+  events: RunEvent[];
+  /** What the reader zoomed to, s. */
+  zoom: [number, number] | null;
+}
+
+export interface ClockOptions {
+  palette: Palette;
+  clock: Clock;
+  /** Words on the chart itself: phases and axis titles; small multiples leave them to their captions. */
+  words: boolean;
+  quantity: string;
+}
+
+/** First and last moment of all series, s; null when nothing was sampled. */
+export function extent(series: Series[]): [number, number] | null {
+  let first = Infinity;
+  let last = -Infinity;
+  for (const { at } of series) {
+    first = Math.min(first, at[0] ?? Infinity);
+    last = Math.max(last, at[at.length - 1] ?? -Infinity);
+  }
+  return first <= last ? [first, last] : null;
+}
+
+export function lineTrace(series: Series, color: string, name: string): Data {
+  return {
+    type: "scatter",
+    mode: series.at.length === 1 ? "markers" : "lines",
+    name,
+    x: series.at,
+    y: series.values,
+    connectgaps: false,
+    line: { color, width: 1.4 },
+    marker: { color, size: 5 },
+    hovertemplate: `%{y:,.6~r} ${series.unit}<br>%{x:,.1f} s<extra>${name}</extra>`,
+  };
+}
+
+/** A mark where a counter fell: the server restarted or the counter was flushed. */
+export function resetTrace(series: Series, color: string): Data[] {
+  if (series.resets.length === 0) return [];
+  return [
+    {
+      type: "scatter",
+      mode: "markers",
+      x: series.resets,
+      y: series.resets.map(() => 0),
+      marker: { symbol: "x-thin-open", size: 8, color },
+      hovertemplate: "counter started over<br>%{x:,.1f} s<extra></extra>",
+      showlegend: false,
+    },
+  ];
+}
+
+/** Events as small marks at the upper edge, their words on hover. */
+export function eventTrace(events: RunEvent[], palette: Palette): Data[] {
+  if (events.length === 0) return [];
+  const words = events.map(({ label, node, kind }) => [label || kind, node ? ` on ${node}` : ""].join(""));
+  return [
+    {
+      type: "scatter",
+      mode: "markers",
+      x: events.map((event) => event.starts_at),
+      y: events.map(() => 1),
+      yaxis: "y2",
+      text: words,
+      marker: { symbol: "triangle-down", size: 9, color: palette.ink },
+      hovertemplate: "%{text}<br>%{x:,.1f} s<extra></extra>",
+      showlegend: false,
+      cliponaxis: false,
+    } as Data,
+  ];
+}
+
+function band(from: number, to: number, color: string): Partial<Shape> {
+  return {
+    type: "rect",
+    xref: "x",
+    yref: "paper",
+    x0: from,
+    x1: to,
+    y0: 0,
+    y1: 1,
+    line: { width: 0 },
+    fillcolor: color,
+    layer: "below",
+  };
+}
+
+function mark(at: number, color: string): Partial<Shape> {
+  return { type: "line", xref: "x", yref: "paper", x0: at, x1: at, y0: 0, y1: 1, line: { color, width: 1, dash: "dot" } };
+}
+
+/** Warm-up and cool-down shaded, events as thin lines, spans as bands. */
+export function clockShapes(clock: Clock, whole: [number, number] | null, palette: Palette): Partial<Shape>[] {
+  const [from, to] = clock.measured;
+  const shapes: Partial<Shape>[] = [];
+  if (whole && from !== null && from > whole[0]) shapes.push(band(whole[0], from, palette.shade));
+  if (whole && to !== null && to < whole[1]) shapes.push(band(to, whole[1], palette.shade));
+  for (const event of clock.events) {
+    if (event.ends_at !== null) shapes.push(band(event.starts_at, event.ends_at, palette.shade));
+    shapes.push(mark(event.starts_at, palette.muted));
+  }
+  return shapes;
+}
+
+function phaseWords(clock: Clock, whole: [number, number] | null, palette: Palette): Partial<Annotations>[] {
+  const [from, to] = clock.measured;
+  const words: Partial<Annotations>[] = [];
+  const word = (x: number, text: string): Partial<Annotations> => ({
+    x,
+    y: 1,
+    xref: "x",
+    yref: "paper",
+    xanchor: "left",
+    yanchor: "bottom",
+    text,
+    showarrow: false,
+    font: { size: 11, color: palette.muted },
+  });
+  if (whole && from !== null && from > whole[0]) words.push(word(whole[0], "warm-up"), word(from, "measured"));
+  if (whole && to !== null && to < whole[1] - 1) words.push(word(to, "after"));
+  return words;
+}
+
+/** One panel: every node's line of one metric (or of several of one unit) on the run's clock. */
+export function clockChart(series: Series[], names: string[], options: ClockOptions): Chart {
+  const { palette, clock, words, quantity } = options;
+  const whole = extent(series);
+  const unit = series[0]?.unit ?? "";
+  const layout: Partial<Layout> = {
+    margin: words ? { l: 8, r: 12, t: 18, b: 8 } : { l: 4, r: 8, t: 8, b: 4 },
+    xaxis: axis(words ? "Time on the run's clock" : "", words ? "s" : "", {
+      ...(clock.zoom ? { range: [...clock.zoom] } : whole ? { range: [...whole] } : {}),
+      ...(words ? {} : { ticksuffix: " s", nticks: 5 }),
+    }),
+    yaxis: axis(words ? quantity : "", words ? unit : "", {
+      rangemode: "tozero",
+      fixedrange: true,
+      ...(words ? {} : { nticks: 5 }),
+    }),
+    yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
+    shapes: clockShapes(clock, whole, palette),
+    annotations: words ? phaseWords(clock, whole, palette) : [],
+    hovermode: "closest",
+    showlegend: series.length > 1,
+  };
+  const traces = series.flatMap((one, place) => {
+    const color = sideColor(palette, place);
+    return [lineTrace(one, color, names[place] ?? one.node), ...resetTrace(one, color)];
+  });
+  return { traces: [...traces, ...eventTrace(clock.events, palette)], layout };
+}
+
+/** One row a sample: the plotted points as they are, every node's clock its own. */
+export function seriesRows(series: Series[]): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["metric", "node", "unit", "time_s", "value"],
+    rows: series.flatMap(({ metric, node, unit, at, values }) =>
+      at.map((time, place): Cell[] => [metric, node, unit, time, values[place]]),
+    ),
+  };
+}

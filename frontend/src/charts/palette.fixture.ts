@@ -1,0 +1,12 @@
+// Colours for tests.
+import type { Palette } from "./style";
+
+export const palette: Palette = {
+  ink: "#111111",
+  muted: "#555555",
+  line: "#dddddd",
+  surface: "#ffffff",
+  shade: "rgba(0,0,0,0.1)",
+  sides: ["#0072b2", "#d55e00"],
+  font: "sans-serif",
+};
