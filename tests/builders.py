@@ -1,12 +1,16 @@
 """Builders that hide the dull fields: each returns a saved object and takes only what a test is about."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from apps.accounts.credentials import digest_of
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
+from apps.dispatch.models import Agent, Campaign, Job
+from apps.dispatch.planning import create_campaign
 from apps.runs.models import Artifact, Measurement, Run
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -107,3 +111,44 @@ def a_measured_run(values: dict[str, float], **fields: Any) -> Run:
             parser_version="1",
         )
     return run
+
+
+def an_agent(*systems: System, secret: str = "", **fields: Any) -> Agent:
+    """An agent, seen at START, that may serve `systems`."""
+    name = fields.pop("name", f"agent-{next(_number)}")
+    defaults = {
+        "name": name,
+        "digest": digest_of(secret or name),
+        "labels": [f"system:{system.slug}" for system in systems],
+        "last_seen_at": START,
+    }
+    return Agent.objects.create(**{**defaults, **fields})
+
+
+def a_campaign(*systems: System, threads: Sequence[int] = (1, 4), **fields: Any) -> Campaign:
+    """A campaign of one round on `systems`, in their order, with one workload; its jobs are queued."""
+    defaults: dict[str, Any] = {
+        "name": f"campaign {next(_number)}",
+        "systems": systems or [a_system()],
+        "workloads": [a_workload()],
+        "load_levels": [a_load_level(number) for number in threads],
+        "repetitions": 1,
+        "warmup": 0.0,
+        "duration": 5.0,
+        "created_by": None,
+    }
+    return create_campaign(**{**defaults, **fields})
+
+
+def a_job(*, state: str = "queued", agent: Agent | None = None, **fields: Any) -> Job:
+    """The only job of a campaign of its own, put into `state` as it would be there, its lease good for a minute."""
+    job = a_campaign(*fields.pop("systems", ())).jobs.get()
+    if state in ("matched", "running", "cancelling"):
+        fields = {"agent": agent or an_agent(job.system), "lease_expires_at": START + timedelta(minutes=1), **fields}
+    if state in ("running", "cancelling"):
+        fields = {"attempt": 1, "started_at": START, **fields}
+    if state in ("succeeded", "failed", "cancelled"):
+        fields = {"finished_at": START, "reason": "a reason" if state == "failed" else "", **fields}
+    Job.objects.filter(pk=job.pk).delete()
+    copied = {name: getattr(job, name) for name in ("campaign", "system", "workload", "repetition", "position")}
+    return Job.objects.create(**copied, state=state, **fields)

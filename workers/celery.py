@@ -8,3 +8,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("splashboard", include=["workers.tasks"])
 app.config_from_object("django.conf:settings", namespace="CELERY")
+
+MATCH_EVERY = 5.0  # s
+EXPIRE_EVERY = 5.0  # s
+SWEEP_EVERY = 15.0  # s
+
+# A tick that was not taken before the next one comes is worth nothing: without `expires` a worker that was away finds
+# a pile of them.
+app.conf.beat_schedule = {
+    name: {"task": f"workers.tasks.{name}", "schedule": every, "options": {"expires": every}}
+    for name, every in {"match_jobs": MATCH_EVERY, "expire_leases": EXPIRE_EVERY, "sweep": SWEEP_EVERY}.items()
+}

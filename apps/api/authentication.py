@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from apps.accounts import services as accounts
 from apps.accounts.models import User
-from apps.dispatch import services as dispatch
+from apps.dispatch.agents import agent_of_secret
 from apps.dispatch.models import Agent
 
 
@@ -46,7 +46,7 @@ class AgentAuthentication(BaseAuthentication):
         secret = _secret(request, "Agent")
         if secret is None:
             return None
-        agent = dispatch.agent_of_secret(secret=secret, now=timezone.now())
+        agent = agent_of_secret(secret=secret, now=timezone.now())
         if agent is None:
             raise AuthenticationFailed(
                 "No agent has this secret, or it was revoked. Make one: manage.py register_agent NAME"
@@ -57,17 +57,17 @@ class AgentAuthentication(BaseAuthentication):
         return "Agent"
 
 
-class TokenScheme(OpenApiAuthenticationExtension):
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = "apps.api.authentication.TokenAuthentication"
     name = "token"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+    def get_security_definition(self, _schema: object) -> dict[str, str]:
         return {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <secret>`"}
 
 
-class AgentScheme(OpenApiAuthenticationExtension):
+class AgentScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = "apps.api.authentication.AgentAuthentication"
     name = "agent"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+    def get_security_definition(self, _schema: object) -> dict[str, str]:
         return {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Agent <secret>`"}

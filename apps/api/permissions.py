@@ -1,18 +1,24 @@
 """Anyone may read (unless SPLASHBOARD_PUBLIC_READ is off); engineers and administrators write; agents report."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.dispatch.models import Agent
+
+if TYPE_CHECKING:  # DRF's views load this module while they are being loaded themselves
+    from rest_framework.views import APIView
 
 
 class ReadersReadEngineersWrite(BasePermission):
     message = "This needs the role engineer or administrator."
 
-    def has_permission(self, request: Request, view: APIView) -> bool:
+    def has_permission(self, request: Request, _view: APIView) -> bool:
         user = request.user
         if request.method in SAFE_METHODS:
             return bool(settings.SPLASHBOARD_PUBLIC_READ or user.is_authenticated)
@@ -22,5 +28,5 @@ class ReadersReadEngineersWrite(BasePermission):
 class IsAgent(BasePermission):
     message = "Only an agent may do this: send 'Authorization: Agent <secret>'."
 
-    def has_permission(self, request: Request, view: APIView) -> bool:
+    def has_permission(self, request: Request, _view: APIView) -> bool:
         return isinstance(request.auth, Agent)

@@ -5,7 +5,7 @@
       +----------+----------+   a lease that ran out, or a failure with attempts left, puts the job back
 
 Cancelling a queued or matched job ends it at once; a running one becomes `cancelling` until its agent has cleaned up
-(or its lease runs out).
+(or its lease runs out). docs/dispatch.md has the table of legal transitions; a trigger enforces it.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -97,6 +97,8 @@ class Job(models.Model):
     # What the agent says it is doing now, for people: "prepare", "4 threads", "clean-up".
     progress = models.CharField(max_length=120, blank=True)
     queued_at = models.DateTimeField(auto_now_add=True)
+    # After a lost or failed attempt the job waits until then; null: at once.
+    ready_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,5 +1,32 @@
 """Dispatch's front door: everything that changes campaigns, jobs and agents."""
 
 from apps.dispatch.agents import agent_of_secret, hello, register_agent, rotate_agent
+from apps.dispatch.cancelling import Cancellation, cancel_campaign, cancel_job
+from apps.dispatch.leases import LeaseLost, NoSuchJob, claim, end_job, expire_leases, match_jobs, renew
+from apps.dispatch.planning import Size, create_campaign, size_of
+from apps.dispatch.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
 
-__all__ = ["agent_of_secret", "hello", "register_agent", "rotate_agent"]
+__all__ = [
+    "Cancellation",
+    "LeaseLost",
+    "NoSuchJob",
+    "NoSuchRun",
+    "Size",
+    "agent_of_secret",
+    "cancel_campaign",
+    "cancel_job",
+    "claim",
+    "close_abandoned_runs",
+    "create_campaign",
+    "end_job",
+    "end_run",
+    "expire_leases",
+    "hello",
+    "match_jobs",
+    "open_run",
+    "register_agent",
+    "renew",
+    "rotate_agent",
+    "run_of",
+    "size_of",
+]

@@ -1,0 +1,60 @@
+"""Cancelling works in every state and says what it did."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.dispatch.models import ACTIVE, Campaign, Job
+
+
+@dataclass(frozen=True)
+class Cancellation:
+    """What a wish to cancel did: `changed` False when there was nothing left to cancel; `message` is for people."""
+
+    changed: bool
+    state: str
+    message: str
+
+
+@transaction.atomic
+def cancel_job(*, job: Job, by: User | None, now: datetime) -> Cancellation:
+    """Ends a waiting job at once; a running one stops when its agent next speaks, at the latest with its lease."""
+    locked = Job.objects.select_for_update(of=("self",)).select_related("agent").get(pk=job.pk)
+    return _cancel(locked, by=by, now=now)
+
+
+@transaction.atomic
+def cancel_campaign(*, campaign: Campaign, by: User | None, now: datetime) -> Cancellation:
+    """Cancels every job of the campaign that is not final."""
+    unfinished = campaign.jobs.select_for_update(of=("self",)).select_related("agent").order_by("pk")
+    jobs = unfinished.filter(state__in=("queued", *ACTIVE))
+    done = [cancelled for cancelled in (_cancel(job, by=by, now=now) for job in jobs) if cancelled.changed]
+    stopping = sum(cancelled.state == "cancelling" for cancelled in done)
+    if not done:
+        return Cancellation(changed=False, state="", message="Every job has ended already: nothing to cancel.")
+    Campaign.objects.filter(pk=campaign.pk, cancelled_at=None).update(cancelled_at=now)
+    message = f"Cancelled {len(done) - stopping} of the campaign's waiting jobs"
+    message += f"; {stopping} running will stop when the agent has cleaned up." if stopping else "."
+    return Cancellation(changed=True, state="cancelling" if stopping else "cancelled", message=message)
+
+
+def _cancel(job: Job, *, by: User | None, now: datetime) -> Cancellation:
+    reason = f"cancelled by {by.username}" if by else "cancelled"
+    if job.state in ("queued", "matched"):
+        job.state, job.reason, job.lease_expires_at, job.finished_at = "cancelled", reason, None, now
+        job.save(update_fields=["state", "reason", "lease_expires_at", "finished_at"])
+        return Cancellation(changed=True, state=job.state, message=f"Job {job.pk} is cancelled.")
+    if job.state == "running":
+        job.state, job.reason = "cancelling", reason
+        job.save(update_fields=["state", "reason"])
+        message = f"Job {job.pk} is being cancelled: agent {job.agent} stops and cleans up."
+        return Cancellation(changed=True, state=job.state, message=message)
+    if job.state == "cancelling":
+        message = f"Job {job.pk} is being cancelled already: agent {job.agent} has still to clean up."
+    else:
+        message = f"Job {job.pk} has {job.state} already: nothing to cancel."
+        if job.state == "cancelled":
+            message = f"Job {job.pk} is cancelled already."
+    return Cancellation(changed=False, state=job.state, message=message)
