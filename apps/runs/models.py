@@ -64,6 +64,8 @@ class Run(models.Model):
     measured_from = models.FloatField("start of the measured phase, s on the run's clock", null=True, blank=True)
     measured_to = models.FloatField("end of the measured phase, s on the run's clock", null=True, blank=True)
     batches_expected = models.PositiveIntegerField(null=True, blank=True)
+    # What the end of the run announced: [{"name", "sha256", "size"}]. The run is sealed when all are there.
+    artifacts_expected = models.JSONField(default=list, blank=True)
     server_version = models.CharField(max_length=120, blank=True)
     tool_version = models.CharField(max_length=120, blank=True)
     # What the load generator was: command line without secrets, host facts (cpu count, memory, kernel).
