@@ -1,0 +1,34 @@
+# The work is done by config/launch, which needs Python 3.11 and nothing else.
+# `make run PYTHON=/path/to/python3.12` names another Python; `make test ARGS="tests/runs -k seal"` a part of the tests.
+
+IS_NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
+	"$$python" $(IS_NEW_ENOUGH) 2>/dev/null && echo "$$python" && exit; done; echo python3)
+LAUNCH = $(PYTHON) -m config.launch --with-parent
+
+.DEFAULT_GOAL := help
+.PHONY: help run stop test check lock env manage
+
+help: ## Show these lines
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+run: ## Set up what is missing, start everything, print the address; Ctrl-C stops it
+	@$(LAUNCH) run
+
+stop: ## Stop what `make run` started
+	@$(LAUNCH) stop
+
+test: ## Every check and every test, with databases of their own
+	@$(LAUNCH) test $(ARGS)
+
+check: ## Formatting, lint, types, imports, templates, migrations, front end
+	@$(LAUNCH) check
+
+lock: ## Renew the hashed locks from pyproject.toml
+	@$(LAUNCH) lock
+
+env: ## Print the environment of the running programs, for eval "$$(make env)"
+	@$(LAUNCH) env
+
+manage: ## manage.py with that environment: make manage ARGS="create_token admin laptop"
+	@$(LAUNCH) manage $(ARGS)

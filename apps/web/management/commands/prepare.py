@@ -1,0 +1,142 @@
+"""Everything between an empty database and a server that can be used, in one process: starting Django costs a second."""
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.core.management import call_command, get_commands
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from apps.accounts.credentials import digest_of
+from apps.dispatch.models import Agent
+from apps.dispatch.services import register_agent, rotate_agent
+
+LOADERS = ("seed_catalog", "load_published", "load_example")
+AGENT = "local"
+CONFIGURATION = """\
+# Written at every start. Systems for this agent to measure go into files of their own: agent.d/*.toml beside this one.
+[server]
+url = "{server}"
+token_file = "{token_file}"
+
+[agent]
+name = "{name}"
+"""
+
+
+class Command(BaseCommand):
+    help = (
+        "Migrate, load the catalog and the published results, collect static files, make an agent and a sign-in link."
+    )
+    # Checks need the whole of the addresses and cost as much as all the rest of a second start; the tests run them.
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--agent-config", type=Path, help="write a local agent's configuration and token there")
+        parser.add_argument("--server", default="http://127.0.0.1:8000", help="the agent's way to this server")
+        parser.add_argument("--result", type=Path, help="write the sign-in link's path there, as JSON")
+        parser.add_argument("--unchanged", action="store_true", help="load again only if something had to be migrated")
+        parser.add_argument(
+            "--create-bucket", action="store_true", help="create the artifacts' bucket if it is missing"
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        migrated = self._migrate()
+        if options["create_bucket"]:
+            self._create_bucket()
+        if migrated or not options["unchanged"]:
+            self._load()
+        if migrated or not options["unchanged"] or not Path(settings.STATIC_ROOT).is_dir():
+            self._progress("collecting static files")
+            call_command("collectstatic", interactive=False, verbosity=0, stdout=self.stdout)
+        if options["agent_config"]:
+            self._agent(options["agent_config"], options["server"])
+        if options["result"]:
+            self._sign_in_link(options["result"])
+
+    def _progress(self, text: str) -> None:
+        self.stdout.write(f"progress: {text}")
+        self.stdout.flush()
+
+    def _migrate(self) -> bool:
+        """Whether anything had to be migrated."""
+        try:
+            executor = MigrationExecutor(connection)
+        except OperationalError as error:
+            raise CommandError(f"the database of DATABASE_URL does not answer: {str(error).strip()}") from error
+        plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if not plan:
+            return False
+        call_command("migrate", interactive=False, stdout=_Counting(self.stdout, len(plan)), no_color=True)
+        return True
+
+    def _load(self) -> None:
+        known = get_commands()
+        wanted = [name for name in LOADERS if name in known]
+        for number, name in enumerate(wanted, start=1):
+            self._progress(f"{name} ({number} of {len(wanted)})")
+            call_command(name, stdout=self.stdout)
+
+    def _create_bucket(self) -> None:
+        client = getattr(getattr(default_storage, "connection", None), "meta", None)
+        if client is None:  # a folder
+            return
+        name = settings.STORAGES["default"]["OPTIONS"]["bucket_name"]
+        try:
+            client.client.head_bucket(Bucket=name)
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in ("404", "NoSuchBucket"):
+                raise CommandError(f"the bucket {name} of S3_BUCKET cannot be used: {error}") from error
+            client.client.create_bucket(Bucket=name)
+            self.stdout.write(f"Created the bucket {name}.")
+        except BotoCoreError as error:
+            raise CommandError(f"the object store of S3_ENDPOINT_URL does not answer: {error}") from error
+
+    def _agent(self, config: Path, server: str) -> None:
+        token_file = config.with_name("agent.token")
+        token = token_file.read_text().strip() if token_file.exists() else ""
+        agent = Agent.objects.filter(name=AGENT).first()
+        if agent is None:
+            agent, token = register_agent(name=AGENT)
+            _write(token_file, token)
+        elif agent.digest != digest_of(token) and agent.revoked_at is None:  # a person's revocation stands
+            agent, token = rotate_agent(name=AGENT)
+            _write(token_file, token)
+        _write(config, CONFIGURATION.format(server=server, token_file=token_file.name, name=AGENT))
+
+    def _sign_in_link(self, result: Path) -> None:
+        said = io.StringIO()
+        call_command("sign_in_link", stdout=said)
+        _write(result, json.dumps({"link": said.getvalue().split()[-1]}))
+
+
+class _Counting(OutputWrapper):
+    """Counts the migrations that `migrate` says it applies."""
+
+    def __init__(self, out: OutputWrapper, total: int) -> None:
+        super().__init__(out)
+        self._total = total
+        self._count = 0
+
+    def write(self, msg: str = "", style_func: Any = None, ending: str | None = None) -> None:
+        super().write(msg, style_func, ending)
+        if "Applying " in msg:
+            self._count += 1
+            super().write(f"\nprogress: migration {self._count} of {self._total}")
+            self.flush()
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file whole; only this user can read it."""
+    partial = path.with_name(path.name + ".partial")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    partial.replace(path)

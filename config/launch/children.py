@@ -1,0 +1,148 @@
+"""What the supervisor has started, and the guard that stops it all should the supervisor be killed."""
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config.launch import guard, processes
+from config.launch.guard import Child
+from config.launch.places import Places
+from config.launch.say import Problem, Screen, Step
+
+PROGRAMS, STORES = 2, 1  # ranks: programs stop before the stores they use
+
+
+class RunLock:
+    """One supervisor per var/. The guard holds the lock as well, until all that a killed supervisor left is gone."""
+
+    def __init__(self, places: Places, screen: Screen) -> None:
+        self.path = places.var / "supervisor.lock"
+        self.file = open(self.path, "a+")  # noqa: SIM115 - held for the life of the process
+        step = Step(screen, "Waiting for the run before to be gone")
+        while not self._take():
+            holder = self.holder(self.path)
+            if holder:
+                raise Problem(
+                    f"Splashboard is running already (process {holder}, its data in {places.var}): "
+                    "stop it with Ctrl-C there or `make stop`, or give this one its own SPLASHBOARD_VAR and ports."
+                )
+            processes.Signals.check()
+            step.tick()
+            time.sleep(processes.POLL)
+        step.done()
+        self.file.truncate(0)
+        self.file.write(f"{os.getpid()} {guard.started_at(os.getpid())}\n")
+        self.file.flush()
+
+    def _take(self) -> bool:
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    @staticmethod
+    def holder(path: Path) -> int | None:
+        """The supervisor's process id if it lives."""
+        try:
+            pid, started = path.read_text().split()
+        except (FileNotFoundError, ValueError):
+            return None
+        return int(pid) if guard.started_at(int(pid)) == started else None
+
+
+@dataclass
+class Children:
+    """Every process group that is ours. Written to var/children too, for a start after both of us were killed."""
+
+    places: Places
+    lock: RunLock
+    _guard: "subprocess.Popen[bytes] | None" = None
+    _known: dict[str, tuple[Child, "subprocess.Popen[bytes]"]] = field(default_factory=dict)
+
+    def add(self, name: str, process: "subprocess.Popen[bytes]", *, rank: int, signum: int) -> None:
+        child = Child(rank, process.pid, guard.started_at(process.pid), signum)
+        self._known[name] = (child, process)
+        self._tell(f"add {child.to_line()}")
+        self._write()
+
+    def drop(self, name: str) -> None:
+        """Forget a process that has ended, and end what it left in its group."""
+        child, _ = self._known.pop(name)
+        processes.kill_group(child.pid)
+        self._tell(f"drop {child.pid}")
+        self._write()
+
+    def process(self, name: str) -> "subprocess.Popen[bytes]":
+        return self._known[name][1]
+
+    def ended(self) -> list[tuple[str, int]]:
+        """Name and exit code of each that has ended."""
+        return [(name, p.returncode) for name, (_, p) in self._known.items() if p.poll() is not None]
+
+    def start_guard(self) -> None:
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(Path(guard.__file__))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+            pass_fds=[self.lock.file.fileno()],
+        )
+        for child, _ in self._known.values():
+            self._tell(f"add {child.to_line()}")
+
+    def keep_guard(self) -> None:
+        """Start the guard again if it was killed."""
+        if self._guard is None or self._guard.poll() is not None:
+            self.start_guard()
+
+    def _tell(self, line: str) -> None:
+        if self._guard and self._guard.stdin:
+            with contextlib.suppress(BrokenPipeError):  # keep_guard starts another and tells it all
+                self._guard.stdin.write(f"{line}\n".encode())
+                self._guard.stdin.flush()
+
+    def _write(self) -> None:
+        text = "".join(f"{child.to_line()}\n" for child, _ in self._known.values())
+        (self.places.var / "children").write_text(text)
+
+    def stop_leftovers(self, screen: Screen) -> None:
+        """Stop what a run before left behind although supervisor and guard were both killed."""
+        with contextlib.suppress(FileNotFoundError):
+            lines = (self.places.var / "children").read_text().splitlines()
+            left = [child for child in map(Child.from_line, lines) if guard.is_ours(child)]
+            if left:
+                screen.line(f"  Stopping {len(left)} programs that a killed run left behind.")
+                guard.stop(left)
+
+    def stop_all(self, screen: Screen, *, grace: float = guard.GRACE) -> None:
+        """Stop everything, programs first; a second signal ends them at once."""
+        step = Step(screen, "Stopping")
+        for rank in (PROGRAMS, STORES):
+            group = {name: pair for name, pair in self._known.items() if pair[0].rank == rank}
+            for child, _ in group.values():
+                guard.signal_group(child.pid, child.signum)
+            deadline = time.monotonic() + grace
+            while any(p.poll() is None for _, p in group.values()) and time.monotonic() < deadline:
+                try:
+                    processes.Signals.check()
+                except processes.Interrupted:
+                    break
+                step.tick(", ".join(name for name, (_, p) in group.items() if p.poll() is None))
+                time.sleep(processes.POLL)
+            for name, (_, process) in group.items():
+                processes.kill_group(process.pid)
+                process.wait()
+                self.drop(name)
+        step.done()
+        if self._guard:
+            self._tell("bye")
+            self._guard.wait()
+            self._guard = None

@@ -1,0 +1,102 @@
+"""The commands of `python -m config.launch`, which the Makefile gives their short names."""
+
+import argparse
+import errno
+import os
+import shlex
+import signal
+import time
+from collections.abc import Callable, Sequence
+
+from config.launch import checks, environment, guard, places, processes, programs, suite, supervisor
+from config.launch.children import RunLock
+from config.launch.places import Places
+from config.launch.say import Problem, Screen, Step
+
+
+def main(argv: Sequence[str]) -> int:
+    """Exit code. Every problem is one sentence on standard error."""
+    screen = Screen()
+    processes.Signals.install()
+    try:
+        processes.require_linux()
+        return _dispatch(argv, screen)
+    except Problem as problem:
+        screen.problem(str(problem))
+        return 1
+    except processes.Interrupted as interrupted:
+        return 128 + interrupted.signum
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        screen.problem(f"The disk is full ({error.filename or places.ROOT}): free some space and try again.")
+        return 1
+
+
+def _dispatch(argv: Sequence[str], screen: Screen) -> int:
+    parser = argparse.ArgumentParser(prog="python -m config.launch", description=__doc__)
+    parser.add_argument("--with-parent", action="store_true", help="stop when the process that started this one ends")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("run", help="start everything")
+    commands.add_parser("stop", help="stop what `run` started")
+    commands.add_parser("check", help="formatting, lint, types, imports, templates, front end")
+    test = commands.add_parser("test", help="every check and every test")
+    test.add_argument("arguments", nargs=argparse.REMAINDER, help="for pytest")
+    commands.add_parser("lock", help="renew requirements.txt and requirements-server.txt from pyproject.toml")
+    commands.add_parser("env", help="print the environment of the running programs for a shell's eval")
+    manage = commands.add_parser("manage", help="run manage.py with that environment")
+    manage.add_argument("arguments", nargs=argparse.REMAINDER)
+    options = parser.parse_args(argv)
+    if options.with_parent:
+        processes.follow_parent()
+
+    setup = places.from_environment()
+    actions: dict[str, Callable[[], int]] = {
+        "run": lambda: supervisor.run(setup, screen),
+        "stop": lambda: stop(setup, screen),
+        "check": lambda: checks.run(setup, screen),
+        "test": lambda: suite.run(setup, screen, options.arguments),
+        "lock": lambda: lock(setup, screen),
+        "env": lambda: show_environment(setup, screen),
+        "manage": lambda: programs.manage(options.arguments, {**processes.clean_environment(), **_kept(setup)}),
+    }
+    return actions[options.command]()
+
+
+def lock(setup: Places, screen: Screen) -> int:
+    places.make_folders(setup)
+    environment.lock(places=setup, screen=screen)
+    return 0
+
+
+def show_environment(setup: Places, screen: Screen) -> int:
+    for name, value in _kept(setup).items():
+        screen.line(f"export {name}={shlex.quote(value)}")
+    return 0
+
+
+def stop(setup: Places, screen: Screen) -> int:
+    """Ask the supervisor to stop and wait until it has."""
+    pid = RunLock.holder(setup.var / "supervisor.lock")
+    if pid is None:
+        screen.line("Splashboard is not running.")
+        return 0
+    os.kill(pid, signal.SIGTERM)
+    step = Step(screen, "Stopping")
+    while guard.started_at(pid) != "-":
+        processes.Signals.check()
+        step.tick()
+        time.sleep(processes.POLL)
+    step.done()
+    return 0
+
+
+def _kept(setup: Places) -> dict[str, str]:
+    """Raises Problem before the first `make run`."""
+    try:
+        urls = [(setup.var / name).read_text().strip() for name in ("database_url", "redis_url")]
+    except FileNotFoundError as error:
+        raise Problem(f"{setup.var} has no {error.filename} yet: start `make run` first.") from error
+    env = programs.environ(setup, database_url=setup.database_url or urls[0], redis_url=setup.redis_url or urls[1])
+    names = ("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "REDIS_URL", "SPLASHBOARD_SECRET_KEY", "SPLASHBOARD_VAR")
+    return {name: env[name] for name in names}

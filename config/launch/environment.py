@@ -1,0 +1,204 @@
+"""The Python environment: .venv, filled by uv from the hashed lock; uv itself comes from the index, hashed too."""
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from config.launch import processes
+from config.launch.places import PYTHON, ROOT, VENV, Places
+from config.launch.say import Problem, Screen, Step
+
+LOCK = ROOT / "requirements.txt"
+SERVER_LOCK = ROOT / "requirements-server.txt"
+UV_LOCK = Path(__file__).parent / "uv.txt"
+STAMP = VENV / ".splashboard-lock"
+NEEDS_BYTES = 3 * 1024**3  # the environment takes 1.1 GB, uv's cache as much again
+
+
+def ensure(*, places: Places, screen: Screen) -> None:
+    """Make .venv what the lock says; nothing to do when its stamp agrees. Raises Problem."""
+    wanted = fingerprint()
+    if is_current(wanted):
+        return
+    with alone(places, screen):
+        if is_current(wanted):
+            return
+        _require_space()
+        uv = _ensure_uv(places, screen)
+        _create(uv, places, screen)
+        _fill(uv, places, screen)
+        STAMP.write_text(wanted)
+
+
+def fingerprint() -> str:
+    digest = hashlib.sha256(LOCK.read_bytes())
+    digest.update(f"{sys.version_info[:2]}".encode())
+    return digest.hexdigest()
+
+
+def is_current(wanted: str) -> bool:
+    return PYTHON.exists() and STAMP.exists() and STAMP.read_text() == wanted
+
+
+@contextmanager
+def alone(places: Places, screen: Screen) -> Iterator[None]:
+    """Only one `make` at a time changes the environment and the front end."""
+    with open(places.var / "setup.lock", "w") as file:
+        step = Step(screen, "Waiting for another make to finish its set-up")
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                processes.Signals.check()
+                step.tick()
+                time.sleep(processes.POLL)
+        step.done()
+        yield
+
+
+def _require_space() -> None:
+    free = shutil.disk_usage(ROOT).free
+    if free < NEEDS_BYTES:
+        raise Problem(
+            f"the disk of {ROOT} has {free / 1024**3:.1f} GB free and the set-up needs {NEEDS_BYTES / 1024**3:.0f} GB: "
+            "free some space and try again."
+        )
+
+
+def _ensure_uv(places: Places, screen: Screen) -> list[str | Path]:
+    """Command of the pinned uv, installed into a private environment below var/. Raises Problem."""
+    pinned = hashlib.sha256(UV_LOCK.read_bytes()).hexdigest()[:16]
+    home = places.var / "uv" / pinned
+    program, done = home / "bin" / "uv", home / ".done"
+    if done.exists() and program.exists():
+        return [program]
+    step, log = Step(screen, "Installing uv"), places.log_of("uv")
+    shutil.rmtree(home, ignore_errors=True)
+    home.parent.mkdir(parents=True, exist_ok=True)
+    arguments = ["install", "--quiet", "--require-hashes", "--only-binary", ":all:", "-r", str(UV_LOCK)]
+    if _has("venv") and _has("ensurepip"):
+        code = processes.run([sys.executable, "-m", "venv", home], step=step, log=log)
+        if code == 0:
+            code = processes.run([home / "bin" / "python", "-m", "pip", *arguments], step=step, log=log, append=True)
+    elif _has("pip"):
+        code = processes.run([sys.executable, "-m", "pip", *arguments, "--target", str(home)], step=step, log=log)
+    else:
+        raise Problem(
+            f"Python's venv module is missing from {sys.executable}: install it "
+            f"(Debian, Ubuntu: apt-get install python3.{sys.version_info[1]}-venv) and try again."
+        )
+    if code:
+        step.failed()
+        raise processes.failure("Installing uv", log)
+    done.touch()
+    step.done()
+    return [program]
+
+
+def _has(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def _create(uv: list[str | Path], places: Places, screen: Screen) -> None:
+    """.venv of this Python; one of another Python, or of one that has gone, is made anew."""
+    if PYTHON.exists() and _version_of(PYTHON) == sys.version_info[:2]:
+        return
+    step, log = Step(screen, "Creating the Python environment"), places.log_of("packages")
+    shutil.rmtree(VENV, ignore_errors=True)
+    base = getattr(sys, "_base_executable", sys.executable)
+    if processes.run([*uv, "venv", "--python", base, VENV], step=step, log=log, env=_uv_environment()):
+        step.failed()
+        raise processes.failure("Creating the Python environment", log)
+    step.done()
+
+
+def _version_of(python: Path) -> tuple[int, ...]:
+    asked = subprocess.run(
+        [python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True, check=False
+    )
+    return tuple(int(part) for part in asked.stdout.split()) if asked.returncode == 0 else ()
+
+
+def _fill(uv: list[str | Path], places: Places, screen: Screen) -> None:
+    total = len(re.findall(r"^[A-Za-z0-9][^=\s]*==", LOCK.read_text(), flags=re.MULTILINE))
+    packages = VENV / "lib" / f"python3.{sys.version_info[1]}" / "site-packages"
+
+    def installed() -> str:
+        count = (
+            sum(1 for entry in os.scandir(packages) if entry.name.endswith(".dist-info")) if packages.is_dir() else 0
+        )
+        return f"{count} of {total} packages"
+
+    step, log = Step(screen, "Installing Python packages"), places.log_of("packages")
+    code = processes.run(
+        [*uv, "pip", "sync", "--python", PYTHON, "--require-hashes", LOCK],
+        step=step, log=log, env=_uv_environment(), detail=installed, append=True,
+    )  # fmt: skip
+    if code:
+        step.failed()
+        raise processes.failure("Installing Python packages", log)
+    step.done(installed())
+
+
+# What a machine has set up for pip should serve uv as well, which reads none of it.
+PIP_TO_UV = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "cert": "SSL_CERT_FILE",
+}
+UV_OWN = {"UV_DEFAULT_INDEX": ("UV_DEFAULT_INDEX", "UV_INDEX_URL"), "UV_INDEX": ("UV_INDEX", "UV_EXTRA_INDEX_URL")}
+
+
+def _uv_environment() -> dict[str, str]:
+    environ = processes.clean_environment()
+    environ.setdefault("UV_HTTP_TIMEOUT", "120")
+    for option, value in _pip_settings().items():
+        name = PIP_TO_UV.get(option)
+        if name and not any(environ.get(own) for own in UV_OWN.get(name, (name,))):
+            environ[name] = value
+    return environ
+
+
+def _pip_settings() -> dict[str, str]:
+    """Options of pip's configuration files and environment, by name; none where there is no pip to ask."""
+    asked = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
+    lines = asked.stdout.splitlines() if asked.returncode == 0 else []
+    found = re.findall(r"^(?:global|install|:env:)\.([a-z-]+)='(.*)'$", "\n".join(lines), flags=re.MULTILINE)
+    return dict(found)
+
+
+def lock(*, places: Places, screen: Screen) -> None:
+    """Renew both locks from pyproject.toml; the server's is the part of the whole that runs in production."""
+    with alone(places, screen):
+        uv = _ensure_uv(places, screen)
+        _compile(uv, places, screen, LOCK, "--all-extras")
+        _compile(uv, places, screen, SERVER_LOCK, "--constraints", LOCK.name)
+
+
+def _compile(uv: list[str | Path], places: Places, screen: Screen, output: Path, *options: str) -> None:
+    step, log = Step(screen, f"Locking {output.name}"), places.log_of("lock")
+    argv = [
+        *uv,
+        "pip",
+        "compile",
+        "--quiet",
+        "--python-version",
+        "3.11",
+        "--generate-hashes",
+        *options,
+        "pyproject.toml",
+    ]
+    if processes.run([*argv, "-o", output.name], step=step, log=log, env=_uv_environment(), cwd=ROOT):
+        step.failed()
+        raise processes.failure(f"Locking {output.name}", log)
+    step.done()

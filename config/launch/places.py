@@ -1,0 +1,107 @@
+"""Where things are and which ports they take, read from the environment once; docs/operations.md lists it all."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.launch.say import Problem
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+FRONTEND = ROOT / "frontend"
+BINARIES = ("auto", "wheels")
+
+
+@dataclass(frozen=True)
+class Places:
+    var: Path
+    host: str
+    port: int
+    postgres_port: int
+    redis_port: int
+    web_workers: int
+    database_url: str  # empty: ours is started
+    redis_url: str  # empty: ours is started
+    binaries: str  # "auto": those on PATH first; "wheels": only those of the environment
+
+    @property
+    def log(self) -> Path:
+        return self.var / "log"
+
+    @property
+    def address(self) -> str:
+        """Where a browser on this machine finds the pages, without the slash at the end."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)  # noqa: S104 - compared, not bound
+        return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{self.port}"
+
+    def log_of(self, name: str) -> Path:
+        return self.log / f"{name}.log"
+
+    def secret(self, name: str) -> tuple[str, bool]:
+        """The secret kept in var/`name`, and whether it was made just now."""
+        path = self.var / name
+        try:
+            kept = path.read_text().strip()
+        except FileNotFoundError:
+            kept = ""
+        if kept:
+            return kept, False
+        made = secrets.token_hex(32)
+        self.keep(name, made)
+        return made, True
+
+    def keep(self, name: str, text: str) -> Path:
+        """Write var/`name` so that only this user can read it."""
+        path = self.var / name
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text + "\n")
+        return path
+
+
+def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
+    """Raises Problem when a variable has no sensible value."""
+    binaries = environ.get("SPLASHBOARD_BINARIES") or "auto"
+    if binaries not in BINARIES:
+        raise Problem(f"SPLASHBOARD_BINARIES is {binaries!r}: set it to {' or '.join(BINARIES)}.")
+    places = Places(
+        var=Path(environ.get("SPLASHBOARD_VAR") or ROOT / "var").resolve(),
+        host=environ.get("SPLASHBOARD_HOST") or "127.0.0.1",
+        port=_number(environ, "SPLASHBOARD_PORT", 8000, highest=65535),
+        postgres_port=_number(environ, "SPLASHBOARD_POSTGRES_PORT", 5433, highest=65535),
+        redis_port=_number(environ, "SPLASHBOARD_REDIS_PORT", 6380, highest=65535),
+        web_workers=_number(environ, "SPLASHBOARD_WEB_WORKERS", 1, highest=64),
+        database_url=environ.get("DATABASE_URL", ""),
+        redis_url=environ.get("REDIS_URL", ""),
+        binaries=binaries,
+    )
+    ports = {
+        "SPLASHBOARD_PORT": places.port,
+        "SPLASHBOARD_POSTGRES_PORT": places.postgres_port,
+        "SPLASHBOARD_REDIS_PORT": places.redis_port,
+    }
+    if len(set(ports.values())) < len(ports):
+        raise Problem(f"{', '.join(ports)} must be three different ports; now they are {list(ports.values())}.")
+    return places
+
+
+def make_folders(places: Places) -> None:
+    """Raises Problem when var/ cannot be written."""
+    try:
+        places.log.mkdir(parents=True, exist_ok=True)
+        (places.log / ".writable").touch()
+    except PermissionError as error:
+        raise Problem(
+            f"{places.var} cannot be written by this user: run as the user it belongs to, "
+            "or choose another folder with SPLASHBOARD_VAR=/path make run."
+        ) from error
+
+
+def _number(environ: Mapping[str, str], name: str, default: int, *, highest: int) -> int:
+    text = environ.get(name) or str(default)
+    if not text.isdecimal() or not 1 <= int(text) <= highest:
+        raise Problem(f"{name} is {text!r}: set it to a whole number from 1 to {highest}.")
+    return int(text)

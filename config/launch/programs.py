@@ -1,0 +1,67 @@
+"""The programs of the product that run beside the stores: their commands and their environment."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.launch import processes
+from config.launch.places import PYTHON, ROOT, Places
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    argv: tuple[str | Path, ...]
+
+
+def environ(places: Places, *, database_url: str, redis_url: str) -> dict[str, str]:
+    """What every program of ours is told."""
+    secret_key = os.environ.get("SPLASHBOARD_SECRET_KEY") or places.secret("secret_key")[0]
+    return {
+        **processes.clean_environment(),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": database_url,
+        "REDIS_URL": redis_url,
+        "SPLASHBOARD_SECRET_KEY": secret_key,
+        "SPLASHBOARD_VAR": str(places.var),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def web(places: Places) -> Program:
+    return Program(
+        "web",
+        (
+            PYTHON, "-m", "granian", "--interface", "wsgi", "--host", places.host, "--port", str(places.port),
+            "--workers", str(places.web_workers), "--blocking-threads", "4", "--workers-kill-timeout", "10",
+            "config.wsgi:application",
+        ),
+    )  # fmt: skip
+
+
+def worker(places: Places) -> Program:
+    return Program(
+        "worker",
+        (
+            PYTHON, "-m", "celery", "--app", "workers.celery", "worker", "--beat", "--concurrency", "2",
+            "--schedule", places.var / "beat-schedule", "--loglevel", "INFO", "--without-gossip", "--without-mingle",
+        ),
+    )  # fmt: skip
+
+
+def agent(places: Places) -> Program:
+    return Program("agent", (PYTHON, "-m", "workers.agent", "run", "--config", places.var / "agent.toml"))
+
+
+def prepare(places: Places, result: Path, *, unchanged: bool) -> tuple[str | Path, ...]:
+    return (
+        PYTHON, ROOT / "manage.py", "prepare", "--agent-config", places.var / "agent.toml", "--server", places.address,
+        "--result", result, *(["--unchanged"] if unchanged else []),
+    )  # fmt: skip
+
+
+def manage(arguments: list[str], env: Mapping[str, str]) -> int:
+    """Run `manage.py` in place of this process."""
+    os.chdir(ROOT)
+    os.execve(PYTHON, [str(PYTHON), str(ROOT / "manage.py"), *arguments], dict(env))  # noqa: S606 - no shell is wanted

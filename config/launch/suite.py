@@ -1,0 +1,117 @@
+"""`make test`: the same environment, every check, and pytest against a PostgreSQL and a Valkey of its own."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from config.launch import checks, environment, frontend, ports, processes, programs, supervisor
+from config.launch.children import Children, RunLock
+from config.launch.places import PYTHON, ROOT, Places, make_folders
+from config.launch.say import Screen, Step
+
+# Program that the tests need -> Debian's package of it.
+PACKAGES = {"mariadbd": "mariadb-server", "sysbench": "sysbench", "chromium": "chromium"}
+POLICY = Path("/usr/sbin/policy-rc.d")
+
+
+def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
+    """pytest's exit code, or 1 when pytest passed but a check failed. Raises Problem when the set-up fails."""
+    make_folders(places)
+    environment.ensure(places=places, screen=screen)
+    install_programs(places, screen)
+    failed = checks.failed(places, screen)
+    frontend.ensure(places=places, screen=screen)
+    code = _pytest(places, screen, arguments)
+    if failed:
+        screen.problem(f"these checks failed before the tests ran: {', '.join(failed)}; `make check` shows them again.")
+    return code or (1 if failed else 0)
+
+
+def missing_programs() -> list[str]:
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin"
+    return [name for name in PACKAGES if not shutil.which(name, path=path)]
+
+
+def install_programs(places: Places, screen: Screen) -> None:
+    """What is missing comes from Debian's packages if we may; otherwise its tests say that they were skipped."""
+    missing = missing_programs()
+    if not missing:
+        return
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        screen.line(
+            f"  Not found: {', '.join(missing)}. Their tests are skipped; as root on Debian they are installed."
+        )
+        return
+    what = f"Installing {', '.join(missing)}"
+    step, log = Step(screen, what), places.log_of("apt")
+    env = {**processes.clean_environment(), "DEBIAN_FRONTEND": "noninteractive"}
+    apt = ["apt-get", "-q", "-o", "DPkg::Lock::Timeout=300"]
+    with _no_services():
+        code = processes.run([*apt, "update"], step=step, log=log, env=env)
+        if code == 0:
+            packages = [PACKAGES[name] for name in missing]
+            argv = [*apt, "install", "--yes", "--no-install-recommends", *packages]
+            code = processes.run(argv, step=step, log=log, env=env, append=True)
+    if code or missing_programs():
+        step.failed()
+        screen.line(f"  {processes.failure(what, log)} Their tests cannot run.")
+    else:
+        step.done()
+
+
+@contextmanager
+def _no_services(policy: Path = POLICY) -> Iterator[None]:
+    """Keep packages from starting their servers; afterwards the machine's own policy is back."""
+    kept = policy.with_name(policy.name + ".before-splashboard")
+    if os.path.lexists(policy) and not os.path.lexists(kept):
+        policy.rename(kept)
+    policy.write_text("#!/bin/sh\nexit 101\n")
+    policy.chmod(0o755)
+    try:
+        yield
+    finally:
+        policy.unlink(missing_ok=True)
+        if os.path.lexists(kept):
+            kept.rename(policy)
+
+
+def _pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
+    with tempfile.TemporaryDirectory(prefix="splashboard-test-") as folder:
+        # PostgreSQL runs as another user when we are root.
+        os.chmod(folder, 0o711)  # noqa: S103 - others may pass, not look
+        own = replace(places, var=Path(folder), postgres_port=ports.free(), redis_port=ports.free(), port=ports.free(),
+                      database_url="", redis_url="")  # fmt: skip
+        make_folders(own)
+        children = Children(own, RunLock(own, screen))
+        children.start_guard()
+        try:
+            # The data lives for minutes: nothing is lost by not waiting for the disk.
+            urls = supervisor.start_stores(own, children, screen, "fsync=off", "full_page_writes=off")
+            env = programs.environ(own, database_url=urls[0], redis_url=urls[1])
+            return _in_front(env, arguments)
+        finally:
+            children.stop_all(Screen(open(os.devnull, "w")))  # noqa: SIM115 - pytest's closing line is to be the last
+
+
+def _in_front(env: dict[str, str], arguments: Sequence[str]) -> int:
+    """pytest with our own output. Ctrl-C in a terminal reaches it directly: it then ends by itself."""
+    process = subprocess.Popen(
+        [PYTHON, "-m", "pytest", *arguments],
+        env=env,
+        cwd=ROOT,
+        preexec_fn=processes.die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one thread
+    )
+    while process.poll() is None:
+        try:
+            processes.Signals.check()
+        except processes.Interrupted as interrupted:
+            process.send_signal(interrupted.signum)
+        time.sleep(processes.POLL)
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode

@@ -1,0 +1,264 @@
+"""`make run`: start everything in order, watch over it, and leave nothing behind."""
+
+import hashlib
+import http.client
+import json
+import signal
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config.launch import environment, frontend, ports, postgres, processes, programs, valkey
+from config.launch.children import PROGRAMS, STORES, Children, RunLock
+from config.launch.places import ROOT, Places, make_folders
+from config.launch.programs import Program
+from config.launch.say import Problem, Screen, Step
+
+STARTS_WITHIN = 60.0  # s for a store or the web to answer
+RESTARTS = 5  # in a row; a program that lived for HEALTHY_AFTER begins anew
+HEALTHY_AFTER = 60.0  # s
+LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is set aside as NAME.log.1 at the next start
+# What the prepared database and static files come from.
+PREPARED_FROM = ("apps", "config", "requirements.txt", "frontend/dist/manifest.json")
+
+
+@dataclass
+class Watched:
+    """A program of ours that is started again when it ends."""
+
+    program: Program
+    started: float = 0.0
+    ended_in_a_row: int = 0
+    again_at: float | None = None
+
+
+@dataclass
+class Supervisor:
+    places: Places
+    screen: Screen
+    children: Children
+    env: dict[str, str] = field(default_factory=dict)
+    watched: dict[str, Watched] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Until Interrupted or Problem, which the caller turns into words; then nothing of ours runs any more."""
+        try:
+            self._start()
+            while True:
+                processes.Signals.check()
+                self.children.keep_guard()
+                self._watch()
+                time.sleep(0.2)
+        finally:
+            self.children.stop_all(self.screen)
+
+    # ------------------------------------------------------------ start
+
+    def _start(self) -> None:
+        self.children.stop_leftovers(self.screen)
+        self._require_ports()
+        environment.ensure(places=self.places, screen=self.screen)
+        frontend.ensure(places=self.places, screen=self.screen)
+        self.children.start_guard()
+        self._start_stores()
+        link = self._start_programs()
+        self._announce(link)
+
+    def _require_ports(self) -> None:
+        places = self.places
+        if not places.database_url:
+            ports.require_free("PostgreSQL", "127.0.0.1", places.postgres_port, "SPLASHBOARD_POSTGRES_PORT")
+        if not places.redis_url:
+            ports.require_free("Valkey", "127.0.0.1", places.redis_port, "SPLASHBOARD_REDIS_PORT")
+        ports.require_free("the web server", places.host, places.port, "SPLASHBOARD_PORT")
+
+    def _start_stores(self) -> None:
+        urls = start_stores(self.places, self.children, self.screen)
+        self.env = programs.environ(self.places, database_url=urls[0], redis_url=urls[1])
+
+    def _start_programs(self) -> str:
+        """The sign-in link's path. Web and preparation start together when nothing can have changed."""
+        places = self.places
+        wanted = _fingerprint(self.env["DATABASE_URL"])
+        stamp = places.var / "prepared"
+        unchanged = stamp.exists() and stamp.read_text() == wanted
+        if unchanged:
+            self._launch(programs.web(places))
+        result = places.keep("prepared.json", "{}")
+        step, log = Step(self.screen, "Preparing the database"), places.log_of("prepare")
+        argv = programs.prepare(places, result, unchanged=unchanged)
+        if processes.run(argv, step=step, log=log, env=self.env, cwd=ROOT, detail=lambda: _progress(log)):
+            step.failed()
+            raise processes.failure("Preparing the database", log)
+        step.done()
+        link = str(json.loads(result.read_text()).get("link", ""))
+        result.unlink()
+        stamp.write_text(wanted)
+        if not unchanged:
+            self._launch(programs.web(places))
+        self._await_web()
+        self._launch(programs.worker(places))
+        self._launch(programs.agent(places))
+        return link
+
+    def _launch(self, program: Program) -> None:
+        log = self.places.log_of(program.name)
+        with open(log, "ab") as file:
+            process = processes.spawn(program.argv, output=file.fileno(), env=self.env, cwd=ROOT)
+        self.children.add(program.name, process, rank=PROGRAMS, signum=signal.SIGTERM)
+        watched = self.watched.setdefault(program.name, Watched(program))
+        watched.started, watched.again_at = time.monotonic(), None
+
+    def _await_web(self) -> None:
+        step = Step(self.screen, "Starting the web server")
+        while not self._web_answers():
+            processes.Signals.check()
+            if self.children.process("web").poll() is not None:
+                raise processes.failure("Starting the web server", self.places.log_of("web"))
+            if step.elapsed > STARTS_WITHIN:
+                raise Problem(
+                    f"The web server does not answer after {step.elapsed:.0f} s: see {self.places.log_of('web')}."
+                )
+            step.tick()
+            time.sleep(processes.POLL)
+        step.done()
+
+    def _web_answers(self) -> bool:
+        address = self.places.address.removeprefix("http://")
+        connection = http.client.HTTPConnection(address, timeout=10)
+        try:
+            connection.request("GET", "/api/v1/health/")
+            return connection.getresponse().status < 500
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    def _announce(self, link: str) -> None:
+        address = self.places.address
+        for line in (
+            "",
+            "  Splashboard is running.",
+            "",
+            f"    Address   {address}/",
+            f"    Sign in   {address}{link}   (as administrator; works once)" if link else "",
+            f"    Logs      {self.places.log}",
+            "    Stop      Ctrl-C",
+            "",
+        ):
+            self.screen.line(line)
+
+    # ------------------------------------------------------------ watch
+
+    def _watch(self) -> None:
+        now = time.monotonic()
+        for name, code in self.children.ended():
+            self.children.drop(name)
+            if name not in self.watched:
+                self._tell_end(name, code)
+                raise Problem(
+                    f"{name} ended unexpectedly ({_how(code)}), so everything is stopped: "
+                    f"{processes.cause(self.places.log_of(name)) or 'see its log and run again'}. "
+                    f"The full log is {self.places.log_of(name)}."
+                )
+            self._plan_restart(self.watched[name], code, now)
+        for watched in self.watched.values():
+            if watched.again_at is not None and now >= watched.again_at:
+                self._launch(watched.program)
+
+    def _plan_restart(self, watched: Watched, code: int, now: float) -> None:
+        name = watched.program.name
+        self._tell_end(name, code)
+        watched.ended_in_a_row = 1 if now - watched.started > HEALTHY_AFTER else watched.ended_in_a_row + 1
+        if watched.ended_in_a_row > RESTARTS:
+            raise Problem(
+                f"{name} ended {watched.ended_in_a_row} times in a row, so everything is stopped. "
+                f"The full log is {self.places.log_of(name)}."
+            )
+        wait = 2.0 ** (watched.ended_in_a_row - 1)
+        watched.again_at = now + wait
+        self.screen.line(f"  Starting {name} again in {wait:.0f} s.")
+
+    def _tell_end(self, name: str, code: int) -> None:
+        log = self.places.log_of(name)
+        self.screen.line(f"  {name} ended unexpectedly ({_how(code)}). The end of {log}:")
+        for line in processes.tail(log):
+            self.screen.line(f"    | {line}")
+
+
+def start_stores(places: Places, children: Children, screen: Screen, *options: str) -> tuple[str, str]:
+    """Start what no URL was given for, both at once; answers DATABASE_URL and REDIS_URL. Raises Problem.
+
+    `options`: further settings of our PostgreSQL.
+    """
+    database_url, redis_url = places.database_url, places.redis_url
+    cluster = broker = None
+    if not database_url:
+        cluster = postgres.prepare(places=places, screen=screen)
+        process = postgres.start(cluster, *options)
+        children.add("postgres", process, rank=STORES, signum=signal.SIGINT)
+        database_url = cluster.url
+    if not redis_url:
+        broker = valkey.prepare(places=places)
+        children.add("valkey", valkey.start(broker), rank=STORES, signum=signal.SIGTERM)
+        redis_url = broker.url
+    step = Step(screen, "Starting the database and the broker")
+    while True:
+        processes.Signals.check()
+        postgres_up = cluster is None or postgres.is_ready(cluster, children.process("postgres").pid)
+        if postgres_up and (broker is None or valkey.is_ready(broker)):
+            break
+        ended = [name for name, _ in children.ended()]
+        if cluster and "postgres" in ended:
+            raise postgres.why_not(cluster)
+        if broker and "valkey" in ended:
+            raise valkey.why_not(broker)
+        if step.elapsed > STARTS_WITHIN:
+            raise Problem(f"The database or the broker is not ready after {step.elapsed:.0f} s: see {places.log}.")
+        step.tick()
+        time.sleep(0.02)
+    step.done()
+    # For `make manage` and `make env`.
+    places.keep("database_url", database_url)
+    places.keep("redis_url", redis_url)
+    return database_url, redis_url
+
+
+def run(places: Places, screen: Screen) -> int:
+    """Exit code of `make run`. Raises Problem."""
+    make_folders(places)
+    children = Children(places, RunLock(places, screen))
+    _set_long_logs_aside(places)
+    try:
+        Supervisor(places, screen, children).run()
+    except processes.Interrupted:
+        screen.line("  Stopped.")
+    return 0
+
+
+def _set_long_logs_aside(places: Places) -> None:
+    for log in places.log.glob("*.log"):
+        if log.stat().st_size > LOG_LIMIT:
+            log.replace(log.with_suffix(".log.1"))
+
+
+def _fingerprint(database_url: str) -> str:
+    """Changes with everything that the prepared database and static files are made from."""
+    digest = hashlib.sha256(database_url.encode())
+    for name in PREPARED_FROM:
+        top = ROOT / name
+        files = sorted(p for p in top.rglob("*") if p.is_file() and p.suffix != ".pyc") if top.is_dir() else [top]
+        for file in files:
+            digest.update(f"{file}\0{file.stat().st_size}\0".encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _progress(log: Path) -> str:
+    """The last that `manage.py prepare` said of its progress."""
+    said = [line.removeprefix("progress: ") for line in processes.tail(log, 40) if line.startswith("progress: ")]
+    return said[-1] if said else ""
+
+
+def _how(code: int) -> str:
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

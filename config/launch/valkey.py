@@ -1,0 +1,87 @@
+"""Our own Valkey or Redis: the broker between the web, the beat and the worker, with its queue kept on disk."""
+
+import contextlib
+import signal
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.launch import binaries, ports, processes
+from config.launch.places import Places
+from config.launch.say import Problem
+
+
+@dataclass(frozen=True)
+class Broker:
+    server: binaries.Program
+    folder: Path
+    port: int
+    password: str
+    log: Path
+
+    @property
+    def url(self) -> str:
+        return f"redis://:{self.password}@127.0.0.1:{self.port}/0"
+
+
+def prepare(*, places: Places) -> Broker:
+    """Raises Problem."""
+    server = binaries.redis_server(places.binaries)
+    folder = places.var / "valkey"
+    folder.mkdir(exist_ok=True)
+    password, _ = places.secret("redis.password")
+    broker = Broker(server, folder, places.redis_port, password, places.log_of("valkey"))
+    lines = [
+        "bind 127.0.0.1",
+        f"port {broker.port}",
+        f"requirepass {password}",
+        "dir .",
+        "daemonize no",
+        # The queue survives a crash but for its last second, and the sweep enqueues that again.
+        "appendonly yes",
+        "appendfsync everysec",
+        'save ""',
+        "maxmemory-policy noeviction",
+    ]
+    places.keep("valkey/valkey.conf", "\n".join(lines))
+    return broker
+
+
+def start(broker: Broker) -> "subprocess.Popen[bytes]":
+    """Start the server; ask `is_ready` until it is."""
+    with open(broker.log, "ab") as log:
+        return processes.spawn(
+            [broker.server.path, "valkey.conf"],
+            output=log.fileno(),
+            env=processes.clean_environment(),
+            cwd=broker.folder,
+            parent_death=signal.SIGTERM,
+        )
+
+
+def is_ready(broker: Broker) -> bool:
+    """Whether it answers a ping; it answers otherwise while it loads its file."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", broker.port), timeout=1) as connection:
+        connection.sendall(f"AUTH {broker.password}\r\nPING\r\n".encode())
+        answer = b""
+        while answer.count(b"\r\n") < 2:
+            part = connection.recv(4096)
+            if not part:
+                return False
+            answer += part
+        return answer == b"+OK\r\n+PONG\r\n"
+    return False
+
+
+def why_not(broker: Broker) -> Problem:
+    """The sentence about a server that ended while it started."""
+    words = "\n".join(processes.tail(broker.log, 40))
+    if "Address already in use" in words:
+        return ports.in_use("Valkey", broker.port, "SPLASHBOARD_REDIS_PORT")
+    if "Bad file format" in words or "can't handle" in words.lower() or "AOF" in words:
+        return Problem(
+            f"{broker.folder} is stale: the server found here cannot read it. It holds only the queue, which the sweep "
+            f"fills again: move it away (mv {broker.folder} {broker.folder}.old). The full log is {broker.log}."
+        )
+    return processes.failure("Starting Valkey", broker.log)
