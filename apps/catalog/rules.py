@@ -271,7 +271,10 @@ def describe(key: str) -> MetricSpec:
         return _status(key, key.removeprefix(STATUS))
     if key.startswith(("host.", "process.")):
         return _host(key)
-    return MetricSpec(key=key, name=_words(key.rpartition(".")[2]), unit="", kind="gauge", direction="neutral")
+    name = _words(key.rpartition(".")[2])
+    if key.startswith("client.latency."):
+        return MetricSpec(key=key, name=f"latency, {name}", unit="ms", kind="distribution", direction="lower")
+    return MetricSpec(key=key, name=name, unit="", kind="gauge", direction="neutral")
 
 
 def rate_unit(unit: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 GIB = 2**30
 
-# Colours are places in the palette: Aurora, PXC and MHA first, Galera's two platforms next to each other in hue.
+# Colours are places in the palette: Aurora, PXC and MHA first; PXC and MariaDB Galera have neighbouring hues.
 PLATFORMS: tuple[dict[str, Any], ...] = (
     {
         "slug": "aurora",
@@ -36,14 +36,14 @@ PLATFORMS: tuple[dict[str, Any], ...] = (
     {
         "slug": "galera",
         "name": "MariaDB Galera",
-        "color": 3,
+        "color": 4,
         "replication": "virtually synchronous (Galera): every node certifies each write set before the commit",
         "description": "MariaDB with Galera, a relative of PXC but not the same software: never shown as PXC.",
     },
     {
         "slug": "mysql",
         "name": "MySQL",
-        "color": 4,
+        "color": 3,
         "replication": "none: a single server",
         "description": "A single MySQL server.",
     },

@@ -32,6 +32,7 @@ class Figure(models.Model):
     """One stated figure. A ratio names numerator and denominator and has no absolute value; an outcome has only a note.
 
     `side` is whom the figure is about as the article names it; `platform` the catalog's platform where there is one.
+    A range has `low` and `high`, with or without a `value`. `of_which` names parts of the value, in the same unit.
     """
 
     class Qualifier(models.TextChoices):
@@ -42,6 +43,8 @@ class Figure(models.Model):
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="figures")
     entry = models.CharField("entry of the file, for example results[3]", max_length=80)
+    # What the figure answers: a key of QUESTIONS in format.py, by which the pages group.
+    question = models.CharField(max_length=40)
     workload = models.CharField(max_length=80)
     conditions = models.JSONField(default=dict, blank=True)
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+")
@@ -57,6 +60,11 @@ class Figure(models.Model):
     )
     numerator = models.CharField(max_length=80, blank=True)
     denominator = models.CharField(max_length=80, blank=True)
+    numerator_platform = models.ForeignKey(Platform, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    denominator_platform = models.ForeignKey(
+        Platform, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    of_which = models.JSONField(default=dict, blank=True)
     note = models.TextField(blank=True)
 
     class Meta:
@@ -70,8 +78,13 @@ class Figure(models.Model):
                 name="figure_ratio_names_both_sides",
             ),
             models.CheckConstraint(
-                condition=Q(value__isnull=False, qualifier__in=["exact", "approx", "at_least", "at_most"])
-                | Q(value__isnull=True, qualifier="") & ~Q(note=""),
+                condition=Q(qualifier__in=["exact", "approx", "at_least", "at_most"])
+                & (Q(value__isnull=False) | Q(low__isnull=False, high__isnull=False))
+                | Q(value__isnull=True, low__isnull=True, high__isnull=True, qualifier="") & ~Q(note=""),
                 name="figure_has_value_or_note",
+            ),
+            models.CheckConstraint(
+                condition=Q(low__isnull=True, high__isnull=True) | Q(low__lte=models.F("high")),
+                name="figure_low_to_high",
             ),
         ]

@@ -1,0 +1,206 @@
+"""The YAML format of published results: its fields. docs/published-format.md explains them. Pure."""
+
+from typing import Any
+
+import msgspec
+
+Scalar = str | int | float | bool
+
+# What figures answer, in the order of the pages.
+QUESTIONS = {
+    "failover": "How long is service interrupted?",
+    "ingest": "How fast does it take in data?",
+    "oltp": "How does it serve mixed transactions?",
+    "tpcc": "How does it serve TPC-C transactions?",
+    "latency": "How long until all is served near saturation?",
+    "ddl": "What does a schema change cost?",
+    "engines": "Which storage engine?",
+    "disk": "When is a disk full?",
+    "cost": "What does it cost?",
+    "steadiness": "How steady is it?",
+    "other": "Other figures",
+}
+QUALIFIERS = ("exact", "approx", "at_least", "at_most")
+RATIO = "ratio"
+
+
+class MalformedFile(Exception):
+    """A file that is refused whole. `entry` and `field` say where, `message` what is expected."""
+
+    def __init__(self, file: str, entry: str, field: str, message: str) -> None:
+        where = ".".join(part for part in (entry, field) if part)
+        super().__init__(": ".join(part for part in (file, where, message) if part))
+        self.file = file
+        self.entry = entry
+        self.field = field
+        self.message = message
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class Source(_Entry):
+    """Dates as stated: YYYY, YYYY-MM or YYYY-MM-DD."""
+
+    title: str
+    published: str | int
+    tested: str | int = ""
+    author: str = ""
+    publisher: str = ""
+    address: str = ""
+
+
+class Hardware(_Entry):
+    """A machine as the article describes it; `hardware_class` is the catalog's slug of it."""
+
+    hardware_class: str = ""
+    label: str = ""
+    vcpu: int | None = None
+    hardware_threads: int | None = None
+    memory_gb: float | None = None
+    memory_available_gb: float | None = None
+    storage: str = ""
+    nodes: int | None = None
+    region: str = ""
+    note: str = ""
+
+
+class Side(_Entry):
+    """Whom figures are about; `platform` is the catalog's slug where there is one, `hardware` keys of `hardware`."""
+
+    name: str
+    platform: str = ""
+    release: str = ""
+    hardware: list[str] = []
+    replication: str = ""
+    endpoint: str = ""
+    connection_limit: int | None = None
+    note: str = ""
+
+
+class WorkloadEntry(_Entry):
+    question: str
+    tool: str = ""
+    parameters: dict[str, Scalar | list[Scalar]] = {}
+    note: str = ""
+
+
+class FigureEntry(_Entry):
+    workload: str
+    metric: str
+    conditions: dict[str, Scalar | list[Scalar]] = {}
+    unit: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    qualifier: str = ""
+    side: str = ""
+    numerator: str = ""
+    denominator: str = ""
+    hardware: str = ""
+    of_which: dict[str, float] = {}
+    note: str = ""
+
+
+class Column(_Entry):
+    """Either an `axis` (a condition's name, or the word side), or a metric whose figures stand below it."""
+
+    axis: str = ""
+    metric: str = ""
+    unit: str = ""
+    side: str = ""
+    numerator: str = ""
+    denominator: str = ""
+    qualifier: str = ""
+
+
+class TableEntry(_Entry):
+    """Many figures of one workload, a row per setting of its axes."""
+
+    title: str
+    workload: str
+    columns: list[Column]
+    rows: list[list[Scalar | None]]
+    conditions: dict[str, Scalar | list[Scalar]] = {}
+    qualifier: str = "exact"
+    side: str = ""
+    hardware: str = ""
+    note: str = ""
+
+
+class Bottleneck(_Entry):
+    """What the article found to be saturated."""
+
+    workload: str
+    side: str
+    saturated: list[str]
+    conditions: dict[str, Scalar | list[Scalar]] = {}
+    note: str = ""
+
+
+class LoadLevels(_Entry):
+    """Which loads were tried."""
+
+    workload: str
+    conditions: dict[str, Scalar | list[Scalar]] = {}
+    threads: list[int] = []
+    max_threads: int | None = None
+
+
+class StatedError(_Entry):
+    """An error that the article reports."""
+
+    workload: str
+    side: str
+    code: int
+    note: str = ""
+
+
+class File(_Entry):
+    """Entries are converted one by one, so that an error names its entry."""
+
+    format: int
+    slug: str
+    source: Any
+    workloads: dict[str, Any]
+    hardware: dict[str, Any] = {}
+    sides: dict[str, Any] = {}
+    conditions: dict[str, Scalar | list[Scalar]] = {}
+    topology: dict[str, Scalar] = {}
+    client: dict[str, Scalar] = {}
+    releases: list[str] = []
+    load_levels: list[Any] = []
+    figures: list[Any] = []
+    tables: list[Any] = []
+    bottlenecks: list[Any] = []
+    errors: list[Any] = []
+    notes: list[str] = []
+
+
+class Stated(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure with the entry of the file it comes from."""
+
+    entry: str
+    figure: FigureEntry
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that has been read; `figures` are those of the list and those of the tables' cells."""
+
+    file: str
+    slug: str
+    source: Source
+    hardware: dict[str, Hardware]
+    sides: dict[str, Side]
+    workloads: dict[str, WorkloadEntry]
+    conditions: dict[str, Scalar | list[Scalar]]
+    topology: dict[str, Scalar]
+    client: dict[str, Scalar]
+    releases: list[str]
+    load_levels: list[LoadLevels]
+    tables: list[TableEntry]
+    bottlenecks: list[Bottleneck]
+    errors: list[StatedError]
+    notes: list[str]
+    figures: list[Stated]

@@ -1,0 +1,31 @@
+"""Loads published results: those that come with the product, or the files and folders that are named."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from apps.published import services
+
+
+class Command(BaseCommand):
+    help = "Load published results from YAML files (docs/published-format.md). Unchanged files touch nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="*", type=Path, help="files or folders; default: those of the product")
+
+    def handle(self, *_args: Any, paths: list[Path], **_options: Any) -> None:
+        refused = 0
+        articles = 0
+        for path in paths or [services.OWN_DATA]:
+            try:
+                loaded = services.load_all(path) if path.is_dir() else [services.load_file(path)]
+            except services.MalformedFile as error:
+                refused += 1
+                self.stderr.write(f"Refused, and nothing of it stored: {error}")
+            else:
+                articles += len(loaded)
+        self.stdout.write(f"Published results: {articles} article{'' if articles == 1 else 's'} loaded.")
+        if refused:
+            raise CommandError(f"{refused} refused; correct what is named above and load again")

@@ -1,0 +1,170 @@
+"""Loading published results: a file is stored whole, in one transaction, or refused whole."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from django.db import transaction
+
+from apps.catalog.models import HardwareClass, Metric, Platform
+from apps.published.format import RATIO, Document, MalformedFile, Side, Stated
+from apps.published.models import Article, Figure
+from apps.published.reading import content_of, read
+
+__all__ = ["OWN_DATA", "MalformedFile", "load_all", "load_file"]
+
+OWN_DATA = Path(__file__).resolve().parent / "data"
+# Part of the content hash: raise it when the same file would be stored differently.
+LOADER = 1
+
+
+def load_file(path: Path) -> Article:
+    """The article of `path`; an unchanged file touches nothing, a changed one replaces its figures.
+
+    Raises MalformedFile; then what was loaded before stays as it is.
+    """
+    content = content_of(path)
+    fingerprint = _hash(content)
+    known = Article.objects.filter(content_hash=fingerprint).first()
+    return known or _store(read(path.name, content), fingerprint)
+
+
+def load_all(directory: Path) -> list[Article]:
+    """Every *.yaml of `directory`, or none: raises MalformedFile when one cannot be read or two have one slug."""
+    paths = sorted(directory.glob("*.yaml"))
+    if not paths:
+        raise MalformedFile(str(directory), "", "", "holds no *.yaml file")
+    with transaction.atomic():
+        articles: dict[str, str] = {}
+        loaded = []
+        for path in paths:
+            article = load_file(path)
+            if article.slug in articles:
+                raise MalformedFile(path.name, "", "slug", f"{article.slug!r} is also that of {articles[article.slug]}")
+            articles[article.slug] = path.name
+            loaded.append(article)
+    return loaded
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(b"%d\n" % LOADER + content).hexdigest()
+
+
+@transaction.atomic
+def _store(document: Document, fingerprint: str) -> Article:
+    catalog = _Catalog(document)
+    source = document.source
+    fields = {
+        "title": source.title,
+        "author": source.author,
+        "publisher": source.publisher,
+        "published": str(source.published),
+        "tested": str(source.tested),
+        "address": source.address,
+        "setup": _setup(document),
+        "content_hash": fingerprint,
+    }
+    # The row is locked until the figures are replaced, so that two loads at once leave one whole set.
+    article, _ = Article.objects.select_for_update().update_or_create(slug=document.slug, defaults=fields)
+    article.figures.all().delete()
+    Figure.objects.bulk_create(catalog.figure(article, stated) for stated in document.figures)
+    return article
+
+
+def _setup(document: Document) -> dict[str, Any]:
+    """What was run and on what, as the file states it, without what is empty."""
+    setup: dict[str, Any] = {}
+    for name in ("hardware", "sides", "workloads", "conditions", "topology", "client", "releases"):
+        setup[name] = getattr(document, name)
+    for name in ("load_levels", "bottlenecks", "errors", "notes"):
+        setup[name] = getattr(document, name)
+    setup["tables"] = document.tables
+    plain: dict[str, Any] = msgspec.to_builtins(setup)
+    return {name: _without_empty(value) for name, value in plain.items() if value}
+
+
+def _without_empty(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_empty(entry) for key, entry in value.items() if entry not in ("", None, [], {})}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [_without_empty(entry) for entry in value]
+    return value
+
+
+class _Catalog:
+    """What the catalog knows of a document's platforms, machines and metrics: three queries."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        platforms = {side.platform for side in document.sides.values()}
+        machines = {machine.hardware_class for machine in document.hardware.values()}
+        self.platforms = Platform.objects.in_bulk(_named(platforms), field_name="slug")
+        self.machines = HardwareClass.objects.in_bulk(_named(machines), field_name="slug")
+        self.metrics = {
+            metric.key: metric for metric in Metric.objects.filter(key__in={s.figure.metric for s in document.figures})
+        }
+        for key, side in document.sides.items():
+            self._known(side.platform, self.platforms, f"sides.{key}", "platform")
+        for key, machine in document.hardware.items():
+            self._known(machine.hardware_class, self.machines, f"hardware.{key}", "hardware_class")
+        for stated in document.figures:
+            self._check_metric(stated)
+
+    def figure(self, article: Article, stated: Stated) -> Figure:
+        given = stated.figure
+        sides = self.document.sides
+        side = sides.get(given.side)
+        numerator, denominator = sides.get(given.numerator), sides.get(given.denominator)
+        return Figure(
+            article=article,
+            entry=stated.entry,
+            question=self.document.workloads[given.workload].question,
+            workload=given.workload,
+            conditions=given.conditions,
+            metric=self.metrics[given.metric],
+            unit=given.unit,
+            value=given.value,
+            low=given.low,
+            high=given.high,
+            qualifier=given.qualifier,
+            side=side.name if side else "",
+            platform=self._platform(side),
+            hardware_class=self._hardware_class(given.hardware, side),
+            numerator=numerator.name if numerator else "",
+            numerator_platform=self._platform(numerator),
+            denominator=denominator.name if denominator else "",
+            denominator_platform=self._platform(denominator),
+            of_which=given.of_which,
+            note=given.note,
+        )
+
+    def _platform(self, side: Side | None) -> Platform | None:
+        return self.platforms.get(side.platform) if side else None
+
+    def _hardware_class(self, key: str, side: Side | None) -> HardwareClass | None:
+        """That of the figure, else that of its side where it has only one."""
+        if not key and side and len(side.hardware) == 1:
+            key = side.hardware[0]
+        return self.machines.get(self.document.hardware[key].hardware_class) if key else None
+
+    def _known(self, slug: str, there: Mapping[str, Any], entry: str, field: str) -> None:
+        if slug and slug not in there:
+            message = (
+                f"{slug!r} is not in the catalog: use a slug of the Catalog page (manage.py seed_catalog fills it)"
+            )
+            raise MalformedFile(self.document.file, entry, field, message)
+
+    def _check_metric(self, stated: Stated) -> None:
+        given = stated.figure
+        self._known(given.metric, self.metrics, stated.entry, "metric")
+        unit = self.metrics[given.metric].unit
+        stated_number = given.value is not None or given.low is not None
+        if stated_number and given.unit not in {unit, RATIO}:
+            message = f"{given.unit!r} must be {unit!r}, the unit of {given.metric}, or {RATIO!r}"
+            raise MalformedFile(self.document.file, stated.entry, "unit", message)
+
+
+def _named(slugs: Iterable[str]) -> list[str]:
+    return sorted(slug for slug in slugs if slug)
