@@ -51,7 +51,7 @@ def _match(agent: Agent, *, now: datetime) -> bool:
         Job.objects.filter(Q(ready_at=None) | Q(ready_at__lte=now), state="queued", attempt__lt=MAX_ATTEMPTS)
         .filter(system__labels__contained_by=agent.labels)
         .exclude(system__in=busy_systems)
-        .order_by("campaign", "position")
+        .order_by("campaign_id", "position")
     )
     # After a lost race the next one is tried: a few times, then at the next beat.
     for job in fitting.only("pk")[:5]:
