@@ -1,4 +1,4 @@
-"""Everything between an empty database and a server that can be used, in one process: starting Django costs a second."""
+"""Everything between an empty database and a usable server, in one process: starting Django costs a second."""
 
 import io
 import json
@@ -85,16 +85,16 @@ class Command(BaseCommand):
             call_command(name, stdout=self.stdout)
 
     def _create_bucket(self) -> None:
-        client = getattr(getattr(default_storage, "connection", None), "meta", None)
-        if client is None:  # a folder
+        storage: Any = default_storage
+        if not hasattr(storage, "bucket_name"):  # a folder
             return
-        name = settings.STORAGES["default"]["OPTIONS"]["bucket_name"]
+        name, client = storage.bucket_name, storage.connection.meta.client
         try:
-            client.client.head_bucket(Bucket=name)
+            client.head_bucket(Bucket=name)
         except ClientError as error:
             if error.response["Error"]["Code"] not in ("404", "NoSuchBucket"):
                 raise CommandError(f"the bucket {name} of S3_BUCKET cannot be used: {error}") from error
-            client.client.create_bucket(Bucket=name)
+            client.create_bucket(Bucket=name)
             self.stdout.write(f"Created the bucket {name}.")
         except BotoCoreError as error:
             raise CommandError(f"the object store of S3_ENDPOINT_URL does not answer: {error}") from error
@@ -117,20 +117,21 @@ class Command(BaseCommand):
         _write(result, json.dumps({"link": said.getvalue().split()[-1]}))
 
 
-class _Counting(OutputWrapper):
-    """Counts the migrations that `migrate` says it applies."""
+class _Counting(io.TextIOBase):
+    """Passes on what `migrate` says and counts the migrations that it applies."""
 
     def __init__(self, out: OutputWrapper, total: int) -> None:
-        super().__init__(out)
+        self._out = out
         self._total = total
         self._count = 0
 
-    def write(self, msg: str = "", style_func: Any = None, ending: str | None = None) -> None:
-        super().write(msg, style_func, ending)
-        if "Applying " in msg:
+    def write(self, text: str) -> int:
+        self._out.write(text, ending="")
+        if "Applying " in text:
             self._count += 1
-            super().write(f"\nprogress: migration {self._count} of {self._total}")
-            self.flush()
+            self._out.write(f"\nprogress: migration {self._count} of {self._total}")
+            self._out.flush()
+        return len(text)
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,0 +1,41 @@
+# Targets: `server` (web, worker, beat, prepare) and `agent`, which is the same with the load tool.
+
+FROM node:24-slim AS frontend
+WORKDIR /srv/frontend
+COPY frontend/package.json frontend/package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY frontend/ ./
+RUN npm run build
+
+FROM python:3.11-slim AS packages
+COPY config/launch/uv.txt requirements-server.txt /tmp/
+RUN python -m venv /opt/uv \
+    && /opt/uv/bin/pip install --no-cache-dir --require-hashes --only-binary :all: -r /tmp/uv.txt \
+    && /opt/uv/bin/uv venv --python "$(command -v python)" /opt/splashboard \
+    && /opt/uv/bin/uv pip sync --no-cache --compile-bytecode --python /opt/splashboard/bin/python --require-hashes /tmp/requirements-server.txt
+
+FROM python:3.11-slim AS server
+ENV PATH=/opt/splashboard/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    DJANGO_SETTINGS_MODULE=config.settings \
+    SPLASHBOARD_VAR=/var/lib/splashboard
+RUN useradd --system --uid 10001 --home-dir /var/lib/splashboard splashboard \
+    && install -d -o splashboard -g splashboard -m 0700 /var/lib/splashboard /var/lib/splashboard-agent
+COPY --from=packages /opt/splashboard /opt/splashboard
+WORKDIR /srv/splashboard
+COPY manage.py ./
+COPY apps apps
+COPY config config
+COPY workers workers
+COPY --from=frontend /srv/frontend/dist frontend/dist
+USER splashboard
+EXPOSE 8000
+CMD ["granian", "--interface", "wsgi", "--host", "0.0.0.0", "--port", "8000", "--workers", "2", "--blocking-threads", "4", "config.wsgi:application"]
+
+FROM server AS agent
+USER root
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends sysbench \
+    && rm -rf /var/lib/apt/lists/*
+USER splashboard
+CMD ["python", "-m", "workers.agent", "run", "--config", "/var/lib/splashboard-agent/agent.toml"]
