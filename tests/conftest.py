@@ -2,8 +2,14 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.test.utils import override_settings
+
+from tests.browser import browser_page  # noqa: F401  a fixture for every folder
 
 NEEDS = {"mariadb": ("mariadbd", "mariadb-install-db", "sysbench"), "browser": ("chromium",)}
 
@@ -14,3 +20,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             missing = [name for name in programs if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")]
             if item.get_closest_marker(marker) and missing and not os.environ.get("CI"):
                 item.add_marker(pytest.mark.skip(reason=f"not on PATH: {', '.join(missing)}"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def var_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What the product would write below var/ goes to a folder of this session's own."""
+    folder = tmp_path_factory.mktemp("var")
+    (folder / "static").mkdir()
+    store = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder / "artifacts"}}
+    store["OPTIONS"]["allow_overwrite"] = True
+    with override_settings(STATIC_ROOT=folder / "static", STORAGES=settings.STORAGES | {"default": store}):
+        yield folder

@@ -1,9 +1,156 @@
-"""The page search."""
+"""Search: anything by words or id, from the field on every page. Every word must be found; six queries at most."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
+
+from django.db.models import Case, IntegerField, Q, Value, When
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
 
+from apps.catalog.models import Metric, System, Workload
+from apps.dispatch.models import Campaign
+from apps.published.models import Article
+from apps.runs.models import Run
+from apps.web.addresses import runs_address
 from apps.web.pages import render_page
 
+EACH = 10
+MOST_WORDS = 8
+MAX_ID = 2**63 - 1
 
+
+@dataclass(frozen=True)
+class Hit:
+    label: str
+    note: str
+    address: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """What was found of one kind; `more` when not all of it is shown."""
+
+    name: str
+    hits: tuple[Hit, ...]
+    more: bool
+
+
+@require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "web/search.html", {})
+    typed = request.GET.get("q", "").strip()[:200]
+    words = typed.split()[:MOST_WORDS]
+    groups = find(words) if words else []
+    return render_page(request, "web/search.html", {"search_words": typed, "groups": groups})
+
+
+def find(words: Sequence[str]) -> list[Group]:
+    """Groups that have something, in the order in which readers look for them."""
+    found = [
+        _group("Runs", _runs(words)),
+        _group("Systems", _systems(words)),
+        _group("Workloads", _workloads(words)),
+        _group("Campaigns", _campaigns(words)),
+        _group("Published articles", _articles(words)),
+        _group("Metrics", _metrics(words)),
+    ]
+    return [group for group in found if group.hits]
+
+
+def _group(name: str, hits: list[Hit]) -> Group:
+    return Group(name, tuple(hits[:EACH]), len(hits) > EACH)
+
+
+def _every(words: Sequence[str], *fields: str) -> Q:
+    """Each word in at least one of the fields."""
+    return reduce(and_, (reduce(or_, (Q(**{f"{field}__icontains": word}) for field in fields)) for word in words))
+
+
+def _runs(words: Sequence[str]) -> list[Hit]:
+    wanted = _every(
+        words,
+        "system__name",
+        "system__slug",
+        "system__release__version",
+        "system__release__platform__name",
+        "system__hardware_class__name",
+        "workload__name",
+        "workload__tool",
+        "server_version",
+        "reason",
+    )
+    wanted |= Q(tags__contains=[" ".join(words)])
+    number = words[-1].lstrip("#")
+    named = len(words) == 1 or (len(words) == 2 and words[0].lower() == "run")
+    exact = int(number) if named and number.isascii() and number.isdecimal() and int(number) <= MAX_ID else None
+    if exact is not None:
+        wanted |= Q(pk=exact)
+    rows = (
+        Run.objects.filter(wanted)
+        .select_related("system", "workload", "load_level")
+        .only("id", "started_at", "state", "outcome", "system__name", "workload__name", "workload__tool", "load_level")
+        .order_by(
+            Case(When(pk=exact, then=Value(0)), default=Value(1), output_field=IntegerField()), "-started_at", "-id"
+        )
+    )
+    return [
+        Hit(
+            f"Run {run.pk}",
+            f"{run.system.name}, {run.workload.name}, {run.load_level}, {run.started_at:%Y-%m-%d}",
+            reverse("web:run", args=[run.pk]),
+        )
+        for run in rows[: EACH + 1]
+    ]
+
+
+def _systems(words: Sequence[str]) -> list[Hit]:
+    wanted = _every(
+        words, "name", "slug", "endpoint", "release__version", "release__platform__name", "hardware_class__name"
+    )
+    rows = System.objects.filter(wanted).select_related("release__platform", "hardware_class")
+    return [
+        Hit(system.name, f"{system.release} on {system.hardware_class.name}", runs_address(system=system.slug))
+        for system in rows[: EACH + 1]
+    ]
+
+
+def _workloads(words: Sequence[str]) -> list[Hit]:
+    rows = Workload.objects.filter(_every(words, "name", "tool", "description", "parameters"))
+    return [
+        Hit(
+            str(workload),
+            ", ".join(f"{name} {value}" for name, value in sorted(workload.parameters.items())),
+            runs_address(workload=workload.pk),
+        )
+        for workload in rows[: EACH + 1]
+    ]
+
+
+def _campaigns(words: Sequence[str]) -> list[Hit]:
+    rows = Campaign.objects.filter(_every(words, "name"))
+    return [
+        Hit(campaign.name, f"planned {campaign.created_at:%Y-%m-%d}", f"/campaigns/{campaign.pk}/")
+        for campaign in rows[: EACH + 1]
+    ]
+
+
+def _articles(words: Sequence[str]) -> list[Hit]:
+    rows = Article.objects.filter(_every(words, "title", "author", "publisher", "slug", "published"))
+    return [
+        Hit(
+            article.title,
+            ", ".join(filter(None, [article.author, article.published])),
+            f"/published/{article.slug}/",
+        )
+        for article in rows[: EACH + 1]
+    ]
+
+
+def _metrics(words: Sequence[str]) -> list[Hit]:
+    rows = Metric.objects.filter(_every(words, "key", "name", "description")).order_by("-curated", "key")
+    return [
+        Hit(metric.key, ", ".join(filter(None, [metric.name, metric.unit])), f"/catalog/#metric-{metric.key}")
+        for metric in rows[: EACH + 1]
+    ]

@@ -12,7 +12,16 @@ declare global {
 window.htmx = htmx;
 htmx.config.includeIndicatorStyles = false;
 htmx.config.allowEval = false;
-htmx.config.historyCacheSize = 0; // pages may show live numbers: going back asks the server again
+// Pages may show live numbers, and their scripts run once: going back loads the page again.
+htmx.config.historyCacheSize = 0;
+htmx.config.refreshOnHistoryMiss = true;
+
+// An address without the filters that are not set is shorter to read and to share.
+document.addEventListener("htmx:configRequest", (event) => {
+  const { detail } = event as CustomEvent<{ verb: string; parameters: Record<string, unknown> }>;
+  if (detail.verb !== "get") return;
+  for (const [name, value] of Object.entries(detail.parameters)) if (value === "") delete detail.parameters[name];
+});
 
 function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName));

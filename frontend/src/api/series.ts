@@ -1,6 +1,9 @@
 // GET /api/v1/runs/{id}/series/ and /series-index/.
 import { getJson, query } from "./client";
 
+/** The server answers for so many metrics at once. */
+export const MOST_METRICS = 50;
+
 export interface Series {
   metric: string;
   name: string;
@@ -15,7 +18,8 @@ export interface Series {
 
 export interface SeriesAnswer {
   run: number;
-  measured: [number | null, number | null];
+  /** [from, to), s; null: not known yet. */
+  measured: [number, number] | null;
   series: Series[];
   missing: { metric: string; reason: string }[];
 }
@@ -34,6 +38,5 @@ export function loadSeries(run: number, metrics: string[], points = 800, signal?
 }
 
 export async function loadSeriesIndex(run: number): Promise<SeriesInfo[]> {
-  const answer = await getJson<SeriesInfo[] | { series: SeriesInfo[] }>(`runs/${run}/series-index/`);
-  return Array.isArray(answer) ? answer : answer.series;
+  return (await getJson<{ series: SeriesInfo[] }>(`runs/${run}/series-index/`)).series;
 }

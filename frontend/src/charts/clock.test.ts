@@ -18,7 +18,7 @@ function aSeries(fields: Partial<Series> = {}): Series {
   };
 }
 
-const clock: Clock = { measured: [null, null], events: [], zoom: null };
+const clock: Clock = { measured: null, events: [], zoom: null };
 const options = { palette, clock, words: true, quantity: "Throughput" };
 
 test("a second that was not observed is a gap in the line", () => {

@@ -15,7 +15,7 @@ export interface RunEvent {
 
 export interface Clock {
   /** The measured phase, s; null while it is not known. */
-  measured: [number | null, number | null];
+  measured: [number, number] | null;
   events: RunEvent[];
   /** What the reader zoomed to, s. */
   zoom: [number, number] | null;
@@ -111,10 +111,12 @@ function mark(at: number, color: string): Partial<Shape> {
 
 /** Warm-up and cool-down shaded, events as thin lines, spans as bands. */
 export function clockShapes(clock: Clock, whole: [number, number] | null, palette: Palette): Partial<Shape>[] {
-  const [from, to] = clock.measured;
   const shapes: Partial<Shape>[] = [];
-  if (whole && from !== null && from > whole[0]) shapes.push(band(whole[0], from, palette.shade));
-  if (whole && to !== null && to < whole[1]) shapes.push(band(to, whole[1], palette.shade));
+  if (whole && clock.measured) {
+    const [from, to] = clock.measured;
+    if (from > whole[0]) shapes.push(band(whole[0], from, palette.shade));
+    if (to < whole[1]) shapes.push(band(to, whole[1], palette.shade));
+  }
   for (const event of clock.events) {
     if (event.ends_at !== null) shapes.push(band(event.starts_at, event.ends_at, palette.shade));
     shapes.push(mark(event.starts_at, palette.muted));
@@ -123,6 +125,7 @@ export function clockShapes(clock: Clock, whole: [number, number] | null, palett
 }
 
 function phaseWords(clock: Clock, whole: [number, number] | null, palette: Palette): Partial<Annotations>[] {
+  if (!whole || !clock.measured) return [];
   const [from, to] = clock.measured;
   const words: Partial<Annotations>[] = [];
   const word = (x: number, text: string): Partial<Annotations> => ({
@@ -136,8 +139,8 @@ function phaseWords(clock: Clock, whole: [number, number] | null, palette: Palet
     showarrow: false,
     font: { size: 11, color: palette.muted },
   });
-  if (whole && from !== null && from > whole[0]) words.push(word(whole[0], "warm-up"), word(from, "measured"));
-  if (whole && to !== null && to < whole[1] - 1) words.push(word(to, "after"));
+  if (from > whole[0]) words.push(word(whole[0], "warm-up"), word(from, "measured"));
+  if (to < whole[1] - 1) words.push(word(to, "after"));
   return words;
 }
 

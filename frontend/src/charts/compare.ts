@@ -1,0 +1,240 @@
+// The Compare page's charts over load levels, as pure functions of what the server computed.
+import type { Data, Layout } from "plotly.js";
+import type { Cell } from "./csv";
+import { axis, axisTitle, sideColor, type Palette } from "./style";
+
+export interface CompareSide {
+  slug: string;
+  name: string;
+  position: number;
+}
+
+export interface CompareMetric {
+  key: string;
+  kind: "throughput" | "latency";
+  label: string;
+  unit: string;
+  direction: "higher" | "lower" | "neutral";
+}
+
+/** One side at one load level: the value shown, its runs, and its ratio to the baseline with the 95 % interval. */
+export interface ComparePoint {
+  metric: string;
+  side: number;
+  level: string;
+  threads: number;
+  rate: number | null;
+  value: number;
+  runs: { run: number; value: number }[];
+  ratio: number | null;
+  low: number | null;
+  high: number | null;
+  words: string;
+}
+
+export interface CompareData {
+  sides: CompareSide[];
+  levels: { key: string; text: string; threads: number; rate: number | null }[];
+  metrics: CompareMetric[];
+  threads: { ticks: number[]; scale: "linear" | "log"; range: [number, number] };
+  ratios: { band: [number, number]; scale: "linear" | "log"; range: [number, number] };
+  points: ComparePoint[];
+  series: { level: string | null; apart: boolean; runs: SecondsRun[] };
+}
+
+export interface SecondsRun {
+  run: number;
+  side: number;
+  repetition: number;
+}
+
+export interface Chart {
+  traces: Data[];
+  layout: Partial<Layout>;
+}
+
+// Beside its colour every side has a shape.
+const SYMBOLS = ["circle", "square", "diamond", "triangle-up"] as const;
+// Sides stand beside each other in the ratio chart: by this share of the step between load levels.
+const DODGE = 0.07;
+
+function symbol(side: number): (typeof SYMBOLS)[number] {
+  return SYMBOLS[side % SYMBOLS.length] ?? "circle";
+}
+
+function rates(points: ComparePoint[]): (number | null)[] {
+  return [...new Set(points.map((point) => point.rate))];
+}
+
+function levelText(data: CompareData, point: ComparePoint): string {
+  return data.levels.find((level) => level.key === point.level)?.text ?? point.level;
+}
+
+/** Ends of an axis as Plotly wants them: a logarithmic one by its exponents. */
+export function ends(range: [number, number], scale: "linear" | "log"): [number, number] {
+  return scale === "log" ? [Math.log10(range[0]), Math.log10(range[1])] : range;
+}
+
+function threadsAxis(data: CompareData): Partial<Layout> {
+  const { ticks, scale, range } = data.threads;
+  return {
+    xaxis: axis("Threads", "", { type: scale, tickvals: ticks, ticktext: ticks.map(String), range: ends(range, scale) }),
+  };
+}
+
+/** A metric over threads: every run a point, every side's value a line. */
+export function scalingChart(data: CompareData, metric: CompareMetric, palette: Palette): Chart {
+  const traces: Data[] = data.sides.flatMap((side) => {
+    const own = data.points.filter((point) => point.metric === metric.key && point.side === side.position);
+    const color = sideColor(palette, side.position);
+    const lines = rates(own).map((rate, place): Data => {
+      const points = own.filter((point) => point.rate === rate);
+      return {
+        type: "scatter",
+        mode: "lines",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: place === 0,
+        x: points.map((point) => point.threads),
+        y: points.map((point) => point.value),
+        line: { color, width: 2 },
+        text: points.map((point) => `${levelText(data, point)}, ${point.runs.length} runs`),
+        hovertemplate: `<b>${side.name}</b>, %{text}<br>%{y:,} ${metric.unit}<extra>typical run</extra>`,
+      };
+    });
+    const runs: Data = {
+      type: "scatter",
+      mode: "markers",
+      name: side.name,
+      legendgroup: side.slug,
+      showlegend: false,
+      x: own.flatMap((point) => point.runs.map(() => point.threads)),
+      y: own.flatMap((point) => point.runs.map((run) => run.value)),
+      marker: { color, size: 7, symbol: symbol(side.position), opacity: 0.8, line: { color: palette.surface, width: 1 } },
+      text: own.flatMap((point) => point.runs.map((run) => `run ${run.run}, ${levelText(data, point)}`)),
+      hovertemplate: `<b>${side.name}</b>, %{text}<br>%{y:,} ${metric.unit}<extra></extra>`,
+    };
+    return [...lines, runs];
+  });
+  return {
+    traces,
+    layout: {
+      ...threadsAxis(data),
+      yaxis: axis(metric.kind === "latency" ? "Latency" : metric.label, metric.unit, { rangemode: "tozero" }),
+      showlegend: true,
+    },
+  };
+}
+
+/** Where a side stands beside its load level. Only the place on the page: no value changes. */
+export function dodged(threads: number, place: number, count: number, scale: "linear" | "log", step: number): number {
+  const shift = (place - (count - 1) / 2) * DODGE;
+  return scale === "log" ? threads * Math.pow(step, shift) : threads + step * shift;
+}
+
+/** Distance of the two closest load levels: a difference, or a quotient on a logarithmic axis. */
+export function closest(ticks: number[], scale: "linear" | "log"): number {
+  const gaps = ticks.slice(1).map((tick, place) => {
+    const before = ticks[place] ?? tick;
+    return scale === "log" ? tick / before : tick - before;
+  });
+  return gaps.length ? Math.min(...gaps) : scale === "log" ? 2 : 1;
+}
+
+/** Ratio to the baseline over threads, with the interval as a bar; without an interval a hollow mark. */
+export function ratioChart(data: CompareData, metric: CompareMetric, palette: Palette): Chart {
+  const others = data.sides.slice(1);
+  const { scale, ticks } = data.threads;
+  const step = closest(ticks, scale);
+  const traces: Data[] = others.flatMap((side, place): Data[] => {
+    const points = data.points.filter(
+      (point) => point.metric === metric.key && point.side === side.position && point.ratio !== null,
+    );
+    const at = points.map((point) => dodged(point.threads, place, others.length, scale, step));
+    const color = sideColor(palette, side.position);
+    const bounded = points.map((point) => point.low !== null && point.high !== null);
+    return [
+      {
+        type: "scatter",
+        mode: "lines",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: false,
+        hoverinfo: "skip",
+        x: points.flatMap((_, index) => (bounded[index] ? [at[index] ?? null, at[index] ?? null, null] : [])),
+        y: points.flatMap((point, index) => (bounded[index] ? [point.low, point.high, null] : [])),
+        line: { color, width: 3 },
+      },
+      {
+        type: "scatter",
+        mode: "markers",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: others.length > 1,
+        x: at,
+        y: points.map((point) => point.ratio),
+        marker: {
+          size: 10,
+          symbol: bounded.map((has) => (has ? symbol(side.position) : `${symbol(side.position)}-open`)),
+          color,
+          line: { color: bounded.map((has) => (has ? palette.surface : color)), width: 1.5 },
+        },
+        text: points.map((point) => {
+          const interval = point.low !== null && point.high !== null ? `[${point.low}, ${point.high}]` : "no interval";
+          return `${levelText(data, point)}<br>${point.ratio} ×<br>${interval}<br>${point.words}`;
+        }),
+        hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
+      } as Data,
+    ];
+  });
+  const [low, high] = data.ratios.band;
+  const span = { xref: "paper", x0: 0, x1: 1, yref: "y", layer: "below" } as const;
+  return {
+    traces,
+    layout: {
+      ...threadsAxis(data),
+      yaxis: axis("Ratio, 95 % interval", "", {
+        type: data.ratios.scale,
+        range: ends(data.ratios.range, data.ratios.scale),
+        zeroline: false,
+      }),
+      shapes: [
+        { ...span, type: "rect", y0: low, y1: high, fillcolor: palette.shade, line: { width: 0 } },
+        { ...span, type: "line", y0: 1, y1: 1, line: { color: palette.muted, width: 1 } },
+      ],
+      showlegend: others.length > 1,
+    },
+  };
+}
+
+/** Every plotted run of a metric. */
+export function scalingRows(data: CompareData, metric: CompareMetric): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["side", "threads", "rate, 1/s", "run", axisTitle(metric.key, metric.unit)],
+    rows: data.points
+      .filter((point) => point.metric === metric.key)
+      .flatMap((point) =>
+        point.runs.map((run) => [data.sides[point.side]?.slug, point.threads, point.rate, run.run, run.value]),
+      ),
+  };
+}
+
+/** Every plotted ratio of a metric. */
+export function ratioRows(data: CompareData, metric: CompareMetric): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["side", "baseline", "threads", "rate, 1/s", "runs", "ratio", "low", "high", "verdict"],
+    rows: data.points
+      .filter((point) => point.metric === metric.key && point.side > 0)
+      .map((point) => [
+        data.sides[point.side]?.slug,
+        data.sides[0]?.slug,
+        point.threads,
+        point.rate,
+        point.runs.length,
+        point.ratio,
+        point.low,
+        point.high,
+        point.words,
+      ]),
+  };
+}

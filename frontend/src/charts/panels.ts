@@ -1,0 +1,151 @@
+// The charts of one run: each asks for its series when it comes into view; those that ask together share a request.
+import { loadSeries, MOST_METRICS, type Series, type SeriesAnswer } from "../api/series";
+import { mountActions } from "./actions";
+import { clockChart, seriesRows, type Clock } from "./clock";
+import { toCsv } from "./csv";
+import { draw, loadPlotly, whenVisible } from "./plotly";
+
+interface Panel {
+  figure: HTMLElement;
+  plot: HTMLElement;
+  metrics: string[];
+  words: boolean;
+  quantity: string;
+  seen: boolean;
+}
+
+export interface PanelsOptions {
+  run: number;
+  clock: Clock;
+  /** Called when the reader zooms one chart (null: back to the whole clock). */
+  zoomed: (range: [number, number] | null) => void;
+}
+
+export class Panels {
+  private readonly panels = new Map<HTMLElement, Panel>();
+  private waiting: Panel[] = [];
+
+  constructor(private readonly options: PanelsOptions) {}
+
+  /** `figure` has a `.chart__plot`, may have `.chart__actions`, and names its metrics in data-metrics. */
+  add(figure: HTMLElement): void {
+    const plot = figure.querySelector<HTMLElement>(".chart__plot");
+    if (!plot) throw new Error("a chart without a place to draw");
+    const panel: Panel = {
+      figure,
+      plot,
+      metrics: (figure.dataset["metrics"] ?? "").split(" ").filter(Boolean),
+      words: figure.dataset["words"] !== undefined,
+      quantity: figure.dataset["quantity"] ?? "",
+      seen: false,
+    };
+    this.panels.set(figure, panel);
+    whenVisible(figure, () => {
+      panel.seen = true;
+      this.ask(panel);
+    });
+  }
+
+  remove(figure: HTMLElement): void {
+    this.panels.delete(figure);
+    figure.remove();
+  }
+
+  /** Ask again for what is on the page; for a run that is still measured. */
+  async refresh(): Promise<void> {
+    await this.serveAll([...this.panels.values()].filter((panel) => panel.seen));
+  }
+
+  /** Every chart on the same clock: what is zoomed in one is zoomed in all. */
+  async zoom(range: [number, number] | null): Promise<void> {
+    this.options.clock.zoom = range;
+    const plotly = await loadPlotly();
+    for (const { plot } of this.panels.values()) {
+      if (plot.dataset["drawn"] === undefined) continue;
+      await plotly.relayout(plot, range ? { "xaxis.range": [...range] } : { "xaxis.autorange": true });
+    }
+  }
+
+  private ask(panel: Panel): void {
+    this.waiting.push(panel);
+    if (this.waiting.length > 1) return;
+    setTimeout(() => {
+      const panels = this.waiting;
+      this.waiting = [];
+      void this.serveAll(panels);
+    }, 30);
+  }
+
+  /** In groups that the server answers at once, first panels first. */
+  private async serveAll(panels: Panel[]): Promise<void> {
+    let group: Panel[] = [];
+    let size = 0;
+    for (const panel of panels) {
+      if (size + panel.metrics.length > MOST_METRICS) {
+        await this.serve(group);
+        group = [];
+        size = 0;
+      }
+      group.push(panel);
+      size += panel.metrics.length;
+    }
+    await this.serve(group);
+  }
+
+  private async serve(panels: Panel[]): Promise<void> {
+    const metrics = [...new Set(panels.flatMap((panel) => panel.metrics))];
+    if (metrics.length === 0) return;
+    let answer: SeriesAnswer;
+    try {
+      answer = await loadSeries(this.options.run, metrics);
+    } catch (reason) {
+      const words = reason instanceof Error ? reason.message : String(reason);
+      // What was drawn before stays; an empty panel says what happened.
+      for (const { plot } of panels) if (plot.dataset["drawn"] === undefined) plot.textContent = words;
+      return;
+    }
+    if (answer.measured) this.options.clock.measured = answer.measured;
+    for (const panel of panels) await this.show(panel, answer);
+  }
+
+  private async show(panel: Panel, answer: SeriesAnswer): Promise<void> {
+    const series = answer.series.filter(({ metric }) => panel.metrics.includes(metric));
+    if (series.length === 0) {
+      const missing = answer.missing.find(({ metric }) => panel.metrics.includes(metric));
+      if (panel.plot.dataset["drawn"] === undefined) {
+        panel.plot.textContent = `not observed${missing?.reason ? `: ${missing.reason}` : ""}`;
+      }
+      return;
+    }
+    const { clock } = this.options;
+    const { words, plot } = panel;
+    const quantity = panel.quantity || (series[0]?.name ?? "");
+    const names = series.map((one) => (panel.metrics.length > 1 ? one.name : one.node));
+    const first = plot.dataset["drawn"] === undefined;
+    const unit = panel.figure.querySelector<HTMLElement>("[data-unit]");
+    if (unit) unit.textContent = series[0]?.unit ?? "";
+    const element = await draw(plot, (palette) => clockChart(series, names, { palette, clock, words, quantity }));
+    if (first) element.on("plotly_relayout", (change) => this.relaid(change as Record<string, unknown>));
+    const actions = panel.figure.querySelector<HTMLElement>(".chart__actions");
+    if (actions) this.mount(actions, panel, series);
+  }
+
+  private mount(holder: HTMLElement, panel: Panel, series: Series[]): void {
+    mountActions(holder, {
+      plot: panel.plot,
+      filename: `run-${this.options.run}-${panel.metrics.join("-")}`,
+      csv: () => {
+        const { header, rows } = seriesRows(series);
+        return toCsv(header, rows);
+      },
+      ...(panel.figure.id ? { anchor: panel.figure.id } : {}),
+    });
+  }
+
+  private relaid(change: Record<string, unknown>): void {
+    const from = change["xaxis.range[0]"];
+    const to = change["xaxis.range[1]"];
+    if (typeof from === "number" && typeof to === "number") this.options.zoomed([from, to]);
+    else if (change["xaxis.autorange"] === true && this.options.clock.zoom) this.options.zoomed(null);
+  }
+}
