@@ -42,6 +42,7 @@ MIDDLEWARE = [
     "django.middleware.gzip.GZipMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "apps.accounts.middleware.ReadingMayNeedSignIn",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -122,7 +123,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["apps.api.permissions.ReadersReadEngineersWrite"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["apps.api.bodies.StrictJSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "apps.api.schema.DocumentedSchema",
+    "DEFAULT_SCHEMA_CLASS": "apps.api.documented.DocumentedSchema",
     "EXCEPTION_HANDLER": "apps.api.problems.as_problem",
 }
 SPECTACULAR_SETTINGS = {
@@ -130,13 +131,20 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Submit, dispatch, read and compare database benchmark runs.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    # The agents' messages are JSON Schema as msgspec writes it, which is that of OpenAPI 3.1.
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "apps.api.messages.add_components",
+    ],
 }
 
 # How long an agent's lease on a job lasts, and how often a job may fail, are dispatch's own constants.
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 120}
+# A request that enqueues must not hang on a broker that is away: the beat's sweep finds what it could not enqueue.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 120, "socket_connect_timeout": 3, "socket_keepalive": True}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -2,10 +2,12 @@
 
 from datetime import datetime, timedelta
 
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.accounts.models import ApiToken, SignInLink, User
+from apps.core.problems import FieldProblem, Invalid
 
 SIGN_IN_LINK_LASTS = timedelta(hours=1)
 # A busy script must not cost a write per request.
@@ -57,3 +59,26 @@ def use_sign_in_link(*, secret: str, now: datetime) -> User | None:
     user = owner_of_sign_in_link(secret=secret, now=now)
     won = SignInLink.objects.filter(digest=digest_of(secret), used_at=None, expires_at__gt=now).update(used_at=now)
     return user if won == 1 else None
+
+
+def first_administrator() -> User:
+    """The oldest active administrator; made as "admin", without a password, where there is none.
+
+    Raises Invalid when the name is taken by somebody who is no active administrator.
+    """
+    administrators = User.objects.filter(role=User.Role.ADMINISTRATOR, is_active=True)
+    user = administrators.order_by("pk").first()
+    if user is not None:
+        return user
+    user = User(username="admin", role=User.Role.ADMINISTRATOR)
+    user.set_unusable_password()
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError:  # made at this moment by another process, or the name belongs to someone else
+        other = administrators.filter(username="admin").first()
+        if other is None:
+            remedy = "name an active user, or make that one an administrator"
+            raise Invalid([FieldProblem("username", "'admin' is taken, but no active administrator", remedy)]) from None
+        return other
+    return user

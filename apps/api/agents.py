@@ -18,9 +18,8 @@ from rest_framework.views import APIView
 
 from apps.api import problems
 from apps.api.authentication import AgentAuthentication
-from apps.api.messages import MAX_ARTIFACT, MAX_BATCH, answer, answer_of, body_of, read_body, read_message
+from apps.api.messages import answer, answer_of, body_of, read_body, read_message
 from apps.api.permissions import IsAgent
-from apps.catalog.services import InvalidParameters
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Agent
 from apps.runs import ingest
@@ -59,7 +58,7 @@ def _as_problem(error: Exception) -> Exception:
             return problems.Problem(status=410, kind="no-such-job", title="No such job", detail=str(error))
         case dispatch.NoSuchRun():
             return problems.Problem(status=404, kind="no-such-run", title="No such run", detail=str(error))
-        case ingest.Refused() | InvalidParameters():
+        case ingest.Refused():
             return problems.invalid(error.field, error.message)
     return error
 
@@ -152,7 +151,7 @@ class StoreBatch(AgentView):
     )
     def put(self, request: Request, uid: UUID, sequence: int) -> Response:
         """Stores one batch of samples: gzip of JSON lines, at most 8 MB."""
-        payload = read_body(request, limit=MAX_BATCH)
+        payload = read_body(request, limit=ingest.MAX_BATCH)
         run = dispatch.run_of(agent=self.agent, uid=uid)
         return _stored(
             run, ingest.accept_batch(run=run, sequence=sequence, checksum=_checksum(request), payload=payload)
@@ -169,7 +168,7 @@ class StoreArtifact(AgentView):
     )
     def put(self, request: Request, uid: UUID, name: str) -> Response:
         """Stores a raw file of the run, at most 64 MB, with its media type."""
-        content = read_body(request, limit=MAX_ARTIFACT)
+        content = read_body(request, limit=ingest.MAX_ARTIFACT)
         run = dispatch.run_of(agent=self.agent, uid=uid)
         new = ingest.accept_artifact(
             run=run,
@@ -191,7 +190,6 @@ class EndRun(AgentView):
     def post(self, request: Request, uid: UUID) -> Response:
         """Ends the run and says how many batches and which artifacts belong to it."""
         message = read_message(request, wire.RunEndMessage)
-        _one_of("outcome", message.outcome)
         run = dispatch.run_of(agent=self.agent, uid=uid)
         dispatch.end_run(agent=self.agent, run=run, message=message, now=timezone.now())
         _seal_after_commit(run)

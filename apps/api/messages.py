@@ -26,8 +26,6 @@ MESSAGES = (
 )
 # A run's message holds every variable of every node.
 MAX_MESSAGE = 4 * 1024 * 1024
-MAX_BATCH = 8 * 1024 * 1024
-MAX_ARTIFACT = 64 * 1024 * 1024
 
 
 def read_body(request: Request, *, limit: int) -> bytes:

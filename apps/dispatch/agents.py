@@ -62,15 +62,21 @@ def agent_of_secret(*, secret: str, now: datetime) -> Agent | None:
 def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.HelloAnswer:
     """Notes what the agent can reach and how it fares; the catalog learns systems it did not know.
 
-    Raises catalog's errors for a system that cannot be registered.
+    A system that cannot be registered is told in a warning and gets no jobs; the others are not held up by it.
     """
     warnings: list[str] = []
-    for described in message.systems:
-        _, differences = catalog.register_system(message=described, hardware=message.hardware)
-        warnings += differences
+    reachable: list[str] = []
+    for number, described in enumerate(message.systems):
+        try:
+            system, differences = catalog.register_system(message=described, hardware=message.hardware)
+        except catalog.InvalidParameters as error:
+            warnings.append(f"systems[{number}].{error.field} {error.message}; {described.slug!r} gets no jobs")
+        else:
+            reachable.append(system.slug)
+            warnings += differences
     Agent.objects.filter(pk=agent.pk).update(
-        labels=_labels(message.labels, [system.slug for system in message.systems]),
-        version=message.version,
+        labels=_labels(message.labels, reachable),
+        version=message.version[:40],
         health=message.health,
         last_seen_at=now,
     )

@@ -14,6 +14,8 @@ from apps.runs import ingest
 from apps.runs.models import Run
 from workers import wire
 
+# How the reason of a run begins whose attempt was over before its end arrived.
+LEASE_LOST = "lease lost"
 # An open run of a dead attempt is closed by the sweep once its agent has nothing more to send and the run was silent
 # for the first, or whatever the agent does once it was silent for the second: an outage may last a night.
 SILENT_FOR = timedelta(minutes=10)
@@ -71,15 +73,19 @@ def run_of(*, agent: Agent, uid: UUID) -> Run:
 
 @transaction.atomic
 def end_run(*, agent: Agent, run: Run, message: wire.RunEndMessage, now: datetime) -> None:
-    """Ends the run; that of a dead attempt as cancelled, whatever came out, so that it is never counted."""
+    """Ends the run; that of a dead attempt as cancelled, whatever came out, so that it is never counted.
+
+    Sent again it changes nothing. Raises what ingest raises.
+    """
     job_run = JobRun.objects.get(run=run)
     job = held_job(agent=agent, job_id=job_run.job_id, attempt=job_run.attempt, now=now)
-    if (
-        job is None
-        and message.outcome == Run.Outcome.SUCCEEDED
-        and Run.objects.filter(pk=run.pk, state="open").exists()
-    ):
-        reason = f"lease lost: attempt {job_run.attempt} of job {job_run.job_id} was over before this run's end arrived"
+    run = Run.objects.get(pk=run.pk)
+    if run.state == Run.State.OPEN:
+        overruled = job is None and message.outcome == Run.Outcome.SUCCEEDED
+    else:
+        overruled = run.outcome == Run.Outcome.CANCELLED and run.reason.startswith(LEASE_LOST)
+    if overruled:
+        reason = f"{LEASE_LOST}: attempt {job_run.attempt} of job {job_run.job_id} was over before this end arrived"
         message = msgspec.structs.replace(message, outcome=Run.Outcome.CANCELLED, reason=reason)
     ingest.end_run(run=run, message=message)
 
@@ -100,7 +106,7 @@ def close_abandoned_runs(*, now: datetime) -> list[int]:
         if run.last_word < now - SILENT_AT_MOST or _has_nothing_left(run.job_run, now=now):
             message = wire.RunEndMessage(
                 outcome=Run.Outcome.CANCELLED,
-                reason="lease lost: its agent never said how this run ended",
+                reason=f"{LEASE_LOST}: its agent never said how this run ended",
                 ended_at=run.last_word.isoformat(),
                 batches=run.batch_count,
             )

@@ -1,0 +1,34 @@
+"""Prints the secret of a new token for the REST API."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.accounts import services
+from apps.accounts.models import ApiToken, User
+
+
+class Command(BaseCommand):
+    help = "Make a token for the REST API and print its secret, which cannot be read again."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="whose token it is")
+        parser.add_argument("name", help="what it is for, for example 'nightly import'")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        user = User.objects.filter(username=options["user"]).first()
+        if user is None:
+            known = (
+                ", ".join(User.objects.values_list("username", flat=True)[:10]) or "none; run manage.py sign_in_link"
+            )
+            raise CommandError(f"There is no user {options['user']!r}. Users: {known}")
+        if not user.is_active:
+            raise CommandError(f"User {user.username!r} is not active.")
+        if not options["name"].strip() or len(options["name"]) > 100:
+            raise CommandError("NAME must have 1 to 100 characters: say what the token is for.")
+        if ApiToken.objects.filter(user=user, name=options["name"], revoked_at=None).exists():
+            raise CommandError(f"{user.username!r} has a token {options['name']!r} already: choose another name.")
+        _, secret = services.create_token(user=user, name=options["name"])
+        if not user.may_write:
+            self.stderr.write(f"Note: {user.username} has the role {user.role} and may only read.")
+        self.stdout.write(secret)

@@ -1,0 +1,23 @@
+"""Pages are public unless SPLASHBOARD_PUBLIC_READ is off; then every page but the sign-in asks who reads it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.http import HttpRequest, HttpResponseBase
+
+
+class ReadingMayNeedSignIn(LoginRequiredMiddleware):
+    """The API answers by its own permissions: DRF's views opt out."""
+
+    def process_view(
+        self,
+        request: HttpRequest,
+        view_func: Callable[..., Any],
+        view_args: tuple[Any, ...],
+        view_kwargs: dict[str, Any],
+    ) -> HttpResponseBase | None:
+        if settings.SPLASHBOARD_PUBLIC_READ:
+            return None
+        return super().process_view(request, view_func, view_args, view_kwargs)

@@ -1,0 +1,379 @@
+"""What pages and API show of campaigns and agents: frozen values, read in a constant number of queries."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Min, Prefetch, Q
+
+from apps.catalog.models import System
+from apps.dispatch.agents import AGENT_ALIVE_FOR
+from apps.dispatch.models import ACTIVE, FINAL, Agent, Campaign, Job, JobRun
+from apps.dispatch.planning import size_of
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is. `rate` in runs/h since its first job began; `remaining` in s.
+
+    `remaining` is measured from the rate as soon as a run is done, before that taken from the plan (`by_plan`);
+    None when nothing is left, or nothing has begun and no estimate would hold.
+    """
+
+    jobs: int
+    jobs_done: int
+    jobs_active: int
+    jobs_failed: int
+    jobs_cancelled: int
+    runs: int
+    runs_done: int
+    rate: float | None
+    remaining: float | None
+    by_plan: bool
+
+    @property
+    def is_finished(self) -> bool:
+        return self.jobs_done == self.jobs
+
+    @property
+    def state(self) -> str:
+        """waiting, running, or how it ended: done, failed (some jobs), cancelled (some, none failed)."""
+        if not self.is_finished:
+            return "running" if self.jobs_active or self.jobs_done else "waiting"
+        if self.jobs_failed:
+            return "failed"
+        return "cancelled" if self.jobs_cancelled else "done"
+
+
+@dataclass(frozen=True)
+class Named:
+    id: int
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True)
+class CampaignRow:
+    id: int
+    name: str
+    created_at: datetime
+    created_by: str
+    cancelled_at: datetime | None
+    systems: tuple[Named, ...]
+    workloads: tuple[Named, ...]  # slug: empty
+    load_levels: tuple[str, ...]
+    repetitions: int
+    warmup: float  # s
+    duration: float  # s
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class RunCell:
+    id: int
+    threads: int
+    load_level: str
+    state: str
+    outcome: str
+    attempt: int
+
+
+@dataclass(frozen=True)
+class JobCell:
+    id: int
+    system: Named
+    workload: Named
+    repetition: int
+    position: int
+    state: str
+    attempt: int
+    agent: str
+    reason: str
+    doing: str
+    ready_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    runs: tuple[RunCell, ...]
+
+    @property
+    def may_be_cancelled(self) -> bool:
+        return self.state in ("queued", "matched", "running")
+
+    @property
+    def open_run(self) -> RunCell | None:
+        return next((run for run in self.runs if run.state == "open" and run.attempt == self.attempt), None)
+
+
+@dataclass(frozen=True)
+class Round:
+    """One repetition of one workload: a job for each system, in the campaign's order of systems."""
+
+    repetition: int
+    cells: tuple[JobCell | None, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    workload: Named
+    rounds: tuple[Round, ...]
+
+
+@dataclass(frozen=True)
+class CampaignDetail:
+    row: CampaignRow
+    jobs: tuple[JobCell, ...]  # by position
+    grids: tuple[Grid, ...]
+    obstacles: tuple[str, ...]  # why jobs wait, in sentences
+
+    @property
+    def current(self) -> tuple[JobCell, ...]:
+        return tuple(job for job in self.jobs if job.state in ACTIVE)
+
+
+@dataclass(frozen=True)
+class AgentRow:
+    id: int
+    name: str
+    version: str
+    is_alive: bool
+    last_seen_at: datetime | None
+    revoked_at: datetime | None
+    labels: tuple[str, ...]
+    systems: tuple[str, ...]  # slugs
+    job: JobCell | None
+    campaign: Named | None  # slug: empty
+    spool_messages: int | None
+    spool_bytes: int | None
+    refused_messages: int | None
+    free_disk_bytes: int | None
+
+
+# ---------------------------------------------------------------- campaigns
+
+
+def list_campaigns(*, now: datetime, limit: int = 50, before: int | None = None) -> list[CampaignRow]:
+    """Newest first; `before`: the id after which the list goes on."""
+    campaigns = _campaigns().order_by("-pk")
+    if before is not None:
+        campaigns = campaigns.filter(pk__lt=before)
+    return _rows(list(campaigns[:limit]), now=now)
+
+
+def load_campaign(campaign_id: int, *, now: datetime) -> CampaignDetail | None:
+    """None: there is no such campaign."""
+    found = _rows(list(_campaigns().filter(pk=campaign_id)), now=now)
+    if not found:
+        return None
+    jobs = Job.objects.filter(campaign=campaign_id).select_related("system", "workload", "agent").order_by("position")
+    cells = tuple(_cell(job) for job in jobs.prefetch_related(_job_runs()))
+    row = replace(found[0], systems=tuple(_first_round(cells)))
+    return CampaignDetail(row=row, jobs=cells, grids=_grids(cells), obstacles=_obstacles(cells, now=now))
+
+
+def _campaigns() -> Any:
+    return Campaign.objects.select_related("created_by").prefetch_related("systems", "workloads", "load_levels")
+
+
+def _job_runs() -> "Prefetch[str]":
+    order = ("run__load_level__rate", "run__load_level__threads", "attempt")
+    return Prefetch("job_runs", JobRun.objects.select_related("run__load_level").order_by(*order))
+
+
+def _rows(campaigns: Sequence[Campaign], *, now: datetime) -> list[CampaignRow]:
+    ids = [campaign.pk for campaign in campaigns]
+    counts: dict[int, Counter[str]] = {pk: Counter() for pk in ids}
+    begun: dict[int, datetime] = {}
+    by_state = Job.objects.filter(campaign__in=ids).order_by().values_list("campaign", "state")
+    for pk, state, count, first in by_state.annotate(count=Count("pk"), first=Min("started_at")):
+        counts[pk][state] = count
+        if first is not None:
+            begun[pk] = min(first, begun.get(pk, first))
+    measured = JobRun.objects.filter(job__campaign__in=ids, run__outcome="succeeded").order_by()
+    done = dict(measured.values_list("job__campaign").annotate(count=Count("pk")))
+    return [
+        _row(campaign, counts[campaign.pk], done.get(campaign.pk, 0), begun.get(campaign.pk), now)
+        for campaign in campaigns
+    ]
+
+
+def _row(
+    campaign: Campaign, counts: Counter[str], runs_done: int, begun: datetime | None, now: datetime
+) -> CampaignRow:
+    levels = list(campaign.load_levels.all())
+    systems = sorted(campaign.systems.all(), key=lambda system: system.pk)
+    workloads = list(campaign.workloads.all())
+    return CampaignRow(
+        id=campaign.pk,
+        name=campaign.name,
+        created_at=campaign.created_at,
+        created_by=campaign.created_by.username if campaign.created_by else "",
+        cancelled_at=campaign.cancelled_at,
+        systems=tuple(_named(system) for system in systems),
+        workloads=tuple(Named(workload.pk, "", workload.name) for workload in workloads),
+        load_levels=tuple(str(level) for level in levels),
+        repetitions=campaign.repetitions,
+        warmup=campaign.warmup,
+        duration=campaign.duration,
+        progress=_progress(campaign, counts=counts, levels=len(levels), runs_done=runs_done, begun=begun, now=now),
+    )
+
+
+def _progress(
+    campaign: Campaign, *, counts: Counter[str], levels: int, runs_done: int, begun: datetime | None, now: datetime
+) -> Progress:
+    jobs = counts.total()
+    final = sum(counts[state] for state in FINAL)
+    runs = jobs * levels
+    # A failed or cancelled job may have measured some of its levels; what it has not will not come.
+    left = max(0, (jobs - final) * levels - max(0, runs_done - counts["succeeded"] * levels))
+    elapsed = (now - begun).total_seconds() if begun else 0.0
+    rate = runs_done / elapsed * 3600 if runs_done and elapsed > 0 and final < jobs else None
+    remaining, by_plan = None, False
+    if final < jobs:
+        by_plan = rate is None
+        planned = size_of(
+            systems=1,
+            workloads=1,
+            load_levels=levels,
+            repetitions=jobs - final,
+            warmup=campaign.warmup,
+            duration=campaign.duration,
+        )
+        remaining = left / rate * 3600 if rate else max(0.0, planned.seconds - elapsed)
+    return Progress(
+        jobs=jobs,
+        jobs_done=final,
+        jobs_active=sum(counts[state] for state in ACTIVE),
+        jobs_failed=counts["failed"],
+        jobs_cancelled=counts["cancelled"],
+        runs=runs,
+        runs_done=runs_done,
+        rate=rate,
+        remaining=remaining,
+        by_plan=by_plan,
+    )
+
+
+def _named(system: System) -> Named:
+    return Named(system.pk, system.slug, system.name)
+
+
+def _cell(job: Job) -> JobCell:
+    return JobCell(
+        id=job.pk,
+        system=_named(job.system),
+        workload=Named(job.workload.pk, "", job.workload.name),
+        repetition=job.repetition,
+        position=job.position,
+        state=job.state,
+        attempt=job.attempt,
+        agent=job.agent.name if job.agent else "",
+        reason=job.reason,
+        doing=job.progress,
+        ready_at=job.ready_at,
+        started_at=job.started_at,
+        finished_at=job.finished_at,
+        runs=tuple(
+            RunCell(
+                id=job_run.run.pk,
+                threads=job_run.run.load_level.threads,
+                load_level=str(job_run.run.load_level),
+                state=job_run.run.state,
+                outcome=job_run.run.outcome,
+                attempt=job_run.attempt,
+            )
+            for job_run in job.job_runs.all()
+        ),
+    )
+
+
+def _grids(cells: Sequence[JobCell]) -> tuple[Grid, ...]:
+    systems = _first_round(cells)
+    workloads = list(dict.fromkeys(cell.workload for cell in cells))
+    place = {(cell.workload, cell.repetition, cell.system): cell for cell in cells}
+    repetitions = sorted({cell.repetition for cell in cells})
+    return tuple(
+        Grid(
+            workload=workload,
+            rounds=tuple(
+                Round(repetition, tuple(place.get((workload, repetition, system)) for system in systems))
+                for repetition in repetitions
+            ),
+        )
+        for workload in workloads
+    )
+
+
+def _first_round(cells: Iterable[JobCell]) -> list[Named]:
+    """The systems in the order in which they were chosen: the first round goes forward."""
+    return list(dict.fromkeys(cell.system for cell in cells))
+
+
+def _obstacles(cells: Sequence[JobCell], *, now: datetime) -> tuple[str, ...]:
+    """Systems with waiting jobs that no agent could take, and what would help."""
+    waiting = {cell.system.id for cell in cells if cell.state == "queued"}
+    if not waiting:
+        return ()
+    alive = [set(labels) for labels in _alive(now).values_list("labels", flat=True)]
+    return tuple(
+        f"No agent that is alive can reach {system.slug}: it needs {_labels(system.labels)}."
+        for system in System.objects.filter(pk__in=waiting)
+        if not any(labels.issuperset(system.labels) for labels in alive)
+    )
+
+
+def _labels(labels: Sequence[str]) -> str:
+    if not labels:
+        return "any agent"
+    return f"the label{'' if len(labels) == 1 else 's'} {', '.join(labels)}"
+
+
+# ---------------------------------------------------------------- agents
+
+
+def list_agents(*, now: datetime) -> list[AgentRow]:
+    """The living first, then by name."""
+    agents = Agent.objects.prefetch_related(
+        Prefetch(
+            "jobs",
+            Job.objects.filter(state__in=ACTIVE)
+            .select_related("system", "workload", "agent", "campaign")
+            .prefetch_related(_job_runs()),
+            to_attr="current",
+        )
+    )
+    alive = set(_alive(now).values_list("pk", flat=True))
+    return sorted((_agent(agent, agent.pk in alive) for agent in agents), key=lambda row: (not row.is_alive, row.name))
+
+
+def _alive(now: datetime) -> Any:
+    return Agent.objects.filter(Q(revoked_at=None), last_seen_at__gte=now - AGENT_ALIVE_FOR)
+
+
+def _agent(agent: Agent, alive: bool) -> AgentRow:
+    current: list[Job] = getattr(agent, "current", [])
+    job = current[0] if current else None
+    return AgentRow(
+        id=agent.pk,
+        name=agent.name,
+        version=agent.version,
+        is_alive=alive,
+        last_seen_at=agent.last_seen_at,
+        revoked_at=agent.revoked_at,
+        labels=tuple(label for label in agent.labels if not label.startswith("system:")),
+        systems=tuple(label.removeprefix("system:") for label in agent.labels if label.startswith("system:")),
+        job=_cell(job) if job else None,
+        campaign=Named(job.campaign.pk, "", job.campaign.name) if job else None,
+        spool_messages=_whole(agent.health, "spool_messages"),
+        spool_bytes=_whole(agent.health, "spool_bytes"),
+        refused_messages=_whole(agent.health, "refused_messages"),
+        free_disk_bytes=_whole(agent.health, "free_disk_bytes"),
+    )
+
+
+def _whole(health: dict[str, Any], key: str) -> int | None:
+    """What an agent says is only shown if it is what it should be."""
+    value = health.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
