@@ -11,13 +11,15 @@ A batch is gzip of JSON lines. Its first line is `{"run": uid, "sequence": n}`; 
 - `{"event": {...}}`                      something that happened (EventMessage)
 - `{"output": text, "t": t}`              a line that the load tool printed, for the live view
 
-`t` is seconds on the run's clock (monotonic, 0 when the run opened). Integers stay integers of any size up to 2^63.
+`t` is seconds on the run's clock (monotonic, 0 when the run opened). Integers within 64 signed bits stay integers;
+JSON has no word for a float that is not finite, so it counts as not observed.
 """
 
 import gzip
 import hashlib
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -209,6 +211,7 @@ class BatchEncoder:
     run: str
     sequence: int = 0
     _lines: list[bytes] = field(default_factory=list)
+    _size: int = 0
     _nodes: dict[str, _NodeState] = field(default_factory=dict)
     _layouts: set[str] = field(default_factory=set)
 
@@ -220,7 +223,7 @@ class BatchEncoder:
             known = state.names if state else []
             names = known + sorted(values.keys() - set(known))
             state = self._nodes[node] = _NodeState(role=role, names=names, values=[None] * len(names))
-        row = [values.get(name) for name in state.names]
+        row = [_sayable(values.get(name)) for name in state.names]
         if not state.sent_in_batch:
             layout = layout_hash(state.names)
             head: dict[str, Any] = {"node": node, "role": role, "layout": layout}
@@ -235,7 +238,7 @@ class BatchEncoder:
             delta = [_delta(state.values[i], row[i]) for i in index]
             # A float's delta may round: then say the whole sample, so that what is read back is what was seen.
             exact = all(
-                new is None or old is None or old + change == new
+                new is None or old is None or (old + change == new and _fits(change))
                 for old, new, change in ((state.values[i], row[i], d) for i, d in zip(index, delta, strict=True))
                 if change is not None
             )
@@ -251,18 +254,34 @@ class BatchEncoder:
     def is_empty(self) -> bool:
         return not self._lines
 
+    def size(self) -> int:
+        """Bytes gathered for the next batch, before compression."""
+        return self._size
+
     def flush(self) -> tuple[int, bytes]:
         """Sequence (from 0) and payload of the batch gathered so far; the next one begins."""
         sequence, self.sequence = self.sequence, self.sequence + 1
         head = to_json({"run": self.run, "sequence": sequence})
         payload = gzip.compress(b"\n".join([head, *self._lines]), compresslevel=6, mtime=0)
-        self._lines = []
+        self._lines, self._size = [], 0
         for state in self._nodes.values():
             state.sent_in_batch = False
         return sequence, payload
 
     def _put(self, line: Any) -> None:
-        self._lines.append(to_json(line))
+        encoded = to_json(line)
+        self._lines.append(encoded)
+        self._size += len(encoded) + 1
+
+
+def _fits(value: int | float) -> bool:
+    return isinstance(value, float) or -(2**63) <= value < 2**63
+
+
+def _sayable(value: Number) -> Number:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or _fits(value) else float(value)
 
 
 def _delta(old: Number, new: Number) -> Number:
@@ -323,6 +342,8 @@ def _read(entry: Any, decoded: DecodedRun, layouts: dict[str, list[str]]) -> Non
         node = decoded.nodes[entry[0]]
         if len(entry) == 3:
             row = list(entry[2])
+            if len(row) != len(node.names):
+                raise ValueError(f"{len(row)} values for the {len(node.names)} names of node {entry[0]}")
         else:
             row = list(node.rows[-1])
             for index, delta in zip(entry[2], entry[3], strict=True):

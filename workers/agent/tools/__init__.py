@@ -1,0 +1,83 @@
+"""Load tools behind one protocol: one file a tool, found by the name that a workload gives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from workers.agent.config import Address
+from workers.wire import LoadLevelMessage
+
+
+class InvalidParameters(ValueError):
+    """The text names the parameter and what it may be."""
+
+
+class ToolMissing(Exception):
+    """The tool's program is not there; the text says how to install it."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the load goes. `secrets` is a file that only this user may read; the tool takes the password from it."""
+
+    address: Address
+    user: str
+    schema: str
+    secrets: Path
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A program to start. `argv` holds no password, so it may be shown.
+
+    Times in seconds: `timeout` for the whole, `warmup` and `measured` on the tool's own clock.
+    """
+
+    argv: tuple[str, ...]
+    timeout: float
+    warmup: float = 0
+    measured: float = 0
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """What prepare makes: so many `rows` in each of the `tables`."""
+
+    tables: tuple[str, ...]
+    rows: int
+
+
+class Tool(Protocol):
+    """What a job needs of a load tool. Every method raises InvalidParameters when `parameters` are not the tool's."""
+
+    name: str
+    artifact: str  # name under which the run's whole output is kept
+
+    def version(self) -> str:
+        """Raises ToolMissing."""
+
+    def data_set(self, parameters: Mapping[str, Any]) -> DataSet: ...
+
+    def secrets(self, password: str) -> str:
+        """The content of the target's secrets file."""
+
+    def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation: ...
+
+    def clean_up(self, target: Target, parameters: Mapping[str, Any]) -> Invocation: ...
+
+    def run(
+        self,
+        target: Target,
+        parameters: Mapping[str, Any],
+        *,
+        load_level: LoadLevelMessage,
+        warmup: float,
+        duration: float,
+    ) -> Invocation: ...
+
+    def starts_clock(self, line: bytes) -> bool:
+        """Whether the load begins with this line of output: the zero of the tool's own clock."""
+
+    def failure(self, code: int, output: bytes) -> str:
+        """Why a run that ended with exit code `code` failed, in the tool's own words; empty when it did not."""

@@ -1,0 +1,66 @@
+"""The command line: `run` and `check`."""
+
+import argparse
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from workers.agent import __version__
+from workers.agent.check import check
+from workers.agent.config import load
+from workers.agent.loop import Agent
+from workers.agent.spool import SpoolInUse
+from workers.agent.table import ConfigError
+
+CANNOT_START = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(
+        level=logging.DEBUG if options.verbose else logging.INFO,
+        format="{asctime} {levelname} {name}: {message}",
+        style="{",
+        stream=sys.stderr,
+    )
+    # httpx tells of every request, httpcore of every byte.
+    for name in ("httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    try:
+        config = load(options.config)
+        if options.command == "check":
+            lines = check(config)
+            for well, sentence in lines:
+                print(f"{'ok     ' if well else 'PROBLEM'} {sentence}")
+            return 0 if all(well for well, _ in lines) else 1
+        agent = Agent(config)
+    except (ConfigError, SpoolInUse) as problem:
+        print(problem, file=sys.stderr)
+        return CANNOT_START
+    except OSError as error:
+        print(f"the agent cannot use its spool: {error}; set agent.spool to a directory it may write", file=sys.stderr)
+        return CANNOT_START
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        # On a thread of its own: the interrupted main thread may hold the very locks that this needs.
+        threading.Thread(target=agent.stop, name="stop").start()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    agent.run()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="splashboard-agent", description="Runs benchmarks that a Splashboard plans.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, words in (("run", "work until stopped"), ("check", "say what can be reached, and change nothing")):
+        command = commands.add_parser(name, help=words, description=words)
+        command.add_argument("--config", type=Path, required=True, help="configuration file (TOML)")
+        command.add_argument("--verbose", action="store_true", help="log more")
+    return parser

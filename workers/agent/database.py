@@ -1,0 +1,168 @@
+"""The agent's own connections to a database: who it is, how it is set, and the schema in which a benchmark may work."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+import pymysql
+from pymysql.connections import Connection
+from pymysql.cursors import Cursor
+
+from workers.agent.config import Address, SystemConfig
+
+CONNECT_TIMEOUT = 5  # s
+ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes its time
+LOCK_TIMEOUT = 60  # s: a killed load tool's transactions may hold their tables for a moment
+
+SECRET = re.compile(r"passw|secret|_auth$|private_key|credential|token", re.IGNORECASE)
+# Positions in the binary log change by themselves: state, not configuration.
+STATE = re.compile(r"gtid_(binlog_pos|binlog_state|current_pos|slave_pos|executed|purged)", re.IGNORECASE)
+SECRET_OPTION = re.compile(r"[^;\s]*(?:passw|secret)[^;]*;?\s*", re.IGNORECASE)
+
+
+class DatabaseFailed(Exception):
+    """The database cannot be reached or refuses; the text says which, what was tried and its own words."""
+
+
+class SchemaOccupied(Exception):
+    """The benchmark's schema holds tables that the agent did not create."""
+
+
+class WrongData(Exception):
+    """The data set is not the one that was asked for."""
+
+
+@contextmanager
+def session(
+    system: SystemConfig, *, doing: str, address: Address | None = None, timeout: float = ANSWER_TIMEOUT
+) -> Iterator[Cursor]:
+    """A cursor of a fresh connection. Raises DatabaseFailed, which says what the agent was `doing`."""
+    try:
+        opened = connect(system, address=address or system.address, timeout=timeout)
+        with closing(opened), opened.cursor() as cursor:
+            yield cursor
+    except (pymysql.MySQLError, OSError) as error:
+        raise DatabaseFailed(
+            f"system {system.slug} at {address or system.address}: cannot {doing}: {said(error)}"
+        ) from error
+
+
+def connect(system: SystemConfig, *, address: Address, timeout: float) -> "Connection[Cursor]":
+    """`timeout`, s, holds for each answer. Raises pymysql.MySQLError or OSError."""
+    return pymysql.connect(
+        host=address.host,
+        port=address.port,
+        unix_socket=address.socket or None,
+        user=system.user,
+        password=system.password,
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=timeout,
+        write_timeout=timeout,
+        autocommit=True,
+        program_name="splashboard-agent",
+    )
+
+
+def said(error: Exception) -> str:
+    """The server's own words of an error."""
+    return " ".join(str(part) for part in error.args) or type(error).__name__
+
+
+def version(system: SystemConfig) -> str:
+    """Raises DatabaseFailed."""
+    with session(system, doing="ask for its version", timeout=CONNECT_TIMEOUT) as cursor:
+        cursor.execute("SELECT VERSION()")
+        row = cursor.fetchone()
+    return str(row[0]) if row else ""
+
+
+def variables(system: SystemConfig, address: Address) -> dict[str, str]:
+    """SHOW GLOBAL VARIABLES without secrets and without positions. Raises DatabaseFailed."""
+    with session(system, doing="read its variables", address=address, timeout=30) as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        return without_secrets({str(name): str(value) for name, value in cursor.fetchall()})
+
+
+def without_secrets(values: dict[str, str]) -> dict[str, str]:
+    """Names that may hold a secret are left out, wherever they come from; paths of TLS key files stay."""
+    return {
+        name: SECRET_OPTION.sub("", value) if name.endswith("_options") else value
+        for name, value in values.items()
+        if not SECRET.search(name) and not STATE.fullmatch(name)
+    }
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The schema of one job and what the job makes in it. `created`: the schema was not there before."""
+
+    schema: str
+    tables: tuple[str, ...]
+    created: bool
+
+
+def plan_workspace(system: SystemConfig, tables: Sequence[str]) -> Workspace:
+    """Looks and changes nothing. Raises SchemaOccupied, DatabaseFailed."""
+    with session(system, doing=f"look at schema {system.database}") as cursor:
+        exists = _is_there(cursor, system.database)
+        present = _tables(cursor, system.database)
+    if present:
+        some = ", ".join(present[:3]) + (", …" if len(present) > 3 else "")
+        raise SchemaOccupied(
+            f"schema {system.database} of system {system.slug} already holds {len(present)} tables that this agent did "
+            f"not create ({some}); empty it, or name another schema as `database` in the agent's configuration"
+        )
+    return Workspace(schema=system.database, tables=tuple(tables), created=not exists)
+
+
+def schema_exists(system: SystemConfig, schema: str) -> bool:
+    """Raises DatabaseFailed."""
+    with session(system, doing=f"look at schema {schema}") as cursor:
+        return _is_there(cursor, schema)
+
+
+def create_schema(system: SystemConfig, workspace: Workspace) -> None:
+    """Raises DatabaseFailed."""
+    if workspace.created:
+        with session(system, doing=f"create schema {workspace.schema}") as cursor:
+            cursor.execute(f"CREATE DATABASE `{workspace.schema}`")
+
+
+def check_rows(system: SystemConfig, workspace: Workspace, rows: int) -> None:
+    """Raises WrongData when a table does not hold exactly `rows` rows; DatabaseFailed."""
+    with session(system, doing="count the prepared rows") as cursor:
+        for table in workspace.tables:
+            cursor.execute(f"SELECT COUNT(*) FROM `{workspace.schema}`.`{table}`")  # noqa: S608  (names are ours)
+            found = int((cursor.fetchone() or (0,))[0])
+            if found != rows:
+                raise WrongData(f"table {table} holds {found} rows after prepare, not {rows}")
+
+
+def remove_workspace(system: SystemConfig, workspace: Workspace) -> list[str]:
+    """Drops what the job made and nothing else; returns foreign tables that kept the schema from being dropped.
+
+    May be called again. Raises DatabaseFailed.
+    """
+    with session(system, doing="clean up") as cursor:
+        cursor.execute("SET SESSION lock_wait_timeout = %s", (LOCK_TIMEOUT,))
+        present = _tables(cursor, workspace.schema)
+        for table in workspace.tables:
+            if table in present:
+                cursor.execute(f"DROP TABLE IF EXISTS `{workspace.schema}`.`{table}`")
+        foreign = [table for table in present if table not in workspace.tables]
+        if workspace.created and not foreign and _is_there(cursor, workspace.schema):
+            cursor.execute(f"DROP DATABASE `{workspace.schema}`")
+    return foreign
+
+
+def _is_there(cursor: Cursor, schema: str) -> bool:
+    cursor.execute("SELECT 1 FROM information_schema.schemata WHERE schema_name = %s", (schema,))
+    return cursor.fetchone() is not None
+
+
+def _tables(cursor: Cursor, schema: str) -> list[str]:
+    cursor.execute(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name", (schema,)
+    )
+    return [str(row[0]) for row in cursor.fetchall()]

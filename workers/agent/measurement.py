@@ -1,0 +1,192 @@
+"""One run: opened, sampled, put under load, ended; whatever happens on the way, the server is told its end."""
+
+import logging
+from pathlib import Path
+
+from workers import wire
+from workers.agent import database, facts
+from workers.agent.clock import RunClock
+from workers.agent.config import SystemConfig
+from workers.agent.journal import Entry, Journal, started_process
+from workers.agent.recorder import Recorder
+from workers.agent.samplers import Source
+from workers.agent.samplers.host import HostCounters
+from workers.agent.samplers.mysql import GlobalStatus
+from workers.agent.samplers.process import ServerProcess, server_pid
+from workers.agent.sampling import NodeSampler
+from workers.agent.stopping import Stop, Stopped, StopSwitch, failed
+from workers.agent.tools import Invocation, Tool, ToolMissing
+from workers.agent.tools.process import ToolProcess, tail
+
+log = logging.getLogger("splashboard.agent.job")
+MARGIN = 1.0  # s of sampling before the load starts and after it ends
+
+
+class Load:
+    """What a run's tool did, on the run's clock."""
+
+    def __init__(self, tool: Tool, invocation: Invocation, clock: RunClock) -> None:
+        self.tool = tool
+        self.invocation = invocation
+        self.clock = clock
+        self.zero: float | None = None  # of the tool's own clock
+        self.end: float | None = None
+
+    def saw(self, line: bytes) -> float:
+        """Time of the line."""
+        t = self.clock.now()
+        if self.zero is None and self.tool.starts_clock(line):
+            self.zero = t
+        return t
+
+    def measured(self) -> tuple[float | None, float | None]:
+        """The measured phase; None when the tool ended before it, shorter than planned when it ended within it."""
+        if self.zero is None or self.end is None:
+            return None, None
+        start = self.zero + self.invocation.warmup
+        end = min(start + self.invocation.measured, self.end)
+        return (round(start, 6), round(end, 6)) if end > start else (None, None)
+
+    def event(self) -> wire.EventMessage | None:
+        """When the load was on; None when it never was."""
+        if self.zero is None or self.end is None:
+            return None
+        start, end = round(self.zero, 6), round(self.end, 6)
+        return wire.EventMessage(kind="load", label=self.tool.name, starts_at=start, ends_at=end, node="client")
+
+
+class Measurement:
+    """`perform()` is called once, on the main thread."""
+
+    def __init__(
+        self,
+        *,
+        system: SystemConfig,
+        load: Load,
+        recorder: Recorder,
+        output: Path,
+        switch: StopSwitch,
+        entry: Entry,
+        journal: Journal,
+    ) -> None:
+        self._system = system
+        self._load = load
+        self._recorder = recorder
+        self._output = output
+        self._switch = switch
+        self._entry = entry
+        self._journal = journal
+
+    def perform(self) -> None:
+        """After the run was opened. Raises Stopped when it did not succeed, OSError when the disk fails."""
+        samplers = [
+            NodeSampler(
+                node=node.name,
+                role=node.role,
+                sources=sources(self._system, number),
+                clock=self._load.clock,
+                recorder=self._recorder,
+            )
+            for number, node in enumerate(self._system.nodes)
+        ]
+        for sampler in samplers:
+            sampler.start()
+        stop: Stop | None = None
+        try:
+            self._pass_time(MARGIN)
+            self._put_under_load()
+            self._pass_time(MARGIN)
+        except Stopped as stopped:
+            stop = stopped.stop
+        except ToolMissing as problem:
+            stop = failed(str(problem))
+        finally:
+            for sampler in samplers:
+                sampler.stop()
+        self._end(stop)
+
+    def _pass_time(self, seconds: float) -> None:
+        until = self._load.clock.now() + seconds
+        self._switch.wait_until(lambda: self._load.clock.now() >= until, meanwhile=self._keep_up)
+
+    def _keep_up(self) -> None:
+        """Raises Stopped when the spool's disk is full."""
+        self._recorder.tick()
+        if self._recorder.problem:
+            raise Stopped(failed(self._recorder.problem))
+
+    def _put_under_load(self) -> None:
+        """Raises Stopped when the tool fails or is stopped, ToolMissing."""
+
+        def on_line(line: bytes) -> None:
+            t = self._load.saw(line)
+            self._recorder.output(t=t, line=line.decode(errors="replace").rstrip("\r\n"))
+
+        invocation, tool = self._load.invocation, self._load.tool
+        process = ToolProcess(invocation, output=self._output, on_line=on_line)
+        try:
+            self._entry.process = started_process(process.pid)
+            self._journal.write(self._entry)
+            self._switch.wait_until(lambda: process.poll() is not None or process.is_overdue(), meanwhile=self._keep_up)
+            code = process.poll()
+            if code is None:
+                raise Stopped(failed(f"{tool.name} had not ended after {invocation.timeout:.0f} s: is it blocked?"))
+            reason = tool.failure(code, tail(self._output)) or process.write_error
+            if reason:
+                raise Stopped(failed(reason))
+        finally:
+            if process.poll() is None:
+                process.stop()
+            self._load.end = self._load.clock.now()
+            self._entry.process = None
+
+    def _end(self, stop: Stop | None) -> None:
+        event = self._load.event()
+        if event:
+            self._recorder.event(event)
+        self._recorder.flush()
+        if stop is None and self._recorder.problem:
+            stop = failed(self._recorder.problem)
+        if self._output.exists():
+            self._recorder.artifact(self._load.tool.artifact, self._output)
+        measured_from, measured_to = self._load.measured()
+        self._recorder.end(
+            outcome=stop.run if stop else "succeeded",
+            reason=stop.reason if stop else "",
+            measured_from=measured_from,
+            measured_to=measured_to,
+        )
+        self._output.unlink(missing_ok=True)
+        if stop:
+            raise Stopped(stop)
+
+
+def run_message(
+    *, job: wire.JobMessage, planned: wire.PlannedRun, system: SystemConfig, load: Load, tool_version: str
+) -> wire.RunMessage:
+    """What the server learns of a run at its beginning. Raises database.DatabaseFailed."""
+    return wire.RunMessage(
+        job=job.id,
+        attempt=job.attempt,
+        load_level=planned.load_level,
+        started_at=load.clock.started_at.isoformat(),
+        warmup=load.invocation.warmup,
+        duration=load.invocation.measured,
+        server_version=database.version(system),
+        tool_version=tool_version,
+        command=" ".join(load.invocation.argv),
+        host=facts.host(),
+        nodes=[
+            wire.RunNodeMessage(name=node.name, role=node.role, variables=database.variables(system, node.address))
+            for node in system.nodes
+        ],
+    )
+
+
+def sources(system: SystemConfig, number: int) -> list[Source]:
+    """Of a node. The server's counters first: they take longest and date the sample."""
+    node = system.nodes[number]
+    found: list[Source] = [GlobalStatus(system, node.address)]
+    if node.local:
+        found += [HostCounters(), ServerProcess(lambda: server_pid(system, node.address))]
+    return found

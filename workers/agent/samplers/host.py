@@ -1,0 +1,158 @@
+"""The host's counters from /proc, in seconds and bytes."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from workers.agent.samplers import SourceFailed
+from workers.wire import Number
+
+FILES = (
+    "stat",
+    "loadavg",
+    "diskstats",
+    "net/dev",
+    "meminfo",
+    "vmstat",
+    "pressure/cpu",
+    "pressure/memory",
+    "pressure/io",
+)
+OPTIONAL = frozenset(name for name in FILES if name.startswith("pressure/"))  # kernels without PSI have none
+SECTOR = 512  # bytes, whatever the disk says
+KIBIBYTE = 1024
+CPU_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+NOT_A_DISK = re.compile(r"(loop|ram|sr|fd)\d+")
+NETWORK = {
+    "rx_bytes": 0,
+    "rx_packets": 1,
+    "rx_errors": 2,
+    "rx_drops": 3,
+    "tx_bytes": 8,
+    "tx_packets": 9,
+    "tx_errors": 10,
+    "tx_drops": 11,
+}
+
+
+class HostCounters:
+    name = "host"
+
+    def __init__(self, proc: Path = Path("/proc"), *, ticks: int | None = None) -> None:
+        self._proc = proc
+        self._ticks = ticks or os.sysconf("SC_CLK_TCK")
+
+    def read(self) -> Mapping[str, Number]:
+        texts = {}
+        for name in FILES:
+            try:
+                texts[name] = (self._proc / name).read_text()
+            except OSError as error:
+                if name not in OPTIONAL:
+                    raise SourceFailed(f"{self._proc / name}: {error.strerror}") from error
+        return parse(texts, ticks=self._ticks, disks=whole_disks())
+
+    def close(self) -> None:
+        """Holds nothing open."""
+
+
+def whole_disks() -> frozenset[str] | None:
+    """Names of block devices that are no partitions; None when the kernel does not say."""
+    try:
+        return frozenset(os.listdir("/sys/block"))
+    except OSError:
+        return None
+
+
+def parse(texts: Mapping[str, str], *, ticks: int, disks: frozenset[str] | None = None) -> dict[str, Number]:
+    """`texts`: the content of files below /proc; a file left out gives no values. `ticks`: of the CPU clock, 1/s."""
+    readers: dict[str, Callable[[str], dict[str, Number]]] = {
+        "stat": lambda text: _stat(text, ticks),
+        "loadavg": lambda text: {"host.load.1m": float(text.split()[0])},
+        "diskstats": lambda text: _disks(text, disks),
+        "net/dev": _network,
+        "meminfo": _memory,
+        "vmstat": _vmstat,
+    }
+    values: dict[str, Number] = {}
+    for name, text in texts.items():
+        if name.startswith("pressure/"):
+            values |= _pressure(name.removeprefix("pressure/"), text)
+        else:
+            values |= readers[name](text)
+    return values
+
+
+def _stat(text: str, ticks: int) -> dict[str, Number]:
+    values: dict[str, Number] = {"host.cpus": 0}
+    cpus = 0
+    for line in text.splitlines():
+        name, *fields = line.split()
+        if name == "cpu":
+            states = zip(CPU_STATES, fields, strict=False)  # guest time is already in user and nice
+            values |= {f"host.cpu.{state}": int(field) / ticks for state, field in states}
+        elif name.startswith("cpu"):
+            cpus += 1
+        elif name == "ctxt":
+            values["host.context_switches"] = int(fields[0])
+        elif name in ("procs_running", "procs_blocked"):
+            values[f"host.{name}"] = int(fields[0])
+    values["host.cpus"] = cpus
+    return values
+
+
+def _disks(text: str, disks: frozenset[str] | None) -> dict[str, Number]:
+    values: dict[str, Number] = {}
+    for line in text.splitlines():
+        _, _, disk, *fields = line.split()
+        if NOT_A_DISK.fullmatch(disk) or (disks is not None and disk.replace("/", "!") not in disks):
+            continue
+        counts = [int(field) for field in fields[:11]]
+        reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, in_flight, io_ms, weighted_ms = counts
+        values |= {
+            f"host.disk.{disk}.reads": reads,
+            f"host.disk.{disk}.writes": writes,
+            f"host.disk.{disk}.read_bytes": sectors_read * SECTOR,
+            f"host.disk.{disk}.write_bytes": sectors_written * SECTOR,
+            f"host.disk.{disk}.read_time": read_ms / 1000,
+            f"host.disk.{disk}.write_time": write_ms / 1000,
+            f"host.disk.{disk}.io_time": io_ms / 1000,
+            f"host.disk.{disk}.io_weighted_time": weighted_ms / 1000,
+            f"host.disk.{disk}.in_flight": in_flight,
+        }
+    return values
+
+
+def _network(text: str) -> dict[str, Number]:
+    values: dict[str, Number] = {}
+    for line in text.splitlines():
+        interface, colon, rest = line.partition(":")
+        if colon:
+            fields = rest.split()
+            values |= {f"host.net.{interface.strip()}.{name}": int(fields[at]) for name, at in NETWORK.items()}
+    return values
+
+
+def _memory(text: str) -> dict[str, Number]:
+    """Only the lines in kB: the others count pages."""
+    values: dict[str, Number] = {}
+    for line in text.splitlines():
+        name, _, rest = line.partition(":")
+        fields = rest.split()
+        if len(fields) == 2 and fields[1] == "kB":
+            values[f"host.memory.{name.replace('(', '_').rstrip(')')}"] = int(fields[0]) * KIBIBYTE
+    return values
+
+
+def _vmstat(text: str) -> dict[str, Number]:
+    return {f"host.vmstat.{name}": int(value) for name, value in (line.split() for line in text.splitlines())}
+
+
+def _pressure(resource: str, text: str) -> dict[str, Number]:
+    values: dict[str, Number] = {}
+    for line in text.splitlines():
+        share, *fields = line.split()
+        total = dict(field.split("=") for field in fields)["total"]
+        values[f"host.pressure.{resource}.{share}"] = int(total) / 1_000_000
+    return values

@@ -1,0 +1,93 @@
+"""The database server's own process: CPU, memory and disk traffic from /proc/PID, as far as this user may read it."""
+
+import os
+import socket
+import struct
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from workers.agent import database
+from workers.agent.config import Address, SystemConfig
+from workers.agent.samplers import SourceFailed
+from workers.wire import Number
+
+SERVERS = frozenset({"mariadbd", "mysqld"})
+IO_KEYS = {"read_bytes": "process.io.read_bytes", "write_bytes": "process.io.write_bytes"}
+
+
+class ServerProcess:
+    """`find` gives the server's process id or None; asked again when the process is gone."""
+
+    name = "process"
+
+    def __init__(self, find: Callable[[], int | None], proc: Path = Path("/proc")) -> None:
+        self._find = find
+        self._proc = proc
+        self._pid: int | None = None
+
+    def read(self) -> Mapping[str, Number]:
+        if self._pid is None:
+            self._pid = self._find()
+        if self._pid is None:
+            raise SourceFailed("the server's process was not found on this host")
+        directory = self._proc / str(self._pid)
+        try:
+            stat = (directory / "stat").read_text()
+        except OSError as error:
+            self._pid = None
+            raise SourceFailed(f"{directory / 'stat'}: {error.strerror}") from error
+        try:
+            io = (directory / "io").read_text()
+        except OSError:
+            io = ""  # readable by the server's own user and root only
+        return parse(stat, io, ticks=os.sysconf("SC_CLK_TCK"), page_size=os.sysconf("SC_PAGE_SIZE"))
+
+    def close(self) -> None:
+        """Holds nothing open."""
+
+
+def parse(stat: str, io: str, *, ticks: int, page_size: int) -> dict[str, Number]:
+    """`stat` and `io` as /proc/PID gives them; `io` may be empty."""
+    fields = stat.rpartition(")")[2].split()  # the name before it may hold blanks and parentheses
+    values: dict[str, Number] = {
+        "process.cpu.user": int(fields[11]) / ticks,
+        "process.cpu.system": int(fields[12]) / ticks,
+        "process.rss": int(fields[21]) * page_size,
+    }
+    for line in io.splitlines():
+        name, _, value = line.partition(": ")
+        if name in IO_KEYS:
+            values[IO_KEYS[name]] = int(value)
+    return values
+
+
+def server_pid(system: SystemConfig, address: Address) -> int | None:
+    """Process id of a server on this host: from its pid file, or else from who listens on its socket file."""
+    try:
+        with database.session(system, doing="find its process", address=address, timeout=5) as cursor:
+            cursor.execute("SELECT @@global.pid_file, @@global.datadir, @@global.socket")
+            pid_file, directory, socket_file = (str(value) for value in cursor.fetchone() or ("", "", ""))
+    except database.DatabaseFailed:
+        return None
+    return _pid_in(Path(directory) / pid_file) or _listener(Path(directory) / socket_file)
+
+
+def _pid_in(file: Path) -> int | None:
+    try:
+        pid = int(file.read_text())
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+    except (OSError, ValueError):
+        return None
+    return pid if name in SERVERS else None
+
+
+def _listener(file: Path) -> int | None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(1)
+        try:
+            connection.connect(str(file))
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        except OSError:
+            return None
+    pid: int = struct.unpack("3i", credentials)[0]
+    return pid or None

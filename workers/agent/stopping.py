@@ -1,0 +1,66 @@
+"""How a job is made to end early, and what is then said of it."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+log = logging.getLogger("splashboard.agent.job")
+POLL = 0.1  # s
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Outcomes to report of the run under way and of the job; `job` empty: it is no longer ours to report."""
+
+    run: str
+    job: str
+    reason: str
+
+
+CANCELLED = Stop("cancelled", "cancelled", "cancelled by request")
+# The job failed, it was not cancelled: another attempt may do it once an agent is there again.
+AGENT_STOPPED = Stop("cancelled", "failed", "the agent was stopped")
+
+
+def lease_lost(words: str) -> Stop:
+    return Stop("cancelled", "", f"lease lost: {words}" if words else "lease lost")
+
+
+def failed(reason: str) -> Stop:
+    return Stop("failed", "failed", reason)
+
+
+class Stopped(Exception):
+    """The job is to end now."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.reason)
+        self.stop = stop
+
+
+class StopSwitch:
+    """Any thread may ask; the thread that works finds out at its next check."""
+
+    def __init__(self) -> None:
+        self.asked: Stop | None = None
+        self._event = threading.Event()
+
+    def ask(self, stop: Stop) -> None:
+        """The first reason counts, except that a lost lease leaves nobody to report to."""
+        if self.asked is None or not stop.job:
+            log.info("stopping: %s", stop.reason)
+            self.asked = stop
+        self._event.set()
+
+    def check(self) -> None:
+        """Raises Stopped."""
+        if self.asked:
+            raise Stopped(self.asked)
+
+    def wait_until(self, done: Callable[[], bool], *, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Calls `meanwhile` several times a second. Raises Stopped, also what `meanwhile` raises."""
+        while not done():
+            self.check()
+            meanwhile()
+            self._event.wait(POLL)

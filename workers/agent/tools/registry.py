@@ -1,0 +1,18 @@
+"""The tools that this agent knows. A new tool is one more file and one more line here."""
+
+from workers.agent.tools import Tool
+from workers.agent.tools.sysbench import Sysbench
+
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in (Sysbench(),)}
+
+
+class UnknownTool(Exception):
+    """The job asks for a tool that this agent does not have."""
+
+
+def tool_named(name: str) -> Tool:
+    """Raises UnknownTool."""
+    try:
+        return TOOLS[name]
+    except KeyError as error:
+        raise UnknownTool(f"this agent has no tool {name!r}; it has {', '.join(sorted(TOOLS))}") from error

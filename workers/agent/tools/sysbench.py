@@ -1,0 +1,198 @@
+"""sysbench's OLTP tests. The password goes through an option file, so `ps` shows user, host and schema but never it."""
+
+import math
+import re
+import subprocess
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workers.agent.tools import DataSet, InvalidParameters, Invocation, Target, ToolMissing
+from workers.wire import LoadLevelMessage
+
+TESTS = (
+    "oltp_read_write",
+    "oltp_read_only",
+    "oltp_write_only",
+    "oltp_point_select",
+    "oltp_insert",
+    "oltp_update_index",
+)
+START_GRACE = 30.0  # s, to connect all threads
+END_GRACE = 30.0  # s, for the last transactions: sysbench outlives --time when its threads block
+PREPARE_TIMEOUT = 6 * 3600.0  # s
+CLEAN_UP_TIMEOUT = 120.0  # s
+PREPARE_THREADS = 4
+INSTALL = "install it, for example: apt-get install sysbench"
+
+Check = Callable[[Any], str | None]  # the option's text, or None when the value is not allowed
+
+
+def _whole(low: int, high: int) -> tuple[str, Check]:
+    def check(value: Any) -> str | None:
+        if isinstance(value, str) and value.isascii() and value.isdigit():
+            value = int(value)
+        fits = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        return str(value) if fits else None
+
+    return f"a whole number from {low} to {high}", check
+
+
+def _switch() -> tuple[str, Check]:
+    def check(value: Any) -> str | None:
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return value if value in ("on", "off") else None
+
+    return '"on" or "off"', check
+
+
+def _one_of(*allowed: str) -> tuple[str, Check]:
+    return f"one of {', '.join(allowed)}", lambda value: value if value in allowed else None
+
+
+def _share(value: Any) -> str | None:
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return str(value) if fits else None
+
+
+ROWS = 2**31 - 1  # the id is a signed INTEGER
+REQUIRED: dict[str, tuple[str, Check]] = {
+    "test": _one_of(*TESTS),
+    "tables": _whole(1, 10_000),
+    "table_size": _whole(1, ROWS),
+}
+OPTIONS: dict[str, tuple[str, Check]] = {
+    **{
+        name: _whole(0, 10_000)
+        for name in (
+            "point_selects",
+            "simple_ranges",
+            "sum_ranges",
+            "order_ranges",
+            "distinct_ranges",
+            "index_updates",
+            "non_index_updates",
+            "delete_inserts",
+        )
+    },
+    **{name: _switch() for name in ("auto_inc", "create_secondary", "range_selects", "secondary", "skip_trx")},
+    "range_size": _whole(1, ROWS),
+    "mysql_storage_engine": _one_of("innodb", "myrocks", "rocksdb", "aria", "myisam"),
+    "db_ps_mode": _one_of("auto", "disable"),
+    "rand_type": _one_of("uniform", "gaussian", "special", "pareto"),
+    "rand_seed": _whole(0, ROWS),
+    "rand_spec_iter": _whole(1, 1000),
+    "rand_spec_pct": _whole(1, 100),
+    "rand_spec_res": _whole(1, 100),
+    "rand_pareto_h": ("a number from 0 to 1", _share),
+    "percentile": _whole(1, 100),
+}
+
+
+class Sysbench:
+    name = "sysbench"
+    artifact = "sysbench.txt"
+
+    def version(self) -> str:
+        try:
+            answer = subprocess.run(["sysbench", "--version"], capture_output=True, text=True, timeout=10, check=True)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise ToolMissing(f"sysbench cannot be started ({error}); {INSTALL}") from error
+        return answer.stdout.strip()
+
+    def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
+        chosen = options(parameters)
+        tables = tuple(f"sbtest{number}" for number in range(1, int(chosen["tables"]) + 1))
+        return DataSet(tables=tables, rows=int(chosen["table_size"]))
+
+    def secrets(self, password: str) -> str:
+        """sysbench strips the outer quotes and knows no escapes; the configuration refuses what this cannot say."""
+        return f'mysql-password="{password}"\n'
+
+    def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
+        threads = min(len(self.data_set(parameters).tables), PREPARE_THREADS)
+        return Invocation((*_command(target, parameters), f"--threads={threads}", "prepare"), PREPARE_TIMEOUT)
+
+    def clean_up(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
+        return Invocation((*_command(target, parameters), "cleanup"), CLEAN_UP_TIMEOUT)
+
+    def run(
+        self,
+        target: Target,
+        parameters: Mapping[str, Any],
+        *,
+        load_level: LoadLevelMessage,
+        warmup: float,
+        duration: float,
+    ) -> Invocation:
+        # Whole seconds, because sysbench takes no others.
+        before, measured = math.ceil(warmup), max(1, math.ceil(duration))
+        argv = [
+            *_command(target, parameters),
+            f"--threads={load_level.threads}",
+            f"--time={before + measured}",
+            "--report-interval=1",
+            "--histogram=on",
+        ]
+        if "percentile" not in parameters:
+            argv.append("--percentile=95")
+        if load_level.rate is not None:
+            if load_level.rate < 1 or load_level.rate != round(load_level.rate):
+                raise InvalidParameters(f"rate is {load_level.rate}/s; sysbench takes whole numbers from 1 only")
+            argv.append(f"--rate={round(load_level.rate)}")
+        if before:
+            # The statistics start anew here, so that the totals are those of the measured phase alone.
+            argv.append(f"--report-checkpoints={before}")
+        timeout = before + measured + START_GRACE + END_GRACE
+        return Invocation((*argv, "run"), timeout, warmup=before, measured=measured)
+
+    def starts_clock(self, line: bytes) -> bool:
+        return line.startswith(b"Threads started!")
+
+    def failure(self, code: int, output: bytes) -> str:
+        if code == 0:
+            return ""
+        fatal = [line.decode(errors="replace") for line in re.findall(rb"^FATAL: (.*)$", output, re.MULTILINE)]
+        if fatal:
+            return f"sysbench: {'; '.join(fatal[:3])}"
+        if code in (-11, 139):
+            return "sysbench crashed (segmentation fault): it does so when it loses its connection to the server"
+        return f"sysbench ended with code {code}" if code > 0 else f"sysbench was ended by signal {-code}"
+
+
+def options(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """sysbench's own options for the test. Raises InvalidParameters, naming the parameter and what it may be."""
+    missing = [name for name in REQUIRED if name not in parameters]
+    if missing:
+        raise InvalidParameters(f"parameter {missing[0]} is missing; it is {REQUIRED[missing[0]][0]}")
+    known = REQUIRED | OPTIONS
+    found = {}
+    for name, value in parameters.items():
+        if name not in known:
+            raise InvalidParameters(f"parameter {name} is unknown; known are {', '.join(sorted(known))}")
+        allowed, check = known[name]
+        text = check(value)
+        if text is None:
+            raise InvalidParameters(f"parameter {name} is {value!r}; it must be {allowed}")
+        if name != "test":
+            found[name] = text
+    return found
+
+
+def _command(target: Target, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    chosen = options(parameters)
+    where = (
+        [f"--mysql-socket={target.address.socket}"]
+        if target.address.socket
+        else [f"--mysql-host={target.address.host}", f"--mysql-port={target.address.port}"]
+    )
+    return (
+        "sysbench",
+        parameters["test"],
+        f"--config-file={target.secrets}",
+        "--db-driver=mysql",
+        *where,
+        f"--mysql-user={target.user}",
+        f"--mysql-db={target.schema}",
+        *(f"--{name.replace('_', '-')}={value}" for name, value in chosen.items()),
+    )
