@@ -231,7 +231,16 @@ def _why_left_out(row: dict[str, Any], values: dict[str, float]) -> str:
 def _levels(rows: Sequence[dict[str, Any]]) -> list[Level]:
     found = {row["load_level_id"]: (row["threads"], row["rate"]) for row in rows}
     ordered = sorted(found.items(), key=lambda item: (item[1][1] is not None, item[1][1] or 0, item[1][0]))
-    return [Level(pk, threads, rate, _level_text(threads, rate)) for pk, (threads, rate) in ordered]
+    return [
+        Level(
+            id=pk,
+            key=f"{threads}" if rate is None else f"{threads}@{rate:g}",
+            threads=threads,
+            rate=rate,
+            text=_level_text(threads, rate),
+        )
+        for pk, (threads, rate) in ordered
+    ]
 
 
 def _level_text(threads: int, rate: float | None) -> str:

@@ -39,9 +39,10 @@ class ComparedCampaign:
 
 @dataclass(frozen=True)
 class Level:
-    """A load level at which any side has runs; `rate` in 1/s, None: as fast as it goes."""
+    """A load level at which any side has runs; `rate` in 1/s, None: as fast as it goes. `key` names it in addresses."""
 
     id: int
+    key: str
     threads: int
     rate: float | None
     text: str

@@ -1,0 +1,246 @@
+"""The Compare page: two to four sides, answer first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from apps.comparison import choices, queries
+from apps.comparison.comparability import Weight
+from apps.comparison.values import Comparison, Level
+from apps.core.problems import FieldProblem, Invalid
+from apps.web.compare_charts import SeriesView, chart_data
+from apps.web.compare_words import answers, label, table
+from apps.web.pages import render_page
+
+LARGEST_ID = 2**63 - 1
+# Longer lists of runs or variables are folded.
+SHOWN_AT_ONCE = 24
+
+
+@dataclass(frozen=True)
+class Address:
+    """What the address asks for; the same address gives the same page."""
+
+    sides: tuple[str, ...] = ()
+    workload: int | None = None
+    campaign: int | None = None
+    runs: tuple[int, ...] | None = None
+    level: str = ""
+    apart: bool = False
+    acknowledged: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "Address":
+        """Raises Invalid naming each parameter at fault. Empty parameters are those of an unfilled form."""
+        errors: list[FieldProblem] = []
+
+        def ids(name: str, texts: Sequence[str]) -> list[int]:
+            found = []
+            for text in texts:
+                if text.isdecimal() and text.isascii() and int(text) <= LARGEST_ID:
+                    found.append(int(text))
+                else:
+                    errors.append(FieldProblem(name, f"{text!r} is not a number", "choose one from the list"))
+            return found
+
+        workload = ids("workload", [text for text in query.getlist("workload") if text])
+        campaign = ids("campaign", [text for text in query.getlist("campaign") if text])
+        runs = ids("runs", [text for each in query.getlist("runs") for text in each.split(",") if text])
+        if query.get("series", "") not in ("", "apart"):
+            errors.append(FieldProblem("series", f"{query['series']!r} is not known", 'leave it out or use "apart"'))
+        sides = tuple(text for text in query.getlist("side") if text)
+        errors += [FieldProblem("side", f"{text!r} is no name of a system") for text in sides if not text.isprintable()]
+        if errors:
+            raise Invalid(errors)
+        return cls(
+            sides=sides,
+            workload=workload[-1] if workload else None,
+            campaign=campaign[-1] if campaign else None,
+            runs=tuple(runs) or None,
+            level=query.get("level", ""),
+            apart=query.get("series") == "apart",
+            acknowledged=tuple(text for text in query.getlist("acknowledged") if text),
+        )
+
+    def url(self) -> str:
+        pairs: list[tuple[str, str]] = [("side", side) for side in self.sides]
+        pairs += [("workload", str(self.workload))] if self.workload is not None else []
+        pairs += [("campaign", str(self.campaign))] if self.campaign is not None else []
+        pairs += [("runs", ",".join(str(run) for run in self.runs))] if self.runs is not None else []
+        pairs += [("level", self.level)] if self.level else []
+        pairs += [("series", "apart")] if self.apart else []
+        pairs += [("acknowledged", field) for field in self.acknowledged]
+        return f"{reverse('web:compare')}?{urlencode(pairs, safe=',@')}"
+
+    def with_baseline(self, slug: str) -> "Address":
+        return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    try:
+        address = Address.read(request.GET)
+    except Invalid as error:
+        return _choose(request, Address(), problems=error.errors, status=400)
+    if address.runs and not address.sides:
+        return _from_runs(request, address)
+    if len(address.sides) < queries.FEWEST_SIDES:
+        return _choose(request, address)
+    return _compare(request, address)
+
+
+def _compare(request: HttpRequest, address: Address) -> HttpResponse:
+    if address.workload is None:
+        shared = choices.workloads(address.sides)
+        if shared and shared[0].sides >= queries.FEWEST_SIDES:
+            return HttpResponseRedirect(replace(address, workload=shared[0].id).url())
+    try:
+        comparison = queries.compare(
+            sides=address.sides,
+            workload_id=_workload(address),
+            campaign=address.campaign,
+            runs=address.runs,
+            acknowledged=address.acknowledged,
+        )
+        level = _level(comparison, address)
+    except Invalid as error:
+        status = 404 if isinstance(error, queries.Unknown) else 400
+        return _choose(request, address, problems=error.errors, status=status)
+    if not comparison.counted:
+        problem = FieldProblem("", _nothing(comparison, address), "choose another workload or campaign")
+        return _choose(request, address, problems=[problem], status=404)
+    return render_page(request, "web/compare.html", _context(comparison, address, level))
+
+
+def _workload(address: Address) -> int:
+    if address.workload is None:
+        raise queries.Unknown([FieldProblem("side", "no two of these sides ran the same workload", "choose others")])
+    return address.workload
+
+
+def _level(comparison: Comparison, address: Address) -> Level | None:
+    """The load level whose seconds are overlaid: the one asked for, else the highest that every side ran."""
+    if address.level:
+        for level in comparison.levels:
+            if level.key == address.level:
+                return level
+        raise queries.Unknown([FieldProblem("level", f"no side ran at {address.level!r}", "choose one of the levels")])
+    ran = {level: {run.side for run in comparison.counted if run.level == level.id} for level in comparison.levels}
+    return max(ran, key=lambda level: (len(ran[level]), comparison.levels.index(level)), default=None)
+
+
+def _nothing(comparison: Comparison, address: Address) -> str:
+    """Why there is nothing to compare."""
+    where = f" in campaign {address.campaign}" if address.campaign is not None else ""
+    left_out = len(comparison.left_out)
+    kept_out = f": the {left_out} runs there are did not succeed or are not complete" if left_out else ""
+    return f"none of these sides has a complete run of {comparison.workload.name}{where}{kept_out}"
+
+
+def _from_runs(request: HttpRequest, address: Address) -> HttpResponse:
+    """Runs chosen from a list say their sides themselves."""
+    sides, workloads = choices.sides_of(address.runs or ())
+    problem = None
+    if len(workloads) > 1:
+        problem = FieldProblem("runs", "these runs are of different workloads", "choose runs of one workload")
+    elif not queries.FEWEST_SIDES <= len(sides) <= queries.MOST_SIDES:
+        named = f"{len(sides)} system{'' if len(sides) == 1 else 's'}"
+        problem = FieldProblem("runs", f"these runs are of {named}", "choose runs of two to four systems")
+    if problem:
+        return _choose(request, Address(), problems=[problem], status=400)
+    return HttpResponseRedirect(replace(address, sides=tuple(sides), workload=workloads[0]).url())
+
+
+def _choose(
+    request: HttpRequest, address: Address, *, problems: Sequence[FieldProblem] = (), status: int = 200
+) -> HttpResponse:
+    """The page without a comparison: what is wrong, the picker, and what can be opened."""
+    context = {
+        "problems": [problem.sentence() for problem in problems],
+        "suggestions": [
+            {
+                "value": each,
+                "url": Address(
+                    sides=tuple(slug for slug, _ in each.sides),
+                    workload=each.workload,
+                    campaign=each.campaign.id if each.campaign else None,
+                ).url(),
+            }
+            for each in choices.suggestions()
+        ],
+    }
+    return render_page(request, "web/compare_choose.html", context | _picker(address), status=status)
+
+
+def _picker(address: Address) -> dict[str, Any]:
+    systems = choices.systems()
+    chosen = [*address.sides, *[""] * queries.MOST_SIDES][: queries.MOST_SIDES]
+    return {
+        "address": address,
+        "systems": systems,
+        "slots": [{"number": place, "slug": slug} for place, slug in enumerate(chosen)],
+        "workloads": choices.workloads(()),
+        "campaigns": choices.campaigns(sides=address.sides, workload=address.workload),
+    }
+
+
+def _context(comparison: Comparison, address: Address, level: Level | None) -> dict[str, Any]:
+    view = SeriesView(level=level, apart=address.apart)
+    differences = comparison.differences
+    return {
+        "comparison": comparison,
+        "baseline": comparison.sides[0],
+        "others": comparison.sides[1:],
+        "answers": answers(comparison),
+        "metrics": [{"metric": metric, "label": label(metric)} for metric in comparison.metrics],
+        "rows": table(comparison),
+        "few_runs": any(cell.ratio and cell.ratio.few_runs and cell.ratio.low for cell in comparison.cells),
+        "hardware": [each for each in differences if each.weight is Weight.WITHHOLDS],
+        "important": [each for each in differences if each.weight is not Weight.MINOR],
+        "minor": [each for each in differences if each.weight is Weight.MINOR],
+        "fold_minor": len(differences) > SHOWN_AT_ONCE,
+        "fold_runs": len(comparison.runs) > SHOWN_AT_ONCE,
+        "runs": _run_rows(comparison),
+        "left_out": _left_out(comparison),
+        "level": level,
+        "level_links": [
+            {"level": each, "url": replace(address, level=each.key).url() + "#seconds"} for each in comparison.levels
+        ],
+        "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
+        "accept_url": replace(address, acknowledged=(*address.acknowledged, "hardware")).url(),
+        "all_runs_url": replace(address, runs=None).url(),
+        "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in comparison.sides],
+        "api_query": address.url().partition("?")[2],
+        "chart_data": chart_data(comparison, view),
+    } | _picker(address)
+
+
+def _run_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    sides = {side.slug: side for side in comparison.sides}
+    levels = {level.id: level for level in comparison.levels}
+    order = sorted(
+        comparison.runs, key=lambda run: (list(levels).index(run.level), sides[run.side].position, run.started_at)
+    )
+    return [
+        {
+            "run": run,
+            "side": sides[run.side],
+            "level": levels[run.level],
+            "values": [run.values.get(metric.key) for metric in comparison.metrics],
+        }
+        for run in order
+    ]
+
+
+def _left_out(comparison: Comparison) -> list[tuple[str, int]]:
+    """Reasons in short ("failed") with how many runs each leaves out."""
+    counts: dict[str, int] = {}
+    for run in comparison.left_out:
+        short = run.left_out.partition(":")[0]
+        counts[short] = counts.get(short, 0) + 1
+    return sorted(counts.items(), key=lambda item: -item[1])

@@ -1,0 +1,247 @@
+"""The words of the Compare page: what is better and by how much, and what would have to be done to know."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
+from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, More, Side
+from apps.core.units import all_digits, format_number
+
+# More load levels than this under one verdict are told by their two ends.
+TOLD_ONE_BY_ONE = 3
+MOST_DECIMALS = 4
+ORDER = (
+    "better",
+    "higher",
+    "worse",
+    "lower",
+    "equivalent",
+    "not told apart",
+    "verdict withheld",
+    "too few repetitions",
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A verdict and at which load levels it holds."""
+
+    words: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One side against the baseline in one metric."""
+
+    side: Side
+    metric: ComparedMetric
+    label: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell of the table as it is shown. `judged` is False for the baseline and for what has no verdict."""
+
+    metric: ComparedMetric
+    value: float | None
+    spread: str
+    title: str
+    ratio: str
+    interval: str
+    ratio_title: str
+    words: str
+    judged: bool
+    note: str
+    few_runs: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    level: Level
+    side: Side
+    runs: int
+    runs_title: str
+    entries: tuple[Entry, ...]
+
+
+def label(metric: ComparedMetric) -> str:
+    """The quantity as the page calls it."""
+    if metric.kind == "latency":
+        return f"typical run's {metric.key.rsplit('.', 1)[-1] if metric.key.count('.') == 2 else metric.name}"
+    return "errors" if metric.kind == "errors" else "throughput" if metric.key == "client.throughput" else metric.name
+
+
+def answers(comparison: Comparison) -> list[Answer]:
+    """For each metric that is judged and each side but the baseline, the primary metric first."""
+    metrics = sorted((m for m in comparison.metrics if m.kind != "errors"), key=lambda m: not m.primary)
+    return [
+        Answer(side, metric, label(metric), tuple(_parts(comparison, side, metric)))
+        for metric in metrics
+        for side in comparison.sides[1:]
+    ]
+
+
+def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterable[Part]:
+    names = {each.slug: each.name for each in comparison.sides}
+    told = [(level, comparison.cell(side=side.slug, level=level.id, metric=metric.key)) for level in comparison.levels]
+    places = {words: place for place, words in enumerate(ORDER)}
+    told.sort(key=lambda pair: places.get(pair[1].words, len(ORDER)))
+    for words, group in groupby(told, key=lambda pair: pair[1].words):
+        pairs = list(group)
+        at = join_levels([level for level, _ in pairs])
+        cells = [cell for _, cell in pairs]
+        if words == "no runs":
+            yield Part(words, f"at {at}")
+        elif pairs[0][1].ratio is None or pairs[0][1].ratio.value is None:
+            yield Part(words, f"at {at}: {_reason(cells)}")
+        elif words == "too few repetitions":
+            yield Part(words, f"at {at}: {_remedy(cells, names)}")
+        elif words == "not told apart":
+            yield Part(words, f"at {_ratios(pairs)}: {_remedy(cells, names)}")
+        else:
+            yield Part(words, f"at {_ratios(pairs)}")
+
+
+def _ratios(pairs: Sequence[tuple[Level, Cell]]) -> str:
+    told = [
+        (level.text, cell.ratio) for level, cell in pairs if cell.ratio is not None and cell.ratio.value is not None
+    ]
+    if len(told) <= TOLD_ONE_BY_ONE:
+        return ", at ".join(f"{text} {ratio_text(ratio)} {interval_text(ratio)}" for text, ratio in told)
+    ends = min(told, key=lambda each: each[1].value or 0), max(told, key=lambda each: each[1].value or 0)
+    low, high = (f"{ratio_text(ratio)} {interval_text(ratio)} ({text})" for text, ratio in ends)
+    return f"{len(told)} load levels, from {low} to {high}"
+
+
+def _reason(cells: Sequence[Cell]) -> str:
+    return "; ".join(dict.fromkeys(cell.ratio.reason for cell in cells if cell.ratio is not None))
+
+
+def _remedy(cells: Sequence[Cell], names: dict[str, str]) -> str:
+    """What the cell that needs the most needs."""
+    most = max(cells, key=lambda cell: sum(more.runs for more in cell.more))
+    return remedy(most, names)
+
+
+def remedy(cell: Cell, names: dict[str, str]) -> str:
+    """What would tell, for a cell that does not: "4 more runs of each would tell"."""
+    if cell.ratio is None:
+        return ""
+    if not cell.more or "noise is unknown" in cell.ratio.reason:
+        return cell.ratio.reason
+    if (cell.ratio.needed or 0) > MOST_REPETITIONS:
+        return f"even {MOST_REPETITIONS:,} runs of each would not tell"
+    return f"{_more(cell.more, names)} would tell"
+
+
+def _more(more: Sequence[More], names: dict[str, str]) -> str:
+    if len(more) > 1 and len({each.runs for each in more}) == 1:
+        return f"{_runs(more[0].runs)} of each"
+    return " and ".join(f"{_runs(each.runs)} of {names[each.side]}" for each in more)
+
+
+def _runs(count: int) -> str:
+    return f"{count:,} more run{'' if count == 1 else 's'}"
+
+
+def join_levels(levels: Sequence[Level]) -> str:
+    """ "1, 4 and 8 threads"."""
+    if any(level.rate is not None for level in levels):
+        return _listed([level.text for level in levels])
+    return _listed([f"{level.threads}" for level in levels[:-1]] + [levels[-1].text])
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def decimals(ratio: Ratio) -> int:
+    """Three significant digits, or more where the interval is narrow or an end would be rounded to 1."""
+    value = ratio.value or 1.0
+    fewest = max(0, 2 - math.floor(math.log10(value))) if value > 0 and math.isfinite(value) else 2
+    most = max(MOST_DECIMALS, fewest)
+    if ratio.low is None or ratio.high is None or not 0 < ratio.high - ratio.low < math.inf:
+        return fewest
+    wanted = max(fewest, -math.floor(math.log10(ratio.high - ratio.low)))
+    while wanted < most and 1 in (round(ratio.low, wanted), round(ratio.high, wanted)):
+        wanted += 1
+    return min(wanted, most)
+
+
+def ratio_text(ratio: Ratio) -> str:
+    return "" if ratio.value is None else f"{ratio.value:,.{decimals(ratio)}f}\u00a0×"
+
+
+def interval_text(ratio: Ratio) -> str:
+    if ratio.low is None or ratio.high is None:
+        return ""
+    low, high = (f"{end:,.{decimals(ratio)}f}" if math.isfinite(end) else "∞" for end in (ratio.low, ratio.high))
+    return f"[{low},\u00a0{high}]"
+
+
+def table(comparison: Comparison) -> list[Row]:
+    """A row per load level and side."""
+    return [_row(comparison, level, side) for level in comparison.levels for side in comparison.sides]
+
+
+def _row(comparison: Comparison, level: Level, side: Side) -> Row:
+    cells = {
+        metric: comparison.cell(side=side.slug, level=level.id, metric=metric.key) for metric in comparison.metrics
+    }
+    names = {each.slug: each.name for each in comparison.sides}
+    history = max((cell.history for cell in cells.values()), default=0)
+    return Row(
+        level=level,
+        side=side,
+        runs=sum(run.level == level.id and run.side == side.slug for run in comparison.counted),
+        runs_title=f"the spread rests on {history} earlier runs too" if history else "no earlier runs like these",
+        entries=tuple(_entry(metric, cell, names) for metric, cell in cells.items()),
+    )
+
+
+def _entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
+    summary, ratio = cell.summary, cell.ratio
+    spread = title = ratio_title = note = ""
+    if summary is not None:
+        runs = f"{summary.count} run{'' if summary.count == 1 else 's'}"
+        title = f"{all_digits(summary.value)} {metric.unit}: {summary.kind} of {runs}"
+        spread = "" if summary.count == 1 else f"{format_number(summary.minimum)}\u2013{format_number(summary.maximum)}"
+        if summary.variation is not None:
+            spread += f" · CV {100 * summary.variation:.2g} %"
+    if ratio is not None:
+        ratio_title = _ratio_title(ratio)
+        undecided = ratio.verdict in (Verdict.NOT_TOLD_APART, Verdict.TOO_FEW)
+        note = remedy(cell, names) if undecided else ratio.reason if cell.words == Verdict.NO_RATIO else ""
+    return Entry(
+        metric=metric,
+        value=summary.value if summary else None,
+        spread=spread,
+        title=title,
+        ratio=ratio_text(ratio) if ratio else "",
+        interval=interval_text(ratio) if ratio else "",
+        ratio_title=ratio_title,
+        words=cell.words,
+        judged=cell.words not in ("", "none on either side"),
+        note=note,
+        few_runs=bool(ratio and ratio.few_runs and ratio.low is not None),
+    )
+
+
+def _ratio_title(ratio: Ratio) -> str:
+    """All digits, and what else is known of the ratio."""
+    if ratio.value is None:
+        return ratio.reason
+    parts = [f"ratio {ratio.value!r}"]
+    if ratio.low is not None and ratio.high is not None:
+        parts.append(f"95 % interval {ratio.low!r} to {ratio.high!r}")
+    if ratio.p is not None:
+        parts.append(f"p {ratio.p:.2g}")
+    if ratio.adjusted_p is not None:
+        parts.append(f"corrected for several metrics {ratio.adjusted_p:.2g}")
+    if ratio.delta is not None:
+        parts.append(f"Cliff's δ {ratio.delta:+.2f}")
+    return "; ".join(parts)

@@ -1,0 +1,282 @@
+"""The Compare page: what an address shows, what it refuses and in which words."""
+
+import json
+import math
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.http import QueryDict
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.catalog.models import HardwareClass, System, Workload
+from apps.comparison import queries
+from apps.comparison.stats import Ratio, Verdict
+from apps.web.compare import Address
+from apps.web.compare_words import interval_text, ratio_text
+from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
+
+pytestmark = pytest.mark.django_db
+
+TPS, P95, ERRORS = "client.throughput", "client.latency.p95", "client.errors"
+A = (1000.0, 1012.0, 991.0)
+B = (1302.0, 1318.0, 1287.0)
+
+
+@pytest.fixture
+def workload() -> Workload:
+    return a_workload()
+
+
+@pytest.fixture
+def sides(workload: Workload) -> tuple[System, System]:
+    """Three runs of each at 4 threads; at 8 threads one run of the second only."""
+    a, b = a_system("a", name="Alpha"), a_system("b", name="Beta", settings={"sync_binlog": "0"})
+    for system, values, threads in ((a, A, 4), (b, B, 4), (a, A, 8), (b, B[:1], 8)):
+        for number, value in enumerate(values):
+            a_measured_run(
+                {TPS: value, P95: 20_000 / value, ERRORS: 0.0},
+                system=system,
+                load_level=a_load_level(threads),
+                repetition=number + 1,
+                started_at=START + timedelta(minutes=number),
+            )
+    return a, b
+
+
+def address(workload: Workload, **changes: Any) -> str:
+    return Address(**{"sides": ("a", "b"), "workload": workload.pk, **changes}).url()
+
+
+def text_of(html: str) -> str:
+    """What a reader sees: without tags and with single blanks."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).replace(" ,", ",").replace(" :", ":").strip()
+
+
+def page(client: Client, url: str, status: int = 200) -> str:
+    response = client.get(url)
+    assert response.status_code == status, response.content[:500]
+    return response.content.decode()
+
+
+def chart_data(html: str) -> Any:
+    found = re.search(r'<script id="compare-data" type="application/json">(.*?)</script>', html, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload, sides: object) -> None:
+    html = page(client, address(workload))
+    answers = [text_of(found) for found in re.findall(r"<p data-answer.*?</p>", html, re.DOTALL)]
+    assert answers[0] == (
+        "Beta against Alpha, throughput: better at 4 threads 1.30\xa0× [1.27,\xa01.33];"
+        " too few repetitions at 8 threads: 2 more runs of Beta would tell."
+    )
+    assert answers[1].startswith("Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.77")
+    assert html.index("data-answer") < html.index("<table")
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "shown"),
+    [
+        (1.242, 1.312, 1.388, "1.31 × [1.24, 1.39]"),
+        (1.0042, 1.017, 1.031, "1.017 × [1.004, 1.031]"),
+        (0.99951, 1.0001, 1.00049, "1.0001 × [0.9995, 1.0005]"),
+        (0.0231, 0.0242, 0.0251, "0.0242 × [0.0231, 0.0251]"),
+        (97.2, 123.4, 150.9, "123 × [97, 151]"),
+        (0.5, 1.2, math.inf, "1.20 × [0.50, ∞]"),
+        (None, 1.2, None, "1.20 × "),
+    ],
+)
+def test_an_interval_has_the_digits_that_it_needs(low: float, value: float, high: float, shown: str) -> None:
+    ratio = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
+    assert f"{ratio_text(ratio)} {interval_text(ratio)}".replace("\xa0", " ") == shown
+
+
+def test_the_charts_numbers_are_those_of_the_comparison(client: Client, workload: Workload, sides: object) -> None:
+    data = chart_data(page(client, address(workload)))
+    comparison = queries.compare(sides=["a", "b"], workload_id=workload.pk)
+    level = comparison.levels[0]
+    cell = comparison.cell(side="b", level=level.id, metric=TPS)
+    point = next(p for p in data["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 1, "4"))
+    assert cell.summary is not None
+    assert cell.ratio is not None
+    assert point["value"] == cell.summary.value
+    assert (point["ratio"], point["low"], point["high"]) == (cell.ratio.value, cell.ratio.low, cell.ratio.high)
+    assert [run["value"] for run in point["runs"]] == list(B)
+    assert [run["run"] for run in point["runs"]] == [each.run for each in cell.replicates]
+    assert data["threads"] == {"ticks": [4, 8], "scale": "linear", "range": [3.68, 8.32]}
+
+
+def test_a_wide_ladder_is_drawn_on_a_logarithmic_axis(client: Client, workload: Workload, sides: object) -> None:
+    a_measured_run({TPS: 1.0}, system=System.objects.get(slug="a"), load_level=a_load_level(64))
+    assert chart_data(page(client, address(workload)))["threads"]["scale"] == "log"
+
+
+def test_the_level_of_the_seconds_is_in_the_address(client: Client, workload: Workload, sides: object) -> None:
+    assert chart_data(page(client, address(workload)))["series"]["level"] == "8"
+    chosen = chart_data(page(client, address(workload, level="4", apart=True)))["series"]
+    assert (chosen["level"], chosen["apart"], len(chosen["runs"])) == ("4", True, 6)
+
+
+def test_every_run_is_listed_with_its_link_and_why_it_is_left_out(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    failed = a_measured_run(
+        {TPS: 1.0}, system=sides[0], load_level=a_load_level(4), outcome="failed", reason="out of disk"
+    )
+    html = page(client, address(workload))
+    assert "1 failed" in text_of(html)
+    row = re.search(rf'<tr data-run="{failed.pk}".*?</tr>', html, re.DOTALL)
+    assert row
+    assert f'href="/runs/{failed.pk}/"' in row[0]
+    assert "left out failed: out of disk" in text_of(row[0])
+    assert len(re.findall("<tr data-run", html)) == 11
+
+
+def test_other_hardware_is_loud_and_withholds_the_verdict(client: Client, workload: Workload, sides: object) -> None:
+    large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
+    System.objects.filter(slug="b").update(hardware_class=large)
+    html = page(client, address(workload))
+    assert html.index("Different hardware.") < html.index("data-answer")
+    assert "verdict withheld" in html
+    assert "better</span>" not in html
+    accept = re.search(r'href="([^"]*acknowledged=hardware)"', html)
+    assert accept
+    accepted = page(client, accept[1].replace("&amp;", "&"))
+    assert "Different hardware." in accepted
+    assert "better</span>" in accepted
+
+
+def test_the_settings_that_differ_are_shown(client: Client, workload: Workload, sides: object) -> None:
+    row = re.search(r'<tr data-field="settings.sync_binlog".*?</tr>', page(client, address(workload)), re.DOTALL)
+    assert row
+    assert text_of(row[0]) == "sync_binlog not set 0"
+
+
+def test_another_baseline_gives_the_reciprocal(client: Client, workload: Workload, sides: object) -> None:
+    html = page(client, address(workload))
+    link = re.search(r'href="([^"]*)">make baseline', html)
+    assert link
+    there = {p["level"]: p["ratio"] for p in chart_data(html)["points"] if p["metric"] == TPS and p["side"] == 1}
+    swapped = page(client, link[1].replace("&amp;", "&"))
+    back = {p["level"]: p["ratio"] for p in chart_data(swapped)["points"] if p["metric"] == TPS and p["side"] == 1}
+    assert back == {level: pytest.approx(1 / ratio) for level, ratio in there.items()}
+
+
+def test_without_sides_the_page_lists_what_can_be_opened(client: Client, workload: Workload, sides: object) -> None:
+    html = page(client, "/compare/")
+    assert f'href="/compare/?side=a&amp;side=b&amp;workload={workload.pk}"' in html
+    one = page(client, "/compare/?side=a&side=&side=")
+    assert '<option value="a" selected' in one
+
+
+def test_an_empty_warehouse_says_what_would_fill_it(client: Client) -> None:
+    assert "Nothing to compare yet" in page(client, "/compare/")
+
+
+def test_a_missing_workload_is_the_one_that_the_sides_share(client: Client, workload: Workload, sides: object) -> None:
+    response = client.get("/compare/?side=a&side=b&side=&side=&workload=&campaign=")
+    assert response.status_code == 302
+    assert response["Location"] == address(workload)
+
+
+def test_chosen_runs_say_their_sides_themselves(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    chosen = [run.pk for system in sides for run in system.runs.filter(load_level__threads=4).order_by("id")]
+    response = client.get(f"/compare/?runs={','.join(map(str, chosen))}")
+    assert response.status_code == 302
+    html = page(client, response["Location"])
+    assert "6 chosen runs" in text_of(html)
+    assert {point["level"] for point in chart_data(html)["points"]} == {"4"}
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("side=a&side=nobody&workload={workload}", 404, "side: there is no system &#x27;nobody&#x27;"),
+        ("side=a&side=b&workload=999999", 404, "workload: there is no workload 999999"),
+        ("side=a&side=b&workload=x", 400, "workload: &#x27;x&#x27; is not a number"),
+        ("side=a&side=b&workload=99999999999999999999", 400, "workload:"),
+        ("side=a&side=b&workload={workload}&level=77", 404, "level: no side ran at &#x27;77&#x27;"),
+        ("side=a&side=b&workload={workload}&series=diagonal", 400, "series:"),
+        ("side=a&side=b&workload={workload}&campaign=999", 404, "in campaign 999"),
+        ("side=a&side=b&workload={workload}&runs=999999", 404, "none of these sides has a complete run"),
+        ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side: a comparison has 2 to 4 sides"),
+        ("side=a&side=a&workload={workload}", 400, "side: each side may be chosen once"),
+        ("side=a%00&side=b&workload={workload}", 400, "is no name of a system"),
+        ("side=c&side=d", 404, "side: no two of these sides ran the same workload"),
+        ("runs=999999", 400, "runs: these runs are of 0 systems"),
+    ],
+)
+def test_an_address_that_shows_nothing_says_why(
+    client: Client, workload: Workload, sides: object, query: str, status: int, words: str
+) -> None:
+    html = page(client, f"/compare/?{query.format(workload=workload.pk)}", status)
+    assert "This comparison cannot be shown" in html
+    assert words in html
+    assert 'name="side"' in html
+
+
+def test_a_workload_that_neither_side_ran_is_not_an_error_page(client: Client, sides: object) -> None:
+    other = a_workload("oltp_read_only")
+    assert "none of these sides has a complete run of oltp_read_only" in page(client, address(other), 404)
+
+
+def test_an_address_survives_being_read_and_written() -> None:
+    full = Address(("a", "b"), 3, 4, (5, 6), "4@100", True, ("hardware",))
+    assert Address.read(QueryDict(full.url().partition("?")[2])) == full
+
+
+def test_more_levels_and_runs_cost_no_more_queries(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as context:
+            page(client, address(workload))
+        return len(context)
+
+    few = count()
+    for threads in (1, 2, 16, 32):
+        for system in sides:
+            for _ in range(3):
+                a_measured_run({TPS: 5.0, P95: 1.0}, system=system, load_level=a_load_level(threads))
+    assert count() == few
+
+
+def test_the_api_gives_the_same_numbers(client: Client, workload: Workload, sides: object) -> None:
+    points = chart_data(page(client, address(workload)))["points"]
+    response = client.get(f"/api/v1/comparisons/{address(workload).removeprefix('/compare/')}")
+    assert response.status_code == 200
+    body = response.json()
+    levels = {level["id"]: str(level["threads"]) for level in body["levels"]}
+    cells = {(cell["metric"], cell["side"], levels[cell["level"]]): cell for cell in body["cells"]}
+    assert len(points) == 8
+    for point in points:
+        cell = cells[point["metric"], "ab"[point["side"]], point["level"]]
+        assert cell["summary"]["value"] == point["value"]
+        assert cell["replicates"] == point["runs"]
+        if point["side"]:
+            assert [cell["ratio"][name] for name in ("value", "low", "high")] == [
+                point["ratio"],
+                point["low"],
+                point["high"],
+            ]
+            assert cell["words"] == point["words"]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [("side=a&workload=1", "side"), ("side=a&side=b", "workload"), ("side=a&side=nobody&workload={workload}", "side")],
+)
+def test_the_api_names_the_parameter_at_fault(
+    client: Client, workload: Workload, sides: object, query: str, field: str
+) -> None:
+    response = client.get(f"/api/v1/comparisons/?{query.format(workload=workload.pk)}")
+    assert response.status_code in (400, 422)
+    assert response["Content-Type"] == "application/problem+json"
+    assert [error["field"] for error in response.json()["errors"]] == [field]
