@@ -27,7 +27,9 @@ def var_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """What the product would write below var/ goes to a folder of this session's own."""
     folder = tmp_path_factory.mktemp("var")
     (folder / "static").mkdir()
-    store = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder / "artifacts"}}
-    store["OPTIONS"]["allow_overwrite"] = True
+    store = {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": folder / "artifacts", "allow_overwrite": True},
+    }
     with override_settings(STATIC_ROOT=folder / "static", STORAGES=settings.STORAGES | {"default": store}):
         yield folder

@@ -1,9 +1,28 @@
-"""Addresses of the REST API; config.urls answers for every other address below /api/."""
+"""Addresses of the REST API."""
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
+
+from apps.api import agents, catalog, comparisons, health, schema, systems
 
 app_name = "api"
-
-agent_patterns: list[URLPattern] = []
-
-urlpatterns: list[URLPattern] = [*agent_patterns]
+urlpatterns: list[URLPattern] = [
+    path("platforms/", catalog.Platforms.as_view(), name="platforms"),
+    path("releases/", catalog.Releases.as_view(), name="releases"),
+    path("hardware-classes/", catalog.HardwareClasses.as_view(), name="hardware-classes"),
+    path("systems/", systems.Systems.as_view(), name="systems"),
+    path("workloads/", catalog.Workloads.as_view(), name="workloads"),
+    path("metrics/", catalog.Metrics.as_view(), name="metrics"),
+    path("comparisons/", comparisons.Comparisons.as_view(), name="comparisons"),
+    path("health/", health.Health.as_view(), name="health"),
+    path("schema/", schema.Schema.as_view(), name="schema"),
+    path("docs/", schema.docs, name="docs"),
+    # What agents say; workers.wire describes the bodies.
+    path("agent/hello", agents.Hello.as_view(), name="agent-hello"),
+    path("agent/claim", agents.Claim.as_view(), name="agent-claim"),
+    path("agent/jobs/<int:job_id>/renew", agents.RenewLease.as_view(), name="agent-renew"),
+    path("agent/jobs/<int:job_id>/end", agents.EndJob.as_view(), name="agent-end-job"),
+    path("agent/runs/<uuid:uid>", agents.OpenRun.as_view(), name="agent-open-run"),
+    path("agent/runs/<uuid:uid>/batches/<int:sequence>", agents.StoreBatch.as_view(), name="agent-batch"),
+    path("agent/runs/<uuid:uid>/artifacts/<str:name>", agents.StoreArtifact.as_view(), name="agent-artifact"),
+    path("agent/runs/<uuid:uid>/end", agents.EndRun.as_view(), name="agent-end-run"),
+]

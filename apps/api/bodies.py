@@ -1,0 +1,88 @@
+"""Bodies as they come in: JSON read strictly, so that whatever is wrong with it is said and never breaks a query."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, NoReturn
+
+from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.parsers import JSONParser
+
+LARGEST_JSON = 2 * 1024 * 1024
+DEEPEST = 20
+
+
+class Unreadable(ValueError):
+    """Text that is no JSON; the message says where and why."""
+
+
+def decode_json(text: bytes) -> Any:
+    """The value in `text`. Raises Unreadable for what RFC 8259 forbids or leaves open, and ValidationError, naming the
+    field, for what no database column holds: NUL, lone surrogates, whole numbers beyond 64 bits."""
+    if len(text) > LARGEST_JSON:
+        raise Unreadable(f"it has {len(text):,} bytes; at most {LARGEST_JSON:,} are read")
+    try:
+        value = json.loads(text.decode(), parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_once)
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}") from error
+    except RecursionError as error:
+        raise Unreadable(f"it is nested deeper than {DEEPEST} levels") from error
+    except ValueError as error:
+        raise Unreadable(str(error)) from error
+    _check(value, path="", depth=0)
+    return value
+
+
+class StrictJSONParser(JSONParser):
+    def parse(self, stream: IO[Any], *_: str | Mapping[str, Any] | None, **__: Any) -> Any:
+        try:
+            return decode_json(stream.read())
+        except Unreadable as error:
+            raise ParseError(f"The body is not acceptable JSON: {error}.") from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number: use null or a finite number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """RFC 8259 leaves a name given twice open; guessing which one was meant would store the wrong run."""
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice[:80]!r} is given twice in one object")
+    return entries
+
+
+def _check(value: Any, *, path: str, depth: int) -> None:
+    if depth > DEEPEST:
+        raise Unreadable(f"it is nested deeper than {DEEPEST} levels")
+    if isinstance(value, str):
+        _check_text(value, path=path)
+    elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**63 - 1:
+        raise ValidationError({path: ["the whole number is beyond 64 bits"]})
+    for name, entry in _inside(value):
+        _check_text(name, path=path)
+        _check(entry, path=f"{path}.{name}" if path else name, depth=depth + 1)
+
+
+def _inside(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        for number, entry in enumerate(value):
+            yield str(number), entry
+
+
+def _check_text(text: str, *, path: str) -> None:
+    if "\0" in text:
+        raise ValidationError({path: ["contains NUL, which no database column holds"]})
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValidationError({path: ["contains half a character (a lone surrogate)"]})

@@ -1,0 +1,61 @@
+"""How operations are described in the OpenAPI schema; DRF loads it for every view, so it knows none."""
+
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from rest_framework import serializers
+
+PROBLEM = "application/problem+json"
+
+
+class FieldErrorSerializer(serializers.Serializer[Any]):
+    field = serializers.CharField(help_text="dotted name of the field or parameter at fault")
+    message = serializers.CharField(help_text="what is wrong with it, or what it must be")
+    remedy = serializers.CharField(required=False, help_text="what to do about it")
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """Problem details (RFC 9457)."""
+
+    type = serializers.CharField(help_text="urn:splashboard:problem:<kind>, or about:blank")
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField(help_text="what happened, in one sentence or more")
+    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]
+
+
+class DocumentedSchema(AutoSchema):
+    """Adds to every operation the problems that it may answer with, so that no endpoint forgets them."""
+
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        bodies = super()._get_response_bodies(direction)
+        for status, description in self._possible_problems().items():
+            documented = bodies.get(status, {})
+            if PROBLEM not in documented.get("content", {}):
+                problem = self._get_response_for_code(  # type: ignore[no-untyped-call]
+                    ProblemSerializer, status, [PROBLEM]
+                )
+                bodies[status] = {
+                    **problem,
+                    **documented,
+                    "description": documented.get("description") or description,
+                    "content": documented.get("content", {}) | problem["content"],
+                }
+        return dict(sorted(bodies.items()))
+
+    def _possible_problems(self) -> dict[str, str]:
+        possible = {
+            "400": "The body cannot be read, or a parameter is wrong; `errors` names it",
+            "401": "The secret is missing or not known",
+            "403": "This account or program may not do this",
+        }
+        if "{" in self.path:
+            possible["404"] = "There is no such thing"
+        if self.method not in ("GET", "HEAD"):
+            possible |= {
+                "409": "It contradicts what is already held",
+                "413": "The body is too large",
+                "415": "The body's media type is not one of those listed",
+                "422": "The body was read but is not acceptable; `errors` names each field",
+            }
+        return possible

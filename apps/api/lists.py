@@ -1,0 +1,102 @@
+"""What every list of the API has in common: strict query parameters, and pages that are followed by their `next`."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from django.db.models import Model, QuerySet
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+M = TypeVar("M", bound=Model)
+
+LARGEST_ID = 2**63 - 1
+
+
+class Parameters(serializers.Serializer[Any]):
+    """Query parameters of an endpoint. One it does not know is refused: a misspelt filter must not widen a list."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = sorted(set(data) - set(self.fields))
+        if unknown:
+            known = ", ".join(self.fields) or "none"
+            raise ValidationError({name: [f"unknown parameter; known here: {known}"] for name in unknown})
+        return super().to_internal_value(data)
+
+    @classmethod
+    def read(cls, request: Request) -> dict[str, Any]:
+        """Raises ValidationError naming each parameter at fault."""
+        parameters = cls(data=request.query_params)
+        parameters.is_valid(raise_exception=True)
+        return dict(parameters.validated_data)
+
+
+class NoParameters(Parameters):
+    """For an endpoint that takes none."""
+
+
+class PageParameters(Parameters):
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=500, help_text="entries a page; 100")
+    cursor = serializers.CharField(required=False, max_length=400, help_text="where the page begins: taken from `next`")
+
+
+class Cursors(CursorPagination):
+    """Pages by a unique, unchanging key, so that a page costs the same anywhere in the list."""
+
+    page_size = 100
+    max_page_size = 500
+    page_size_query_param = "limit"
+
+    def decode_cursor(self, request: Request) -> Any:
+        cursor = super().decode_cursor(request)
+        if cursor is not None and "\0" in str(cursor.position or ""):
+            raise NotFound(self.invalid_cursor_message)
+        return cursor
+
+    def get_paginated_response(self, data: Any) -> Response:
+        return Response({"next": self.get_next_link(), "results": data})
+
+
+def page_of(
+    view: APIView, request: Request, rows: QuerySet[M], *, key: str, serializer: type[serializers.BaseSerializer[Any]]
+) -> Response:
+    """One page of `rows` in the order of `key`, which must be unique and must not be null."""
+    pages = Cursors()
+    pages.ordering = key
+    try:
+        page = pages.paginate_queryset(rows, request, view=view)
+    except (NotFound, ValueError) as error:
+        raise ValidationError(
+            {"cursor": ["not a cursor of this list: take it from `next` of the page before"]}
+        ) from error
+    return pages.get_paginated_response(serializer(page, many=True).data)
+
+
+def whole(rows: Sequence[Any] | QuerySet[M], *, serializer: type[serializers.BaseSerializer[Any]]) -> Response:
+    """A list that is short by nature, in the shape of a last page."""
+    return Response({"next": None, "results": serializer(rows, many=True).data})
+
+
+def next_page(request: Request, *, cursor: int | None) -> str | None:
+    """Address of the page that begins after `cursor`; None: there is none."""
+    if cursor is None:
+        return None
+    parts = urlsplit(request.build_absolute_uri())
+    kept = [(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if name != "cursor"]
+    return urlunsplit(parts._replace(query=urlencode([*kept, ("cursor", str(cursor))])))
+
+
+def listing(entry: type[serializers.BaseSerializer[Any]], *, name: str) -> type[serializers.Serializer[Any]]:
+    """The schema of a page of `entry`."""
+    return type(
+        f"{name}List",
+        (serializers.Serializer,),
+        {
+            "next": serializers.URLField(allow_null=True, help_text="the next page; null: this is the last"),
+            "results": entry(many=True),
+        },
+    )

@@ -1,0 +1,59 @@
+"""Fields and bodies that refuse what they do not understand, instead of guessing or passing it over."""
+
+import math
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+SLUG = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+MOST_THREADS = 100_000
+MOST_SECONDS = 30 * 24 * 3600.0
+
+
+class Strict(serializers.Serializer[Any]):
+    """A body in which a name that is not known is refused: a misspelt one must not be passed over."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
+            known = ", ".join(self.fields)
+            raise serializers.ValidationError({name: [f"unknown name; known here: {known}"] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class FiniteField(serializers.FloatField):
+    default_error_messages = {"not_finite": "must be a finite number"}
+
+    def to_internal_value(self, data: Any) -> float:
+        if isinstance(data, bool):
+            self.fail("invalid")
+        try:
+            value = float(super().to_internal_value(data))
+        except OverflowError:
+            self.fail("not_finite")
+        if not math.isfinite(value):
+            self.fail("not_finite")
+        return value
+
+
+SCALAR = {"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
+
+
+@extend_schema_field(SCALAR)
+class ScalarField(serializers.Field[Any, Any, Any, Any]):
+    """A text, a number or a truth value, kept as it is."""
+
+    default_error_messages = {
+        "no_scalar": "must be a text, a number, or true or false",
+        "long": "must have at most 2,000 characters",
+    }
+
+    def to_internal_value(self, data: Any) -> str | int | float | bool:
+        if not isinstance(data, str | int | float):
+            self.fail("no_scalar")
+        if isinstance(data, str) and len(data) > 2000:
+            self.fail("long")
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        return value
