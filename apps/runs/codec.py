@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pcodec import ChunkConfig, standalone
 
 Number = int | float | None
-Values = NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.float64]
+Values = NDArray[Any]  # int64, uint64 or float64
 
 _TYPES = {"i": np.dtype(np.int64), "u": np.dtype(np.uint64), "f": np.dtype(np.float64)}
 _TAGS = {dtype: tag for tag, dtype in _TYPES.items()}

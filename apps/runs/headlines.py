@@ -1,0 +1,119 @@
+"""From a load tool's output to what the warehouse says of a run: headline values, measured phase, errors. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from apps.runs.parsers.sysbench import Figure, Parsed
+from apps.runs.sampled import LABEL_LIMIT
+from apps.runs.text import printable
+from workers.wire import EventMessage
+
+# Figure of the final report -> metric.
+TOTALS = {
+    "transactions_per_second": "client.throughput",
+    "queries_per_second": "client.queries",
+    "errors_per_second": "client.errors",
+    "reconnects_per_second": "client.reconnects",
+    "transactions": "client.transactions",
+    "errors": "client.errors.total",
+    "latency_min": "client.latency.min",
+    "latency_avg": "client.latency.avg",
+    "latency_max": "client.latency.max",
+}
+ELAPSED = "client.elapsed"
+# Read from the histogram where sysbench was asked for another one.
+HISTOGRAM_PERCENTILES = (50, 95, 99)
+EVENT_KINDS = {"WARNING": "warning", "DEBUG": ""}
+# Enough to see what went unread; the artifact has all.
+UNPARSED_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A value and the bytes of the output from which it was read."""
+
+    metric: str
+    value: float
+    byte_start: int
+    byte_end: int
+
+
+def has_totals(parsed: Parsed) -> bool:
+    """Whether the final report of an OLTP test is there."""
+    return parsed.complete and "transactions" in parsed.totals
+
+
+def headlines(parsed: Parsed) -> list[Headline]:
+    """Of a complete output; none otherwise."""
+    if not has_totals(parsed):
+        return []
+    found = {TOTALS[name]: figure for name, figure in parsed.totals.items() if name in TOTALS}
+    for name, figure in parsed.totals.items():
+        if name.startswith("latency_p"):
+            found[f"client.latency.{name.removeprefix('latency_')}"] = figure
+    for percent in HISTOGRAM_PERCENTILES:
+        bucket = _of_histogram(parsed, percent)
+        if bucket:
+            found.setdefault(f"client.latency.p{percent}", bucket)
+    values = [Headline(metric, figure.value, figure.start, figure.end) for metric, figure in found.items()]
+    return [*values, _elapsed(parsed)]
+
+
+def _of_histogram(parsed: Parsed, percent: int) -> Figure | None:
+    histogram = parsed.histogram
+    if histogram is None or sum(histogram.counts) != parsed.totals["events"].value:
+        return None
+    return histogram.percentile(percent)
+
+
+def _elapsed(parsed: Parsed) -> Headline:
+    """Seconds that the final report covers: from the last checkpoint, where there was one."""
+    end = parsed.totals["total_time"]
+    start = _checkpoint_time(parsed)
+    if start is None:
+        return Headline(ELAPSED, end.value, end.start, end.end)
+    return Headline(ELAPSED, round(end.value - start.value, 4), start.start, end.end)
+
+
+def _checkpoint_time(parsed: Parsed) -> Figure | None:
+    return parsed.checkpoints[-1].figures.get("total_time") if parsed.checkpoints else None
+
+
+def measured_phase(parsed: Parsed, *, offset: float) -> tuple[float, float] | None:
+    """What the final report covers, s on the run's clock; `offset`: the tool's second 0. None: it covers nothing.
+
+    Of an output that broke off: from the last checkpoint, or the start, to the last line.
+    """
+    checkpoint = _checkpoint_time(parsed)
+    start = checkpoint.value if checkpoint else 0.0
+    if "total_time" in parsed.totals:
+        end = parsed.totals["total_time"].value
+    elif parsed.intervals:
+        end = float(parsed.intervals[-1].second)
+    else:
+        return None
+    return offset + start, offset + max(start, end)
+
+
+def error_events(parsed: Parsed, *, offset: float) -> list[EventMessage]:
+    """What the tool complained of, at the end of the second after which it did; equal complaints counted."""
+    found: dict[tuple[str, float, str], EventMessage] = {}
+    for message in parsed.messages:
+        kind = EVENT_KINDS.get(message.level, "error")
+        if not kind:
+            continue
+        text = printable(message.text)
+        label, at = text[:LABEL_LIMIT], offset + (message.after or 0)
+        before = found.get((kind, at, label))
+        count = message.count + (before.detail["count"] if before else 0)
+        detail: dict[str, Any] = {"level": message.level, "count": count}
+        if text != label:
+            detail["text"] = text
+        found[kind, at, label] = EventMessage(kind=kind, label=label, starts_at=at, node="client", detail=detail)
+    return list(found.values())
+
+
+def unparsed_lines(parsed: Parsed) -> list[str]:
+    kept = [printable(line) for line in parsed.unparsed[:UNPARSED_KEPT]]
+    more = len(parsed.unparsed) - len(kept)
+    return [*kept, f"(and {more} more lines, in the artifact)"] if more else kept

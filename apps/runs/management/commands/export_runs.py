@@ -1,0 +1,24 @@
+"""`manage.py export_runs 12 13 14 --output runs.zip`"""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.runs.bundle import write_bundle
+from apps.runs.models import Run
+
+
+class Command(BaseCommand):
+    help = "Writes complete runs with their samples and raw files into one zip file."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("runs", nargs="+", type=int, help="ids of runs")
+        parser.add_argument("--output", type=Path, required=True, help="zip file to write")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            count = write_bundle(runs=options["runs"], path=options["output"])
+        except (Run.DoesNotExist, OSError) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{count} runs written to {options['output']}")

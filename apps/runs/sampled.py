@@ -1,0 +1,180 @@
+"""What a run's batches and its tool's output say, as columns: the same for the live view and for sealing."""
+
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.runs import codec
+from apps.runs.codec import Column, Number
+from apps.runs.parsers.sysbench import Interval
+from apps.runs.text import has_nul
+from workers import wire
+from workers.wire import BadBatch
+
+CLIENT = "client"
+INTERVAL_LINE = re.compile(r"\[ (\d+)s \] ")
+NAME_LIMIT, ROLE_LIMIT, KIND_LIMIT, LABEL_LIMIT = 80, 16, 40, 200
+
+# Interval value -> metric, as the load generator's series are called; latency's key follows the percentile printed.
+CLIENT_METRICS = {
+    "throughput": "client.throughput",
+    "queries": "client.queries",
+    "reads": "client.reads",
+    "writes": "client.writes",
+    "others": "client.others",
+    "errors": "client.errors",
+    "reconnects": "client.reconnects",
+    "queue_length": "client.queue_length",
+    "concurrency": "client.concurrency",
+}
+
+
+@dataclass(frozen=True)
+class SampledNode:
+    """One node's series on its clock, s on the run's. `constants`: those that never changed; None: never seen."""
+
+    name: str
+    role: str
+    clock: NDArray[np.float64]
+    changing: dict[str, Column] = field(default_factory=dict)
+    constants: dict[str, Number] = field(default_factory=dict)
+
+    def column(self, key: str) -> Column | None:
+        """The samples of one series, changing or constant; None: this node has no such series."""
+        if key in self.changing:
+            return self.changing[key]
+        if key not in self.constants:
+            return None
+        return constant_column(self.constants[key], len(self.clock))
+
+
+def covers_interval(key: str) -> bool:
+    """Whether a value is of the time since the sample before, as what a load tool prints, and not of its moment."""
+    return key.startswith(f"{CLIENT}.")
+
+
+def constant_column(value: Number, length: int) -> Column:
+    if value is None:
+        return Column(values=np.zeros(length, np.float64), observed=np.zeros(length, np.bool_))
+    exact = isinstance(value, int) and -(2**63) <= value < 2**63
+    values = np.full(length, value, np.int64 if exact else np.float64)
+    return Column(values=values, observed=np.ones(length, np.bool_))
+
+
+def nodes_of(decoded: wire.DecodedRun) -> list[SampledNode]:
+    """The nodes in the order in which they first spoke. Raises BadBatch for what no series can hold."""
+    return [_node(name, samples) for name, samples in decoded.nodes.items()]
+
+
+def _node(name: str, samples: wire.NodeSamples) -> SampledNode:
+    for field_name, text, limit in (("name", name, NAME_LIMIT), ("role", samples.role, ROLE_LIMIT)):
+        if not isinstance(text, str) or len(text) > limit or "\0" in text:
+            raise BadBatch(f"node {name!r:.100}: {field_name} must be a text of at most {limit} characters")
+    clock = np.array(samples.times, dtype=np.float64)
+    if not np.isfinite(clock).all() or (np.diff(clock) <= 0).any():
+        raise BadBatch(f"node {name}: the times of its samples do not rise")
+    columns = dict(zip(samples.names, zip_longest(*samples.rows), strict=False))
+    return _split(name, samples.role, clock, columns)
+
+
+def _split(name: str, role: str, clock: NDArray[np.float64], columns: dict[str, tuple[Number, ...]]) -> SampledNode:
+    node = SampledNode(name=name, role=role, clock=clock)
+    for key, samples in columns.items():
+        first = samples[0]
+        try:
+            if samples.count(first) == len(samples):
+                codec.column([first])
+                node.constants[key] = _exact_in_json(first)
+            else:
+                node.changing[key] = codec.column(samples)
+        except codec.NotANumber as error:
+            raise BadBatch(f"node {name}, {key}: {error}") from error
+    return node
+
+
+def _exact_in_json(value: Number) -> Number:
+    """JSON writes a large float with few digits, and PostgreSQL reads those as another integer."""
+    return int(value) if isinstance(value, float) and abs(value) >= 2**53 else value
+
+
+def client_of(intervals: Sequence[Interval], *, offset: float) -> SampledNode | None:
+    """The load generator's own series; `offset`: its second 0 on the run's clock. None: it printed none of an OLTP run.
+
+    A second printed twice counts once, as it was printed last.
+    """
+    rows: dict[int, dict[str, Number]] = {}
+    for interval in intervals:
+        if "throughput" not in interval.values:
+            continue
+        row: dict[str, Number] = {CLIENT_METRICS[k]: v for k, v in interval.values.items() if k in CLIENT_METRICS}
+        row["client.threads"] = interval.threads
+        if interval.percentile:
+            row[f"client.latency.p{interval.percentile}"] = interval.values["latency"]
+        rows[interval.second] = row
+    if not rows:
+        return None
+    seconds = sorted(rows)
+    keys = dict.fromkeys(key for second in seconds for key in rows[second])
+    columns = {key: tuple(rows[second].get(key) for second in seconds) for key in keys}
+    clock = np.array(seconds, dtype=np.float64) + offset
+    return _split(CLIENT, CLIENT, clock, columns)
+
+
+def joined(nodes: Iterable[SampledNode]) -> list[SampledNode]:
+    """One node per name: what an agent sampled of the load generator joins what the generator itself printed."""
+    by_name: dict[str, SampledNode] = {}
+    for node in nodes:
+        known = by_name.get(node.name)
+        by_name[node.name] = node if known is None else _joined(known, node)
+    return list(by_name.values())
+
+
+def _joined(ours: SampledNode, theirs: SampledNode) -> SampledNode:
+    clock = np.union1d(ours.clock, theirs.clock)
+    merged = SampledNode(name=ours.name, role=ours.role or theirs.role, clock=clock)
+    for node in (theirs, ours):
+        places = np.searchsorted(clock, node.clock)
+        for key in (*node.changing, *node.constants):
+            column = node.column(key)
+            if column is None or not len(clock):
+                continue
+            values = np.zeros(len(clock), dtype=column.values.dtype)
+            observed = np.zeros(len(clock), dtype=np.bool_)
+            values[places], observed[places] = column.values, column.observed
+            merged.changing[key] = Column(values=values, observed=observed)
+    return merged
+
+
+def offset_of(output: Sequence[tuple[float, str]]) -> float | None:
+    """The load tool's second 0 on the run's clock, s: the median over its lines, since some arrive late. None: none."""
+    found = [t - int(line[1]) for t, text in output if (line := INTERVAL_LINE.match(text))]
+    return statistics.median(found) if found else None
+
+
+def events_of(decoded: wire.DecodedRun) -> list[wire.EventMessage]:
+    """Each event once. Raises BadBatch for one that the warehouse cannot hold."""
+    found: dict[tuple[str, float, str], wire.EventMessage] = {}
+    for event in decoded.events:
+        problem = _event_problem(event)
+        if problem:
+            raise BadBatch(f"event {event.label[:80]!r}: {problem}")
+        found.setdefault((event.kind, event.starts_at, event.label), event)
+    return list(found.values())
+
+
+def _event_problem(event: wire.EventMessage) -> str:
+    for name, limit in (("kind", KIND_LIMIT), ("label", LABEL_LIMIT), ("node", NAME_LIMIT)):
+        if len(getattr(event, name)) > limit:
+            return f"{name} has over {limit} characters"
+    if not np.isfinite([event.starts_at, event.ends_at or 0.0]).all():
+        return "its time is not finite"
+    if event.ends_at is not None and event.ends_at < event.starts_at:
+        return "it ends before it starts"
+    if has_nul([event.kind, event.label, event.node, event.detail]):
+        return "it holds a NUL character"
+    return ""

@@ -1,0 +1,71 @@
+"""Raw files of runs in object storage (Django's default storage), each under its SHA-256: `ab/abcdef…`."""
+
+import os
+from pathlib import Path
+
+from django.core.files.base import ContentFile, File
+from django.core.files.storage import default_storage
+
+from apps.runs.models import Artifact
+from workers.wire import checksum
+
+
+class DamagedArtifact(Exception):
+    """An artifact is not in storage, or is not what its hash says."""
+
+
+def path_of(sha256: str) -> str:
+    return f"{sha256[:2]}/{sha256}"
+
+
+def keep(content: bytes) -> str:
+    """Stores `content` durably, once; its SHA-256. Raises OSError, as when the disk is full."""
+    sha256 = checksum(content)
+    path = path_of(sha256)
+    # A crash may have left a part of the file: trust none that has not the hash.
+    if default_storage.exists(path) and _read(path) == content:
+        return sha256
+    default_storage.save(path, ContentFile(content))
+    _sync(path)
+    return sha256
+
+
+def open_artifact(artifact: Artifact) -> "File[bytes]":
+    """To be closed by the caller. Raises DamagedArtifact when it is gone."""
+    try:
+        return default_storage.open(path_of(artifact.sha256), "rb")
+    except FileNotFoundError as error:
+        raise DamagedArtifact(
+            f"artifact {artifact.name} of run {artifact.run_id} is not in storage: restore {path_of(artifact.sha256)}"
+        ) from error
+
+
+def read_artifact(artifact: Artifact) -> bytes:
+    """Its content, checked against its hash. Raises DamagedArtifact."""
+    with open_artifact(artifact) as stored:
+        content: bytes = stored.read()
+    if checksum(content) != artifact.sha256:
+        raise DamagedArtifact(
+            f"artifact {artifact.name} of run {artifact.run_id} has changed: restore {path_of(artifact.sha256)}"
+        )
+    return content
+
+
+def _read(path: str) -> bytes:
+    with default_storage.open(path, "rb") as stored:
+        content: bytes = stored.read()
+    return content
+
+
+def _sync(path: str) -> None:
+    """On a local disk a file is durable only once it and its folder are synced; an object store does so itself."""
+    try:
+        local = Path(default_storage.path(path))
+    except NotImplementedError:
+        return
+    for target in (local, local.parent):
+        descriptor = os.open(target, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,408 @@
+import gzip
+import tarfile
+import threading
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+from django.db import connection
+
+from apps.runs import codec, ingest, sealing, storage
+from apps.runs.models import Artifact, Batch, Event, Measurement, Run, RunNode, Series
+from tests.builders import START
+from tests.runs.uploads import OUTPUT, RECORDINGS, SEGFAULT, Samples, an_open_run, an_upload
+from workers import wire
+from workers.wire import EventMessage
+
+pytestmark = pytest.mark.django_db
+
+CHECKPOINT = (RECORDINGS / "sysbench_single" / "oltp_read_write_t4_checkpoints5.txt").read_bytes()
+
+
+def sealed(**what: Any) -> Run:
+    end = what.pop("end", {})
+    run = an_upload(**what).send(**end)
+    assert ingest.seal(run_id=run.pk) is True
+    run.refresh_from_db()
+    return run
+
+
+def series(key: str, node: int = 1) -> Series:
+    return Series.objects.get(metric__key=key, node=node)
+
+
+def counter(*samples: tuple[float, int | float | None]) -> dict[str, Samples]:
+    return {"db1": [(t, {"mysql.status.Questions": value}) for t, value in samples]}
+
+
+def everything(run: Run) -> dict[str, Any]:
+    return {
+        "run": Run.objects.filter(pk=run.pk).values().get(),
+        "nodes": list(RunNode.objects.filter(run=run).values()),
+        "series": list(Series.objects.filter(run=run).order_by("metric_id", "node").values()),
+        "measurements": list(Measurement.objects.filter(run=run).order_by("metric_id").values()),
+        "events": list(Event.objects.filter(run=run).order_by("starts_at", "label").values()),
+    }
+
+
+def test_a_run_is_sealed_only_when_all_of_it_has_arrived() -> None:
+    upload = an_upload()
+    assert ingest.seal(run_id=upload.run.pk) is False
+    upload.send_batch(2)
+    upload.send_batch(0)
+    upload.end()
+    assert ingest.seal(run_id=upload.run.pk) is False
+    upload.send_batch(1)
+    assert ingest.seal(run_id=upload.run.pk) is False
+    upload.send_output()
+    assert ingest.seal(run_id=upload.run.pk) is True
+    assert not Batch.objects.exists()
+
+
+def test_samples_are_stored_exactly() -> None:
+    sealed()
+    node = RunNode.objects.get(name="db1")
+    assert codec.decode_floats(node.clock).tolist() == [float(t) for t in range(21)]
+    assert node.samples == 21
+    assert node.constants == {"mysql.status.Max_used_connections": 7}
+    assert codec.decode(series("mysql.status.Questions").samples).values.tolist() == [1000 + 100 * t for t in range(21)]
+    assert codec.decode(series("mysql.status.Threads_running").samples).values.tolist() == [
+        3 + t % 4 for t in range(21)
+    ]
+
+
+def test_sealing_twice_has_one_effect() -> None:
+    run = sealed()
+    before = everything(run)
+    assert ingest.seal(run_id=run.pk) is True
+    assert everything(run) == before
+
+
+def test_measurements_name_the_bytes_they_were_read_from() -> None:
+    run = sealed()
+    found = {m.metric.key: m for m in Measurement.objects.select_related("metric", "artifact")}
+    assert {key: m.value for key, m in found.items()} == {
+        "client.throughput": 1192.63,
+        "client.queries": 23852.61,
+        "client.errors": 0,
+        "client.reconnects": 0,
+        "client.transactions": 23861,
+        "client.errors.total": 0,
+        "client.elapsed": 20.0061,
+        "client.latency.min": 0.81,
+        "client.latency.avg": 3.35,
+        "client.latency.max": 41.82,
+        "client.latency.p50": 3.19,
+        "client.latency.p95": 5.67,
+        "client.latency.p99": 7.43,
+    } | {key: found[key].value for key in ("client.latency.p50", "client.latency.p99")}
+    output = storage.read_artifact(Artifact.objects.get(run=run))
+    for m in found.values():
+        assert float(output[m.byte_start : m.byte_end]) == m.value
+        assert (m.artifact.sha256, m.parser, m.parser_version) == (wire.checksum(OUTPUT), "sysbench", "1")
+
+
+def test_percentiles_of_the_histogram_are_those_of_its_counts() -> None:
+    sealed()
+    rows = [line.split() for line in OUTPUT.split(b"\n") if b" |" in line]
+    values = np.repeat([float(row[0]) for row in rows], [int(row[-1]) for row in rows])
+    for percent in (50, 99):
+        stored = Measurement.objects.get(metric__key=f"client.latency.p{percent}").value
+        assert stored == np.sort(values)[int(len(values) * percent / 100 + 0.5) - 1]
+
+
+def test_elapsed_after_a_checkpoint_is_read_from_both_reports() -> None:
+    run = sealed(output=CHECKPOINT)
+    elapsed = Measurement.objects.get(metric__key="client.elapsed")
+    assert elapsed.value == pytest.approx(10.0084 - 5.0002)
+    between = CHECKPOINT[elapsed.byte_start : elapsed.byte_end]
+    assert between.startswith(b"5.0002s")
+    assert between.endswith(b"10.0084")
+    assert (run.measured_from, run.measured_to) == (5.0002, 10.0084)
+
+
+def test_the_load_generators_own_series_are_on_the_runs_clock() -> None:
+    lines = [(t + 2.5 + (0.4 if t == 3 else 0), f"[ {t}s ] thds: 4 tps: 1.00") for t in range(1, 10)]
+    run = sealed(lines=lines)
+    client = RunNode.objects.get(number=0)
+    assert codec.decode_floats(client.clock).tolist() == [t + 2.5 for t in range(1, 21)]
+    assert client.constants == {"client.threads": 4, "client.errors": 0.0, "client.reconnects": 0.0}
+    assert series("client.throughput", 0).count == 20
+    assert series("client.latency.p95", 0).maximum is not None
+    assert run.measured_from == 2.5
+
+
+def test_seconds_without_a_transaction_have_no_latency() -> None:
+    sealed(output=(RECORDINGS / "ddl" / "copy.sysbench.txt").read_bytes())
+    latency = codec.decode_floats(series("client.latency.p99", 0).samples)
+    assert np.flatnonzero(np.isnan(latency)).tolist() == [8, 9, 10, 11, 12, 13]
+    assert series("client.latency.p99", 0).count == 30
+    assert series("client.throughput", 0).minimum == 0.0
+    assert series("client.queue_length", 0).maximum == 706
+
+
+def test_statistics_of_a_counter_are_of_its_rate_over_the_measured_phase() -> None:
+    # 10/s during warm-up, then 100/s with a second that took two.
+    samples = [(0, 0), (1, 10), (2, 20), (3, 120), (5, 320), (6, 420), (7, 425)]
+    sealed(nodes=counter(*samples), end={"measured_from": 2.0, "measured_to": 6.0})
+    row = series("mysql.status.Questions")
+    assert (row.count, row.increase, row.resets) == (3, 400, 0)
+    assert (row.minimum, row.mean, row.maximum, row.stddev) == (100, 100, 100, 0)
+    assert (row.first, row.last, row.p50) == (100, 100, 100)
+
+
+def test_the_mean_rate_counts_long_intervals_for_as_long_as_they_were() -> None:
+    sealed(nodes=counter((0, 0), (1, 100), (5, 100 + 4 * 10)), end={"measured_from": 0.0, "measured_to": 5.0})
+    row = series("mysql.status.Questions")
+    assert row.mean == pytest.approx(140 / 5)
+    assert row.p50 == pytest.approx(55)
+
+
+def test_statistics_of_a_gauge_leave_the_warm_up_out() -> None:
+    gauge = {"db1": [(float(t), {"mysql.status.Threads_running": 50 if t < 2 else t}) for t in range(8)]}
+    sealed(nodes=gauge, end={"measured_from": 2.0, "measured_to": 6.0})
+    row = series("mysql.status.Threads_running")
+    assert (row.count, row.minimum, row.maximum, row.mean, row.first, row.last) == (4, 2, 5, 3.5, 2, 5)
+    assert row.increase is None
+
+
+def test_a_counter_that_falls_is_a_reset_and_never_a_negative_rate() -> None:
+    sealed(nodes=counter((0, 1000), (1, 1100), (2, 5), (3, 105)), end={"measured_from": 0.0, "measured_to": 3.0})
+    row = series("mysql.status.Questions")
+    assert (row.resets, row.increase, row.minimum, row.count) == (1, 200, 100, 2)
+
+
+def test_gaps_are_kept_as_gaps() -> None:
+    sealed(nodes=counter((0, 0), (1, None), (2, 200), (3, 300)), end={"measured_from": 0.0, "measured_to": 3.0})
+    row = series("mysql.status.Questions")
+    column = codec.decode(row.samples)
+    assert column.observed.tolist() == [True, False, True, True]
+    assert (row.count, row.mean, row.increase) == (2, 100, 300)
+
+
+def test_a_series_outside_the_measured_phase_has_no_statistics() -> None:
+    sealed(nodes=counter((0, 0), (1, 5), (2, 9)), end={"measured_from": 10.0, "measured_to": 20.0})
+    row = series("mysql.status.Questions")
+    assert (row.count, row.mean, row.p99, row.increase) == (0, None, None, None)
+
+
+def test_a_node_and_a_series_may_join_late() -> None:
+    late = [(float(t), {"mysql.status.Uptime": t}) for t in range(5, 9)]
+    early: Samples = [(t + 0.01, {"a": t} if t < 3 else {"a": t, "b": t * t}) for t in range(9)]
+    sealed(nodes={"db1": early, "db2": late})
+    db2 = RunNode.objects.get(name="db2")
+    assert codec.decode_floats(db2.clock).tolist() == [5, 6, 7, 8]
+    b = codec.decode(series("b").samples)
+    assert b.observed.tolist() == [False] * 3 + [True] * 6
+    assert b.values[3:].tolist() == [t * t for t in range(3, 9)]
+
+
+def test_integers_beyond_2_53_are_exact_changing_or_constant() -> None:
+    big = 2**62 + 1
+    nodes = {"db1": [(float(t), {"x": big + t, "y": big, "z": 2**63 + 5}) for t in range(3)]}
+    sealed(nodes=nodes)
+    assert codec.decode(series("x").samples).values.tolist() == [big, big + 1, big + 2]
+    constants = RunNode.objects.get(name="db1").constants
+    assert constants == {"y": big, "z": float(2**63 + 5)}
+    assert type(constants["y"]) is int
+
+
+def test_what_was_sampled_of_the_client_joins_what_it_printed() -> None:
+    sealed(nodes={"client": [(t + 0.5, {"host.load.1m": t / 4}) for t in range(20)]})
+    node = RunNode.objects.get()
+    assert (node.number, node.samples) == (0, 40)
+    assert series("client.throughput", 0).count == 20
+    assert series("host.load.1m", 0).count == 20
+
+
+def test_events_are_stored_once() -> None:
+    event = EventMessage(kind="ddl", label="ALTER", starts_at=3.0, ends_at=4.5, node="db1", detail={"rows": 5})
+    sealed(events=[event, event])
+    row = Event.objects.get()
+    assert (row.kind, row.label, row.starts_at, row.ends_at, row.detail) == ("ddl", "ALTER", 3.0, 4.5, {"rows": 5})
+
+
+def test_a_success_without_totals_is_a_failure_that_keeps_everything() -> None:
+    run = sealed(output=SEGFAULT)
+    assert run.outcome == "failed"
+    assert run.reason.startswith("sysbench printed no totals: mysql_stmt_execute() returned error 2013")
+    assert not Measurement.objects.exists()
+    assert series("client.throughput", 0).count == 4
+    assert sorted((e.kind, e.starts_at, e.detail["count"]) for e in Event.objects.all()) == [
+        ("error", 4, 1),
+        ("error", 4, 4),
+    ]
+    assert storage.read_artifact(Artifact.objects.get()) == SEGFAULT
+
+
+def test_a_success_without_output_is_a_failure() -> None:
+    run = sealed(output=None)
+    assert (run.outcome, run.reason) == ("failed", "no output of sysbench arrived (artifact sysbench.txt)")
+    assert series("mysql.status.Questions").count == 20
+
+
+def test_a_failure_and_a_cancellation_stay_what_they_were() -> None:
+    assert sealed(output=SEGFAULT, end={"outcome": "failed", "reason": "server died"}).reason == "server died"
+    cancelled = sealed(output=None, end={"outcome": "cancelled"})
+    assert (cancelled.outcome, cancelled.reason) == ("cancelled", "")
+
+
+def test_lines_that_nobody_understood_are_kept() -> None:
+    run = sealed(output=b"what is this?\n\x00\xff\n" + OUTPUT)
+    assert run.unparsed_lines == ["what is this?", "\\x00\\xff"]
+    assert run.outcome == "succeeded"
+
+
+def test_an_output_of_noise_is_kept_short_in_the_run() -> None:
+    run = sealed(output=b"noise\n" * 5000 + OUTPUT)
+    assert len(run.unparsed_lines) == 1001
+    assert run.unparsed_lines[-1] == "(and 4000 more lines, in the artifact)"
+
+
+def raw(*lines: bytes) -> bytes:
+    return gzip.compress(b"\n".join([b'{"run": "x", "sequence": 0}', *lines]))
+
+
+LAYOUT = b'{"node":"db1","role":"writer","layout":"a","names":["k"]}'
+
+
+@pytest.mark.parametrize(
+    ("payload", "says"),
+    [
+        (b"no gzip", "not gzip"),
+        (raw(b"not json"), "line 2"),
+        (raw(LAYOUT, b'["db1",0,["12"]]', b'["db1",1,["13"]]'), "'12' is no number"),
+        (raw(LAYOUT, b'["db1",1,[5]]', b'["db1",0,[6]]'), "do not rise"),
+        (raw(LAYOUT, b'["db1",0,[5]]', b'["db1",1,[18446744073709551616]]'), "64 bits"),
+        (raw(LAYOUT, b'["db1",0,[1e999]]'), "infinite"),
+        (raw(b'{"node":"db1","role":"writer","layout":"a","names":["a b"]}', b'["db1",0,[5]]'), "no blank"),
+        (raw(b'{"node":"%s","role":"writer","layout":"a","names":["k"]}' % (b"x" * 81)), "at most 80"),
+        (raw(b'{"event":{"kind":"k","label":"l","starts_at":5,"ends_at":4}}'), "ends before it starts"),
+        (raw(b'{"event":{"kind":"k","label":"a\\u0000b","starts_at":5}}'), "NUL"),
+        (raw(b'{"event":{"label":"l"}}'), "line 2"),
+    ],
+)
+def test_batches_that_cannot_be_read_fail_the_run_and_stay(payload: bytes, says: str) -> None:
+    upload = an_upload(nodes={})
+    upload.batches = [payload]
+    run = upload.send()
+    assert ingest.seal(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.outcome == "failed"
+    assert says in run.reason
+    assert Measurement.objects.get(metric__key="client.throughput").value == 1192.63
+    with tarfile.open(fileobj=BytesIO(storage.read_artifact(Artifact.objects.get(name="batches.tar")))) as archive:
+        kept = archive.extractfile("000000.ndjson.gz")
+        assert kept is not None
+        assert kept.read() == payload
+
+
+def die(*_: Any, **__: Any) -> None:
+    raise MemoryError("killed")
+
+
+@pytest.mark.parametrize("at", ["_gather", "_write_nodes", "_write_measurements", "_compare"])
+def test_a_worker_that_dies_half_way_changes_nothing(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    run = an_upload().send()
+    before, batches = everything(run), list(Batch.objects.values_list("sequence", "checksum"))
+    with monkeypatch.context() as patch:
+        patch.setattr(sealing, at, die)
+        with pytest.raises(MemoryError):
+            ingest.seal(run_id=run.pk)
+    assert everything(run) == before
+    assert list(Batch.objects.values_list("sequence", "checksum")) == batches
+    assert ingest.seal(run_id=run.pk) is True
+    assert series("mysql.status.Questions").mean == 100
+
+
+def test_what_reads_back_differently_is_not_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = an_upload().send()
+    wrong = codec.encode(codec.column([1, 2, 3]))
+    monkeypatch.setattr(codec, "encode", lambda _: wrong)
+    with pytest.raises(sealing.StoredDifferently):
+        ingest.seal(run_id=run.pk)
+    assert Batch.objects.count() == 3
+    assert Run.objects.get().state == "ended"
+
+
+def test_a_damaged_artifact_leaves_the_run_to_be_sealed_later() -> None:
+    run = an_upload(output=OUTPUT + b"\n\n").send()
+    path = storage.path_of(Artifact.objects.get().sha256)
+    default_storage.delete(path)
+    with pytest.raises(storage.DamagedArtifact):
+        ingest.seal(run_id=run.pk)
+    assert Run.objects.get().state == "ended"
+    storage.keep(OUTPUT + b"\n\n")
+    assert ingest.seal(run_id=run.pk) is True
+
+
+@pytest.mark.django_db(transaction=True)
+def test_seals_at_once_have_one_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = an_upload().send()
+    gathered = threading.Barrier(3)
+    gather, answers = sealing._gather, []
+
+    def gather_together(run: Run) -> Any:
+        found = gather(run)
+        gathered.wait(timeout=10)
+        return found
+
+    def seal() -> None:
+        try:
+            answers.append(ingest.seal(run_id=run.pk))
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(sealing, "_gather", gather_together)
+    threads = [threading.Thread(target=seal) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert answers == [True, True, True]
+    assert Series.objects.filter(metric__key="mysql.status.Questions").count() == 1
+    assert Measurement.objects.filter(metric__key="client.throughput").count() == 1
+    assert not Batch.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_resent_while_its_run_is_sealed_is_not_stored_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = an_upload()
+    run = upload.send()
+    compare, answers = sealing._compare, []
+    resends: list[threading.Thread] = []
+
+    def resend() -> None:
+        try:
+            answers.append(upload.send_batch(0))
+        finally:
+            connection.close()
+
+    def compare_meanwhile(*arguments: Any) -> None:
+        resends.append(threading.Thread(target=resend))
+        resends[0].start()
+        resends[0].join(timeout=0.3)
+        compare(*arguments)
+
+    monkeypatch.setattr(sealing, "_compare", compare_meanwhile)
+    assert ingest.seal(run_id=run.pk)
+    resends[0].join(timeout=10)
+    assert answers == [False]
+    assert not Batch.objects.exists()
+
+
+def test_batches_of_a_cancelled_run_with_a_hole_do_not_stop_its_seal() -> None:
+    upload = an_upload(output=None)
+    upload.send_batch(0)
+    upload.send_batch(2)
+    upload.end(outcome="cancelled", batches=2, ended_at=(START + timedelta(seconds=9)).isoformat())
+    assert ingest.seal(run_id=upload.run.pk)
+    upload.run.refresh_from_db()
+    assert (upload.run.state, upload.run.outcome) == ("sealed", "cancelled")
+
+
+def test_an_open_run_is_left_alone() -> None:
+    assert ingest.seal(run_id=an_open_run().pk) is False

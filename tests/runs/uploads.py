@@ -1,0 +1,142 @@
+"""What an agent would send of one run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from apps.catalog.models import LoadLevel, System, Workload
+from apps.runs import ingest
+from apps.runs.models import Run
+from tests.builders import START, a_load_level, a_system, a_workload
+from workers import wire
+from workers.wire import BatchEncoder, EventMessage, Number
+
+RECORDINGS = Path(__file__).parents[1] / "data" / "recordings"
+OUTPUT = (RECORDINGS / "sysbench_single" / "oltp_read_write_t4_p95_hist.txt").read_bytes()
+SEGFAULT = (RECORDINGS / "sysbench_errors" / "server_killed_fatal_t4.txt").read_bytes()
+Samples = Sequence[tuple[float, Mapping[str, Number]]]
+
+
+def an_open_run(
+    *,
+    system: System | None = None,
+    workload: Workload | None = None,
+    load_level: LoadLevel | None = None,
+    nodes: Sequence[str] = ("db1",),
+    **fields: Any,
+) -> Run:
+    message = {
+        "job": 1,
+        "attempt": 1,
+        "load_level": wire.LoadLevelMessage(threads=4),
+        "started_at": START.isoformat(),
+        "warmup": 0.0,
+        "duration": 20.0,
+        "nodes": [wire.RunNodeMessage(name=name, role="writer", variables={"port": "3306"}) for name in nodes],
+    }
+    return ingest.open_run(
+        uid=fields.pop("uid", None) or uuid4(),
+        system=system or a_system(),
+        workload=workload or a_workload(),
+        load_level=load_level or a_load_level(),
+        repetition=fields.pop("repetition", 1),
+        provenance="agent",
+        message=wire.RunMessage(**{**message, **fields}),
+    )
+
+
+@dataclass
+class Upload:
+    """The batches and the artifact of one run, to be sent in any order."""
+
+    run: Run
+    batches: list[bytes] = field(default_factory=list)
+    output: bytes | None = OUTPUT
+
+    def send_batch(self, sequence: int) -> bool:
+        payload = self.batches[sequence]
+        return ingest.accept_batch(run=self.run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
+
+    def send_output(self) -> bool:
+        if self.output is None:
+            return False
+        return ingest.accept_artifact(
+            run=self.run, name="sysbench.txt", sha256=wire.checksum(self.output), content=self.output
+        )
+
+    def end(self, **fields: Any) -> None:
+        ingest.end_run(run=self.run, message=self.end_message(**fields))
+
+    def end_message(self, **fields: Any) -> wire.RunEndMessage:
+        announced = (
+            []
+            if self.output is None
+            else [wire.ArtifactMessage(name="sysbench.txt", sha256=wire.checksum(self.output), size=len(self.output))]
+        )
+        message = {
+            "outcome": "succeeded",
+            "ended_at": (START + timedelta(seconds=21)).isoformat(),
+            "batches": len(self.batches),
+            "artifacts": announced,
+        }
+        return wire.RunEndMessage(**{**message, **fields})
+
+    def send(self, **end: Any) -> Run:
+        """All of it, in order."""
+        for sequence in range(len(self.batches)):
+            self.send_batch(sequence)
+        self.send_output()
+        self.end(**end)
+        return self.run
+
+
+def an_upload(
+    *,
+    run: Run | None = None,
+    nodes: Mapping[str, Samples] | None = None,
+    events: Sequence[EventMessage] = (),
+    output: bytes | None = OUTPUT,
+    lines: Sequence[tuple[float, str]] = (),
+    seconds_a_batch: float = 10,
+) -> Upload:
+    """`nodes`: name -> samples (t, values), in the order of time."""
+    nodes = {"db1": a_minute()} if nodes is None else nodes
+    run = run or an_open_run(nodes=list(nodes))
+    encoder = BatchEncoder(run=str(run.uid))
+    upload = Upload(run=run, output=output)
+    said: list[tuple[float, str | None, Any]] = [
+        (t, name, values) for name, rows in nodes.items() for t, values in rows
+    ]
+    said += [(t, None, line) for t, line in lines]
+    boundary = seconds_a_batch
+    for event in events:
+        encoder.add_event(event)
+    for t, name, what in sorted(said, key=lambda entry: entry[0]):
+        if t >= boundary:
+            upload.batches.append(encoder.flush()[1])
+            boundary += seconds_a_batch
+        if name is None:
+            encoder.add_output(t=t, line=what)
+        else:
+            encoder.add_sample(node=name, role="writer", t=t, values=what)
+    if not encoder.is_empty():
+        upload.batches.append(encoder.flush()[1])
+    return upload
+
+
+def a_minute(seconds: int = 20) -> list[tuple[float, dict[str, Number]]]:
+    """A counter of 100/s, a gauge that swings, and one value that never changes."""
+    return [
+        (
+            float(t),
+            {
+                "mysql.status.Questions": 1_000 + 100 * t,
+                "mysql.status.Threads_running": 3 + t % 4,
+                "mysql.status.Max_used_connections": 7,
+            },
+        )
+        for t in range(seconds + 1)
+    ]
