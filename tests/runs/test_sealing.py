@@ -282,8 +282,9 @@ LAYOUT = b'{"node":"db1","role":"writer","layout":"a","names":["k"]}'
         (raw(b'{"node":"%s","role":"writer","layout":"a","names":["k"]}' % (b"x" * 81)), "at most 80"),
         (raw(b'{"event":{"kind":"k","label":"l","starts_at":5,"ends_at":4}}'), "ends before it starts"),
         (raw(b'{"event":{"kind":"k","label":"a\\u0000b","starts_at":5}}'), "NUL"),
-        (raw(b'{"event":{"label":"l"}}'), "line 2"),
+        (raw(b'{"event":{"label":"l"}}'), "`kind`"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "batch",
 )
 def test_batches_that_cannot_be_read_fail_the_run_and_stay(payload: bytes, says: str) -> None:
     upload = an_upload(nodes={})
