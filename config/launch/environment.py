@@ -85,7 +85,7 @@ def _ensure_uv(places: Places, screen: Screen) -> list[str | Path]:
     step, log = Step(screen, "Installing uv"), places.log_of("uv")
     shutil.rmtree(home, ignore_errors=True)
     home.parent.mkdir(parents=True, exist_ok=True)
-    arguments = ["install", "--quiet", "--require-hashes", "--only-binary", ":all:", "-r", str(UV_LOCK)]
+    arguments = ["install", "--require-hashes", "--only-binary", ":all:", "-r", str(UV_LOCK)]
     if _has("venv") and _has("ensurepip"):
         code = processes.run([sys.executable, "-m", "venv", home], step=step, log=log)
         if code == 0:

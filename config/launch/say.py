@@ -43,8 +43,9 @@ class Screen:
             self.out.flush()
         except BrokenPipeError:
             # Whoever read our lines has gone; the programs go on.
-            self.out = open(os.devnull, "w")  # noqa: SIM115 - for the rest of the process
-            self.is_terminal = False
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.out.fileno())
+            os.close(nowhere)
 
 
 class Step:
