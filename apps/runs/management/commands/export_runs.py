@@ -16,7 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("runs", nargs="+", type=int, help="ids of runs")
         parser.add_argument("--output", type=Path, required=True, help="zip file to write")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *_: Any, **options: Any) -> None:
         try:
             count = write_bundle(runs=options["runs"], path=options["output"])
         except (Run.DoesNotExist, OSError) as error:

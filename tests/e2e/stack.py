@@ -1,0 +1,124 @@
+"""The whole product as processes of its own: web, Celery worker with beat, and an agent, on the test's database."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import httpx
+from django.conf import settings
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BIN = Path(sys.executable).parent
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _database_url() -> str:
+    wanted = connection.settings_dict
+    password = f":{wanted['PASSWORD']}" if wanted["PASSWORD"] else ""
+    return f"postgres://{wanted['USER']}{password}@{wanted['HOST']}:{wanted['PORT']}/{wanted['NAME']}"
+
+
+@dataclass
+class Stack:
+    """Processes started in `folder`, logs beside them; `close` ends each by its process id."""
+
+    folder: Path
+    port: int = field(default_factory=free_port)
+    _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _logs: list[IO[bytes]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "DATABASE_URL": _database_url(),
+            "REDIS_URL": settings.REDIS_URL,
+            "SPLASHBOARD_VAR": str(self.folder),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+
+    def manage(self, *arguments: str) -> str:
+        """Output of a management command."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def start(self, name: str, *command: str) -> None:
+        log = (self.folder / f"{name}.log").open("ab")
+        self._logs.append(log)
+        self._running[name] = subprocess.Popen(
+            command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+
+    def start_web(self) -> None:
+        self.manage("collectstatic", "--noinput", "--verbosity", "0")
+        granian = (str(BIN / "granian"), "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(self.port))
+        self.start("web", *granian, "--blocking-threads", "4", "config.wsgi:application")
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"{self.url}/api/v1/health/").status_code < 500:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.1)
+        raise AssertionError(f"the web server did not answer in 30 s:\n{self.log('web')}")
+
+    def start_worker(self) -> None:
+        celery = (str(BIN / "celery"), "-A", "workers.celery", "worker", "--beat", "--concurrency", "2")
+        self.start("worker", *celery, "--schedule", str(self.folder / "beat"), "--loglevel", "INFO")
+
+    def start_agent(self, *, systems: str) -> None:
+        """`systems`: the TOML of the systems that the agent can reach."""
+        secret = self.manage("register_agent", "local").strip().splitlines()[-1]
+        token = self.folder / "agent.token"
+        token.write_text(secret)
+        token.chmod(0o600)
+        config = self.folder / "agent.toml"
+        config.write_text(
+            f'[server]\nurl = "{self.url}"\ntoken_file = "{token}"\n\n[agent]\nspool = "{self.folder / "spool"}"\n\n{systems}'
+        )
+        self.start("agent", sys.executable, "-m", "workers.agent", "run", "--config", str(config))
+
+    def log(self, name: str) -> str:
+        return (self.folder / f"{name}.log").read_text(errors="replace")[-8000:]
+
+    def stop(self, name: str) -> None:
+        process = self._running.pop(name)
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def close(self) -> None:
+        for name in list(self._running)[::-1]:
+            self.stop(name)
+        for log in self._logs:
+            log.close()
+
+
+def chromium() -> str:
+    path = shutil.which("chromium")
+    assert path, "Chromium is not on PATH: apt-get install chromium"
+    return path

@@ -1,0 +1,104 @@
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from apps.catalog.models import System
+from apps.runs import ingest
+from apps.runs.bundle import MalformedBundle, read_bundle, write_bundle
+from apps.runs.models import Artifact, Event, Measurement, Run, RunNode, Series
+from tests.runs.uploads import Samples, an_open_run, an_upload
+from workers import wire
+
+pytestmark = pytest.mark.django_db
+
+# A restart, a second without an answer, an integer beyond 2^53, decimals, and a series that joins late.
+NODES: dict[str, Samples] = {
+    "db1": [
+        (0.013, {"mysql.status.Questions": 2**60, "host.load.1m": 0.1}),
+        (1.021, {"mysql.status.Questions": 2**60 + 7, "host.load.1m": 0.3, "host.cpus": 2}),
+        (2.5, {"mysql.status.Questions": None, "host.load.1m": 0.2, "host.cpus": 2}),
+        (3.02, {"mysql.status.Questions": 12, "host.load.1m": 0.7, "host.cpus": 2}),
+    ],
+    "db2": [(0.4, {"mysql.status.Uptime": 5}), (1.4, {"mysql.status.Uptime": 6})],
+}
+
+
+def a_sealed_run(**what: Any) -> Run:
+    event = wire.EventMessage(kind="ddl", label="ALTER TABLE", starts_at=1.0, ends_at=2.0, node="db1")
+    lines = [(1.5, "[ 1s ] thds: 4 tps: 1"), (2.5, "[ 2s ] thds: 4 tps: 1")]
+    run = an_upload(nodes=NODES, events=[event], lines=lines, **what).send(measured_from=0.5, measured_to=20.5)
+    assert ingest.seal(run_id=run.pk)
+    run.refresh_from_db()
+    return run
+
+
+def content(run: Run) -> dict[str, Any]:
+    """All that a reader could see of a run, without the numbers of rows."""
+    hidden = {"id", "run_id", "system_id", "sealed_at", "created_at", "artifact_id"}
+    rows = {
+        "run": Run.objects.filter(pk=run.pk),
+        "nodes": RunNode.objects.filter(run=run),
+        "series": Series.objects.filter(run=run).order_by("metric_id", "node"),
+        "measurements": Measurement.objects.filter(run=run).order_by("metric_id"),
+        "events": Event.objects.filter(run=run).order_by("starts_at", "label"),
+        "artifacts": Artifact.objects.filter(run=run).order_by("name"),
+    }
+    return {
+        name: [{k: v for k, v in row.items() if k not in hidden} for row in found.values()]
+        for name, found in rows.items()
+    }
+
+
+def forget(run: Run) -> None:
+    Measurement.objects.filter(run=run).delete()
+    system = run.system
+    run.delete()
+    system.delete()
+
+
+def test_a_run_comes_back_from_a_bundle_as_it_was(tmp_path: Path) -> None:
+    run = a_sealed_run()
+    before, slug = content(run), run.system.slug
+    assert write_bundle(runs=[run.pk], path=tmp_path / "runs.zip") == 1
+    forget(run)
+    (back,) = read_bundle(tmp_path / "runs.zip")
+    assert content(back) == before
+    assert System.objects.get(slug=slug).release.platform.slug == "mariadb"
+    assert before["series"]
+    assert before["events"]
+
+
+def test_importing_a_bundle_again_changes_nothing(tmp_path: Path) -> None:
+    run = a_sealed_run()
+    write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")
+    before = content(run)
+    assert read_bundle(tmp_path / "runs.zip") == []
+    assert content(run) == before
+
+
+def test_a_run_that_is_not_complete_is_not_exported(tmp_path: Path) -> None:
+    run = an_open_run()
+    with pytest.raises(CommandError, match=f"no complete run {run.pk}"):
+        call_command("export_runs", str(run.pk), "--output", str(tmp_path / "runs.zip"))
+
+
+def test_a_file_that_is_no_bundle_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "runs.zip").write_bytes(b"no zip")
+    with pytest.raises(MalformedBundle, match="export_runs"):
+        read_bundle(tmp_path / "runs.zip")
+
+
+def test_a_bundle_that_lacks_a_raw_file_is_refused_and_names_it(tmp_path: Path) -> None:
+    run = a_sealed_run()
+    write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")
+    forget(run)
+    with zipfile.ZipFile(tmp_path / "runs.zip") as whole, zipfile.ZipFile(tmp_path / "cut.zip", "w") as cut:
+        for name in whole.namelist():
+            if not name.endswith("sysbench.txt"):
+                cut.writestr(name, whole.read(name))
+    with pytest.raises(MalformedBundle, match=r"sysbench\.txt"):
+        read_bundle(tmp_path / "cut.zip")
