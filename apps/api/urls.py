@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from apps.api import agents, catalog, comparisons, health, schema, systems
+from apps.api import agents, agents_public, campaigns, catalog, comparisons, health, published, schema, systems
 
 app_name = "api"
 urlpatterns: list[URLPattern] = [
@@ -13,6 +13,12 @@ urlpatterns: list[URLPattern] = [
     path("workloads/", catalog.Workloads.as_view(), name="workloads"),
     path("metrics/", catalog.Metrics.as_view(), name="metrics"),
     path("comparisons/", comparisons.Comparisons.as_view(), name="comparisons"),
+    path("campaigns/", campaigns.Campaigns.as_view(), name="campaigns"),
+    path("campaigns/<int:campaign_id>/", campaigns.OneCampaign.as_view(), name="campaign"),
+    path("campaigns/<int:campaign_id>/cancel", campaigns.CancelCampaign.as_view(), name="cancel-campaign"),
+    path("jobs/<int:job_id>/cancel", campaigns.CancelJob.as_view(), name="cancel-job"),
+    path("agents/", agents_public.Agents.as_view(), name="agents"),
+    path("published/", published.Published.as_view(), name="published"),
     path("health/", health.Health.as_view(), name="health"),
     path("schema/", schema.Schema.as_view(), name="schema"),
     path("docs/", schema.docs, name="docs"),

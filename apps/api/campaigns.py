@@ -1,0 +1,231 @@
+"""Campaigns and their jobs: plan, follow, cancel."""
+
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
+from apps.api.strict import MOST_SECONDS, MOST_THREADS, SLUG, FiniteField, Strict
+from apps.catalog import services as catalog
+from apps.catalog.models import System, Workload
+from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch import queries
+from apps.dispatch import services as dispatch
+from apps.dispatch.models import Campaign, Job
+from workers import tasks
+
+# ---------------------------------------------------------------- what is answered
+
+
+class NamedSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    slug = serializers.CharField(help_text="empty: it has none")
+    name = serializers.CharField()
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    state = serializers.CharField(help_text="waiting, running, done, failed or cancelled")
+    jobs = serializers.IntegerField()
+    jobs_done = serializers.IntegerField(help_text="ended, however they ended")
+    jobs_active = serializers.IntegerField()
+    jobs_failed = serializers.IntegerField()
+    jobs_cancelled = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    runs_done = serializers.IntegerField()
+    runs_per_hour = serializers.FloatField(source="rate", allow_null=True)
+    remaining_seconds = serializers.FloatField(source="remaining", allow_null=True, help_text="null: none, or unknown")
+    by_plan = serializers.BooleanField(help_text="the estimate is the plan's: no run is done yet")
+
+
+class CampaignSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    address = serializers.SerializerMethodField(help_text="of its page")
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField()
+    cancelled_at = serializers.DateTimeField(allow_null=True)
+    systems = NamedSerializer(many=True)
+    workloads = NamedSerializer(many=True)
+    load_levels = serializers.ListField(child=serializers.CharField())
+    repetitions = serializers.IntegerField()
+    warmup = serializers.FloatField(help_text="s of each run")
+    duration = serializers.FloatField(help_text="s of each run's measured phase")
+    progress = ProgressSerializer()
+
+    def get_address(self, row: queries.CampaignRow) -> str:
+        request: Request = self.context["request"]
+        return request.build_absolute_uri(reverse("web:campaign", args=[row.id]))
+
+
+class JobRunSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    load_level = serializers.CharField()
+    threads = serializers.IntegerField()
+    state = serializers.CharField()
+    outcome = serializers.CharField()
+    attempt = serializers.IntegerField()
+
+
+class JobSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    system = NamedSerializer()
+    workload = NamedSerializer()
+    repetition = serializers.IntegerField()
+    position = serializers.IntegerField(help_text="its place in the order that the campaign wants")
+    state = serializers.CharField(help_text="queued, matched, running, cancelling, succeeded, failed or cancelled")
+    attempt = serializers.IntegerField()
+    agent = serializers.CharField(help_text="empty: none has it")
+    reason = serializers.CharField()
+    doing = serializers.CharField(help_text="what the agent says it is doing now")
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    runs = JobRunSerializer(many=True)
+
+
+class CampaignDetailSerializer(CampaignSerializer):
+    jobs = JobSerializer(many=True)
+    obstacles = serializers.ListField(child=serializers.CharField(), help_text="why jobs wait, in sentences")
+
+
+class CancellationSerializer(serializers.Serializer[Any]):
+    changed = serializers.BooleanField(help_text="false: there was nothing left to cancel")
+    state = serializers.CharField()
+    message = serializers.CharField()
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+class CampaignParameters(Parameters):
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200, help_text="entries a page")
+    cursor = serializers.IntegerField(
+        required=False, min_value=1, max_value=LARGEST_ID, help_text="where the page begins: taken from `next`"
+    )
+
+
+class PlannedLoadLevel(Strict):
+    threads = serializers.IntegerField(min_value=1, max_value=MOST_THREADS)
+    rate = FiniteField(required=False, allow_null=True, default=None, min_value=0.001, max_value=1e9, help_text="1/s")
+
+
+class CampaignPlan(Strict):
+    """Systems x workloads x load levels x repetitions, run interleaved (A B, B A, …)."""
+
+    name = serializers.CharField(max_length=120)
+    systems = serializers.ListField(child=serializers.RegexField(SLUG, max_length=80), max_length=100)
+    workloads = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), max_length=100)
+    load_levels = serializers.ListSerializer[Any](child=PlannedLoadLevel(), max_length=100)
+    repetitions = serializers.IntegerField(min_value=1, max_value=10_000)
+    warmup = FiniteField(required=False, default=0.0, min_value=0, max_value=MOST_SECONDS, help_text="s of each run")
+    duration = FiniteField(min_value=0.1, max_value=MOST_SECONDS, help_text="s of each run's measured phase")
+
+
+def plan(stated: dict[str, Any], *, by: User | None) -> Campaign:
+    """`stated`: a valid CampaignPlan. Raises Invalid naming every field at fault."""
+    systems = {system.slug: system for system in System.objects.filter(slug__in=stated["systems"])}
+    workloads = Workload.objects.in_bulk(stated["workloads"])
+    errors = [
+        *_unknown("systems", stated["systems"], systems, "see /api/v1/systems/"),
+        *_unknown("workloads", stated["workloads"], workloads, "see /api/v1/workloads/"),
+    ]
+    if errors:
+        raise Invalid(errors)
+    with transaction.atomic():
+        return dispatch.create_campaign(
+            name=stated["name"],
+            systems=[systems[slug] for slug in stated["systems"]],
+            workloads=[workloads[pk] for pk in stated["workloads"]],
+            load_levels=[catalog.load_level_for(**level) for level in stated["load_levels"]],
+            repetitions=stated["repetitions"],
+            warmup=stated["warmup"],
+            duration=stated["duration"],
+            created_by=by,
+        )
+
+
+def _unknown(field: str, wanted: list[Any], found: dict[Any, Any], remedy: str) -> list[FieldProblem]:
+    return [
+        FieldProblem(f"{field}.{place}", f"there is no {key!r}", remedy)
+        for place, key in enumerate(wanted)
+        if key not in found
+    ]
+
+
+# ---------------------------------------------------------------- endpoints
+
+
+def _person(request: Request) -> User | None:
+    return request.user if isinstance(request.user, User) else None
+
+
+def _detail(request: Request, campaign_id: int) -> dict[str, Any]:
+    found = queries.load_campaign(campaign_id, now=timezone.now())
+    if found is None:
+        raise Http404(f"There is no campaign {campaign_id}.")
+    row = CampaignSerializer(found.row, context={"request": request}).data
+    return {**row, "jobs": JobSerializer(found.jobs, many=True).data, "obstacles": found.obstacles}
+
+
+class Campaigns(APIView):
+    @extend_schema(
+        operation_id="list_campaigns",
+        parameters=[CampaignParameters],
+        responses=listing(CampaignSerializer, name="Campaign"),
+    )
+    def get(self, request: Request) -> Response:
+        """Campaigns with their progress, newest first."""
+        parameters = CampaignParameters.read(request)
+        limit = parameters["limit"]
+        rows = queries.list_campaigns(now=timezone.now(), limit=limit + 1, before=parameters.get("cursor"))
+        cursor = rows[limit - 1].id if len(rows) > limit else None
+        page = CampaignSerializer(rows[:limit], many=True, context={"request": request})
+        return Response({"next": next_page(request, cursor=cursor), "results": page.data})
+
+    @extend_schema(operation_id="plan_campaign", request=CampaignPlan, responses={201: CampaignDetailSerializer})
+    def post(self, request: Request) -> Response:
+        """Plans a campaign; agents that can reach its systems begin as soon as they are free."""
+        stated = CampaignPlan(data=request.data)
+        stated.is_valid(raise_exception=True)
+        campaign = plan(stated.validated_data, by=_person(request))
+        tasks.enqueue(tasks.match_jobs)
+        answer = _detail(request, campaign.pk)
+        return Response(answer, status=201, headers={"Location": reverse("api:campaign", args=[campaign.pk])})
+
+
+class OneCampaign(APIView):
+    @extend_schema(operation_id="read_campaign", responses=CampaignDetailSerializer)
+    def get(self, request: Request, campaign_id: int) -> Response:
+        """A campaign with its jobs, in the order in which they are to run, and the runs that came of them."""
+        NoParameters.read(request)
+        return Response(_detail(request, campaign_id))
+
+
+class CancelCampaign(APIView):
+    @extend_schema(operation_id="cancel_campaign", request=None, responses=CancellationSerializer)
+    def post(self, request: Request, campaign_id: int) -> Response:
+        """Cancels every job that has not ended: waiting ones at once, a running one when its agent has cleaned up."""
+        campaign = Campaign.objects.filter(pk=campaign_id).first()
+        if campaign is None:
+            raise Http404(f"There is no campaign {campaign_id}.")
+        done = dispatch.cancel_campaign(campaign=campaign, by=_person(request), now=timezone.now())
+        return Response(CancellationSerializer(done).data)
+
+
+class CancelJob(APIView):
+    @extend_schema(operation_id="cancel_job", request=None, responses=CancellationSerializer)
+    def post(self, request: Request, job_id: int) -> Response:
+        """Cancels one job: a waiting one at once, a running one when its agent has cleaned up."""
+        job = Job.objects.filter(pk=job_id).first()
+        if job is None:
+            raise Http404(f"There is no job {job_id}.")
+        done = dispatch.cancel_job(job=job, by=_person(request), now=timezone.now())
+        return Response(CancellationSerializer(done).data)
