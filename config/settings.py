@@ -77,6 +77,7 @@ SPLASHBOARD_PUBLIC_READ = env.bool("SPLASHBOARD_PUBLIC_READ", default=True)
 
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "web:sign-in"
+LOGIN_REDIRECT_URL = "web:overview"
 
 USE_TZ = True
 TIME_ZONE = "UTC"

@@ -6,6 +6,6 @@ from apps.api.problems import unknown_address
 
 urlpatterns = [
     path("api/v1/", include("apps.api.urls")),
-    re_path(r"^api(/.*)?$", unknown_address),
+    re_path(r"^api(?:/.*)?$", unknown_address),
     path("", include("apps.web.urls")),
 ]

@@ -1,0 +1,64 @@
+"""Signing in with a password or with a link that works once, signing out, and who may write."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth import login, logout
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LoginView, redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.accounts import services
+from apps.accounts.models import User
+
+View = Callable[..., HttpResponse]
+
+
+def writers_only(view: View) -> View:
+    """Strangers are asked to sign in first; readers are told that they may only read."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        user = request.user
+        if not isinstance(user, User):
+            return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
+        if not user.may_write:
+            raise PermissionDenied("This needs the role engineer or administrator.")
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+@method_decorator(login_not_required, name="dispatch")
+class SignIn(LoginView):
+    template_name = "web/sign_in.html"
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
+    """Signs in by POST only: programs that look into links (mail filters, previews) would use up a GET."""
+    now = timezone.now()
+    if request.method == "POST":
+        user = services.use_sign_in_link(secret=secret, now=now)
+        if user is not None:
+            login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+            return HttpResponseRedirect("/")
+    else:
+        user = services.owner_of_sign_in_link(secret=secret, now=now)
+    return render(request, "web/sign_in_link.html", {"owner": user}, status=200 if user else 410)
+
+
+@login_not_required
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect("web:overview")

@@ -1,0 +1,19 @@
+"""The page of agents: who is alive, what each does, and how to add one."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.dispatch import queries
+from apps.dispatch.agents import AGENT_ALIVE_FOR
+from apps.web.pages import render_page
+
+
+@require_safe
+def show_all(request: HttpRequest) -> HttpResponse:
+    context = {
+        "agents": queries.list_agents(now=timezone.now()),
+        "alive_for": AGENT_ALIVE_FOR.total_seconds(),
+        "address": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return render_page(request, "web/agents.html", context, part="web/agents_table.html")

@@ -1,0 +1,89 @@
+"""The commands of an installation print one secret each, or one clear sentence."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from apps.accounts import services
+from apps.accounts.models import User
+from apps.dispatch.agents import agent_of_secret
+from apps.dispatch.models import Agent
+from tests.builders import a_user, an_agent
+
+
+def run(*words: str) -> str:
+    out = StringIO()
+    call_command(*words, stdout=out, stderr=StringIO())
+    return out.getvalue().strip()
+
+
+def test_sign_in_link_makes_the_administrator_and_prints_a_path_that_works(db: None) -> None:
+    path = run("sign_in_link")
+    assert path.startswith("/sign-in/")
+    user = services.use_sign_in_link(secret=path.split("/")[2], now=timezone.now())
+    assert user is not None
+    assert (user.username, user.role) == ("admin", "administrator")
+    run("sign_in_link")
+    assert User.objects.count() == 1
+
+
+def test_sign_in_link_for_somebody_else(db: None) -> None:
+    a_user(username="ann")
+    secret = run("sign_in_link", "ann").split("/")[2]
+    user = services.use_sign_in_link(secret=secret, now=timezone.now())
+    assert user is not None
+    assert user.username == "ann"
+    with pytest.raises(CommandError, match="no active user 'bob'"):
+        run("sign_in_link", "bob")
+
+
+def test_token_is_printed_and_works(db: None) -> None:
+    ann = a_user(username="ann")
+    assert services.user_of_token(run("create_token", "ann", "nightly"), timezone.now()) == ann
+
+
+def test_token_refusals_say_what_to_do(db: None) -> None:
+    a_user(username="ann")
+    run("create_token", "ann", "nightly")
+    with pytest.raises(CommandError, match="has a token 'nightly' already: choose another name"):
+        run("create_token", "ann", "nightly")
+    with pytest.raises(CommandError, match=r"no user 'bob'\. Users: ann"):
+        run("create_token", "bob", "nightly")
+    with pytest.raises(CommandError, match="1 to 100 characters"):
+        run("create_token", "ann", " ")
+    User.objects.update(is_active=False)
+    with pytest.raises(CommandError, match="not active"):
+        run("create_token", "ann", "other")
+
+
+def test_agent_is_registered_once_and_its_secret_works(db: None) -> None:
+    secret = run("register_agent", "box-1")
+    agent = agent_of_secret(secret=secret, now=timezone.now())
+    assert agent is not None
+    assert agent.name == "box-1"
+    with pytest.raises(CommandError, match="an agent 'box-1' already"):
+        run("register_agent", "box-1")
+
+
+def test_rotation_ends_the_old_secret(db: None) -> None:
+    old = run("register_agent", "box-1")
+    new = run("register_agent", "box-1", "--rotate")
+    now = timezone.now()
+    assert agent_of_secret(secret=old, now=now) is None
+    assert agent_of_secret(secret=new, now=now) is not None
+    with pytest.raises(CommandError, match="no agent 'box-2'"):
+        run("register_agent", "box-2", "--rotate")
+
+
+def test_rotation_lets_a_revoked_agent_in_again(db: None) -> None:
+    agent = an_agent(revoked_at=timezone.now())
+    assert agent_of_secret(secret=run("register_agent", agent.name, "--rotate"), now=timezone.now()) == agent
+
+
+@pytest.mark.parametrize("name", ["", "two words", "ümlaut", "a/b"])
+def test_agent_names_are_slugs(db: None, name: str) -> None:
+    with pytest.raises(CommandError, match="is no name for an agent"):
+        run("register_agent", name)
+    assert not Agent.objects.exists()
