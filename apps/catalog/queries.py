@@ -1,0 +1,215 @@
+"""What the catalog holds, as small frozen values for the Catalog page. The number of queries is fixed."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, Prefetch, Q
+
+from apps.catalog import rules
+from apps.catalog.models import HardwareClass, Metric, Platform, Release, System, Workload
+
+
+@dataclass(frozen=True)
+class SystemValue:
+    slug: str
+    name: str
+    hardware: str
+    nodes: int
+    endpoint: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ReleaseValue:
+    version: str
+    released_on: date | None
+    systems: tuple[SystemValue, ...]
+
+
+@dataclass(frozen=True)
+class PlatformValue:
+    """`releases` from the oldest to the newest."""
+
+    slug: str
+    name: str
+    color: int | None
+    replication: str
+    description: str
+    releases: tuple[ReleaseValue, ...]
+
+
+@dataclass(frozen=True)
+class HardwareValue:
+    """None and empty text: not stated."""
+
+    slug: str
+    name: str
+    provider: str
+    label: str
+    vcpu: int | None
+    memory_bytes: int | None
+    storage: str
+    iops: int | None
+    network_bits_per_second: int | None
+    region: str
+    price_per_hour: Decimal | None
+    price_source: str
+    systems: int
+
+    @property
+    def network_gigabits(self) -> float | None:
+        """Gbit/s."""
+        return None if self.network_bits_per_second is None else self.network_bits_per_second / 1e9
+
+
+@dataclass(frozen=True)
+class WorkloadValue:
+    id: int
+    tool: str
+    name: str
+    parameters: dict[str, Any]
+    primary_metric: str
+    content_hash: str
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """`rate_unit` is the unit in which charts show a counter; empty for a gauge."""
+
+    key: str
+    name: str
+    unit: str
+    rate_unit: str
+    kind: str
+    direction: str
+    resource: str
+    aspect: str
+    description: str
+    curated: bool
+
+
+@dataclass(frozen=True)
+class MetricFilter:
+    """Empty: every described metric. `text` is sought in key, name and description."""
+
+    text: str = ""
+    resource: str = ""
+    direction: str = ""
+    aspect: str = ""
+    undescribed: bool = False  # also counters that a server sent and nobody has described
+
+
+@dataclass(frozen=True)
+class MetricCounts:
+    described: int
+    undescribed: int
+
+
+def list_platforms() -> list[PlatformValue]:
+    systems = System.objects.filter(archived_at=None).select_related("hardware_class").prefetch_related("nodes")
+    releases = Release.objects.prefetch_related(Prefetch("systems", queryset=systems))
+    found = Platform.objects.prefetch_related(Prefetch("releases", queryset=releases))
+    platforms = [
+        PlatformValue(
+            slug=platform.slug,
+            name=platform.name,
+            color=platform.color,
+            replication=platform.replication,
+            description=platform.description,
+            releases=tuple(_release(release) for release in platform.releases.all()),
+        )
+        for platform in found
+    ]
+    return sorted(platforms, key=lambda p: (p.color is None, p.color, p.name))
+
+
+def list_hardware() -> list[HardwareValue]:
+    return [
+        HardwareValue(
+            slug=row.slug,
+            name=row.name,
+            provider=row.provider,
+            label=row.label,
+            vcpu=row.vcpu,
+            memory_bytes=row.memory_bytes,
+            storage=row.storage,
+            iops=row.iops,
+            network_bits_per_second=row.network_bits_per_second,
+            region=row.region,
+            price_per_hour=row.price_per_hour,
+            price_source=row.price_source,
+            systems=row.systems_held,
+        )
+        for row in HardwareClass.objects.annotate(systems_held=Count("systems"))
+    ]
+
+
+def list_workloads() -> list[WorkloadValue]:
+    return [
+        WorkloadValue(
+            id=row.pk,
+            tool=row.tool,
+            name=row.name,
+            parameters=row.parameters,
+            primary_metric=row.primary_metric.key,
+            content_hash=row.content_hash,
+        )
+        for row in Workload.objects.select_related("primary_metric")
+    ]
+
+
+def list_metrics(chosen: MetricFilter) -> list[MetricValue]:
+    rows = Metric.objects.all() if chosen.undescribed else Metric.objects.filter(curated=True)
+    if chosen.text:
+        text = chosen.text
+        rows = rows.filter(Q(key__icontains=text) | Q(name__icontains=text) | Q(description__icontains=text))
+    for field in ("resource", "direction", "aspect"):
+        wanted = getattr(chosen, field)
+        if wanted:
+            rows = rows.filter(**{field: wanted})
+    return [
+        MetricValue(
+            key=row.key,
+            name=row.name,
+            unit=row.unit,
+            rate_unit=rules.rate_unit(row.unit) if row.kind == Metric.Kind.COUNTER else "",
+            kind=row.kind,
+            direction=row.direction,
+            resource=row.resource,
+            aspect=row.aspect,
+            description=row.description,
+            curated=row.curated,
+        )
+        for row in rows
+    ]
+
+
+def count_metrics() -> MetricCounts:
+    counted = Metric.objects.aggregate(
+        described=Count("pk", filter=Q(curated=True)), undescribed=Count("pk", filter=Q(curated=False))
+    )
+    return MetricCounts(**counted)
+
+
+def list_resources() -> list[str]:
+    return list(Metric.objects.exclude(resource="").order_by("resource").values_list("resource", flat=True).distinct())
+
+
+def _release(release: Release) -> ReleaseValue:
+    return ReleaseValue(
+        version=release.version,
+        released_on=release.released_on,
+        systems=tuple(
+            SystemValue(
+                slug=system.slug,
+                name=system.name,
+                hardware=system.hardware_class.name,
+                nodes=len(system.nodes.all()),
+                endpoint=system.endpoint,
+                settings=system.settings,
+            )
+            for system in release.systems.all()
+        ),
+    )

@@ -1,0 +1,229 @@
+"""Published results as small frozen values. None of them ever has an interval: articles state none."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.published import wording
+from apps.published.format import RATIO
+
+
+@dataclass(frozen=True)
+class ArticleValue:
+    """Dates as stated: YYYY, YYYY-MM or YYYY-MM-DD."""
+
+    slug: str
+    title: str
+    author: str
+    publisher: str
+    published: str
+    tested: str
+    address: str
+    figures: int
+    tables: tuple[str, ...]  # their titles
+
+    @property
+    def by(self) -> str:
+        return self.author or self.publisher or "author not stated"
+
+
+@dataclass(frozen=True)
+class SideValue:
+    """`platform` is empty and `color` None where the side is no platform of the catalog."""
+
+    name: str
+    platform: str
+    color: int | None
+
+
+@dataclass(frozen=True)
+class FigureValue:
+    """One stated figure. `side`, or `numerator` and `denominator` for a ratio. There is never an interval."""
+
+    id: int
+    article: ArticleValue
+    entry: str
+    question: str
+    workload: str
+    conditions: dict[str, Any]
+    metric: str
+    metric_name: str
+    direction: str
+    unit: str
+    value: float | None
+    low: float | None
+    high: float | None
+    qualifier: str
+    side: SideValue | None
+    numerator: SideValue | None
+    denominator: SideValue | None
+    hardware: str
+    of_which: dict[str, float]
+    note: str
+
+    @property
+    def workload_label(self) -> str:
+        return wording.label(self.workload)
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.unit == RATIO
+
+    @property
+    def stated(self) -> str:
+        """ "about 18", without unit; empty where only a note is stated."""
+        return wording.number(value=self.value, low=self.low, high=self.high, qualifier=self.qualifier)
+
+    @property
+    def text(self) -> str:
+        """ "about 18 s", "about 3 ×", or the note where no number is stated."""
+        return wording.with_unit(self.stated, self.unit) if self.stated else self.note
+
+    @property
+    def sentence(self) -> str:
+        """The figure in a sentence with its metric and direction."""
+        if self.is_ratio and self.numerator and self.denominator:
+            return wording.ratio_sentence(
+                metric=self.metric,
+                metric_name=self.metric_name,
+                direction=self.direction,
+                numerator=self.numerator.name,
+                denominator=self.denominator.name,
+                stated=self.stated,
+            )
+        who = f"{self.side.name}: " if self.side else ""
+        if not self.stated:
+            return f"{who}{self.note}"
+        return f"{who}{self.text} ({self.metric_name}, {self.direction_words})"
+
+    @property
+    def direction_words(self) -> str:
+        return wording.DIRECTIONS[self.direction]
+
+    @property
+    def conditions_text(self) -> str:
+        return wording.conditions(self.conditions)
+
+    @property
+    def of_which_text(self) -> str:
+        return wording.of_which(self.of_which, self.unit)
+
+    @property
+    def sides(self) -> tuple[SideValue, ...]:
+        return tuple(side for side in (self.side, self.numerator, self.denominator) if side)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The figures of one article that state the same: one workload, one set of conditions, one metric."""
+
+    article: ArticleValue
+    question: str
+    workload: str
+    conditions_text: str
+    metric: str
+    metric_name: str
+    unit: str
+    direction_words: str
+    figures: tuple[FigureValue, ...]
+
+    @property
+    def platforms(self) -> frozenset[str]:
+        return frozenset(side.platform for figure in self.figures for side in figure.sides if side.platform)
+
+    @property
+    def spoken_unit(self) -> str:
+        """The unit where it says more than that it is a number."""
+        return "" if self.unit in wording.UNSPOKEN else self.unit
+
+
+@dataclass(frozen=True)
+class TableNote:
+    """A table that compares no two sides in absolute values: shown whole on its article's page, elsewhere by name."""
+
+    article: ArticleValue
+    index: int
+    title: str
+    figures: int
+
+
+@dataclass(frozen=True)
+class QuestionGroup:
+    question: str
+    text: str
+    comparisons: tuple[Comparison, ...]
+    tables: tuple[TableNote, ...]
+
+
+@dataclass(frozen=True)
+class Bar:
+    group: str  # conditions, where the chart has several
+    side: str
+    color: int | None
+    value: float
+    text: str  # as stated, with qualifier and unit
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Absolute values of one article, workload and metric where at least two stand under equal conditions."""
+
+    anchor: str
+    title: str
+    subtitle: str
+    metric_name: str
+    unit: str
+    direction_words: str
+    source: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True)
+class FigureFilter:
+    """Empty: everything. `platforms` keeps figures about any of them, on either side of a ratio."""
+
+    platforms: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    articles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlatformValue:
+    slug: str
+    name: str
+    color: int | None
+
+
+@dataclass(frozen=True)
+class TableValue:
+    """A table of the article as a matrix; a cell without a figure was not stated."""
+
+    title: str
+    workload: str
+    conditions_text: str
+    note: str
+    heads: tuple["TableHead", ...]
+    rows: tuple[tuple["TableCell", ...], ...]
+
+
+@dataclass(frozen=True)
+class TableHead:
+    label: str
+    unit: str
+    direction_words: str
+    is_axis: bool
+
+
+@dataclass(frozen=True)
+class TableCell:
+    label: str
+    figure: FigureValue | None
+    is_axis: bool
+
+
+@dataclass(frozen=True)
+class ArticleDetail:
+    article: ArticleValue
+    setup: dict[str, Any]
+    figures: tuple[FigureValue, ...]  # those that stand in no table
+    tables: tuple[TableValue, ...]
+    all_figures: tuple[FigureValue, ...] = field(repr=False)

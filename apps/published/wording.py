@@ -1,0 +1,79 @@
+"""How a stated figure reads: qualifier words, numbers with the digits that were stated, ratios as sentences. Pure.
+
+A published figure never has an interval of ours; where a reader may look for one, NO_INTERVAL says so.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.core.units import NBSP, all_digits
+
+NO_INTERVAL = "no interval stated"
+WORDS = {"exact": "", "approx": "about", "at_least": "at least", "at_most": "at most", "": ""}
+DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neutral": "neither is better"}
+# Units that say only that it is a number.
+UNSPOKEN = {"", "count", "ratio"}
+SPELLED = {"gb": "GB", "gib": "GiB", "kb": "kB", "vcpu": "vCPU", "iops": "IOPS", "mha": "MHA", "haproxy": "HAProxy"}
+# What a ratio of the metric says; others: "{n} had {v} the {metric} of {d}".
+RATIO_SENTENCES = {
+    "execution_time": "{n} took {v} the time of {d}",
+    "speedup": "{n} was {v} as fast as {d}",
+    "compression_ratio": "{n} was {v} the size of {d}",
+    "response_time_saturation": "{n} had {v} the mean latency of {d}",
+    "rows_inserted": "{n} inserted {v} the rows of {d}",
+    "transactions": "{n} made {v} the transactions of {d}",
+}
+
+
+def number(*, value: float | None, low: float | None, high: float | None, qualifier: str) -> str:
+    """Qualifier and number without unit: "about 18", "about 80 to 170"; empty where only a note is stated."""
+    if low is not None and high is not None:
+        span = f"{all_digits(low)} to {all_digits(high)}"
+        text = span if value is None else f"{all_digits(value)} ({span})"
+    elif value is not None:
+        text = all_digits(value)
+    else:
+        return ""
+    return f"{WORDS[qualifier]} {text}".strip()
+
+
+def with_unit(text: str, unit: str) -> str:
+    if unit == "ratio":
+        return f"{text}{NBSP}\N{MULTIPLICATION SIGN}"
+    return text if unit in UNSPOKEN or not text else f"{text}{NBSP}{unit}"
+
+
+def ratio_sentence(
+    *, metric: str, metric_name: str, direction: str, numerator: str, denominator: str, stated: str
+) -> str:
+    """ "Aurora took about 3 × the time of PXC (execution time, lower is better)"; `stated` as number() gives it."""
+    pattern = RATIO_SENTENCES.get(metric, "{n} had {v} the {metric} of {d}")
+    sentence = pattern.format(n=numerator, d=denominator, v=with_unit(stated, "ratio"), metric=metric_name)
+    return f"{sentence} ({metric_name}, {DIRECTIONS[direction]})"
+
+
+def conditions(given: Mapping[str, Any]) -> str:
+    """ "threads 384, batch 50"; empty where none is stated."""
+    return "; ".join(f"{label(key)} {plain(value)}" for key, value in given.items())
+
+
+def label(key: str) -> str:
+    """A key of a file as words: "memory_gb" is "memory GB"."""
+    return " ".join(SPELLED.get(word, word) for word in key.split("_"))
+
+
+def plain(value: Any) -> str:
+    """A stated setting as text: lists with commas, yes and no, numbers with thousands separated."""
+    if isinstance(value, list):
+        return ", ".join(plain(entry) for entry in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return all_digits(value)
+    return str(value)
+
+
+def of_which(parts: Mapping[str, float], unit: str) -> str:
+    """ "of which 6 s proxy detection"; empty where no part is stated."""
+    said = [f"{with_unit(all_digits(value), unit)} {label(name)}" for name, value in parts.items()]
+    return f"of which {', '.join(said)}" if said else ""

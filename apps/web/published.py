@@ -1,0 +1,147 @@
+"""The pages of published results: what articles state about the platforms, and each article whole."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+
+from apps.published import queries
+from apps.published.format import QUESTIONS
+from apps.published.values import BarChart, FigureFilter
+from apps.published.wording import NO_INTERVAL, label, plain
+from apps.web.pages import render_page
+
+# Pixels of a chart: axis and title, then each bar.
+CHART_HEIGHT, BAR_HEIGHT, TALL_BAR_HEIGHT = 78, 34, 42
+
+
+@dataclass(frozen=True)
+class Toggle:
+    """A choice of a filter; its address turns it on or off and leaves the others."""
+
+    label: str
+    address: str
+    chosen: bool
+    color: int | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One thing of an article's set-up: its name and what is stated about it."""
+
+    name: str
+    facts: tuple[tuple[str, str], ...]
+
+
+def show(request: HttpRequest) -> HttpResponse:
+    every = queries.list_figures()
+    chosen = FigureFilter(
+        platforms=tuple(request.GET.getlist("platform")),
+        questions=tuple(request.GET.getlist("question")),
+        articles=tuple(request.GET.getlist("article")),
+    )
+    filtered = any((chosen.platforms, chosen.questions, chosen.articles))
+    figures = queries.list_figures(chosen) if filtered else every
+    platforms = queries.list_platforms(every)
+    asked = {figure.question for figure in every}
+    charts = queries.list_charts(figures)
+    context = {
+        "every": every,
+        "figures": figures,
+        "filtered": filtered,
+        "articles": queries.list_articles(),
+        "questions": queries.list_questions(figures),
+        "charts": charts,
+        "chart_data": [_chart_data(chart) for chart in charts],
+        "no_interval": NO_INTERVAL,
+        "platform_toggles": [
+            Toggle(p.name, _toggled(request.GET, "platform", p.slug), p.slug in chosen.platforms, p.color)
+            for p in platforms
+        ],
+        "question_toggles": [
+            Toggle(text, _toggled(request.GET, "question", key), key in chosen.questions)
+            for key, text in QUESTIONS.items()
+            if key in asked
+        ],
+        "article_toggles": [
+            Toggle(title, _toggled(request.GET, "article", slug), True)
+            for slug, title in {figure.article.slug: figure.article.title for figure in every}.items()
+            if slug in chosen.articles
+        ],
+    }
+    return render_page(request, "web/published.html", context)
+
+
+def show_article(request: HttpRequest, slug: str) -> HttpResponse:
+    detail = queries.load_article(slug)
+    if detail is None:
+        raise Http404(f"no published article has the name {slug!r}; the Published page lists them all")
+    charts = queries.list_charts(detail.all_figures)
+    setup = detail.setup
+    context = {
+        "article": detail.article,
+        "detail": detail,
+        "no_interval": NO_INTERVAL,
+        "setup_groups": _setup_groups(setup),
+        "releases": setup.get("releases", []),
+        "bottlenecks": [_about_side(setup, found, "saturated") for found in setup.get("bottlenecks", [])],
+        "errors": [_about_side(setup, found, "code") for found in setup.get("errors", [])],
+        "notes": setup.get("notes", []),
+        "charts": charts,
+        "chart_data": [_chart_data(chart) for chart in charts],
+    }
+    return render_page(request, "web/article.html", context)
+
+
+def _toggled(given: QueryDict, name: str, value: str) -> str:
+    query = given.copy()
+    values = query.getlist(name)
+    query.setlist(name, [v for v in values if v != value] if value in values else [*values, value])
+    text = query.urlencode()
+    return reverse("web:published") + (f"?{text}" if text else "")
+
+
+def _chart_data(chart: BarChart) -> dict[str, Any]:
+    bar = TALL_BAR_HEIGHT if any(bar.group for bar in chart.bars) else BAR_HEIGHT
+    return {**asdict(chart), "height": CHART_HEIGHT + bar * len(chart.bars)}
+
+
+def _facts(name: str, stated: dict[str, Any], *, skip: tuple[str, ...] = ("workload", "side")) -> Facts:
+    """What is stated about a thing, one fact a setting; settings within settings become facts of their own."""
+    facts: list[tuple[str, str]] = []
+    for key, value in stated.items():
+        if key in skip:
+            continue
+        if isinstance(value, dict):
+            facts += [(label(inner), plain(given)) for inner, given in value.items()]
+        else:
+            facts.append((label(key), QUESTIONS.get(value, "") if key == "question" else plain(value)))
+    return Facts(name=name, facts=tuple(facts))
+
+
+def _setup_groups(setup: dict[str, Any]) -> list[dict[str, Any]]:
+    sides = [_facts(side["name"], side, skip=("name",)) for side in setup.get("sides", {}).values()]
+    return [
+        {"title": "Sides", "entries": [side for side in sides if side.facts]},
+        {"title": "Hardware", "entries": [_facts(key, each) for key, each in setup.get("hardware", {}).items()]},
+        {
+            "title": "Workloads",
+            "entries": [_facts(label(key), each) for key, each in setup.get("workloads", {}).items()],
+        },
+        {"title": "Load levels", "entries": [_facts(label(e["workload"]), e) for e in setup.get("load_levels", [])]},
+        {
+            "title": "Surroundings",
+            "entries": [_facts(name, setup[name]) for name in ("topology", "conditions", "client") if setup.get(name)],
+        },
+    ]
+
+
+def _about_side(setup: dict[str, Any], found: dict[str, Any], what: str) -> dict[str, str]:
+    conditions = "; ".join(f"{label(key)} {plain(value)}" for key, value in found.get("conditions", {}).items())
+    return {
+        "side": setup["sides"][found["side"]]["name"],
+        "workload": label(found["workload"]),
+        "conditions": conditions,
+        "what": label(plain(found[what])),
+    }
