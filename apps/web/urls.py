@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from apps.web import compare, overview, run, runs, search
+from apps.web import accounts, agents, catalog, compare, overview, published, run, runs, search
 
 app_name = "web"
 urlpatterns: list[URLPattern] = [
@@ -10,5 +10,12 @@ urlpatterns: list[URLPattern] = [
     path("runs/", runs.show, name="runs"),
     path("runs/<int:run_id>/", run.show, name="run"),
     path("compare/", compare.show, name="compare"),
+    path("published/", published.show, name="published"),
+    path("published/<slug:slug>/", published.show_article, name="article"),
+    path("catalog/", catalog.show, name="catalog"),
+    path("agents/", agents.show_all, name="agents"),
+    path("sign-in/", accounts.SignIn.as_view(), name="sign-in"),
+    path("sign-in/<str:secret>/", accounts.sign_in_link, name="sign-in-link"),
+    path("sign-out/", accounts.sign_out, name="sign-out"),
     path("search/", search.show, name="search"),
 ]
