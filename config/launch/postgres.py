@@ -105,10 +105,10 @@ def command(cluster: Cluster, *options: str) -> list[str | Path]:
 def start(cluster: Cluster, *options: str) -> "subprocess.Popen[bytes]":
     """Start the server; ask `is_ready` until it is."""
     forget_dead_server(cluster.data)
-    with open(cluster.log, "ab") as log:
+    with processes.appended_log(cluster.log) as log:
         return processes.spawn(
             command(cluster, *options),
-            output=log.fileno(),
+            output=log,
             env=_environ(),
             cwd=cluster.data,
             account=cluster.account,

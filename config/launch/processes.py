@@ -156,14 +156,27 @@ def kill_group(pid: int, signum: int = signal.SIGKILL) -> None:
         os.killpg(pid, signum)
 
 
+START_MARK = "-------- started "
+
+
+@contextlib.contextmanager
+def appended_log(path: Path) -> Iterator[int]:
+    """File descriptor for a program's output, which joins that of the starts before it."""
+    with open(path, "ab", buffering=0) as file:
+        file.write(f"{START_MARK}{time.strftime('%Y-%m-%d %H:%M:%S')}\n".encode())
+        yield file.fileno()
+
+
 def tail(path: Path, lines: int = 8) -> list[str]:
-    """Last lines of a log; none when there is no log."""
+    """Last lines of a log since the program started last; none when there is no log."""
     try:
         with open(path, "rb") as file:
-            file.seek(max(0, path.stat().st_size - 16384))
-            return file.read().decode(errors="replace").splitlines()[-lines:]
+            file.seek(max(0, path.stat().st_size - 65536))
+            text = file.read().decode(errors="replace")
     except FileNotFoundError:
         return []
+    text = text.rpartition(START_MARK)[2].partition("\n")[2] if START_MARK in text else text
+    return text.splitlines()[-lines:]
 
 
 COMPILERS = ("gcc", "cc", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc")

@@ -3,6 +3,8 @@
 import hashlib
 import http.client
 import json
+import os
+import shutil
 import signal
 import time
 from dataclasses import dataclass, field
@@ -17,7 +19,8 @@ from config.launch.say import Problem, Screen, Step
 STARTS_WITHIN = 60.0  # s for a store or the web to answer
 RESTARTS = 5  # in a row; a program that lived for HEALTHY_AFTER begins anew
 HEALTHY_AFTER = 60.0  # s
-LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is set aside as NAME.log.1 at the next start
+LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is set aside as NAME.log.1
+LOGS_EVERY = 30.0  # s between looks at their sizes
 # What the prepared database and static files come from.
 PREPARED_FROM = ("apps", "config", "requirements.txt", "frontend/dist/manifest.json")
 
@@ -44,10 +47,14 @@ class Supervisor:
         """Until Interrupted or Problem, which the caller turns into words; then nothing of ours runs any more."""
         try:
             self._start()
+            logs_at = 0.0
             while True:
                 processes.Signals.check()
                 self.children.keep_guard()
                 self._watch()
+                if time.monotonic() > logs_at:
+                    _set_long_logs_aside(self.places)
+                    logs_at = time.monotonic() + LOGS_EVERY
                 time.sleep(0.2)
         finally:
             self.children.stop_all(self.screen)
@@ -102,9 +109,8 @@ class Supervisor:
         return link
 
     def _launch(self, program: Program) -> None:
-        log = self.places.log_of(program.name)
-        with open(log, "ab") as file:
-            process = processes.spawn(program.argv, output=file.fileno(), env=self.env, cwd=ROOT)
+        with processes.appended_log(self.places.log_of(program.name)) as log:
+            process = processes.spawn(program.argv, output=log, env=self.env, cwd=ROOT)
         self.children.add(program.name, process, rank=PROGRAMS, signum=signal.SIGTERM)
         watched = self.watched.setdefault(program.name, Watched(program))
         watched.started, watched.again_at = time.monotonic(), None
@@ -228,7 +234,6 @@ def run(places: Places, screen: Screen) -> int:
     """Exit code of `make run`. Raises Problem."""
     make_folders(places)
     children = Children(places, RunLock(places, screen))
-    _set_long_logs_aside(places)
     try:
         Supervisor(places, screen, children).run()
     except processes.Interrupted:
@@ -237,9 +242,11 @@ def run(places: Places, screen: Screen) -> int:
 
 
 def _set_long_logs_aside(places: Places) -> None:
+    """Programs append to a log that they hold open, so its content goes and the file stays."""
     for log in places.log.glob("*.log"):
         if log.stat().st_size > LOG_LIMIT:
-            log.replace(log.with_suffix(".log.1"))
+            shutil.copyfile(log, log.with_suffix(".log.1"))
+            os.truncate(log, 0)
 
 
 def _fingerprint(database_url: str) -> str:

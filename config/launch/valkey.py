@@ -50,10 +50,10 @@ def prepare(*, places: Places) -> Broker:
 
 def start(broker: Broker) -> "subprocess.Popen[bytes]":
     """Start the server; ask `is_ready` until it is."""
-    with open(broker.log, "ab") as log:
+    with processes.appended_log(broker.log) as log:
         return processes.spawn(
             [broker.server.path, "valkey.conf"],
-            output=log.fileno(),
+            output=log,
             env=processes.clean_environment(),
             cwd=broker.folder,
             parent_death=signal.SIGTERM,

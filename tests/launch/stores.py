@@ -18,8 +18,8 @@ if __name__ == "__main__":
     try:
         supervisor.start_stores(setup, children, screen)
         argv = ["sh", "-c", "sleep 1000 & wait"]
-        with open(setup.log_of("program"), "ab") as log:
-            program = processes.spawn(argv, output=log.fileno(), env=processes.clean_environment(), cwd=setup.var)
+        with processes.appended_log(setup.log_of("program")) as log:
+            program = processes.spawn(argv, output=log, env=processes.clean_environment(), cwd=setup.var)
         children.add("program", program, rank=PROGRAMS, signum=signal.SIGTERM)
         screen.line("ready")
         while True:
