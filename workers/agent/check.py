@@ -1,5 +1,7 @@
 """`splashboard-agent check`: what this configuration can reach and may see, line by line."""
 
+from contextlib import closing
+
 import pymysql
 
 from workers.agent import database
@@ -26,7 +28,8 @@ def check(config: Config) -> list[tuple[bool, str]]:
 
 
 def _server(config: Config) -> tuple[bool, str]:
-    reached, words = Client(url=config.url, token=config.token).health()
+    with closing(Client(url=config.url, token=config.token)) as client:
+        reached, words = client.health()
     return reached, f"server {config.url}: {words}"
 
 

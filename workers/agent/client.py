@@ -57,6 +57,9 @@ class Client:
         with self._lock:
             self._http = self._connection(url, token)
 
+    def close(self) -> None:
+        self._http.close()
+
     def hello(self, message: wire.HelloMessage) -> wire.HelloAnswer:
         answer = self._ask("POST", "agent/hello", message)
         return _parsed(wire.HelloAnswer, answer)

@@ -72,6 +72,7 @@ class Agent:
         finally:
             self._greeter.stop()
             self._uploader.stop(patience=FAREWELL)
+            self._client.close()
             self._spool.close()
 
     # ------------------------------------------------------------ idle

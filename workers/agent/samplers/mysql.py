@@ -15,7 +15,7 @@ from workers.wire import Number
 ANSWER_TIMEOUT = 10  # s
 WHOLE = re.compile(r"-?[0-9]+")
 DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?")
-WORDS = {"ON": 1, "YES": 1, "OFF": 0, "NO": 0}
+WORDS = {"ON": 1, "YES": 1, "TRUE": 1, "OFF": 0, "NO": 0, "FALSE": 0}
 
 
 class GlobalStatus:
