@@ -16,20 +16,18 @@ from django.utils import timezone
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters, metrics_for
 from apps.runs import codec, headlines, storage, summary
-from apps.runs.codec import Column
 from apps.runs.models import Artifact, Batch, Event, Measurement, Run, RunNode, Series
 from apps.runs.parsers import sysbench
 from apps.runs.sampled import (
     CLIENT,
     SampledNode,
     client_of,
-    covers_interval,
     events_of,
     joined,
     nodes_of,
     offset_of,
 )
-from apps.runs.summary import Floats, Phase, Summary
+from apps.runs.summary import Phase
 from apps.runs.text import printable
 from workers import wire
 
@@ -130,7 +128,7 @@ def _write(run: Run, gathered: _Gathered) -> None:
             metric=gathered.metrics[key],
             node=numbers[node.name],
             samples=codec.encode(column),
-            **asdict(summarize(gathered.metrics[key], node.clock, column, phase)),
+            **asdict(summary.of_series(gathered.metrics[key], node.clock, column, phase)),
         )
         for node in gathered.nodes
         for key, column in node.changing.items()
@@ -183,15 +181,6 @@ def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
         row.constants = node.constants
         row.save()
     return {name: row.number for name, row in known.items()}
-
-
-def summarize(metric: Metric, clock: Floats, column: Column, phase: Phase) -> Summary:
-    """Statistics of a series over `phase`; of a counter, those of its rate."""
-    if metric.kind == Metric.Kind.COUNTER:
-        return summary.of_counter(summary.rates(clock, column), phase)
-    values = column.as_float()[column.observed]
-    at = clock[column.observed]
-    return summary.of_gauge(summary.interval_middles(at) if covers_interval(metric.key) else at, values, phase)
 
 
 def _write_events(run: Run, gathered: _Gathered) -> None:

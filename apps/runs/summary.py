@@ -5,13 +5,16 @@ counter that fell (a restart, a failover) gives no rate for that interval and is
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from apps.runs.codec import Column
+from apps.runs.sampled import covers_interval
 
 Floats = NDArray[np.float64]
+COUNTER = "counter"
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,24 @@ def of_gauge(at: Floats, values: Floats, phase: Phase) -> Summary:
     if not inside.any():
         return Summary(count=0)
     return _summary(values[inside], weights=None)
+
+
+class Described(Protocol):
+    """A metric, as far as its statistics depend on it."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+
+def of_series(metric: Described, clock: Floats, series: Column, phase: Phase) -> Summary:
+    """Statistics of a series over `phase`; of a counter, those of its rate."""
+    if metric.kind == COUNTER:
+        return of_counter(rates(clock, series), phase)
+    at, values = clock[series.observed], series.as_float()[series.observed]
+    return of_gauge(interval_middles(at) if covers_interval(metric.key) else at, values, phase)
 
 
 def interval_middles(at: Floats, first_length: float = 1.0) -> Floats:

@@ -1,0 +1,209 @@
+"""Everything that the page of one run shows, except its series."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Case, When
+
+from apps.catalog.models import HardwareClass
+from apps.runs.models import Artifact, Event, Measurement, Run, RunNode
+from apps.runs.queries.listing import RunRow, rows_of
+
+MOST_SIBLINGS = 100
+
+
+@dataclass(frozen=True)
+class SystemDetail:
+    """The system under test as the catalog has it."""
+
+    slug: str
+    name: str
+    platform_slug: str
+    platform_name: str
+    platform_color: int | None
+    release: str
+    endpoint: str
+    settings: dict[str, Any]
+    hardware: HardwareClass
+
+
+@dataclass(frozen=True)
+class NodeDetail:
+    """A node that was sampled or whose variables were recorded; `variables`: None where none were."""
+
+    number: int
+    name: str
+    role: str
+    samples: int
+    variables: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class MeasurementDetail:
+    """A headline value with its birth certificate."""
+
+    metric: str
+    name: str
+    unit: str
+    direction: str
+    value: float
+    artifact: str
+    sha256: str
+    byte_start: int
+    byte_end: int
+    parser: str
+    parser_version: str
+
+
+@dataclass(frozen=True)
+class EventDetail:
+    kind: str
+    label: str
+    starts_at: float
+    ends_at: float | None
+    node: str
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ArtifactDetail:
+    name: str
+    sha256: str
+    size: int
+    media_type: str
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """`row`: what the list shows of it. `siblings`: the other runs of the same system, workload and load level, newest
+    first. Times without a date are seconds, `measured_from` and `measured_to` on the run's clock."""
+
+    row: RunRow
+    uid: UUID
+    ended_at: datetime | None
+    sealed_at: datetime | None
+    warmup: float
+    duration: float | None
+    measured_from: float | None
+    measured_to: float | None
+    server_version: str
+    tool_version: str
+    command: str
+    host: dict[str, Any]
+    parameters: dict[str, Any]
+    primary_metric: str
+    system: SystemDetail
+    job_id: int | None
+    attempt: int | None
+    nodes: tuple[NodeDetail, ...]
+    measurements: tuple[MeasurementDetail, ...]
+    events: tuple[EventDetail, ...]
+    artifacts: tuple[ArtifactDetail, ...]
+    unparsed_lines: tuple[str, ...]
+    siblings: tuple[RunRow, ...]
+
+    def measurement(self, metric: str) -> MeasurementDetail | None:
+        return next((one for one in self.measurements if one.metric == metric), None)
+
+
+def load_run(run_id: int) -> RunDetail:
+    """Eight queries. Raises Run.DoesNotExist."""
+    run = Run.objects.select_related(
+        "system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level"
+    ).get(pk=run_id)
+    alike = Run.objects.filter(system=run.system, workload=run.workload, load_level=run.load_level)
+    # The run itself first, then the newest of the others.
+    (own, *siblings) = rows_of(alike.order_by(Case(When(pk=run_id, then=0), default=1), "-id")[: MOST_SIBLINGS + 1])
+    job_id, attempt = Run.objects.values_list("job_run__job_id", "job_run__attempt").get(pk=run_id)
+    return RunDetail(
+        row=own,
+        uid=run.uid,
+        ended_at=run.ended_at,
+        sealed_at=run.sealed_at,
+        warmup=run.warmup,
+        duration=run.duration,
+        measured_from=run.measured_from,
+        measured_to=run.measured_to,
+        server_version=run.server_version,
+        tool_version=run.tool_version,
+        command=run.command,
+        host=run.host,
+        parameters=run.workload.parameters,
+        primary_metric=run.workload.primary_metric.key,
+        system=_system(run),
+        job_id=job_id,
+        attempt=attempt,
+        nodes=_nodes(run),
+        measurements=_measurements(run),
+        events=_events(run),
+        artifacts=_artifacts(run),
+        unparsed_lines=tuple(run.unparsed_lines),
+        siblings=tuple(siblings),
+    )
+
+
+def _system(run: Run) -> SystemDetail:
+    system, platform = run.system, run.system.release.platform
+    return SystemDetail(
+        slug=system.slug,
+        name=system.name,
+        platform_slug=platform.slug,
+        platform_name=platform.name,
+        platform_color=platform.color,
+        release=system.release.version,
+        endpoint=system.endpoint,
+        settings=system.settings,
+        hardware=system.hardware_class,
+    )
+
+
+def _nodes(run: Run) -> tuple[NodeDetail, ...]:
+    rows = RunNode.objects.filter(run=run).order_by("number")
+    return tuple(
+        NodeDetail(number=number, name=name, role=role, samples=samples, variables=variables)
+        for number, name, role, samples, variables in rows.values_list(
+            "number", "name", "role", "samples", "configuration__variables"
+        )
+    )
+
+
+def _measurements(run: Run) -> tuple[MeasurementDetail, ...]:
+    rows = Measurement.objects.filter(run=run).select_related("metric", "artifact").order_by("metric__key")
+    return tuple(
+        MeasurementDetail(
+            metric=row.metric.key,
+            name=row.metric.name,
+            unit=row.metric.unit,
+            direction=row.metric.direction,
+            value=row.value,
+            artifact=row.artifact.name,
+            sha256=row.artifact.sha256,
+            byte_start=row.byte_start,
+            byte_end=row.byte_end,
+            parser=row.parser,
+            parser_version=row.parser_version,
+        )
+        for row in rows
+    )
+
+
+def _events(run: Run) -> tuple[EventDetail, ...]:
+    rows = Event.objects.filter(run=run).order_by("starts_at", "label")
+    return tuple(
+        EventDetail(
+            kind=row.kind,
+            label=row.label,
+            starts_at=row.starts_at,
+            ends_at=row.ends_at,
+            node=row.node,
+            detail=row.detail,
+        )
+        for row in rows
+    )
+
+
+def _artifacts(run: Run) -> tuple[ArtifactDetail, ...]:
+    rows = Artifact.objects.filter(run=run).order_by("name")
+    return tuple(ArtifactDetail(*row) for row in rows.values_list("name", "sha256", "size", "media_type"))

@@ -1,0 +1,157 @@
+"""The list of runs, newest first, filtered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, Q, QuerySet
+
+from apps.catalog.models import LoadLevel
+from apps.runs.models import Run
+from apps.runs.queries.measured import MeasuredValue, measurements
+
+THROUGHPUT, P95 = "client.throughput", "client.latency.p95"
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """Each field restricts the list; an empty one does not. `since` <= start of the run < `until`.
+
+    Platforms, hardware classes and systems by slug, releases and workloads by id. Of `tags` a run needs all; of the
+    others, one. Each word of `text` must occur in a name, version, tag or the run's own id.
+    """
+
+    platforms: tuple[str, ...] = ()
+    releases: tuple[int, ...] = ()
+    hardware: tuple[str, ...] = ()
+    workloads: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
+    provenances: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One line of the list. `throughput` and `p95` are None until measured; units beside them."""
+
+    id: int
+    started_at: datetime
+    platform_slug: str
+    platform_name: str
+    platform_color: int | None
+    release: str
+    release_id: int
+    hardware: str
+    hardware_slug: str
+    system_slug: str
+    system_name: str
+    workload_id: int
+    workload_name: str
+    workload_tool: str
+    load_level: str
+    threads: int
+    rate: float | None
+    repetition: int
+    state: str
+    outcome: str
+    reason: str
+    provenance: str
+    tags: tuple[str, ...]
+    campaign_id: int | None
+    campaign_name: str | None
+    throughput: float | None
+    throughput_unit: str
+    p95: float | None
+    p95_unit: str
+
+
+# Run row of the database -> field of RunRow; the campaign by path, since runs know nothing of dispatch.
+COLUMNS = {
+    "platform_slug": F("system__release__platform__slug"),
+    "platform_name": F("system__release__platform__name"),
+    "platform_color": F("system__release__platform__color"),
+    "release": F("system__release__version"),
+    "release_id": F("system__release_id"),
+    "hardware": F("system__hardware_class__name"),
+    "hardware_slug": F("system__hardware_class__slug"),
+    "system_slug": F("system__slug"),
+    "system_name": F("system__name"),
+    "workload_name": F("workload__name"),
+    "workload_tool": F("workload__tool"),
+    "threads": F("load_level__threads"),
+    "rate": F("load_level__rate"),
+    "campaign_id": F("job_run__job__campaign_id"),
+    "campaign_name": F("job_run__job__campaign__name"),
+}
+OWN = ("id", "started_at", "workload_id", "repetition", "state", "outcome", "reason", "provenance", "tags")
+TEXT_COLUMNS = (
+    "system__name",
+    "system__slug",
+    "system__release__version",
+    "system__release__platform__name",
+    "system__hardware_class__name",
+    "workload__name",
+    "server_version",
+)
+
+
+def list_runs(run_filter: RunFilter, *, limit: int = 50, before: int | None = None) -> list[RunRow]:
+    """The newest `limit` runs by id; `before`: those with a smaller id, for the next page. Two queries."""
+    chosen = _filtered(run_filter)
+    if before is not None:
+        chosen = chosen.filter(pk__lt=before)
+    return rows_of(chosen.order_by("-id")[:limit])
+
+
+def rows_of(runs: QuerySet[Run]) -> list[RunRow]:
+    """In the order of `runs`."""
+    found: list[dict[str, Any]] = [{**row} for row in runs.values(*OWN, **COLUMNS)]
+    values = _headlines([row["id"] for row in found])
+    return [_row(row, values) for row in found]
+
+
+def _headlines(run_ids: Sequence[int]) -> dict[tuple[int, str], MeasuredValue]:
+    return {(value.run_id, value.metric): value for value in measurements(run_ids, (THROUGHPUT, P95))}
+
+
+def _row(row: dict[str, Any], values: dict[tuple[int, str], MeasuredValue]) -> RunRow:
+    throughput, p95 = values.get((row["id"], THROUGHPUT)), values.get((row["id"], P95))
+    return RunRow(
+        **{**row, "tags": tuple(row["tags"])},
+        load_level=str(LoadLevel(threads=row["threads"], rate=row["rate"])),
+        throughput=throughput.value if throughput else None,
+        throughput_unit=throughput.unit if throughput else "",
+        p95=p95.value if p95 else None,
+        p95_unit=p95.unit if p95 else "",
+    )
+
+
+def _filtered(run_filter: RunFilter) -> QuerySet[Run]:
+    wanted: dict[str, Any] = {
+        "system__release__platform__slug__in": run_filter.platforms,
+        "system__release_id__in": run_filter.releases,
+        "system__hardware_class__slug__in": run_filter.hardware,
+        "workload_id__in": run_filter.workloads,
+        "tags__contains": run_filter.tags,
+        "state__in": run_filter.states,
+        "outcome__in": run_filter.outcomes,
+        "provenance__in": run_filter.provenances,
+        "system__slug__in": run_filter.systems,
+        "started_at__gte": run_filter.since,
+        "started_at__lt": run_filter.until,
+    }
+    chosen = Run.objects.filter(**{path: list(v) if isinstance(v, tuple) else v for path, v in wanted.items() if v})
+    for word in run_filter.text.split():
+        occurs = Q(tags__contains=[word])
+        if word.isascii() and word.isdigit() and len(word) < 19:
+            occurs |= Q(pk=int(word))
+        for column in TEXT_COLUMNS:
+            occurs |= Q(**{f"{column}__icontains": word})
+        chosen = chosen.filter(occurs)
+    return chosen

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.runs.thinning import thin
+
+SECOND = np.arange(2000, dtype=np.float64)
+
+
+def thinned(values: list[float], points: int) -> tuple[list[float], list[float]]:
+    at, array = SECOND[: len(values)], np.array(values, dtype=np.float64)
+    chosen = thin(at, array, points)
+    return at[chosen].tolist(), array[chosen].tolist()
+
+
+def test_a_short_series_is_left_as_it_is() -> None:
+    assert thinned([1, np.nan, 3], 3)[0] == [0, 1, 2]
+
+
+def test_extremes_and_order_are_kept_in_few_points() -> None:
+    values = np.sin(SECOND / 50)
+    values[777], values[1203] = 9, -9
+    at, kept = thinned(values.tolist(), 100)
+    assert len(at) <= 100
+    assert at == sorted(at)
+    assert (max(kept), min(kept)) == (9, -9)
+    assert (at[0], at[-1]) == (0, 1999)
+
+
+def test_a_gap_stays_a_gap_of_the_same_length() -> None:
+    values = np.cos(SECOND / 20)
+    values[500:900] = np.nan
+    at, kept = thinned(values.tolist(), 100)
+    around = dict(zip(at, kept, strict=True))
+    assert np.isnan(around[500])
+    assert not np.isnan(around[499])
+    assert not np.isnan(around[900])
+    assert all(np.isnan(value) == (500 <= t < 900) for t, value in around.items())
+
+
+def test_a_series_never_observed_is_one_gap() -> None:
+    assert all(np.isnan(thinned([np.nan] * 1000, 50)[1]))
+
+
+@given(
+    st.lists(st.floats(-1e9, 1e9) | st.just(np.nan), min_size=60, max_size=400),
+    st.integers(10, 50),
+)
+def test_every_gap_and_both_extremes_survive(values: list[float], points: int) -> None:
+    array = np.array(values)
+    at, kept = thinned(values, points)
+    thin_array = np.array(kept)
+
+    def gaps(series: np.ndarray) -> int:
+        missing = np.isnan(series)
+        return int(missing[0]) + int(np.count_nonzero(missing[1:] & ~missing[:-1]))
+
+    assert gaps(thin_array) == gaps(array)
+    assert at == sorted(set(at))
+    if not np.isnan(array).all():
+        assert (np.nanmin(thin_array), np.nanmax(thin_array)) == (np.nanmin(array), np.nanmax(array))
+
+
+@pytest.mark.parametrize("points", [1, 2, 3, 4])
+def test_even_a_few_points_hold_the_extremes(points: int) -> None:
+    values = [0.0] * 50 + [5.0] + [0.0] * 50 + [-5.0] + [0.0] * 50
+    assert {5.0, -5.0} <= set(thinned(values, points)[1])
