@@ -15,9 +15,12 @@ class Unreadable(ValueError):
     """Text that is no JSON; the message says where and why."""
 
 
-def decode_json(text: bytes) -> Any:
-    """The value in `text`. Raises Unreadable for what RFC 8259 forbids or leaves open, and ValidationError, naming the
-    field, for what no database column holds: NUL, lone surrogates, whole numbers beyond 64 bits."""
+def decode_json(text: bytes, *, name: str = "") -> Any:
+    """The value in `text`, itself called `name`. Raises Unreadable for what RFC 8259 forbids or leaves open.
+
+    Raises ValidationError, naming the field, for what no database column holds: NUL, lone surrogates, whole numbers
+    beyond 64 bits.
+    """
     if len(text) > LARGEST_JSON:
         raise Unreadable(f"it has {len(text):,} bytes; at most {LARGEST_JSON:,} are read")
     try:
@@ -28,7 +31,7 @@ def decode_json(text: bytes) -> Any:
         raise Unreadable(f"it is nested deeper than {DEEPEST} levels") from error
     except ValueError as error:
         raise Unreadable(str(error)) from error
-    _check(value, path="", depth=0)
+    _check(value, path="" if isinstance(value, dict) else name, depth=0)
     return value
 
 

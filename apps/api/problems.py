@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFilesSent
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, resolve
 from django.views.decorators.csrf import csrf_exempt
@@ -98,7 +98,7 @@ def _translate(error: Exception, *, refused: int) -> Problem | None:
             translated = Problem(status=404, detail=str(error) or "There is nothing at this address.")
         case PermissionDenied():
             translated = Problem(status=403, detail=str(error) or "You may not do this.")
-        case RequestDataTooBig() | TooManyFilesSent():
+        case RequestDataTooBig() | TooManyFieldsSent() | TooManyFilesSent():
             translated = Problem(status=413, detail=f"{error} Send less at once.")
     return translated
 

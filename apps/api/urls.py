@@ -2,7 +2,19 @@
 
 from django.urls import URLPattern, path
 
-from apps.api import agents, agents_public, campaigns, catalog, comparisons, health, published, schema, systems
+from apps.api import (
+    agents,
+    agents_public,
+    campaigns,
+    catalog,
+    comparisons,
+    health,
+    published,
+    runs,
+    schema,
+    series,
+    systems,
+)
 
 app_name = "api"
 urlpatterns: list[URLPattern] = [
@@ -13,6 +25,11 @@ urlpatterns: list[URLPattern] = [
     path("workloads/", catalog.Workloads.as_view(), name="workloads"),
     path("metrics/", catalog.Metrics.as_view(), name="metrics"),
     path("comparisons/", comparisons.Comparisons.as_view(), name="comparisons"),
+    path("runs/", runs.Runs.as_view(), name="runs"),
+    path("runs/<int:run_id>/", runs.OneRun.as_view(), name="run"),
+    path("runs/<int:run_id>/series/", series.RunSeries.as_view(), name="series"),
+    path("runs/<int:run_id>/series-index/", series.SeriesIndex.as_view(), name="series-index"),
+    path("runs/<int:run_id>/artifacts/<str:name>", runs.ArtifactFile.as_view(), name="artifact"),
     path("campaigns/", campaigns.Campaigns.as_view(), name="campaigns"),
     path("campaigns/<int:campaign_id>/", campaigns.OneCampaign.as_view(), name="campaign"),
     path("campaigns/<int:campaign_id>/cancel", campaigns.CancelCampaign.as_view(), name="cancel-campaign"),
