@@ -332,7 +332,7 @@ def decode(payloads: Sequence[bytes]) -> DecodedRun:
         for number, line in enumerate(lines, start=2):
             try:
                 _read(json.loads(line), decoded, layouts)
-            except (KeyError, IndexError, TypeError, ValueError) as error:
+            except (KeyError, IndexError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 raise BadBatch(f"line {number}: {error}") from error
     return decoded
 

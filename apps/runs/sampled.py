@@ -75,6 +75,8 @@ def _node(name: str, samples: wire.NodeSamples) -> SampledNode:
     for field_name, text, limit in (("name", name, NAME_LIMIT), ("role", samples.role, ROLE_LIMIT)):
         if not isinstance(text, str) or len(text) > limit or "\0" in text:
             raise BadBatch(f"node {name!r:.100}: {field_name} must be a text of at most {limit} characters")
+    if not all(isinstance(key, str) for key in samples.names):
+        raise BadBatch(f"node {name}: the names of its series must be texts")
     clock = np.array(samples.times, dtype=np.float64)
     if not np.isfinite(clock).all() or (np.diff(clock) <= 0).any():
         raise BadBatch(f"node {name}: the times of its samples do not rise")
