@@ -1,9 +1,69 @@
-"""The page overview."""
+"""Overview: what is running now, what was measured of which workload on which platform, what articles say."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
 
+from apps.catalog.models import System
+from apps.dispatch import queries as dispatch
+from apps.published import queries as published
+from apps.published.values import FigureValue
+from apps.runs import queries as runs
+from apps.runs.models import Run
+from apps.web.matrix import load_matrix
 from apps.web.pages import render_page
 
+LATEST_RUNS = 10
+LATEST_CAMPAIGNS = 5
+WITNESSES = 6
+WITNESSES_AN_ARTICLE = 2
+# The three architectures that the articles compare.
+COMPARED = ("aurora", "pxc", "mha")
 
+
+@dataclass(frozen=True)
+class Totals:
+    runs: int
+    open_runs: int
+    systems: int
+
+
+@require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "web/overview.html", {})
+    now = timezone.now()
+    campaigns = dispatch.list_campaigns(now=now, limit=LATEST_CAMPAIGNS)
+    agents = dispatch.list_agents(now=now)
+    context = {
+        "totals": _totals(),
+        "campaigns": campaigns,
+        "agents": agents,
+        "busy": [agent for agent in agents if agent.job],
+        "alive": sum(agent.is_alive for agent in agents),
+        "rows": runs.list_runs(runs.RunFilter(), limit=LATEST_RUNS),
+        "matrix": load_matrix(),
+        "witnesses": chosen_witnesses(published.witnesses(COMPARED)),
+    }
+    return render_page(request, "web/overview.html", context, part="web/overview_now.html")
+
+
+def chosen_witnesses(figures: Sequence[FigureValue]) -> list[FigureValue]:
+    """A few of the articles' ratios between the three architectures, not all from one article."""
+    taken: Counter[str] = Counter()
+    chosen = []
+    for figure in figures:
+        if figure.is_ratio and figure.stated and taken[figure.article.slug] < WITNESSES_AN_ARTICLE:
+            taken[figure.article.slug] += 1
+            chosen.append(figure)
+    return chosen[:WITNESSES]
+
+
+def _totals() -> Totals:
+    return Totals(
+        runs=Run.objects.count(),
+        open_runs=Run.objects.filter(state=Run.State.OPEN).count(),
+        systems=System.objects.filter(archived_at=None).count(),
+    )

@@ -1,9 +1,159 @@
-"""The page of one run."""
+"""One run: its headline numbers and where they come from, its series on its clock, what was run on what."""
 
-from django.http import HttpRequest, HttpResponse
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from apps.web.pages import render_page
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from apps.runs import queries
+from apps.runs.models import Run
+from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
+from apps.web.addresses import runs_address
+from apps.web.pages import is_partial, render_page
+from apps.web.run_counters import choose
+
+# Headline numbers in their order; the rest of what was measured is in a table.
+HEADLINES = (
+    "client.throughput",
+    "client.latency.p50",
+    "client.latency.p95",
+    "client.latency.p99",
+    "client.latency.max",
+    "client.errors.total",
+)
+LATEST = ("client.throughput", "client.latency.p50", "client.latency.p95", "client.latency.p99", "client.errors")
+LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")
 
 
+@dataclass(frozen=True)
+class LatestValue:
+    """The last second of a live run that was observed; `at` in s on the run's clock."""
+
+    name: str
+    unit: str
+    value: float
+    at: float
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A server variable on each node that told its variables; None: that node has no such variable."""
+
+    name: str
+    values: tuple[str | None, ...]
+    differs: bool
+
+
+@dataclass(frozen=True)
+class Counters:
+    """`drawn`: keys of the series drawn unasked; `series` and `changing` count all that the run has."""
+
+    drawn: list[str]
+    series: int
+    changing: int
+    latencies: list[str]
+
+
+@require_safe
 def show(request: HttpRequest, run_id: int) -> HttpResponse:
-    return render_page(request, "web/run.html", {"run_id": run_id})
+    try:
+        run = queries.load_run(run_id)
+    except Run.DoesNotExist as error:
+        raise Http404(f"there is no run {run_id}") from error
+    is_live = run.row.state != Run.State.SEALED
+    headline = {
+        "run": run,
+        "row": run.row,
+        "is_live": is_live,
+        "headlines": headlines(run),
+        "latest": latest(run_id) if is_live else [],
+    }
+    if is_partial(request):
+        response = render_page(request, "web/run_headline.html", headline)
+        if not is_live:
+            # Complete since the page was loaded: show all of it, once.
+            response["HX-Refresh"] = "true"
+        return response
+    counters = counters_of(queries.series_index(run_id))
+    named = [node for node in run.nodes if node.variables is not None]
+    context = headline | {
+        "counters": counters,
+        "data": page_data(run, counters, is_live=is_live),
+        "others": [one for one in run.measurements if one.metric not in HEADLINES],
+        "variables": variables(named),
+        "variable_nodes": named,
+        "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
+        "ladder_address": runs_address(system=run.system.slug, workload=run.row.workload_id),
+    }
+    return render_page(request, "web/run.html", context)
+
+
+def headlines(run: RunDetail) -> list[MeasurementDetail]:
+    found = [run.measurement(metric) for metric in HEADLINES]
+    return [one for one in found if one is not None]
+
+
+def latest(run_id: int) -> list[LatestValue]:
+    """What was last observed of a run that is still measured; nothing before its first second."""
+    found = []
+    for series in queries.load_series(run_ids=[run_id], metrics=LATEST, nodes=["client"]):
+        observed = [(at, value) for at, value in zip(series.at, series.values, strict=True) if not math.isnan(value)]
+        if observed:
+            at, value = observed[-1]
+            found.append(LatestValue(series.name, series.unit, float(value), float(at)))
+    return found
+
+
+def counters_of(index: Sequence[SeriesInfo]) -> Counters:
+    changing = {info.metric for info in index if not info.constant}
+    busiest = sorted(index, key=lambda info: info.mean or 0.0, reverse=True)
+    drawn = choose(
+        changing=changing,
+        constant={info.metric for info in index if info.constant},
+        busiest=[info.metric for info in busiest],
+    )
+    known = {info.metric for info in index}
+    return Counters(
+        drawn=drawn,
+        series=len(index),
+        changing=sum(not info.constant for info in index),
+        latencies=[key for key in LATENCIES if key in known] or ["client.latency.p95"],
+    )
+
+
+def page_data(run: RunDetail, counters: Counters, *, is_live: bool) -> dict[str, Any]:
+    """What the page's script needs to begin; the series it asks the API for."""
+    measured = (run.measured_from, run.measured_to)
+    return {
+        "id": run.row.id,
+        "live": is_live,
+        "measured": None if None in measured else measured,
+        "counters": counters.drawn,
+        "events": [
+            {
+                "kind": event.kind,
+                "label": event.label,
+                "starts_at": event.starts_at,
+                "ends_at": event.ends_at,
+                "node": event.node,
+            }
+            for event in run.events
+        ],
+    }
+
+
+def variables(nodes: Sequence[NodeDetail]) -> list[Variable]:
+    """By name; what differs between the nodes is marked."""
+    held: list[Mapping[str, str]] = [node.variables or {} for node in nodes]
+    names = sorted({name for variables in held for name in variables})
+    rows = [(name, tuple(variables.get(name) for variables in held)) for name in names]
+    return [Variable(name, values, len(set(values)) > 1) for name, values in rows]
+
+
+def _side(run: RunDetail) -> dict[str, str | int]:
+    return {"side": run.system.slug, "workload": run.row.workload_id}

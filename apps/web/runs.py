@@ -1,9 +1,44 @@
-"""The page runs."""
+"""Runs: find them by what they are, tick some, compare them."""
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_safe
 
+from apps.runs import queries
+from apps.web import run_filters
 from apps.web.pages import render_page
 
+PAGE = 50
 
+
+@require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "web/runs.html", {})
+    filters = run_filters.read(request.GET)
+    before = request.GET.get("before", "")
+    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    # One more than shown tells whether there are older ones.
+    rows = queries.list_runs(filters.run_filter, limit=PAGE + 1, before=cursor)
+    shown, older = rows[:PAGE], rows[PAGE:]
+    context = {
+        "filters": filters,
+        "rows": shown,
+        "older": _page(request, shown[-1].id) if older else "",
+        "newest": _page(request, None) if cursor is not None else "",
+        "compare_page": _compare_page(),
+    }
+    return render_page(request, "web/runs.html", context, part="web/runs_table.html")
+
+
+def _page(request: HttpRequest, before: int | None) -> str:
+    query = request.GET.copy()
+    query.pop("before", None)
+    if before is not None:
+        query["before"] = str(before)
+    return f"{request.path}?{query.urlencode()}" if query else request.path
+
+
+def _compare_page() -> str:
+    try:
+        return reverse("web:compare")
+    except NoReverseMatch:
+        return "/compare/"

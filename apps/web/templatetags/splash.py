@@ -9,6 +9,7 @@
 {% verdict "better" %}          word with its sign; {% verdict word direction="lower" %}
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,6 +70,36 @@ def duration(seconds: float | None) -> SafeString:
 def count(value: int | None) -> str:
     """How many of something: every digit, thousands separated."""
     return units.NOT_OBSERVED if value is None else f"{value:,}"
+
+
+@register.filter
+def fact_name(key: str) -> str:
+    """A key of a machine's description as words: "memory_bytes" is its memory."""
+    words = key.removesuffix("_bytes").removesuffix("_seconds").replace("_", " ")
+    return {"cpus": "CPUs", "os": "Operating system", "cpu": "CPU"}.get(words, words[:1].upper() + words[1:])
+
+
+@register.filter
+def fact(value: Any, key: str) -> str | SafeString:
+    """A value of a machine's description; its key may name its unit."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float) and key.endswith("_bytes"):
+        return with_unit(value, "bytes")
+    if isinstance(value, int | float) and key.endswith("_seconds"):
+        return duration(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+@register.filter
+def keep_together(text: str) -> str:
+    """May break after the first word only: "oltp_read_write" and "4 × 100,000 rows" each stay whole."""
+    first, space, rest = text.partition(" ")
+    return first + space + rest.replace(" ", units.NBSP)
 
 
 @register.simple_tag

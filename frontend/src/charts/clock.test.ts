@@ -18,7 +18,7 @@ function aSeries(fields: Partial<Series> = {}): Series {
   };
 }
 
-const clock: Clock = { measured: null, events: [], zoom: null };
+const clock: Clock = { measured: null, events: [], whole: null, zoom: null };
 const options = { palette, clock, words: true, quantity: "Throughput" };
 
 test("a second that was not observed is a gap in the line", () => {
@@ -58,6 +58,11 @@ test("the reader's zoom wins over the whole clock", () => {
   const zoomed = clockChart([aSeries()], ["client"], { ...options, clock: { ...clock, zoom: [1.5, 2.5] } });
   expect(zoomed.layout?.xaxis).toMatchObject({ range: [1.5, 2.5] });
   expect(extent([])).toBeNull();
+});
+
+test("every chart shows the same stretch of the clock", () => {
+  const { layout } = clockChart([aSeries()], ["client"], { ...options, clock: { ...clock, whole: [0, 2.5] } });
+  expect(layout?.xaxis).toMatchObject({ range: [0, 3] });
 });
 
 test("the CSV holds every plotted point with its node and unit", () => {

@@ -17,6 +17,8 @@ export interface Clock {
   /** The measured phase, s; null while it is not known. */
   measured: [number, number] | null;
   events: RunEvent[];
+  /** First and last moment of everything drawn so far, s: every chart shows the same stretch. */
+  whole: [number, number] | null;
   /** What the reader zoomed to, s. */
   zoom: [number, number] | null;
 }
@@ -38,6 +40,12 @@ export function extent(series: Series[]): [number, number] | null {
     last = Math.max(last, at[at.length - 1] ?? -Infinity);
   }
   return first <= last ? [first, last] : null;
+}
+
+/** The stretch that holds both. */
+export function widest(one: [number, number] | null, other: [number, number] | null): [number, number] | null {
+  if (!one || !other) return one ?? other;
+  return [Math.min(one[0], other[0]), Math.max(one[1], other[1])];
 }
 
 export function lineTrace(series: Series, color: string, name: string): Data {
@@ -147,7 +155,7 @@ function phaseWords(clock: Clock, whole: [number, number] | null, palette: Palet
 /** One panel: every node's line of one metric (or of several of one unit) on the run's clock. */
 export function clockChart(series: Series[], names: string[], options: ClockOptions): Chart {
   const { palette, clock, words, quantity } = options;
-  const whole = extent(series);
+  const whole = widest(clock.whole, extent(series));
   const unit = series[0]?.unit ?? "";
   const layout: Partial<Layout> = {
     margin: words ? { l: 8, r: 12, t: 18, b: 8 } : { l: 4, r: 8, t: 8, b: 4 },
@@ -170,7 +178,7 @@ export function clockChart(series: Series[], names: string[], options: ClockOpti
     const color = sideColor(palette, place);
     return [lineTrace(one, color, names[place] ?? one.node), ...resetTrace(one, color)];
   });
-  return { traces: [...traces, ...eventTrace(clock.events, palette)], layout };
+  return { traces: [...traces, ...eventTrace(clock.events, palette)], layout, config: { doubleClick: false } };
 }
 
 /** One row a sample: the plotted points as they are, every node's clock its own. */

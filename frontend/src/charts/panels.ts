@@ -1,7 +1,7 @@
 // The charts of one run: each asks for its series when it comes into view; those that ask together share a request.
 import { loadSeries, MOST_METRICS, type Series, type SeriesAnswer } from "../api/series";
 import { mountActions } from "./actions";
-import { clockChart, seriesRows, type Clock } from "./clock";
+import { clockChart, extent, seriesRows, widest, type Clock } from "./clock";
 import { toCsv } from "./csv";
 import { draw, loadPlotly, whenVisible } from "./plotly";
 
@@ -56,13 +56,25 @@ export class Panels {
     await this.serveAll([...this.panels.values()].filter((panel) => panel.seen));
   }
 
+  /** A longer series came: the charts drawn before it show the same stretch. */
+  private async stretch(drawnNow: Panel[]): Promise<void> {
+    const { whole, zoom } = this.options.clock;
+    if (!whole || zoom) return;
+    const plotly = await loadPlotly();
+    for (const panel of this.panels.values()) {
+      if (panel.plot.dataset["drawn"] === undefined || drawnNow.includes(panel)) continue;
+      await plotly.relayout(panel.plot, { "xaxis.range": [...whole] });
+    }
+  }
+
   /** Every chart on the same clock: what is zoomed in one is zoomed in all. */
   async zoom(range: [number, number] | null): Promise<void> {
     this.options.clock.zoom = range;
     const plotly = await loadPlotly();
     for (const { plot } of this.panels.values()) {
       if (plot.dataset["drawn"] === undefined) continue;
-      await plotly.relayout(plot, range ? { "xaxis.range": [...range] } : { "xaxis.autorange": true });
+      const shown = range ?? this.options.clock.whole;
+      if (shown) await plotly.relayout(plot, { "xaxis.range": [...shown] });
     }
   }
 
@@ -105,7 +117,11 @@ export class Panels {
       return;
     }
     if (answer.measured) this.options.clock.measured = answer.measured;
+    const before = this.options.clock.whole;
+    const whole = widest(before, extent(answer.series));
+    this.options.clock.whole = whole;
     for (const panel of panels) await this.show(panel, answer);
+    if (before && whole && (whole[0] < before[0] || whole[1] > before[1])) await this.stretch(panels);
   }
 
   private async show(panel: Panel, answer: SeriesAnswer): Promise<void> {
@@ -125,7 +141,10 @@ export class Panels {
     const unit = panel.figure.querySelector<HTMLElement>("[data-unit]");
     if (unit) unit.textContent = series[0]?.unit ?? "";
     const element = await draw(plot, (palette) => clockChart(series, names, { palette, clock, words, quantity }));
-    if (first) element.on("plotly_relayout", (change) => this.relaid(change as Record<string, unknown>));
+    if (first) {
+      element.on("plotly_relayout", (change) => this.relaid(change as Record<string, unknown>));
+      element.on("plotly_doubleclick", () => this.options.zoomed(null));
+    }
     const actions = panel.figure.querySelector<HTMLElement>(".chart__actions");
     if (actions) this.mount(actions, panel, series);
   }
@@ -146,6 +165,5 @@ export class Panels {
     const from = change["xaxis.range[0]"];
     const to = change["xaxis.range[1]"];
     if (typeof from === "number" && typeof to === "number") this.options.zoomed([from, to]);
-    else if (change["xaxis.autorange"] === true && this.options.clock.zoom) this.options.zoomed(null);
   }
 }

@@ -17,6 +17,7 @@ export function loadPlotly(): Promise<Plotly> {
 export interface Chart {
   traces: Data[];
   layout?: Partial<Layout>;
+  config?: Partial<Config>;
 }
 
 /** A chart, or a function that makes it from the palette, so that it can be made again when light turns to dark. */
@@ -37,12 +38,12 @@ export async function draw(element: HTMLElement, source: ChartSource): Promise<P
   const plotly = await loadPlotly();
   drawn.set(element, source);
   const palette = readPalette();
-  const { traces, layout = {} } = typeof source === "function" ? source(palette) : source;
+  const { traces, layout = {}, config = {} } = typeof source === "function" ? source(palette) : source;
   if (element.dataset["drawn"] === undefined) {
     element.replaceChildren();
     element.dataset["drawn"] = "";
   }
-  return plotly.react(element, traces, houseLayout(palette, layout), CONFIG);
+  return plotly.react(element, traces, houseLayout(palette, layout), { ...CONFIG, ...config });
 }
 
 /** Run once, when the element is about to come into view; elements are served in the order of their place. */

@@ -68,6 +68,7 @@ function houseAxis(palette: Palette): Partial<LayoutAxis> {
     // 12,000 rather than 12k: the same digits as in the tables.
     separatethousands: true,
     exponentformat: "SI",
+    minexponent: 6,
   } as Partial<LayoutAxis>;
 }
 

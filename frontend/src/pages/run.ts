@@ -21,7 +21,7 @@ const data = pageData<RunData>("run-data");
 const view = readView(window.location.search);
 const panels = new Panels({
   run: data.id,
-  clock: { measured: data.measured, events: data.events, zoom: view.zoom },
+  clock: { measured: data.measured, events: data.events, whole: null, zoom: view.zoom },
   zoomed: (range) => {
     view.zoom = range;
     remember();

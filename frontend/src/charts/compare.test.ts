@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { closest, dodged, ends, ratioChart, ratioRows, scalingChart, scalingRows, type CompareData } from "./compare";
+import { palette } from "./palette.fixture";
+
+const throughput = {
+  key: "client.throughput",
+  kind: "throughput",
+  label: "Throughput",
+  unit: "transactions/s",
+  direction: "higher",
+} as const;
+const shared = { metric: throughput.key, level: "4", threads: 4, rate: null };
+const data: CompareData = {
+  sides: [
+    { slug: "a", name: "Alpha", position: 0 },
+    { slug: "b", name: "Beta", position: 1 },
+  ],
+  levels: [
+    { key: "4", text: "4 threads", threads: 4, rate: null },
+    { key: "8", text: "8 threads", threads: 8, rate: null },
+  ],
+  metrics: [throughput],
+  threads: { ticks: [4, 8], scale: "linear", range: [3.68, 8.32] },
+  ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.4] },
+  points: [
+    { ...shared, side: 0, value: 1000, runs: [{ run: 1, value: 990 }, { run: 2, value: 1010 }], ratio: null, low: null, high: null, words: "" },
+    { ...shared, side: 1, value: 1300, runs: [{ run: 3, value: 1290 }, { run: 4, value: 1310 }], ratio: 1.3, low: 1.25, high: 1.35, words: "better" },
+    { ...shared, level: "8", threads: 8, side: 1, value: 2000, runs: [{ run: 5, value: 2000 }], ratio: 1.5, low: null, high: null, words: "too few repetitions" },
+  ],
+  series: { level: "4", apart: false, runs: [] },
+};
+
+test("every run is a point and every side's value a line in the side's colour", () => {
+  const { traces } = scalingChart(data, throughput, palette);
+  expect(traces).toHaveLength(4);
+  expect(traces[2]).toMatchObject({ mode: "lines", x: [4, 8], y: [1300, 2000], line: { color: palette.sides[1] } });
+  expect(traces[3]).toMatchObject({ mode: "markers", x: [4, 4, 8], y: [1290, 1310, 2000], marker: { color: palette.sides[1] } });
+});
+
+test("throughput starts at zero and the threads that were run are the ticks", () => {
+  const { layout } = scalingChart(data, throughput, palette);
+  expect(layout.yaxis).toMatchObject({ rangemode: "tozero", title: { text: "Throughput, transactions/s" } });
+  expect(layout.xaxis).toMatchObject({ tickvals: [4, 8], range: [3.68, 8.32] });
+});
+
+test("an open loop has a line for each rate", () => {
+  const rated = { ...data, points: data.points.map((point) => ({ ...point, rate: point.level === "8" ? 100 : null })) };
+  const lines = scalingChart(rated, throughput, palette).traces.filter((trace) => "mode" in trace && trace.mode === "lines");
+  expect(lines.map((line) => "y" in line && line.y)).toEqual([[1000], [1300], [2000]]);
+});
+
+test("a ratio without an interval is a hollow mark without a bar", () => {
+  const [bars, marks] = ratioChart(data, throughput, palette).traces;
+  expect(bars).toMatchObject({ y: [1.25, 1.35, null] });
+  expect(marks).toMatchObject({ y: [1.3, 1.5], marker: { symbol: ["square", "square-open"] } });
+});
+
+test("sides stand beside each other around their load level", () => {
+  expect(dodged(8, 0, 1, "linear", 4)).toBe(8);
+  expect(dodged(8, 0, 2, "linear", 4) + dodged(8, 1, 2, "linear", 4)).toBeCloseTo(16);
+  expect(dodged(8, 0, 2, "log", 2) * dodged(8, 1, 2, "log", 2)).toBeCloseTo(64);
+});
+
+test("the closest levels set the step, and one level alone has one too", () => {
+  expect(closest([1, 4, 8, 9], "linear")).toBe(1);
+  expect(closest([1, 2, 8], "log")).toBe(2);
+  expect(closest([4], "linear")).toBe(1);
+});
+
+test("a logarithmic axis has exponents for ends", () => {
+  expect(ends([1, 100], "log")).toEqual([0, 2]);
+  expect(ends([1, 100], "linear")).toEqual([1, 100]);
+});
+
+test("the CSV has every run, and every ratio with its words", () => {
+  expect(scalingRows(data, throughput).rows).toContainEqual(["b", 4, null, 3, 1290]);
+  expect(scalingRows(data, throughput).rows).toHaveLength(5);
+  expect(ratioRows(data, throughput).rows).toEqual([
+    ["b", "a", 4, null, 2, 1.3, 1.25, 1.35, "better"],
+    ["b", "a", 8, null, 1, 1.5, null, null, "too few repetitions"],
+  ]);
+});
