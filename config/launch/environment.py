@@ -116,7 +116,7 @@ def _create(uv: list[str | Path], places: Places, screen: Screen) -> None:
     step, log = Step(screen, "Creating the Python environment"), places.log_of("packages")
     shutil.rmtree(VENV, ignore_errors=True)
     base = getattr(sys, "_base_executable", sys.executable)
-    if processes.run([*uv, "venv", "--python", base, VENV], step=step, log=log, env=_uv_environment()):
+    if processes.run([*uv, "venv", "--python", base, VENV], step=step, log=log, env=uv_environment()):
         step.failed()
         raise processes.failure("Creating the Python environment", log)
     step.done()
@@ -142,7 +142,7 @@ def _fill(uv: list[str | Path], places: Places, screen: Screen) -> None:
     step, log = Step(screen, "Installing Python packages"), places.log_of("packages")
     code = processes.run(
         [*uv, "pip", "sync", "--python", PYTHON, "--require-hashes", LOCK],
-        step=step, log=log, env=_uv_environment(), detail=installed, append=True,
+        step=step, log=log, env=uv_environment(), detail=installed, append=True,
     )  # fmt: skip
     if code:
         step.failed()
@@ -159,7 +159,7 @@ PIP_TO_UV = {
 UV_OWN = {"UV_DEFAULT_INDEX": ("UV_DEFAULT_INDEX", "UV_INDEX_URL"), "UV_INDEX": ("UV_INDEX", "UV_EXTRA_INDEX_URL")}
 
 
-def _uv_environment() -> dict[str, str]:
+def uv_environment() -> dict[str, str]:
     environ = processes.clean_environment()
     environ.setdefault("UV_HTTP_TIMEOUT", "120")
     for option, value in _pip_settings().items():
@@ -198,7 +198,7 @@ def _compile(uv: list[str | Path], places: Places, screen: Screen, output: Path,
         *options,
         "pyproject.toml",
     ]
-    if processes.run([*argv, "-o", output.name], step=step, log=log, env=_uv_environment(), cwd=ROOT):
+    if processes.run([*argv, "-o", output.name], step=step, log=log, env=uv_environment(), cwd=ROOT):
         step.failed()
         raise processes.failure(f"Locking {output.name}", log)
     step.done()

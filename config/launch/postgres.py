@@ -58,7 +58,9 @@ def prepare(*, places: Places, screen: Screen) -> Cluster:
     if made_by(data) is None:
         _make(cluster, places, screen)
     elif is_new_password:
-        _single(cluster, f"ALTER ROLE {NAME} PASSWORD '{password}';\n", places, screen)
+        step = Step(screen, "Setting the database's password")
+        _single(cluster, f"ALTER ROLE {NAME} PASSWORD '{password}';\n", step=step, log=places.log_of("initdb"))
+        step.done()
     return cluster
 
 
@@ -210,25 +212,22 @@ def _make(cluster: Cluster, places: Places, screen: Screen) -> None:
     if code:
         step.failed()
         raise processes.failure("Creating the database cluster", log)
-    _single(replace(cluster, data=partial), f"CREATE DATABASE {NAME};\n", places, screen)
+    _single(replace(cluster, data=partial), f"CREATE DATABASE {NAME};\n", step=step, log=log)
     if cluster.data.exists():
         cluster.data.rmdir()  # empty: made_by has looked
     partial.rename(cluster.data)
     step.done()
 
 
-def _single(cluster: Cluster, sql: str, places: Places, screen: Screen) -> None:
+def _single(cluster: Cluster, sql: str, *, step: Step, log: Path) -> None:
     """Run statements without a server that others could reach."""
     forget_dead_server(cluster.data)
-    log = places.log_of("initdb")
     argv: list[str | Path] = [cluster.server.path, "--single", "-D", cluster.data, "postgres"]
-    step = Step(screen, "Setting up the database")
     if processes.run(
         argv, step=step, log=log, env=_environ(), cwd=cluster.data, account=cluster.account, stdin=sql, append=True
     ):
         step.failed()
-        raise processes.failure("Setting up the database", log)
-    step.done()
+        raise processes.failure(step.text, log)
 
 
 def _make_folder(path: Path, account: Account | None) -> None:

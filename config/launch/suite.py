@@ -28,7 +28,7 @@ def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
     install_programs(places, screen)
     failed = checks.failed(places, screen)
     frontend.ensure(places=places, screen=screen)
-    code = _pytest(places, screen, arguments)
+    code = run_pytest(places, screen, arguments)
     if failed:
         screen.problem(f"these checks failed before the tests ran: {', '.join(failed)}; `make check` shows them again.")
     return code or (1 if failed else 0)
@@ -53,7 +53,7 @@ def install_programs(places: Places, screen: Screen) -> None:
     step, log = Step(screen, what), places.log_of("apt")
     env = {**processes.clean_environment(), "DEBIAN_FRONTEND": "noninteractive"}
     apt = ["apt-get", "-q", "-o", "DPkg::Lock::Timeout=300"]
-    with _no_services():
+    with no_services():
         code = processes.run([*apt, "update"], step=step, log=log, env=env)
         if code == 0:
             packages = [PACKAGES[name] for name in missing]
@@ -67,7 +67,7 @@ def install_programs(places: Places, screen: Screen) -> None:
 
 
 @contextmanager
-def _no_services(policy: Path = POLICY) -> Iterator[None]:
+def no_services(policy: Path = POLICY) -> Iterator[None]:
     """Keep packages from starting their servers; afterwards the machine's own policy is back."""
     kept = policy.with_name(policy.name + ".before-splashboard")
     if os.path.lexists(policy) and not os.path.lexists(kept):
@@ -82,7 +82,7 @@ def _no_services(policy: Path = POLICY) -> Iterator[None]:
             kept.rename(policy)
 
 
-def _pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
+def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="splashboard-test-") as folder:
         # PostgreSQL runs as another user when we are root.
         os.chmod(folder, 0o711)  # noqa: S103 - others may pass, not look

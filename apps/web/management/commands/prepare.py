@@ -6,20 +6,26 @@ import os
 from pathlib import Path
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.management import call_command, get_commands
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 
+from apps.accounts import services as accounts
 from apps.accounts.credentials import digest_of
+from apps.core.problems import Invalid
+
+# Not dispatch's front door, which brings numpy along: a second start has five seconds for everything.
+from apps.dispatch.agents import register_agent, rotate_agent
 from apps.dispatch.models import Agent
-from apps.dispatch.services import register_agent, rotate_agent
 
 LOADERS = ("seed_catalog", "load_published", "load_example")
 AGENT = "local"
+# What reverse("web:sign-in-link") says, without loading every page and endpoint first; a test compares them.
+SIGN_IN_PATH = "/sign-in/{secret}/"
 CONFIGURATION = """\
 # Written at every start. Systems for this agent to measure go into files of their own: agent.d/*.toml beside this one.
 [server]
@@ -85,6 +91,8 @@ class Command(BaseCommand):
             call_command(name, stdout=self.stdout)
 
     def _create_bucket(self) -> None:
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - half a second that only this needs
+
         storage: Any = default_storage
         if not hasattr(storage, "bucket_name"):  # a folder
             return
@@ -112,9 +120,12 @@ class Command(BaseCommand):
         _write(config, CONFIGURATION.format(server=server, token_file=token_file.name, name=AGENT))
 
     def _sign_in_link(self, result: Path) -> None:
-        said = io.StringIO()
-        call_command("sign_in_link", stdout=said)
-        _write(result, json.dumps({"link": said.getvalue().split()[-1]}))
+        try:
+            user = accounts.first_administrator()
+        except Invalid as refused:
+            raise CommandError(str(refused)) from refused
+        secret = accounts.create_sign_in_link(user=user, now=timezone.now())
+        _write(result, json.dumps({"link": SIGN_IN_PATH.format(secret=secret)}))
 
 
 class _Counting(io.TextIOBase):

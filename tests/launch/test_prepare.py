@@ -1,0 +1,117 @@
+"""`manage.py prepare`: from an empty database to one that can be used, and again without harm."""
+
+import io
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from django.core.management import CommandError, call_command
+from django.test.utils import override_settings
+from django.urls import reverse
+from django.utils import timezone
+from moto.server import ThreadedMotoServer
+
+from apps.accounts.services import use_sign_in_link
+from apps.catalog.models import Platform
+from apps.dispatch.models import Agent
+from apps.dispatch.services import agent_of_secret
+from apps.web.management.commands import prepare
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(prepare, "LOADERS", ("seed_catalog",))
+    with override_settings(STATIC_ROOT=tmp_path / "static"):
+        yield
+
+
+def prepared(folder: Path, *options: str) -> str:
+    """Runs it; answers the sign-in link's path."""
+    arguments = ["--agent-config", str(folder / "agent.toml"), "--server", "http://127.0.0.1:81"]
+    call_command("prepare", *arguments, "--result", str(folder / "result"), *options, stdout=io.StringIO())
+    return str(json.loads((folder / "result").read_text())["link"])
+
+
+def test_empty_database_gets_catalog_static_files_agent_and_link(tmp_path: Path) -> None:
+    link = prepared(tmp_path)
+    assert Platform.objects.filter(slug="aurora").exists()
+    assert list((tmp_path / "static").rglob("*.css"))
+    config = tomllib.loads((tmp_path / "agent.toml").read_text())
+    assert config["server"]["url"] == "http://127.0.0.1:81"
+    agent = agent_of_secret(secret=(tmp_path / "agent.token").read_text(), now=timezone.now())
+    assert agent is not None
+    assert agent.name == config["agent"]["name"]
+    secret = link.split("/")[2]
+    assert link == reverse("web:sign-in-link", kwargs={"secret": secret})
+    user = use_sign_in_link(secret=secret, now=timezone.now())
+    assert user is not None
+    assert user.role == "administrator"
+
+
+def test_unchanged_loads_nothing_again_but_gives_a_new_link(tmp_path: Path) -> None:
+    first = prepared(tmp_path)
+    token = (tmp_path / "agent.token").read_text()
+    Platform.objects.filter(slug="aurora").update(name="renamed by hand")
+    assert prepared(tmp_path, "--unchanged") != first
+    assert Platform.objects.get(slug="aurora").name == "renamed by hand"
+    assert (tmp_path / "agent.token").read_text() == token
+
+
+def test_lost_token_is_made_anew(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    lost = (tmp_path / "agent.token").read_text()
+    (tmp_path / "agent.token").unlink()
+    prepared(tmp_path)
+    assert agent_of_secret(secret=lost, now=timezone.now()) is None
+    assert agent_of_secret(secret=(tmp_path / "agent.token").read_text(), now=timezone.now()) is not None
+    assert (tmp_path / "agent.token").stat().st_mode & 0o777 == 0o600
+
+
+def test_revoked_agent_stays_revoked(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    Agent.objects.update(revoked_at=timezone.now())
+    (tmp_path / "agent.token").write_text("something else")
+    prepared(tmp_path)
+    assert Agent.objects.get().revoked_at is not None
+
+
+def test_bucket_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    try:
+        _, port = server.get_host_and_port()
+        endpoint = f"http://127.0.0.1:{port}"
+        with s3(endpoint):
+            prepared(tmp_path, "--create-bucket")
+            prepared(tmp_path, "--create-bucket", "--unchanged")
+        client = boto3.client("s3", endpoint_url=endpoint)
+        assert [bucket["Name"] for bucket in client.list_buckets()["Buckets"]] == ["splashboard"]
+        client.close()
+    finally:
+        server.stop()
+
+
+def test_object_store_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with s3("http://127.0.0.1:1"), pytest.raises(CommandError, match="object store of S3_ENDPOINT_URL does not answer"):
+        prepared(tmp_path, "--create-bucket")
+
+
+def s3(endpoint: str) -> override_settings:
+    options = {"bucket_name": "splashboard", "endpoint_url": endpoint}
+    return override_settings(
+        STORAGES={
+            "default": {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options},
+            "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+        }
+    )
