@@ -10,6 +10,7 @@ from django.conf import settings
 from django.test.utils import override_settings
 
 from tests.browser import browser_page  # noqa: F401  a fixture for every folder
+from tests.databases import mariadb, start_mariadb  # noqa: F401
 
 NEEDS = {"mariadb": ("mariadbd", "mariadb-install-db", "sysbench"), "browser": ("chromium",)}
 

@@ -146,6 +146,7 @@ class Job:
             if process.poll() is None:
                 process.stop()
             self.entry.process = None
+            output.unlink(missing_ok=True)
 
     def _clean_up(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace) -> None:
         """What cannot be dropped now is noted and tried again later."""
@@ -178,6 +179,7 @@ class Job:
             code = process.stop()
             if code != 0:
                 log.warning("clean-up: %s", tool.failure(code, tail(output)))
+            output.unlink(missing_ok=True)
         foreign = database.remove_workspace(system, workspace)
         if foreign:
             log.warning("schema %s stays: it holds tables of others: %s", workspace.schema, ", ".join(foreign))

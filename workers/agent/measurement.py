@@ -94,7 +94,7 @@ class Measurement:
         stop: Stop | None = None
         try:
             self._pass_time(MARGIN)
-            self._put_under_load()
+            stop = self._put_under_load()
             self._pass_time(MARGIN)
         except Stopped as stopped:
             stop = stopped.stop
@@ -115,8 +115,8 @@ class Measurement:
         if self._recorder.problem:
             raise Stopped(failed(self._recorder.problem))
 
-    def _put_under_load(self) -> None:
-        """Raises Stopped when the tool fails or is stopped, ToolMissing."""
+    def _put_under_load(self) -> Stop | None:
+        """Not None: the tool failed. Raises Stopped when the job is to stop, ToolMissing."""
 
         def on_line(line: bytes) -> None:
             t = self._load.saw(line)
@@ -130,10 +130,9 @@ class Measurement:
             self._switch.wait_until(lambda: process.poll() is not None or process.is_overdue(), meanwhile=self._keep_up)
             code = process.poll()
             if code is None:
-                raise Stopped(failed(f"{tool.name} had not ended after {invocation.timeout:.0f} s: is it blocked?"))
+                return failed(f"{tool.name} had not ended after {invocation.timeout:.0f} s: are its threads blocked?")
             reason = tool.failure(code, tail(self._output)) or process.write_error
-            if reason:
-                raise Stopped(failed(reason))
+            return failed(reason) if reason else None
         finally:
             if process.poll() is None:
                 process.stop()

@@ -1,0 +1,410 @@
+"""A real agent process, a real MariaDB, a real sysbench; only the server is a test's own."""
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.mariadb import MariaDB
+from tests.databases import StartMariaDB
+from tests.workers.agents import AgentProcess, ConfigFile, eventually
+from tests.workers.server import FakeServer, SeenRun, a_job
+from workers import wire
+
+pytestmark = pytest.mark.mariadb
+StartAgent = Callable[[], AgentProcess]
+
+# What must be the same after a job as before it. Positions and moments change by themselves.
+STATE = (
+    "SHOW DATABASES; SELECT table_schema, table_name FROM information_schema.tables "
+    "WHERE table_schema NOT IN ('information_schema', 'performance_schema', 'sys', 'mysql') ORDER BY 1, 2; "
+    "SELECT user, host FROM mysql.global_priv ORDER BY 1, 2; "
+    "SELECT variable_name, variable_value FROM information_schema.global_variables "
+    "WHERE variable_name NOT LIKE '%GTID%' AND variable_name NOT LIKE '%TIMESTAMP%' ORDER BY 1"
+)
+
+
+@contextmanager
+def left_as_found(mariadb: MariaDB) -> Iterator[None]:
+    before = mariadb.sql(STATE)
+    yield
+    assert mariadb.sql(STATE) == before
+
+
+def ended(server: FakeServer, count: int = 1) -> Callable[[], bool]:
+    return lambda: len(server.job_ends()) >= count
+
+
+def under_load(server: FakeServer) -> Callable[[], bool]:
+    """Whether the load tool of a run has begun to report."""
+
+    def check() -> bool:
+        for run in list(server.runs.values()):
+            if run.batches and run.end is None:
+                lines = b"\n".join(line for batch in list(run.batches.values()) for line in wire.read_lines(batch))
+                if b"[ 1s ]" in lines:
+                    return True
+        return False
+
+    return check
+
+
+def only_run(server: FakeServer) -> SeenRun:
+    (run,) = server.runs.values()
+    return run
+
+
+def test_a_job_is_measured_uploaded_and_cleaned_up(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    job = a_job(threads=(1, 3), warmup=1, duration=2)
+    server.jobs.append(job)
+    with left_as_found(mariadb):
+        agent = start_agent()
+        eventually(ended(server), what="the job has ended")
+    assert agent.terminate() == 0
+    assert server.job_ends() == [{"attempt": 1, "outcome": "succeeded", "reason": ""}]
+    assert list(server.runs) == [planned.uid for planned in job.runs]
+    for planned, run in zip(job.runs, server.runs.values(), strict=True):
+        assert run.opened is not None
+        assert run.end is not None
+        assert run.end.outcome == "succeeded", run.end.reason
+        assert run.opened.load_level == planned.load_level
+        assert run.opened.server_version.startswith(mariadb.sql("SELECT VERSION()").strip())
+        assert run.opened.tool_version.startswith("sysbench 1.")
+        (node,) = run.opened.nodes
+        assert node.variables is not None
+        assert node.variables["innodb_flush_log_at_trx_commit"] == "2"
+        check_measured(run)
+    assert mariadb.password not in everything_said(server)
+    assert single.waiting() == []
+    assert list((single.spool / "work").iterdir()) == []
+
+
+def check_measured(run: SeenRun) -> None:
+    """The samples fit the clock and sysbench's own count of what it did."""
+    assert run.end is not None
+    decoded = run.decoded()
+    output = run.artifacts["sysbench.txt"]
+    assert [(a.name, a.sha256, a.size) for a in run.end.artifacts] == [
+        ("sysbench.txt", wire.checksum(output), len(output))
+    ]
+    assert "".join(f"{line}\n" for _, line in decoded.output).encode() == output
+    start, end = run.end.measured_from, run.end.measured_to
+    assert start is not None
+    assert end is not None
+    assert end - start == pytest.approx(2, abs=0.01)
+    (load,) = [event for event in decoded.events if event.kind == "load"]
+    assert load.starts_at + 1 == pytest.approx(start, abs=0.001)
+    node = decoded.nodes["db1"]
+    # A second of sampling on either side of the load.
+    assert node.times[0] < load.starts_at - 0.8
+    assert load.ends_at is not None
+    assert node.times[-1] > load.ends_at
+    steps = [later - earlier for earlier, later in zip(node.times, node.times[1:], strict=False)]
+    assert all(0.5 < step < 1.6 for step in steps)
+    column = {name: [row[place] for row in node.rows] for place, name in enumerate(node.names)}
+    assert len([name for name in column if name.startswith("mysql.status.")]) > 450
+    assert {"host.cpu.user", "host.pressure.cpu.some", "process.rss", "process.cpu.user"} <= set(column)
+    commits = column["mysql.status.Com_commit"]
+    counted = (commits[-1] or 0) - (commits[0] or 0)
+    transactions = sum(int(n) for n in re.findall(rb"transactions: +(\d+)", output))
+    assert transactions > 50
+    assert counted == pytest.approx(transactions, rel=0.02, abs=10)
+
+
+def everything_said(server: FakeServer) -> str:
+    bodies = [r.body for r in server.received]
+    for run in server.runs.values():
+        bodies += [b"\n".join(wire.read_lines(batch)) for batch in run.batches.values()]
+    return b"\n".join(bodies).decode(errors="replace")
+
+
+def test_the_password_is_not_in_the_process_list_either(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    server.jobs.append(a_job(duration=2))
+    start_agent()
+    eventually(under_load(server), what="sysbench runs")
+    commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    assert any(b"oltp_write_only" in command for command in commands)
+    assert not any(mariadb.password.encode() in command for command in commands)
+    secrets = single.spool / "work" / "sysbench.secrets"
+    assert secrets.stat().st_mode & 0o777 == 0o600
+    eventually(ended(server), what="the job has ended")
+    assert not secrets.exists()
+
+
+def test_hello_names_what_can_be_reached_and_what_cannot(
+    server: FakeServer, single: ConfigFile, start_agent: StartAgent
+) -> None:
+    single.add_system("gone", port=1, password="x")
+    start_agent()
+    eventually(server.hellos, what="a hello")
+    hello = server.hellos()[0]
+    (system,) = hello["systems"]
+    assert (system["slug"], system["platform"], system["hardware_class"]) == ("single", "mariadb", "box")
+    assert hello["labels"] == ["system:single"]
+    assert hello["hardware"][0]["memory_bytes"] == 4096 * 2**20
+    assert "system gone at 127.0.0.1:1" in hello["health"]["unreachable"]["gone"]
+    assert hello["health"]["spool_messages"] == 0
+    assert hello["health"]["tools"]["sysbench"].startswith("sysbench 1.")
+
+
+def test_a_system_added_to_the_configuration_is_greeted_without_a_restart(
+    server: FakeServer, config: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    agent = start_agent()
+    eventually(server.hellos, what="a hello without systems")
+    config.file.write_text(config.file.read_text() + "\n[[broken")
+    eventually(lambda: "is not TOML" in agent.log.read_text(), what="the bad file is complained of")
+    config.file.write_text(config.file.read_text().replace("\n[[broken", ""))
+    config.add_system("single", port=mariadb.port, password=mariadb.password)
+    eventually(lambda: server.hellos()[-1]["systems"], what="a hello with the new system")
+
+
+def test_a_whole_job_survives_the_servers_absence(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    server.jobs.append(a_job(duration=2))
+    with left_as_found(mariadb):
+        start_agent()
+        eventually(lambda: not server.jobs, what="the job is claimed")
+        with server.away():
+            eventually(
+                lambda: any(b"/end" in (single.spool / "queue" / name).read_bytes() for name in single.waiting()),
+                what="the run's end waits in the spool",
+            )
+        eventually(ended(server), what="the job's end has arrived")
+    assert server.job_ends()[0]["outcome"] == "succeeded"
+    assert only_run(server).decoded().nodes["db1"].times
+
+
+def test_cancelling_stops_the_load_cleans_up_and_says_so(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    server.jobs.append(a_job(threads=(2, 4), duration=60))
+    with left_as_found(mariadb):
+        start_agent()
+        eventually(under_load(server), what="sysbench runs")
+        server.cancel = True
+        eventually(ended(server), what="the job has ended")
+    assert server.job_ends() == [{"attempt": 1, "outcome": "cancelled", "reason": "cancelled by request"}]
+    run = only_run(server)
+    assert run.end is not None
+    assert (run.end.outcome, run.end.reason) == ("cancelled", "cancelled by request")
+    assert run.decoded().nodes["db1"].times
+    assert b"[ 1s ]" in run.artifacts["sysbench.txt"]
+
+
+def test_a_lost_lease_stops_the_load_and_leaves_the_jobs_end_to_its_new_holder(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    server.jobs.append(a_job(duration=60))
+    with left_as_found(mariadb):
+        agent = start_agent()
+        eventually(under_load(server), what="sysbench runs")
+        server.script = lambda _method, path: 409 if path.endswith("/renew") else None
+        eventually(lambda: only_run(server).end, what="the run has ended")
+        server.script = lambda _method, _path: None
+        eventually(lambda: not (single.spool / "journal.json").exists(), what="the agent has cleaned up")
+    run = only_run(server)
+    assert run.end is not None
+    assert run.end.outcome == "cancelled"
+    assert run.end.reason.startswith("lease lost: 409 scripted")
+    assert server.job_ends() == []
+    server.jobs.append(a_job())
+    eventually(ended(server), what="the next job is done")
+    assert agent.terminate() == 0
+
+
+def test_sigterm_ends_the_job_in_good_order(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    server.jobs.append(a_job(duration=60))
+    with left_as_found(mariadb):
+        agent = start_agent()
+        eventually(under_load(server), what="sysbench runs")
+        asked = time.monotonic()
+        assert agent.terminate() == 0
+        assert time.monotonic() - asked < 10
+    run = only_run(server)
+    assert run.end is not None
+    assert (run.end.outcome, run.end.reason) == ("cancelled", "the agent was stopped")
+    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": "the agent was stopped"}]
+    assert single.waiting() == []
+
+
+def test_what_could_not_be_sent_before_sigterm_is_sent_at_the_next_start(
+    server: FakeServer, single: ConfigFile, start_agent: StartAgent
+) -> None:
+    server.jobs.append(a_job(duration=60))
+    agent = start_agent()
+    eventually(under_load(server), what="sysbench runs")
+    with server.away():
+        assert agent.terminate() == 0
+        assert single.waiting() != []
+    start_agent()
+    eventually(ended(server), what="the job's end has arrived")
+    assert only_run(server).decoded().nodes["db1"].times
+
+
+def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    server.jobs.append(a_job(duration=60))
+    with left_as_found(mariadb):
+        agent = start_agent()
+        eventually(under_load(server), what="sysbench runs")
+        server.stop()
+        time.sleep(1.2)
+        agent.kill()
+        spooled = [name for name in single.waiting() if name.endswith(".message")]
+        assert spooled
+        server.start()
+        again = start_agent()
+        eventually(ended(server), what="the job's end has arrived")
+        eventually(lambda: "dropped what an earlier job had left" in again.log.read_text(), what="tables are dropped")
+    reason = "the agent stopped without notice"
+    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": reason}]
+    run = only_run(server)
+    assert run.end is not None
+    assert (run.end.outcome, run.end.reason) == ("failed", reason)
+    decoded = run.decoded()  # every batch from the first to the last that was announced
+    assert decoded.nodes["db1"].times[-1] > 2
+    assert b"[ 1s ]" in run.artifacts["sysbench.txt"]
+    assert not sysbench_processes(mariadb)
+    server.jobs.append(a_job())
+    eventually(ended(server, 2), what="the next job is done")
+    assert server.job_ends()[1]["outcome"] == "succeeded"
+
+
+def sysbench_processes(mariadb: MariaDB) -> list[bytes]:
+    commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    return [command for command in commands if f"--mysql-port={mariadb.port}".encode() in command]
+
+
+def test_a_schema_in_use_fails_the_job_and_is_not_touched(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    mariadb.sql("CREATE DATABASE splashboard_bench; CREATE TABLE splashboard_bench.sbtest1 AS SELECT 7 AS precious")
+    try:
+        server.jobs.append(a_job())
+        with left_as_found(mariadb):
+            start_agent()
+            eventually(ended(server), what="the job has ended")
+        assert mariadb.sql("SELECT precious FROM splashboard_bench.sbtest1") == "7\n"
+    finally:
+        mariadb.sql("DROP DATABASE splashboard_bench")
+    (end,) = server.job_ends()
+    assert end["outcome"] == "failed"
+    assert "schema splashboard_bench of system single already holds 1 tables" in end["reason"]
+    assert server.runs == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"system": "other"}, "the agent's configuration has no system 'other'"),
+        ({"tool": "ycsb"}, "this agent has no tool 'ycsb'"),
+        ({"parameters": {"test": "oltp_insert", "tables": 1}}, "parameter table_size is missing"),
+    ],
+)
+def test_a_job_that_cannot_be_done_fails_with_its_reason(
+    server: FakeServer,
+    single: ConfigFile,
+    mariadb: MariaDB,
+    start_agent: StartAgent,
+    fields: dict[str, Any],
+    words: str,
+) -> None:
+    server.jobs.append(a_job(**fields))
+    with left_as_found(mariadb):
+        start_agent()
+        eventually(ended(server), what="the job has ended")
+    assert server.job_ends()[0]["outcome"] == "failed"
+    assert words in server.job_ends()[0]["reason"]
+
+
+def test_a_server_that_dies_under_load_fails_the_run_and_its_tables_go_once_it_is_back(
+    server: FakeServer, config: ConfigFile, start_mariadb: StartMariaDB, start_agent: StartAgent
+) -> None:
+    database = start_mariadb()
+    config.add_system("single", port=database.port, password=database.password)
+    server.jobs.append(a_job(duration=60))
+    with left_as_found(database):
+        start_agent()
+        eventually(under_load(server), what="sysbench runs")
+        database.kill()
+        eventually(lambda: only_run(server).end, what="the run has ended")
+        database.start()
+        eventually(ended(server), what="the job has ended", timeout=40)
+    run = only_run(server)
+    assert run.end is not None
+    assert run.end.outcome == "failed"
+    assert re.search(r"sysbench: .*(2013|Lost connection|gone away)|sysbench crashed", run.end.reason)
+    decoded = run.decoded()
+    (event,) = [event for event in decoded.events if event.kind == "sampler_error" and event.label.startswith("mysql")]
+    assert event.node == "db1"
+    host = decoded.nodes["db1"].names.index("host.cpu.user")
+    assert decoded.nodes["db1"].rows[-1][host] is not None
+    database.stop()
+
+
+def test_a_refused_run_ends_the_job_because_nothing_of_it_could_be_kept(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    def refuse(method: str, path: str) -> int | None:
+        return 422 if method == "PUT" and re.fullmatch(r"agent/runs/[0-9a-f-]+", path) else None
+
+    server.script = refuse
+    server.jobs.append(a_job(duration=60))
+    with left_as_found(mariadb):
+        start_agent()
+        eventually(ended(server), what="the job has ended")
+    end = server.job_ends()[0]
+    assert end["outcome"] == "failed"
+    assert end["reason"].startswith("the server refused the run: PUT agent/runs/")
+    reasons = [file.read_text() for file in (single.spool / "refused").glob("*.reason")]
+    assert any("422 scripted" in reason for reason in reasons)
+
+
+def test_a_disk_that_fills_up_ends_the_run_with_the_remedy_and_no_more_jobs_are_claimed(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
+) -> None:
+    free = shutil.disk_usage(single.file.parent).free // 2**20
+    text = single.file.read_text()
+    single.file.write_text(text.replace("minimum_free_mb = 1\n", f"minimum_free_mb = {free - 500}\n"))
+    server.jobs.append(a_job(duration=60))
+    filler = single.file.parent / "filler"
+    with left_as_found(mariadb):
+        agent = start_agent()
+        eventually(under_load(server), what="sysbench runs")
+        with filler.open("wb") as stream:
+            os.posix_fallocate(stream.fileno(), 0, 1000 * 2**20)
+        eventually(ended(server), what="the job has ended")
+    server.jobs.append(a_job())
+    eventually(lambda: "no job is claimed" in agent.log.read_text(), what="no job is claimed any more")
+    run = only_run(server)
+    assert run.end is not None
+    assert run.end.outcome == "failed"
+    assert re.search(r"only \d+ MB are free .*; free space there or lower agent\.minimum_free_mb", run.end.reason)
+    assert run.decoded().nodes["db1"].times
+    filler.unlink()
+    eventually(ended(server, 2), what="the next job is done once there is room")
+
+
+def test_progress_says_what_the_agent_does(server: FakeServer, single: ConfigFile, start_agent: StartAgent) -> None:
+    server.jobs.append(a_job(threads=(1, 2), duration=1))
+    start_agent()
+    eventually(ended(server), what="the job has ended")
+    said = [json.loads(r.body)["progress"] for r in server.stored("/renew")]
+    assert "1 thread (1 of 2)" in said
+    assert "2 threads (2 of 2)" in said

@@ -1,0 +1,121 @@
+"""On a real server."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from lab.mariadb import MariaDB
+from workers.agent import database
+from workers.agent.config import Address, NodeConfig, SystemConfig
+from workers.agent.samplers.mysql import GlobalStatus
+from workers.agent.samplers.process import ServerProcess, server_pid
+
+pytestmark = pytest.mark.mariadb
+
+
+@pytest.fixture
+def system(mariadb: MariaDB) -> Iterator[SystemConfig]:
+    address = Address(port=mariadb.port)
+    yield SystemConfig(
+        slug="single",
+        name="single",
+        platform="mariadb",
+        hardware_class="box",
+        address=address,
+        user="splashboard",
+        password=mariadb.password,
+        database="sb_test",
+        nodes=(NodeConfig(name="db1", role="writer", zone="", address=address, local=True),),
+        settings={},
+    )
+    mariadb.sql("DROP DATABASE IF EXISTS sb_test")
+
+
+def test_a_schema_is_made_and_dropped_when_it_was_not_there(system: SystemConfig, mariadb: MariaDB) -> None:
+    workspace = database.plan_workspace(system, ["sbtest1"])
+    assert (workspace.created, workspace.schema) == (True, "sb_test")
+    database.create_schema(system, workspace)
+    mariadb.sql("CREATE TABLE sb_test.sbtest1 (id INT)")
+    assert database.remove_workspace(system, workspace) == []
+    assert "sb_test" not in mariadb.sql("SHOW DATABASES")
+    assert database.remove_workspace(system, workspace) == []
+
+
+def test_an_empty_schema_that_was_there_stays(system: SystemConfig, mariadb: MariaDB) -> None:
+    mariadb.sql("CREATE DATABASE sb_test")
+    workspace = database.plan_workspace(system, ["sbtest1"])
+    assert not workspace.created
+    database.create_schema(system, workspace)
+    mariadb.sql("CREATE TABLE sb_test.sbtest1 (id INT)")
+    database.remove_workspace(system, workspace)
+    assert "sb_test" in mariadb.sql("SHOW DATABASES")
+    assert mariadb.sql("SHOW TABLES FROM sb_test") == ""
+
+
+def test_a_schema_with_tables_of_others_is_not_touched(system: SystemConfig, mariadb: MariaDB) -> None:
+    mariadb.sql("CREATE DATABASE sb_test; CREATE TABLE sb_test.sbtest1 (id INT)")
+    with pytest.raises(database.SchemaOccupied, match=r"already holds 1 tables .* \(sbtest1\); empty it, or name"):
+        database.plan_workspace(system, ["sbtest1"])
+    assert mariadb.sql("SHOW TABLES FROM sb_test") == "sbtest1\n"
+
+
+def test_a_table_that_someone_adds_meanwhile_keeps_the_schema(system: SystemConfig, mariadb: MariaDB) -> None:
+    workspace = database.plan_workspace(system, ["sbtest1"])
+    database.create_schema(system, workspace)
+    mariadb.sql("CREATE TABLE sb_test.sbtest1 (id INT); CREATE TABLE sb_test.precious (id INT)")
+    assert database.remove_workspace(system, workspace) == ["precious"]
+    assert mariadb.sql("SHOW TABLES FROM sb_test") == "precious\n"
+
+
+def test_missing_rows_are_noticed(system: SystemConfig, mariadb: MariaDB) -> None:
+    workspace = database.plan_workspace(system, ["sbtest1"])
+    database.create_schema(system, workspace)
+    mariadb.sql("CREATE TABLE sb_test.sbtest1 (id INT); INSERT INTO sb_test.sbtest1 VALUES (1), (2)")
+    database.check_rows(system, workspace, 2)
+    with pytest.raises(database.WrongData, match="table sbtest1 holds 2 rows after prepare, not 3"):
+        database.check_rows(system, workspace, 3)
+
+
+def test_a_database_that_cannot_be_reached_is_named_with_its_own_words(system: SystemConfig) -> None:
+    with pytest.raises(database.DatabaseFailed, match=r"system single at 127\.0\.0\.1:1: cannot ask for its version"):
+        database.version(replace(system, address=Address(port=1)))
+    with pytest.raises(database.DatabaseFailed, match="Access denied"):
+        database.version(replace(system, password="wrong"))
+
+
+def test_variables_are_read_without_secrets(system: SystemConfig) -> None:
+    found = database.variables(system, system.address)
+    assert found["innodb_flush_log_at_trx_commit"] == "2"
+    assert len(found) > 400
+    assert not [name for name in found if "password" in name or "secret" in name or name == "wsrep_sst_auth"]
+    assert "ssl_key" in found
+    assert "gtid_binlog_pos" not in found
+
+
+def test_secrets_within_option_lists_are_cut_out() -> None:
+    kept = database.without_secrets(
+        {
+            "wsrep_provider_options": "gcache.size = 128M; socket.ssl_password = hunter2; evs.version = 1",
+            "wsrep_sst_auth": "root:hunter2",
+            "report_password": "hunter2",
+            "ssl_key": "/etc/key.pem",
+            "gtid_current_pos": "0-1-2",
+            "gtid_domain_id": "0",
+        }
+    )
+    assert kept == {
+        "wsrep_provider_options": "gcache.size = 128M; evs.version = 1",
+        "ssl_key": "/etc/key.pem",
+        "gtid_domain_id": "0",
+    }
+
+
+def test_the_servers_own_counters_and_process_are_read(system: SystemConfig, mariadb: MariaDB) -> None:
+    source = GlobalStatus(system, system.address)
+    first, second = source.read(), source.read()
+    source.close()
+    assert len(first) > 450
+    assert (second["mysql.status.Com_show_status"] or 0) == (first["mysql.status.Com_show_status"] or 0) + 1
+    assert server_pid(system, system.address) == mariadb.pid
+    assert (ServerProcess(lambda: mariadb.pid).read()["process.rss"] or 0) > 10_000_000
