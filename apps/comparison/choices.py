@@ -1,6 +1,6 @@
 """What there is to compare: sides, workloads and campaigns with runs that count."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -76,21 +76,22 @@ def workloads(sides: Sequence[str]) -> list[WorkloadChoice]:
         row["workload_id"]: (row["sides"], row["runs"])
         for row in ran.order_by().values("workload_id").annotate(sides=Count("system", distinct=True), runs=Count("id"))
     }
-    found = [
-        WorkloadChoice(
-            id=workload.pk, text=workload_text(workload), runs=counts[workload.pk][1], sides=counts[workload.pk][0]
-        )
-        for workload in Workload.objects.filter(pk__in=counts)
-    ]
+    texts = workload_texts(list(Workload.objects.filter(pk__in=counts)))
+    found = [WorkloadChoice(id=pk, text=text, runs=counts[pk][1], sides=counts[pk][0]) for pk, text in texts.items()]
     return sorted(found, key=lambda choice: (-choice.sides, -choice.runs, choice.text))
 
 
-def workload_text(workload: Workload) -> str:
-    """For example "sysbench oltp_write_only (table_size 1000, tables 2)"."""
-    parameters = ", ".join(
-        f"{name} {value}" for name, value in sorted(workload.parameters.items()) if value != workload.name
-    )
-    return f"{workload.tool} {workload.name}" + (f" ({parameters})" if parameters else "")
+def workload_texts(rows: Sequence[Workload]) -> dict[int, str]:
+    """Tool and name; with the parameters where two would read the same."""
+    plain = {row.pk: f"{row.tool} {row.name}" for row in rows}
+    seen = Counter(plain.values())
+    return {
+        row.pk: plain[row.pk] if seen[plain[row.pk]] == 1 else f"{plain[row.pk]} ({_parameters(row)})" for row in rows
+    }
+
+
+def _parameters(workload: Workload) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(workload.parameters.items()))
 
 
 def campaigns(*, sides: Sequence[str], workload: int | None) -> list[ComparedCampaign]:
@@ -127,9 +128,7 @@ def suggestions() -> list[Suggestion]:
     groups: dict[tuple[int | None, int], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["campaign"], row["workload_id"]].append({**row})
-    texts = {
-        workload.pk: workload_text(workload) for workload in Workload.objects.filter(pk__in=[w for _, w in groups])
-    }
+    texts = workload_texts(list(Workload.objects.filter(pk__in=[workload for _, workload in groups])))
     found = [_suggestion(members, texts) for members in groups.values() if len(members) > 1]
     return sorted(found, key=lambda each: each.newest, reverse=True)[:MOST_SUGGESTIONS]
 

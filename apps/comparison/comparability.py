@@ -85,6 +85,17 @@ def differences(sides: Sequence[Traits]) -> tuple[Difference, ...]:
     return tuple(sorted(found, key=lambda each: order.index(each.weight)))
 
 
+def withheld_places(found: Sequence[Difference]) -> frozenset[int]:
+    """Places of the sides that differ from the baseline in something that withholds the verdict."""
+    return frozenset(
+        place
+        for each in found
+        if each.weight is Weight.WITHHOLDS
+        for place, value in enumerate(each.values)
+        if value != each.values[0]
+    )
+
+
 def mixtures(side: Traits) -> tuple[str, ...]:
     """In what the runs of one side differ among themselves, as phrases."""
     parts = {

@@ -12,7 +12,7 @@ from apps.catalog.models import Metric, Node, System, Workload
 from apps.comparison import comparability, stats, table
 from apps.comparison.comparability import Traits, Weight
 from apps.comparison.stats import Direction
-from apps.comparison.traits import hardware_detail, lasting_facts, traits_of
+from apps.comparison.traits import hardware_detail, lasting_facts, seconds, traits_of
 from apps.comparison.values import (
     ComparedCampaign,
     ComparedMetric,
@@ -22,6 +22,7 @@ from apps.comparison.values import (
     Level,
     Side,
 )
+from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.models import Measurement, Run, RunNode
 
@@ -68,7 +69,7 @@ def compare(
         metrics=metrics,
         runs=[run for run in compared if not run.left_out],
         history=_history(systems, workload_id, [row for row in rows if _counts(row)], metrics),
-        withheld=bool(withheld),
+        withheld=[systems[place].slug for place in comparability.withheld_places(differences)] if withheld else [],
     )
     for system, known in zip(systems, traits, strict=True):
         if mixed := comparability.mixtures(known):
@@ -211,7 +212,7 @@ def _compared_run(row: dict[str, Any], values: dict[str, float], metrics: Sequen
         level=row["load_level_id"],
         repetition=row["repetition"],
         started_at=row["started_at"],
-        provenance=Run.Provenance(row["provenance"]).label,
+        provenance=row["provenance"],
         warmup=row["warmup"],
         duration=row["duration"],
         campaign=ComparedCampaign(row["campaign_id"], row["campaign_name"]) if row["campaign_id"] else None,
@@ -301,9 +302,9 @@ def _history(
         groups[row["system_id"], row["load_level_id"]].append(row)
     alike = Q(pk__in=[])
     for (system, level), members in groups.items():
-        like = _likeness(members[0])  # the first in time
-        if all(_likeness(member) == like for member in members):
-            alike |= Q(system_id=system, load_level_id=level, started_at__lt=members[0]["started_at"], **like)
+        first = members[0]  # in time
+        if len({canonical_json(_conditions(member)) for member in members}) == 1:
+            alike |= _alike(first) & Q(system_id=system, load_level_id=level, started_at__lt=first["started_at"])
     newest_first = Window(
         RowNumber(),
         partition_by=[F("system_id"), F("load_level_id")],
@@ -330,7 +331,15 @@ def _history(
     return {place: tuple(value for _, value in sorted(past)) for place, past in found.items()}
 
 
-def _likeness(row: dict[str, Any]) -> dict[str, Any]:
-    """Conditions on a run that is like this one; its `host` may have further, passing facts."""
-    like = {name: row[name] for name in ("warmup", "server_version")} | {"host__contains": lasting_facts(row["host"])}
-    return like | ({"duration__isnull": True} if row["duration"] is None else {"duration": row["duration"]})
+def _conditions(row: dict[str, Any]) -> dict[str, Any]:
+    """Under which a run was made, as far as they say how much such runs vary."""
+    lengths = {"warmup": seconds(row["warmup"]), "duration": seconds(row["duration"])}
+    return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}
+
+
+def _alike(row: dict[str, Any]) -> Q:
+    """Runs under the conditions of this one: its length to 2 %, its host apart from passing facts."""
+    alike = Q(server_version=row["server_version"], host__contains=lasting_facts(row["host"]), warmup=row["warmup"])
+    if row["duration"] is None:
+        return alike & Q(duration__isnull=True)
+    return alike & Q(duration__range=(0.98 * row["duration"], 1.02 * row["duration"]))

@@ -1,6 +1,6 @@
 """Judges every metric of every side at every load level. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from apps.comparison import stats
@@ -23,9 +23,10 @@ def cells(
     metrics: Sequence[ComparedMetric],
     runs: Sequence[ComparedRun],
     history: History,
-    withheld: bool,
+    withheld: Collection[str],
 ) -> tuple[Cell, ...]:
-    """One cell per metric, level and side, in this order; the first of `sides` is the baseline."""
+    """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides about
+    which no verdict is given."""
     primary: list[Cell] = []
     others: list[Cell] = []
     for metric in metrics:
@@ -34,7 +35,7 @@ def cells(
             found += _row(sides, level.id, metric.key, runs, history)
     judged = [*primary, *_corrected(others)]
     by_key = {metric.key: metric for metric in metrics}
-    return tuple(_with_words(cell, by_key[cell.metric], withheld) for cell in judged)
+    return tuple(_with_words(cell, by_key[cell.metric], cell.side in withheld) for cell in judged)
 
 
 def _row(sides: Sequence[str], level: int, metric: str, runs: Sequence[ComparedRun], history: History) -> list[Cell]:

@@ -35,8 +35,8 @@ def traits_of(
         variables=variables,
         load_generators=_said(_host(row["host"]) for row in rows),
         tool_versions=_said(row["tool_version"] for row in rows),
-        warmups=frozenset(f"{row['warmup']:g} s" for row in rows),
-        durations=frozenset(NOT_KNOWN if row["duration"] is None else f"{row['duration']:g} s" for row in rows),
+        warmups=frozenset(seconds(row["warmup"]) for row in rows),
+        durations=frozenset(seconds(row["duration"]) for row in rows),
         provenances=frozenset(Run.Provenance(row["provenance"]).label for row in rows),
         levels=", ".join(text for pk, text in texts.items() if pk in measured) or "none",
         dates=" to ".join(dict.fromkeys((days[0], days[-1]))) if days else "no runs",
@@ -91,8 +91,22 @@ def lasting_facts(host: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def seconds(duration: float | None) -> str:
+    """Lengths that differ by less than a clock's jitter read the same."""
+    return NOT_KNOWN if duration is None else f"{round(duration, 0 if duration >= 10 else 1):g} s"
+
+
 def _host(host: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in lasting_facts(host).items())
+    """For example "db1, 8 CPUs, 32 GiB, Linux 6.1"."""
+    facts = lasting_facts(host)
+    told = [
+        str(facts.pop("name", "")),
+        f"{facts.pop('cpus')} CPUs" if "cpus" in facts else "",
+        _bytes(facts.pop("memory_bytes")) if "memory_bytes" in facts else "",
+        str(facts.pop("kernel", "")),
+        *(f"{name} {value}" for name, value in facts.items()),
+    ]
+    return ", ".join(text for text in told if text)
 
 
 def _said(texts: Iterable[str]) -> frozenset[str]:

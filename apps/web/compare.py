@@ -10,9 +10,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.comparison import choices, queries
-from apps.comparison.comparability import Weight
+from apps.comparison.comparability import Weight, withheld_places
 from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
+from apps.published import queries as published
 from apps.web.compare_charts import SeriesView, chart_data
 from apps.web.compare_words import answers, label, table
 from apps.web.pages import render_page
@@ -20,6 +21,7 @@ from apps.web.pages import render_page
 LARGEST_ID = 2**63 - 1
 # Longer lists of runs or variables are folded.
 SHOWN_AT_ONCE = 24
+SHOWN_WITNESSES = 6
 
 
 @dataclass(frozen=True)
@@ -199,8 +201,10 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "answers": answers(comparison),
         "metrics": [{"metric": metric, "label": label(metric)} for metric in comparison.metrics],
         "rows": table(comparison),
-        "few_runs": any(cell.ratio and cell.ratio.few_runs and cell.ratio.low for cell in comparison.cells),
-        "hardware": [each for each in differences if each.weight is Weight.WITHHOLDS],
+        "columns": _columns(comparison),
+        "no_errors": _no_errors(comparison),
+        "few_runs": not any(cell.history for cell in comparison.cells),
+        "hardware": _hardware(comparison),
         "important": [each for each in differences if each.weight is not Weight.MINOR],
         "minor": [each for each in differences if each.weight is Weight.MINOR],
         "fold_minor": len(differences) > SHOWN_AT_ONCE,
@@ -217,7 +221,53 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in comparison.sides],
         "api_query": address.url().partition("?")[2],
         "chart_data": chart_data(comparison, view),
-    } | _picker(address)
+        **_witnesses(comparison),
+        **_picker(address),
+    }
+
+
+def _no_errors(comparison: Comparison) -> bool:
+    """Errors were counted, and there were none in any run."""
+    counted = [cell for cell in comparison.cells if cell.metric == queries.ERRORS and cell.replicates]
+    return bool(counted) and all(each.value == 0 for cell in counted for each in cell.replicates)
+
+
+def _columns(comparison: Comparison) -> list[dict[str, Any]]:
+    """The metrics of the table; errors only where there were any."""
+    shown = [metric for metric in comparison.metrics if metric.kind != "errors" or not _no_errors(comparison)]
+    return [{"metric": metric, "label": label(metric)} for metric in shown]
+
+
+def _hardware(comparison: Comparison) -> list[dict[str, Any]]:
+    """For each side on other hardware than the baseline: in what, with both values."""
+    found = [each for each in comparison.differences if each.weight is Weight.WITHHOLDS]
+    return [
+        {
+            "side": side,
+            "fields": [
+                (each.label, each.values[side.position], each.values[0])
+                for each in found
+                if each.values[side.position] != each.values[0]
+            ],
+        }
+        for side in comparison.sides
+        if side.position in withheld_places(found)
+    ]
+
+
+def _witnesses(comparison: Comparison) -> dict[str, Any]:
+    """What articles state where they compare the same platforms; sides of one platform have no such witness."""
+    platforms = sorted({side.platform_slug for side in comparison.sides})
+    if len(platforms) < 2:
+        return {"witnesses": []}
+    found = published.witnesses(platforms)
+    own = {metric.key for metric in comparison.metrics}
+    found.sort(key=lambda figure: (figure.metric not in own, not figure.is_ratio))
+    return {
+        "witnesses": found[:SHOWN_WITNESSES],
+        "witnesses_total": len(found),
+        "witnesses_url": f"{reverse('web:published')}?{urlencode([('platform', slug) for slug in platforms])}",
+    }
 
 
 def _run_rows(comparison: Comparison) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from apps.core.units import all_digits, format_number
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3
 MOST_DECIMALS = 4
+NO_HISTORY = "no earlier runs of the same configuration: the spread is judged from these alone"
 ORDER = (
     "better",
     "higher",
@@ -47,6 +48,7 @@ class Entry:
     """One cell of the table as it is shown. `judged` is False for the baseline and for what has no verdict."""
 
     metric: ComparedMetric
+    label: str
     value: float | None
     spread: str
     title: str
@@ -54,9 +56,10 @@ class Entry:
     interval: str
     ratio_title: str
     words: str
+    short: str
     judged: bool
     note: str
-    few_runs: bool
+    lacking: str
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Row:
     side: Side
     runs: int
     runs_title: str
+    few_runs: bool
     entries: tuple[Entry, ...]
 
 
@@ -128,14 +132,16 @@ def _remedy(cells: Sequence[Cell], names: dict[str, str]) -> str:
 
 
 def remedy(cell: Cell, names: dict[str, str]) -> str:
-    """What would tell, for a cell that does not: "4 more runs of each would tell"."""
+    """What would tell, for a cell that does not: "4 more runs of each would likely tell"."""
     if cell.ratio is None:
         return ""
     if not cell.more or "noise is unknown" in cell.ratio.reason:
         return cell.ratio.reason
     if (cell.ratio.needed or 0) > MOST_REPETITIONS:
         return f"even {MOST_REPETITIONS:,} runs of each would not tell"
-    return f"{_more(cell.more, names)} would tell"
+    if cell.words == Verdict.TOO_FEW:
+        return f"needs {_more(cell.more, names)}"
+    return f"{_more(cell.more, names)} would likely tell"
 
 
 def _more(more: Sequence[More], names: dict[str, str]) -> str:
@@ -198,7 +204,8 @@ def _row(comparison: Comparison, level: Level, side: Side) -> Row:
         level=level,
         side=side,
         runs=sum(run.level == level.id and run.side == side.slug for run in comparison.counted),
-        runs_title=f"the spread rests on {history} earlier runs too" if history else "no earlier runs like these",
+        runs_title=f"the spread rests on {history} earlier runs too" if history else NO_HISTORY,
+        few_runs=not history,
         entries=tuple(_entry(metric, cell, names) for metric, cell in cells.items()),
     )
 
@@ -211,13 +218,14 @@ def _entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
         title = f"{all_digits(summary.value)} {metric.unit}: {summary.kind} of {runs}"
         spread = "" if summary.count == 1 else f"{format_number(summary.minimum)}\u2013{format_number(summary.maximum)}"
         if summary.variation is not None:
-            spread += f" · CV {100 * summary.variation:.2g} %"
+            spread += f" · {format_number(100 * summary.variation, 2)}\u00a0%"
     if ratio is not None:
         ratio_title = _ratio_title(ratio)
-        undecided = ratio.verdict in (Verdict.NOT_TOLD_APART, Verdict.TOO_FEW)
+        undecided = cell.words in (Verdict.NOT_TOLD_APART, Verdict.TOO_FEW)
         note = remedy(cell, names) if undecided else ratio.reason if cell.words == Verdict.NO_RATIO else ""
     return Entry(
         metric=metric,
+        label=label(metric),
         value=summary.value if summary else None,
         spread=spread,
         title=title,
@@ -225,9 +233,10 @@ def _entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
         interval=interval_text(ratio) if ratio else "",
         ratio_title=ratio_title,
         words=cell.words,
+        short=cell.words.removeprefix("verdict "),
         judged=cell.words not in ("", "none on either side"),
         note=note,
-        few_runs=bool(ratio and ratio.few_runs and ratio.low is not None),
+        lacking=_more(cell.more, names) if note and cell.more else "",
     )
 
 

@@ -161,6 +161,21 @@ def test_other_conditions_are_no_history(workload: Workload, a: System, b: Syste
     assert comparison.cell(side="a", level=level_of(comparison), metric=TPS).history == 0
 
 
+def test_jitter_of_a_clock_does_not_make_another_duration(workload: Workload, a: System, b: System) -> None:
+    measure(a, A, duration=60.004)
+    chosen = [run.pk for run in (*measure(a, A, at=5, duration=60.013), *measure(b, B, at=5, duration=59.998))]
+    comparison = compare(workload, runs=chosen)
+    assert comparison.cell(side="a", level=level_of(comparison), metric=TPS).history == 3
+    assert not [each for each in comparison.differences if each.field == "duration"]
+
+
+def test_the_load_generators_hosts_are_told_apart(workload: Workload, a: System, b: System) -> None:
+    facts = {"name": "here", "cpus": 2, "memory_bytes": 8 * 2**30, "kernel": "Linux 6.1"}
+    measure(a, A, host=facts), measure(b, B, host=facts | {"cpus": 4})
+    found = {each.field: each.values for each in compare(workload).differences}
+    assert found["load_generator"] == ("here, 2 CPUs, 8 GiB, Linux 6.1", "here, 4 CPUs, 8 GiB, Linux 6.1")
+
+
 def test_passing_facts_of_the_host_do_not_make_another_host(workload: Workload, a: System, b: System) -> None:
     measure(a, A, host={"name": "here", "load_1m": 0.5})
     host = {"name": "here", "load_1m": 1.5}

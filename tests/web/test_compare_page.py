@@ -7,12 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.catalog.models import HardwareClass, System, Workload
+from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.comparison import queries
 from apps.comparison.stats import Ratio, Verdict
 from apps.web.compare import Address
@@ -72,10 +73,12 @@ def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload
     html = page(client, address(workload))
     answers = [text_of(found) for found in re.findall(r"<p data-answer.*?</p>", html, re.DOTALL)]
     assert answers[0] == (
-        "Beta against Alpha, throughput: better at 4 threads 1.30\xa0× [1.27,\xa01.33];"
-        " too few repetitions at 8 threads: 2 more runs of Beta would tell."
+        "Beta against Alpha, throughput: better at 4 threads 1.30 × [1.27, 1.33];"
+        " too few repetitions at 8 threads: needs 2 more runs of Beta."
     )
-    assert answers[1].startswith("Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.77")
+    assert answers[1].startswith(
+        "Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.769 × [0.749, 0.789];"
+    )
     assert html.index("data-answer") < html.index("<table")
 
 
@@ -143,6 +146,7 @@ def test_other_hardware_is_loud_and_withholds_the_verdict(client: Client, worklo
     html = page(client, address(workload))
     assert html.index("Different hardware.") < html.index("data-answer")
     assert "verdict withheld" in html
+    assert "withheld</span>" in html
     assert "better</span>" not in html
     accept = re.search(r'href="([^"]*acknowledged=hardware)"', html)
     assert accept
@@ -280,3 +284,19 @@ def test_the_api_names_the_parameter_at_fault(
     assert response.status_code in (400, 422)
     assert response["Content-Type"] == "application/problem+json"
     assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+def test_articles_are_witnesses_beside_sides_of_different_platforms_and_never_part_of_the_numbers(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    assert "What articles state" not in page(client, address(workload))
+    call_command("seed_catalog")
+    call_command("load_published")
+    before = chart_data(page(client, address(workload)))["points"]
+    for system, platform in zip(sides, ("aurora", "pxc"), strict=True):
+        release = Release.objects.create(platform=Platform.objects.get(slug=platform), version="1", version_key=[1])
+        System.objects.filter(pk=system.pk).update(release=release)
+    html = page(client, address(workload))
+    assert "What articles state about these platforms" in html
+    assert 'class="mark mark--published"' in html
+    assert chart_data(html)["points"] == before
