@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.runs import ingest
-from apps.runs.models import Run
+from apps.runs.models import Event, Measurement, Run, RunNode, Series
 from tests.builders import START, a_load_level, a_system, a_workload
 from workers import wire
 from workers.wire import BatchEncoder, EventMessage, Number
@@ -140,3 +140,17 @@ def a_minute(seconds: int = 20) -> list[tuple[float, dict[str, Number]]]:
         )
         for t in range(seconds + 1)
     ]
+
+
+def series(key: str, node: int = 1) -> Series:
+    return Series.objects.get(metric__key=key, node=node)
+
+
+def everything(run: Run) -> dict[str, Any]:
+    return {
+        "run": Run.objects.filter(pk=run.pk).values().get(),
+        "nodes": list(RunNode.objects.filter(run=run).values()),
+        "series": list(Series.objects.filter(run=run).order_by("metric_id", "node").values()),
+        "measurements": list(Measurement.objects.filter(run=run).order_by("metric_id").values()),
+        "events": list(Event.objects.filter(run=run).order_by("starts_at", "label").values()),
+    }

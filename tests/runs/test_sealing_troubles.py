@@ -1,0 +1,166 @@
+"""Seals that cannot read what came, that die, or that happen at once."""
+
+import gzip
+import tarfile
+import threading
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.db import connection
+
+from apps.runs import codec, ingest, sealing, storage
+from apps.runs.models import Artifact, Batch, Measurement, Run, Series
+from tests.builders import START
+from tests.runs.uploads import OUTPUT, an_open_run, an_upload, everything, series
+
+pytestmark = pytest.mark.django_db
+
+
+def raw(*lines: bytes) -> bytes:
+    return gzip.compress(b"\n".join([b'{"run": "x", "sequence": 0}', *lines]))
+
+
+LAYOUT = b'{"node":"db1","role":"writer","layout":"a","names":["k"]}'
+
+
+@pytest.mark.parametrize(
+    ("payload", "says"),
+    [
+        (b"no gzip", "not gzip"),
+        (raw(b"not json"), "line 2"),
+        (raw(LAYOUT, b'["db1",0,["12"]]', b'["db1",1,["13"]]'), "'12' is no number"),
+        (raw(LAYOUT, b'["db1",1,[5]]', b'["db1",0,[6]]'), "do not rise"),
+        (raw(LAYOUT, b'["db1",0,[5]]', b'["db1",1,[18446744073709551616]]'), "64 bits"),
+        (raw(LAYOUT, b'["db1",0,[1e999]]'), "infinite"),
+        (raw(b'{"node":"db1","role":"writer","layout":"a","names":["a b"]}', b'["db1",0,[5]]'), "no blank"),
+        (raw(b'{"node":"%s","role":"writer","layout":"a","names":["k"]}' % (b"x" * 81)), "at most 80"),
+        (raw(b'{"event":{"kind":"k","label":"l","starts_at":5,"ends_at":4}}'), "ends before it starts"),
+        (raw(b'{"event":{"kind":"k","label":"a\\u0000b","starts_at":5}}'), "NUL"),
+        (raw(b'{"event":{"label":"l"}}'), "`kind`"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "batch",
+)
+def test_batches_that_cannot_be_read_fail_the_run_and_stay(payload: bytes, says: str) -> None:
+    upload = an_upload(nodes={})
+    upload.batches = [payload]
+    run = upload.send()
+    assert ingest.seal(run_id=run.pk)
+    run.refresh_from_db()
+    assert run.outcome == "failed"
+    assert says in run.reason
+    assert Measurement.objects.get(metric__key="client.throughput").value == 1192.63
+    with tarfile.open(fileobj=BytesIO(storage.read_artifact(Artifact.objects.get(name="batches.tar")))) as archive:
+        kept = archive.extractfile("000000.ndjson.gz")
+        assert kept is not None
+        assert kept.read() == payload
+
+
+def die(*_: Any, **__: Any) -> None:
+    raise MemoryError("killed")
+
+
+@pytest.mark.parametrize("at", ["_gather", "_write_nodes", "_write_measurements", "_compare"])
+def test_a_worker_that_dies_half_way_changes_nothing(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    run = an_upload().send()
+    before, batches = everything(run), list(Batch.objects.values_list("sequence", "checksum"))
+    with monkeypatch.context() as patch:
+        patch.setattr(sealing, at, die)
+        with pytest.raises(MemoryError):
+            ingest.seal(run_id=run.pk)
+    assert everything(run) == before
+    assert list(Batch.objects.values_list("sequence", "checksum")) == batches
+    assert ingest.seal(run_id=run.pk) is True
+    assert series("mysql.status.Questions").mean == 100
+
+
+def test_what_reads_back_differently_is_not_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = an_upload().send()
+    wrong = codec.encode(codec.column([1, 2, 3]))
+    monkeypatch.setattr(codec, "encode", lambda _: wrong)
+    with pytest.raises(sealing.StoredDifferently):
+        ingest.seal(run_id=run.pk)
+    assert Batch.objects.count() == 3
+    assert Run.objects.get().state == "ended"
+
+
+def test_a_damaged_artifact_leaves_the_run_to_be_sealed_later() -> None:
+    run = an_upload(output=OUTPUT + b"\n\n").send()
+    path = storage.path_of(Artifact.objects.get().sha256)
+    default_storage.delete(path)
+    with pytest.raises(storage.DamagedArtifact):
+        ingest.seal(run_id=run.pk)
+    assert Run.objects.get().state == "ended"
+    storage.keep(OUTPUT + b"\n\n")
+    assert ingest.seal(run_id=run.pk) is True
+
+
+@pytest.mark.django_db(transaction=True)
+def test_seals_at_once_have_one_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = an_upload().send()
+    gathered = threading.Barrier(3)
+    gather, answers = sealing._gather, []
+
+    def gather_together(run: Run) -> Any:
+        found = gather(run)
+        gathered.wait(timeout=10)
+        return found
+
+    def seal() -> None:
+        try:
+            answers.append(ingest.seal(run_id=run.pk))
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(sealing, "_gather", gather_together)
+    threads = [threading.Thread(target=seal) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert answers == [True, True, True]
+    assert Series.objects.filter(metric__key="mysql.status.Questions").count() == 1
+    assert Measurement.objects.filter(metric__key="client.throughput").count() == 1
+    assert not Batch.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_resent_while_its_run_is_sealed_is_not_stored_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = an_upload()
+    run = upload.send()
+    compare, answers = sealing._compare, []
+    resends: list[threading.Thread] = []
+
+    def resend() -> None:
+        try:
+            answers.append(upload.send_batch(0))
+        finally:
+            connection.close()
+
+    def compare_meanwhile(*arguments: Any) -> None:
+        resends.append(threading.Thread(target=resend))
+        resends[0].start()
+        resends[0].join(timeout=0.3)
+        compare(*arguments)
+
+    monkeypatch.setattr(sealing, "_compare", compare_meanwhile)
+    assert ingest.seal(run_id=run.pk)
+    resends[0].join(timeout=10)
+    assert answers == [False]
+    assert not Batch.objects.exists()
+
+
+def test_batches_of_a_cancelled_run_with_a_hole_do_not_stop_its_seal() -> None:
+    upload = an_upload(output=None)
+    upload.send_batch(0)
+    upload.send_batch(2)
+    upload.end(outcome="cancelled", batches=2, ended_at=(START + timedelta(seconds=9)).isoformat())
+    assert ingest.seal(run_id=upload.run.pk)
+    upload.run.refresh_from_db()
+    assert (upload.run.state, upload.run.outcome) == ("sealed", "cancelled")
+
+
+def test_an_open_run_is_left_alone() -> None:
+    assert ingest.seal(run_id=an_open_run().pk) is False
