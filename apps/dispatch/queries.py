@@ -12,6 +12,7 @@ from apps.catalog.models import System
 from apps.dispatch.agents import AGENT_ALIVE_FOR
 from apps.dispatch.models import ACTIVE, FINAL, Agent, Campaign, Job, JobRun
 from apps.dispatch.planning import size_of
+from apps.runs.models import Run
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,11 @@ class RunCell:
     state: str
     outcome: str
     attempt: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Sealed and successful: it counts in comparisons."""
+        return self.state == Run.State.SEALED and self.outcome == Run.Outcome.SUCCEEDED
 
 
 @dataclass(frozen=True)

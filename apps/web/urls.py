@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from apps.web import accounts, agents, catalog, compare, overview, published, run, runs, search
+from apps.web import accounts, agents, campaigns, catalog, compare, overview, published, run, runs, search
 
 app_name = "web"
 urlpatterns: list[URLPattern] = [
@@ -13,6 +13,12 @@ urlpatterns: list[URLPattern] = [
     path("published/", published.show, name="published"),
     path("published/<slug:slug>/", published.show_article, name="article"),
     path("catalog/", catalog.show, name="catalog"),
+    path("campaigns/", campaigns.show_all, name="campaigns"),
+    path("campaigns/new/", campaigns.plan, name="campaign-new"),
+    path("campaigns/new/size/", campaigns.size, name="campaign-size"),
+    path("campaigns/<int:campaign_id>/", campaigns.show, name="campaign"),
+    path("campaigns/<int:campaign_id>/cancel/", campaigns.cancel, name="campaign-cancel"),
+    path("jobs/<int:job_id>/cancel/", campaigns.cancel_job, name="job-cancel"),
     path("agents/", agents.show_all, name="agents"),
     path("sign-in/", accounts.SignIn.as_view(), name="sign-in"),
     path("sign-in/<str:secret>/", accounts.sign_in_link, name="sign-in-link"),

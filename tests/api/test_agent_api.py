@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
@@ -31,8 +30,7 @@ class Talk:
     def say(self, method: str, path: str, message: Any = None, **headers: str) -> Any:
         body = message if isinstance(message, bytes) else wire.to_json({} if message is None else message)
         kind = "application/json" if not isinstance(message, bytes) else "application/octet-stream"
-        send: Callable[..., HttpResponse] = self.client.generic
-        return send(method, f"{V1}/{path}", body, content_type=kind, headers={**self.headers, **headers})
+        return self.client.generic(method, f"{V1}/{path}", body, content_type=kind, headers={**self.headers, **headers})
 
     def put_bytes(self, path: str, content: bytes, checksum: str = "") -> Any:
         return self.say("PUT", path, content, **{"X-Checksum": checksum or wire.checksum(content)})
@@ -156,7 +154,7 @@ def test_hello_registers_systems_and_gives_their_labels(
 
 def test_system_that_cannot_be_registered_does_not_hold_up_the_others(talk: Talk) -> None:
     agent = the_agent()
-    shared = {"platform": "mariadb", "version": "10.11.19", "hardware_class": "box"}
+    shared: dict[str, Any] = {"platform": "mariadb", "version": "10.11.19", "hardware_class": "box"}
     message = wire.HelloMessage(
         version="1",
         systems=[

@@ -1,0 +1,186 @@
+"""The pages of campaigns: the list, the plan, and one campaign live."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.models import User
+from apps.dispatch import queries
+from apps.dispatch import services as dispatch
+from apps.dispatch.models import Campaign, Job
+from apps.dispatch.queries import CampaignDetail, JobCell, RunCell
+from apps.runs import queries as runs
+from apps.web.accounts import writers_only
+from apps.web.campaign_plan import Plan, prefilled
+from apps.web.pages import is_partial, render_page
+from workers import tasks
+
+PAGE = 50
+# The Compare page takes no more.
+MOST_SIDES = 4
+THROUGHPUT = "client.throughput"
+
+
+@dataclass(frozen=True)
+class Now:
+    """A job that an agent has in hand; `throughput` is the last second's of its open run, None before the first."""
+
+    job: JobCell
+    run: RunCell | None
+    throughput: float | None
+    unit: str
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    address: str
+
+
+# ---------------------------------------------------------------- the list
+
+
+@require_safe
+def show_all(request: HttpRequest) -> HttpResponse:
+    before = request.GET.get("before", "")
+    rows = queries.list_campaigns(
+        now=timezone.now(), limit=PAGE + 1, before=int(before) if before.isascii() and before.isdigit() else None
+    )
+    context = {
+        "rows": rows[:PAGE],
+        "older": rows[PAGE - 1].id if len(rows) > PAGE else None,
+        "newest": bool(before),
+        "live": any(not row.progress.is_finished for row in rows),
+    }
+    return render_page(request, "web/campaigns.html", context, part="web/campaigns_table.html")
+
+
+# ---------------------------------------------------------------- the plan
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@writers_only
+def plan(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _plan_page(request, Plan(initial=_initial() | prefilled(request.GET)))
+    form = Plan(request.POST)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    campaign = form.plan(user=request.user)
+    if campaign is None:
+        return _plan_page(request, form, status=422)
+    tasks.enqueue(tasks.match_jobs)
+    return redirect("web:campaign", campaign.pk)
+
+
+@require_safe
+def size(request: HttpRequest) -> HttpResponse:
+    """How many jobs and runs the plan makes and how long it would take, while it is being typed."""
+    return render_page(request, "web/campaign_size.html", {"size": Plan(request.GET).size()})
+
+
+def _initial() -> dict[str, Any]:
+    return {name: field.initial for name, field in Plan().fields.items() if field.initial is not None}
+
+
+def _plan_page(request: HttpRequest, form: Plan, *, status: int = 200) -> HttpResponse:
+    counted = form if form.is_bound else Plan(_as_typed(form.initial))
+    context = {
+        "form": form,
+        "size": counted.size(),
+        "chosen_systems": set(form["systems"].value() or ()),
+        "chosen_workloads": {str(key) for key in form["workloads"].value() or ()},
+    }
+    return render_page(request, "web/campaign_new.html", context, status=status)
+
+
+def _as_typed(values: Mapping[str, Any]) -> QueryDict:
+    return QueryDict(urlencode(values, doseq=True))
+
+
+# ---------------------------------------------------------------- one campaign
+
+
+@require_safe
+def show(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    return _campaign_page(request, campaign_id)
+
+
+def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") -> HttpResponse:
+    now = timezone.now()
+    detail = queries.load_campaign(campaign_id, now=now)
+    if detail is None:
+        raise Http404(f"There is no campaign {campaign_id}.")
+    context = {
+        "campaign": detail.row,
+        "detail": detail,
+        "current": _current(detail),
+        "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
+        "comparisons": _comparisons(detail),
+        "said": said,
+        "may_write": isinstance(request.user, User) and request.user.may_write,
+    }
+    return render_page(request, "web/campaign.html", context, part="web/campaign_live.html")
+
+
+def _current(detail: CampaignDetail) -> list[Now]:
+    jobs = detail.current
+    open_runs = [job.open_run.id for job in jobs if job.open_run]
+    series = runs.load_series(run_ids=open_runs, metrics=[THROUGHPUT]) if open_runs else []
+    last: dict[int, tuple[float, str]] = {}
+    for values in series:
+        seen = values.values[values.values == values.values]  # NaN: not observed
+        if seen.size:
+            last[values.run_id] = (float(seen[-1]), values.unit)
+    current = []
+    for job in jobs:
+        throughput, unit = last.get(job.open_run.id, (None, "")) if job.open_run else (None, "")
+        current.append(Now(job=job, run=job.open_run, throughput=throughput, unit=unit))
+    return current
+
+
+def _comparisons(detail: CampaignDetail) -> list[Link]:
+    """One for each workload of which two systems or more have something to compare."""
+    links = []
+    for workload in detail.row.workloads:
+        measured = {
+            job.system.slug
+            for job in detail.jobs
+            if job.workload.id == workload.id and any(run.is_complete for run in job.runs)
+        }
+        sides = [system.slug for system in detail.row.systems if system.slug in measured][:MOST_SIDES]
+        if len(sides) > 1:
+            query = urlencode({"side": sides, "workload": workload.id, "campaign": detail.row.id}, doseq=True)
+            links.append(Link(label=workload.name, address=f"/compare/?{query}"))
+    return links
+
+
+@require_POST
+@writers_only
+def cancel(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, pk=campaign_id)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    done = dispatch.cancel_campaign(campaign=campaign, by=request.user, now=timezone.now())
+    return _after(request, campaign_id, done)
+
+
+@require_POST
+@writers_only
+def cancel_job(request: HttpRequest, job_id: int) -> HttpResponse:
+    job = get_object_or_404(Job, pk=job_id)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    done = dispatch.cancel_job(job=job, by=request.user, now=timezone.now())
+    return _after(request, job.campaign_id, done)
+
+
+def _after(request: HttpRequest, campaign_id: int, done: dispatch.Cancellation) -> HttpResponse:
+    if is_partial(request):
+        return _campaign_page(request, campaign_id, said=done.message)
+    messages.info(request, done.message)
+    return redirect("web:campaign", campaign_id)

@@ -1,0 +1,127 @@
+"""A real worker, a real broker, a real database: what a crash or an outage leaves behind is found again."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from apps.dispatch.models import Job
+from apps.runs.models import Batch, Run, Series
+from tests.builders import a_campaign, an_agent
+from tests.runs.uploads import an_upload
+from tests.workers_tasks.processes import Broker, Worker, eventually
+from workers import tasks
+from workers.celery import app
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _use(url: str) -> None:
+    """Celery keeps its pools of connections per application, not per address."""
+    application: Any = app
+    application.conf.broker_url = url
+    application._pool = None
+    application.amqp._producer_pool = None
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    """Down at first; tasks of this process are sent to it."""
+    broker = Broker(tmp_path)
+    before = app.conf.broker_url
+    _use(broker.url)
+    yield broker
+    pool: Any = app.pool
+    pool.force_close_all()
+    broker.stop()
+    _use(before)
+
+
+@pytest.fixture
+def worker(tmp_path: Path, broker: Broker, var_folder: Path) -> Iterator[Worker]:
+    worker = Worker(tmp_path, broker, var_folder)
+    yield worker
+    worker.kill()
+
+
+def is_sealed(run: Run) -> bool:
+    return Run.objects.filter(pk=run.pk, state="sealed").exists()
+
+
+def an_ended_run() -> Run:
+    """Complete and old enough for the sweep."""
+    run = an_upload().send()
+    Run.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(minutes=1))
+    return run
+
+
+def test_enqueueing_without_a_broker_returns_at_once_and_says_so(broker: Broker) -> None:
+    began = time.monotonic()
+    assert tasks.enqueue(tasks.match_jobs) is False
+    assert time.monotonic() - began < 5
+    broker.start()
+    assert tasks.enqueue(tasks.match_jobs) is True
+    broker.stop()
+    assert tasks.enqueue(tasks.match_jobs) is False
+    broker.start()
+    assert tasks.enqueue(tasks.match_jobs) is True
+
+
+def test_run_that_ended_while_the_broker_was_down_is_sealed_by_the_sweep(broker: Broker, worker: Worker) -> None:
+    run = an_ended_run()
+    assert tasks.enqueue(tasks.seal_run, run_id=run.pk) is False
+    broker.start()
+    worker.start()
+    assert not is_sealed(run)
+    assert tasks.enqueue(tasks.sweep)
+    eventually(lambda: is_sealed(run), within=60, why=worker.said)
+    assert Series.objects.filter(run=run).exists()
+
+
+def test_worker_killed_half_way_seals_later_and_once(broker: Broker, worker: Worker) -> None:
+    run = an_ended_run()
+    broker.start()
+    worker.start()
+    with transaction.atomic():
+        # The last step of a seal deletes the batches: it must wait for these locks, with its series written.
+        list(Batch.objects.select_for_update().filter(run=run))
+        assert tasks.enqueue(tasks.seal_run, run_id=run.pk)
+        eventually(_somebody_waits_for_a_lock, within=60, why=worker.said)
+        worker.kill()
+    assert not is_sealed(run)
+    run.refresh_from_db()
+    assert Batch.objects.filter(run=run).count() == run.batches_expected
+    worker.start()
+    assert tasks.enqueue(tasks.sweep)
+    eventually(lambda: is_sealed(run), within=60, why=worker.said)
+    sealed = Run.objects.values().get(pk=run.pk)
+    series = Series.objects.filter(run=run).count()
+    assert series > 0
+    assert not Batch.objects.filter(run=run).exists()
+    assert tasks.enqueue(tasks.seal_run, run_id=run.pk)
+    eventually(lambda: worker.said().count("seal_run") >= 4, within=60, why=worker.said)
+    assert Run.objects.values().get(pk=run.pk) == sealed
+    assert Series.objects.filter(run=run).count() == series
+
+
+def _somebody_waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # a transaction sees the activity of its first look
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return bool(cursor.fetchone()[0])
+
+
+def test_beat_matches_a_queued_job_by_itself(broker: Broker, worker: Worker) -> None:
+    job = a_campaign().jobs.get()
+    broker.start()
+    worker.beat = True
+    worker.start()
+    an_agent(job.system, last_seen_at=timezone.now() + timedelta(minutes=1))
+    eventually(lambda: Job.objects.get(pk=job.pk).state == "matched", within=60, why=worker.said)
