@@ -185,7 +185,8 @@ class MariaDB:
         answer = subprocess.run(argv, capture_output=True, text=True, check=False)
         if answer.returncode:
             said = (answer.stderr + answer.stdout).strip().splitlines()
-            raise LabError(f"{self._data} could not be made: {' '.join(said[-3:])}")
+            errors = [line for line in said if "ERROR" in line] or said[-3:]
+            raise LabError(f"{self._data} could not be made: {' '.join(errors)}")
 
     def _make_account(self) -> None:
         password = secrets.token_urlsafe(18)
@@ -216,7 +217,7 @@ class MariaDB:
 
     def _last_error(self) -> str:
         lines = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
-        errors = [line for line in lines if "[ERROR]" in line]
+        errors = [line.partition("[ERROR] ")[2] for line in lines if "[ERROR]" in line and "Aborting" not in line]
         return errors[-1] if errors else f"see {self._log}"
 
     def _check_port(self) -> None:

@@ -1,0 +1,124 @@
+"""The lab on real servers."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab import __main__ as lab
+from lab.mariadb import LabError, MariaDB, free_port, program
+from tests.databases import StartMariaDB
+from workers.agent import config as configuration
+
+
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    """A directory that the server's user can reach."""
+    path = Path(tempfile.mkdtemp(prefix="splashboard-lab-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+def command(*arguments: str, var: Path) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "SPLASHBOARD_VAR": str(var)}
+    argv = [sys.executable, "-m", "lab", *arguments]
+    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.mariadb
+def test_up_starts_two_systems_that_differ_in_one_setting_and_tells_the_agent(directory: Path) -> None:
+    try:
+        first = command("up", var=directory)
+        assert first.returncode == 0, first.stderr
+        again = command("up", "mariadb-flush1", var=directory)
+        assert again.stdout.splitlines()[-1] in first.stdout  # the same process on the same port
+        (directory / "token").write_text("x")
+        file = directory / "agent.toml"
+        file.write_text('[server]\nurl = "http://127.0.0.1:1"\ntoken_file = "token"\n')
+        config = configuration.load(file)
+        assert list(config.systems) == ["mariadb-flush1", "mariadb-flush2"]
+        one, two = (system.settings for system in config.systems.values())
+        assert {name for name in one if one[name] != two[name]} == {"innodb_flush_log_at_trx_commit"}
+        assert (config.hardware[0].slug, config.hardware[0].vcpu) == ("this-machine", os.cpu_count())
+        for name, system in config.systems.items():
+            server = lab.server_named(name, directory)
+            flush = server.sql("SELECT @@innodb_flush_log_at_trx_commit").strip()
+            assert flush == system.settings["innodb_flush_log_at_trx_commit"] == name[-1]
+            assert system.password == server.password
+    finally:
+        down = command("down", var=directory)
+    assert "mariadb-flush1: is stopped" in down.stdout
+    assert "mariadb-flush2: is stopped" in down.stdout
+    fragment = tomllib.loads((directory / "agent.d" / "lab.toml").read_text())
+    assert "systems" not in fragment
+
+
+@pytest.mark.mariadb
+def test_a_server_comes_back_with_its_data_and_its_port(start_mariadb: StartMariaDB) -> None:
+    server = start_mariadb()
+    port = server.port
+    server.sql("CREATE DATABASE kept")
+    server.stop()
+    assert server.pid is None
+    server.start()
+    assert server.port == port
+    assert "kept" in server.sql("SHOW DATABASES")
+    server.stop()
+
+
+@pytest.mark.mariadb
+def test_nobody_gets_in_without_the_password(mariadb: MariaDB) -> None:
+    client = program("mariadb")
+    for user in ("root", "splashboard", "nobody"):
+        argv = [client, "--no-defaults", "-h127.0.0.1", f"-P{mariadb.port}", f"-u{user}", "-e", "SELECT 1"]
+        assert subprocess.run(argv, capture_output=True, check=False).returncode != 0, user
+    assert mariadb.password_file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.mariadb
+def test_a_setting_that_the_server_does_not_know_is_told_in_its_own_words(directory: Path) -> None:
+    with pytest.raises(LabError, match=r"mariadbd ended with code .*unknown variable 'no-such-setting=1'"):
+        MariaDB(directory / "bad", settings={"no_such_setting": "1"}).start()
+
+
+@pytest.mark.mariadb
+def test_a_port_in_use_is_named(directory: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(LabError, match=f"port {port} of clash is in use; stop who has it"):
+            MariaDB(directory / "clash", port=port).start()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server as somebody else")
+@pytest.mark.mariadb
+def test_a_directory_that_the_servers_user_cannot_enter_is_named(directory: Path) -> None:
+    directory.chmod(0o700)
+    with pytest.raises(LabError, match=rf"user mysql cannot enter {directory}; chmod o\+x it"):
+        MariaDB(directory / "closed").start()
+
+
+def test_a_missing_program_is_one_sentence_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(LabError, match=r"no-such-db is not installed; install it: apt-get install .*mariadb-server"):
+        program("no-such-db")
+
+
+def test_an_unknown_system_is_named_with_those_there_are(tmp_path: Path) -> None:
+    answer = command("up", "oracle", var=tmp_path)
+    assert answer.returncode == 2
+    assert answer.stderr == "the lab has no system oracle; it has mariadb-flush1, mariadb-flush2\n"
+
+
+def test_free_ports_are_free() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", free_port()))
