@@ -388,4 +388,6 @@ def _read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
     return specs
 
 
-CURATED: dict[str, MetricSpec] = {**_read(CLIENT), **_read(SERVER, STATUS), **_read(HOST), **_read(PUBLISHED)}
+_client, _server, _host, _published = _read(CLIENT), _read(SERVER, STATUS), _read(HOST), _read(PUBLISHED)
+CLIENT_KEYS, SERVER_KEYS, HOST_KEYS, PUBLISHED_KEYS = map(tuple, (_client, _server, _host, _published))
+CURATED: dict[str, MetricSpec] = {**_client, **_server, **_host, **_published}

@@ -126,7 +126,8 @@ def list_platforms() -> list[PlatformValue]:
 
 
 def list_hardware() -> list[HardwareValue]:
-    return [
+    """Machines of a provider first, by name."""
+    found = [
         HardwareValue(
             slug=row.slug,
             name=row.name,
@@ -144,6 +145,7 @@ def list_hardware() -> list[HardwareValue]:
         )
         for row in HardwareClass.objects.annotate(systems_held=Count("systems"))
     ]
+    return sorted(found, key=lambda h: (not h.provider, h.name))
 
 
 def list_workloads() -> list[WorkloadValue]:

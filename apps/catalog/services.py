@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from apps.catalog import metrics, rules, seed_data
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
@@ -106,8 +107,8 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
     _require(len(message.endpoint) <= 200, "endpoint", "must have at most 200 characters")
     _require("@" not in message.endpoint, "endpoint", "must be host and port; user and password stay with the agent")
     described = {entry.slug: entry for entry in hardware}
-    warnings = [] if Platform.objects.filter(slug=message.platform).exists() else [_new_platform_warning(message)]
-    platform = _platform(message.platform)
+    platform, is_new = _platform(message.platform)
+    warnings = [_new_platform_warning(message)] if is_new else []
     hardware_class = _hardware_class(message.hardware_class, described)
     nodes = message.nodes or [NodeMessage(name="db1")]
     classes = {node.name: _hardware_class(node.hardware_class or message.hardware_class, described) for node in nodes}
@@ -244,9 +245,11 @@ def _new_platform_warning(message: SystemMessage) -> str:
     return f"platform {message.platform!r} was not in the catalog and was added without a description"
 
 
-def _platform(slug: str) -> Platform:
+def _platform(slug: str) -> tuple[Platform, bool]:
+    """By slug or name, in any case, so that "PXC" is not a second pxc; and whether it was created."""
     _require(bool(SLUG.match(slug)) and len(slug) <= 40, "platform", "must be a platform's slug, for example mariadb")
-    return Platform.objects.get_or_create(slug=slug, defaults={"name": slug})[0]
+    known = Platform.objects.filter(Q(slug=slug.lower()) | Q(name__iexact=slug)).first()
+    return (known, False) if known else Platform.objects.get_or_create(slug=slug.lower(), defaults={"name": slug})
 
 
 def _hardware_class(slug: str, described: Mapping[str, HardwareMessage]) -> HardwareClass:

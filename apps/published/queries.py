@@ -253,8 +253,13 @@ def _table(index: int, table: dict[str, Any], setup: dict[str, Any], by_entry: d
             said = sides[raw]["name"] if axis == "side" else wording.plain(raw)
             return TableCell(label=said, figure=None, is_axis=True)
         figure = by_entry.get(f"tables[{index}].rows[{r}][{c}]")
-        return TableCell(label=figure.stated if figure else "not stated", figure=figure, is_axis=False)
+        if figure is None or figure.value is None:
+            return TableCell(label="not stated", figure=None, is_axis=False)
+        words = wording.WORDS[figure.qualifier]
+        return TableCell(label=f"{words} {figure.value:,.{decimals[c]}f}".strip(), figure=figure, is_axis=False)
 
+    # One number of decimals a column: digits align, and a zero at the end that was stated is there again.
+    decimals = [max((_decimals(row[c]) for row in rows), default=0) for c in range(len(columns))]
     cells = tuple(tuple(cell(r, c) for c in range(len(columns))) for r in range(len(rows)))
     return TableValue(
         title=table["title"],
@@ -264,6 +269,10 @@ def _table(index: int, table: dict[str, Any], setup: dict[str, Any], by_entry: d
         heads=tuple(_head(column, [row[c] for row in cells]) for c, column in enumerate(columns)),
         rows=cells,
     )
+
+
+def _decimals(value: Any) -> int:
+    return len(wording.plain(value).partition(".")[2]) if isinstance(value, float) else 0
 
 
 def _head(column: dict[str, Any], below: Sequence[TableCell]) -> TableHead:

@@ -1,0 +1,33 @@
+"""Every metric key has its entry in the glossary."""
+
+from pathlib import Path
+
+import pytest
+
+from apps.catalog import glossary
+from apps.catalog.metrics import CURATED
+from apps.catalog.rules import MetricSpec
+
+GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
+
+
+def test_every_metric_has_its_entry_as_the_table_has_it() -> None:
+    text = GLOSSARY.read_text(encoding="utf-8")
+    assert [key for key in CURATED if f"| `{key}` |" not in text] == []
+    assert text == glossary.with_entries(text), "run manage.py write_glossary"
+
+
+def test_a_glossary_without_its_marks_is_not_overwritten() -> None:
+    with pytest.raises(ValueError, match="must hold the lines"):
+        glossary.with_entries("# Glossary")
+
+
+@pytest.mark.parametrize("spec", CURATED.values(), ids=CURATED.keys())
+def test_every_metric_says_what_it_is(spec: MetricSpec) -> None:
+    assert spec.kind in {"counter", "gauge", "distribution"}
+    assert spec.direction in {"higher", "lower", "neutral"}
+    assert spec.aspect in {"", "utilization", "saturation", "errors"}
+    assert spec.resource or not spec.aspect or spec.key.startswith("client.")
+    assert spec.description.endswith(".")
+    assert len(spec.name) <= 160
+    assert len(spec.resource) <= 40
