@@ -100,8 +100,7 @@ class MariaDB:
             return
         for name in PROGRAMS:
             program(name)
-        new = not (self._data / "mysql").is_dir()
-        if new:
+        if not (self._data / "mysql").is_dir():
             self._make()
         self._port_file.write_text(str(self.port))
         self._check_port()
@@ -127,7 +126,7 @@ class MariaDB:
             cwd=self.directory,
         )
         self._await_ready(self._process)
-        if new:
+        if not self.password_file.exists() or not self.password:
             self._make_account()
 
     def stop(self, *, timeout: float = STOP_TIMEOUT) -> None:
@@ -218,7 +217,7 @@ class MariaDB:
     def _last_error(self) -> str:
         lines = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
         errors = [line.partition("[ERROR] ")[2] for line in lines if "[ERROR]" in line and "Aborting" not in line]
-        return errors[-1] if errors else f"see {self._log}"
+        return "; ".join(errors[-3:]) or f"see {self._log}"
 
     def _check_port(self) -> None:
         with socket.socket() as probe:
