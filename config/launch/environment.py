@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from config.launch import processes
-from config.launch.places import PYTHON, ROOT, VENV, Places
+from config.launch.places import PYTHON, ROOT, VENV, Places, require_space
 from config.launch.say import Problem, Screen, Step
 
 LOCK = ROOT / "requirements.txt"
@@ -32,7 +32,7 @@ def ensure(*, places: Places, screen: Screen) -> None:
     with alone(places, screen):
         if is_current(wanted):
             return
-        _require_space()
+        require_space(ROOT, NEEDS_BYTES, "the set-up")
         uv = _ensure_uv(places, screen)
         _create(uv, places, screen)
         _fill(uv, places, screen)
@@ -64,15 +64,6 @@ def alone(places: Places, screen: Screen) -> Iterator[None]:
                 time.sleep(processes.POLL)
         step.done()
         yield
-
-
-def _require_space() -> None:
-    free = shutil.disk_usage(ROOT).free
-    if free < NEEDS_BYTES:
-        raise Problem(
-            f"the disk of {ROOT} has {free / 1024**3:.1f} GB free and the set-up needs {NEEDS_BYTES / 1024**3:.0f} GB: "
-            "free some space and try again."
-        )
 
 
 def _ensure_uv(places: Places, screen: Screen) -> list[str | Path]:

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +87,16 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
     if len(set(ports.values())) < len(ports):
         raise Problem(f"{', '.join(ports)} must be three different ports; now they are {list(ports.values())}.")
     return places
+
+
+def require_space(path: Path, needed: int, why: str) -> None:
+    """`needed` in bytes. Raises Problem when the disk has less."""
+    free = shutil.disk_usage(path).free
+    if free < needed:
+        raise Problem(
+            f"The disk of {path} has {free / 1024**2:,.0f} MB free and {why} needs {needed / 1024**2:,.0f} MB: "
+            "free some space and try again."
+        )
 
 
 def make_folders(places: Places) -> None:

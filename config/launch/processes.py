@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -179,13 +180,12 @@ def tail(path: Path, lines: int = 8) -> list[str]:
     return text.splitlines()[-lines:]
 
 
+DISK_FULL = "the disk is full: free some space and try again"
+FULL = 1024**2  # bytes left that nobody can work with
 COMPILERS = ("gcc", "cc", "x86_64-linux-gnu-gcc", "aarch64-linux-gnu-gcc")
 # Signs in a log -> what they mean and what to do.
 CAUSES: Sequence[tuple[tuple[str, ...], str]] = (
-    (
-        ("No space left on device", "os error 28", "ENOSPC", "Disk quota exceeded"),
-        "the disk is full: free some space and try again",
-    ),
+    (("No space left on device", "os error 28", "ENOSPC", "Disk quota exceeded"), DISK_FULL),
     (
         (
             *(f"command '{name}' failed" for name in COMPILERS),
@@ -214,6 +214,8 @@ CAUSES: Sequence[tuple[tuple[str, ...], str]] = (
 
 def cause(log: Path) -> str:
     """The known reason and remedy that a log speaks of; empty when none is known."""
+    if shutil.disk_usage(log.parent).free < FULL:
+        return DISK_FULL  # then the log, too, may lack the words
     text = "\n".join(tail(log, 200))
     return next((sentence for signs, sentence in CAUSES if any(sign in text for sign in signs)), "")
 

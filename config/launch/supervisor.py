@@ -12,13 +12,14 @@ from pathlib import Path
 
 from config.launch import environment, frontend, ports, postgres, processes, programs, valkey
 from config.launch.children import PROGRAMS, STORES, Children, RunLock
-from config.launch.places import ROOT, Places, make_folders
+from config.launch.places import ROOT, Places, make_folders, require_space
 from config.launch.programs import Program
 from config.launch.say import Problem, Screen, Step
 
 STARTS_WITHIN = 60.0  # s for a store or the web to answer
 RESTARTS = 5  # in a row; a program that lived for HEALTHY_AFTER begins anew
 HEALTHY_AFTER = 60.0  # s
+NEEDS_BYTES = 200 * 1024**2  # a new database takes 50 MB, its log up to twice as much at the first load
 LOG_LIMIT = 20 * 1024**2  # bytes; a longer log is set aside as NAME.log.1
 LOGS_EVERY = 30.0  # s between looks at their sizes
 # What the prepared database and static files come from.
@@ -64,6 +65,7 @@ class Supervisor:
     def _start(self) -> None:
         self.children.stop_leftovers(self.screen)
         self._require_ports()
+        require_space(self.places.var, NEEDS_BYTES, "a start")
         environment.ensure(places=self.places, screen=self.screen)
         frontend.ensure(places=self.places, screen=self.screen)
         self.children.start_guard()

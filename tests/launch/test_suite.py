@@ -40,6 +40,7 @@ def test_policy_comes_back_after_a_killed_installation(tmp_path: Path) -> None:
 def test_ordinary_user_is_told_which_tests_are_skipped(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suite, "PACKAGES", {"no-such-program": "no-such-package"})
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.delenv("CI", raising=False)
     out = io.StringIO()
     suite.install_programs(places, Screen(out))
     assert out.getvalue() == (

@@ -37,6 +37,14 @@ def test_failed_step_names_the_cause_the_remedy_and_the_log(tmp_path: Path, line
         raise problem
 
 
+def test_full_disk_is_known_even_if_the_log_had_no_room_for_the_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "FULL", 2**62)
+    with pytest.raises(Problem, match=r"^Starting failed: the disk is full: free some space"):
+        raise processes.failure("Starting", tmp_path / "cut.log")
+
+
 def test_failing_program_leaves_its_words_in_the_log(tmp_path: Path) -> None:
     log = tmp_path / "x.log"
     code = processes.run(["sh", "-c", "echo out; echo err >&2; exit 3"], step=Step(Screen(), "x"), log=log)
@@ -58,8 +66,15 @@ def test_full_disk_in_our_own_writing_is_a_sentence(
 def test_too_little_space_is_said_before_anything_is_fetched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "NEEDS_BYTES", 2**62)
     monkeypatch.setattr(environment, "STAMP", folder / "no-stamp")
-    with pytest.raises(Problem, match=r"GB free and the set-up needs .* GB: free some space"):
+    with pytest.raises(Problem, match=r"MB free and the set-up needs .* MB: free some space"):
         environment.ensure(places=some_places(folder), screen=Screen())
+
+
+def test_start_on_a_nearly_full_disk_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "NEEDS_BYTES", 2**62)
+    with pytest.raises(Problem, match=rf"The disk of {folder} has .* and a start needs .* MB: free some space"):
+        supervisor.run(some_places(folder), Screen())
+    assert not (folder / "postgres").exists()
 
 
 def test_python_without_venv_and_pip_gets_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
