@@ -72,7 +72,7 @@ def _check(value: Any, *, path: str, depth: int) -> None:
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**63 - 1:
         raise ValidationError({path: ["the whole number is beyond 64 bits"]})
     for name, entry in _inside(value):
-        _check_text(name, path=path)
+        _check_text(name, path=path or repr(name)[:80])
         _check(entry, path=f"{path}.{name}" if path else name, depth=depth + 1)
 
 

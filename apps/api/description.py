@@ -6,7 +6,7 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from rest_framework import serializers
 
 from apps.api.bodies import Unreadable, decode_json
@@ -41,7 +41,6 @@ class LoadLevelDescription(Strict):
     )
 
 
-@extend_schema_field({"oneOf": [{"type": "string"}, {"$ref": "#/components/schemas/SystemDescription"}]})
 class SystemReference(serializers.Field[Any, Any, Any, Any]):
     """The slug of a known system, or a system to register."""
 
@@ -55,7 +54,6 @@ class SystemReference(serializers.Field[Any, Any, Any, Any]):
         return SystemDescription().run_validation(data)
 
 
-@extend_schema_field({"oneOf": [{"type": "integer"}, {"$ref": "#/components/schemas/WorkloadDescription"}]})
 class WorkloadReference(serializers.Field[Any, Any, Any, Any]):
     """The id of a known workload, or a workload with its parameters."""
 
@@ -67,6 +65,20 @@ class WorkloadReference(serializers.Field[Any, Any, Any, Any]):
         if isinstance(data, bool) or not isinstance(data, int | str):
             self.fail("neither")
         return serializers.IntegerField(min_value=1, max_value=2**63 - 1).run_validation(data)
+
+
+class SystemReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    target_class = SystemReference
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        return {"oneOf": [{"type": "string"}, auto_schema.resolve_serializer(SystemDescription, direction).ref]}
+
+
+class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    target_class = WorkloadReference
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        return {"oneOf": [{"type": "integer"}, auto_schema.resolve_serializer(WorkloadDescription, direction).ref]}
 
 
 class RunDescription(Strict):

@@ -17,7 +17,8 @@ class Strict(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
             known = ", ".join(self.fields)
-            raise serializers.ValidationError({name: [f"unknown name; known here: {known}"] for name in unknown})
+            errors = {name or '""': [f"unknown name; known here: {known}"] for name in unknown}
+            raise serializers.ValidationError(errors)
         return super().to_internal_value(data)
 
 

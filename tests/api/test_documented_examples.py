@@ -1,0 +1,81 @@
+"""The commands that docs/api.md shows are run as they stand, against a server, in the order of the page."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from pytest_django.live_server_helper import LiveServer
+
+from apps.accounts import services as accounts
+from apps.catalog.models import Workload
+from tests.api.submissions import POINT_SELECT
+from tests.builders import a_user
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "api.md"
+DOCUMENTED_SERVER = "http://127.0.0.1:8000"
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not on PATH"),
+]
+
+
+def examples() -> list[str]:
+    return re.findall(r"^```sh curl\n(.*?)^```$", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def run(command: str, *, server: LiveServer, folder: Path) -> Any:
+    shown = command.replace(DOCUMENTED_SERVER, server.url).replace(
+        "curl ", "curl --silent --show-error --fail-with-body ", 1
+    )
+    done = subprocess.run(["sh", "-c", shown], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, f"{shown}\n{done.stdout}{done.stderr}"
+    return json.loads(done.stdout)
+
+
+def test_they_all_work_one_after_another(live_server: LiveServer, tmp_path: Path) -> None:
+    _, secret = accounts.create_token(user=a_user(), name="documentation")
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var" / "token").write_text(secret + "\n")
+    (tmp_path / "sysbench.txt").write_bytes(POINT_SELECT.read_bytes())
+    with connection.cursor() as cursor:
+        # The page speaks of workload 1 and run 1.
+        cursor.execute("ALTER SEQUENCE catalog_workload_id_seq RESTART; ALTER SEQUENCE runs_run_id_seq RESTART")
+    submit, repeat, listed, series, campaign = examples()
+
+    first = run(submit, server=live_server, folder=tmp_path)
+    assert first["address"] == f"{live_server.url}/runs/1/"
+    assert UUID(first["uid"])
+    values = {entry["metric"]: entry["value"] for entry in first["measurements"]}
+    assert values["client.throughput"] == 44980.11
+    assert Workload.objects.get().pk == 1
+
+    assert run(repeat, server=live_server, folder=tmp_path)["id"] == 2
+    found = run(listed, server=live_server, folder=tmp_path)["results"]
+    assert [entry["id"] for entry in found] == [2, 1]
+    drawn = run(series, server=live_server, folder=tmp_path)
+    assert [entry["metric"] for entry in drawn["series"]] == ["client.throughput", "client.latency.p99"]
+    assert drawn["series"][0]["values"][0] == 39886.9
+    assert run(campaign, server=live_server, folder=tmp_path)["progress"]["runs"] == 6
+
+
+def test_the_example_of_an_answer_is_what_the_server_says(live_server: LiveServer, tmp_path: Path) -> None:
+    _, secret = accounts.create_token(user=a_user(), name="documentation")
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var" / "token").write_text(secret)
+    (tmp_path / "sysbench.txt").write_bytes(POINT_SELECT.read_bytes())
+    shown, *_ = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", DOCUMENT.read_text(), re.M | re.S)]
+    said = run(examples()[0], server=live_server, folder=tmp_path)
+    assert shown.keys() == said.keys()
+    (measurement,) = shown["measurements"]
+    (same,) = [entry for entry in said["measurements"] if entry["metric"] == measurement["metric"]]
+    described = {name: value for name, value in measurement.items() if value != "…" and name != "…"}
+    assert described.items() <= same.items()
+    raw = POINT_SELECT.read_bytes()
+    assert float(raw[measurement["byte_start"] : measurement["byte_end"]]) == measurement["value"]
