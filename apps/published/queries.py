@@ -88,6 +88,18 @@ def list_questions(figures: Iterable[FigureValue]) -> list[QuestionGroup]:
     return groups
 
 
+def narrowed(figures: Iterable[FigureValue], chosen: FigureFilter) -> list[FigureValue]:
+    """What `chosen` asks for, in whole comparisons: with a platform come the figures that it is compared with."""
+    return [
+        figure
+        for comparison in compared(figures)
+        if (not chosen.platforms or comparison.platforms & set(chosen.platforms))
+        and (not chosen.questions or comparison.question in chosen.questions)
+        and (not chosen.articles or comparison.article.slug in chosen.articles)
+        for figure in comparison.figures
+    ]
+
+
 def compared(figures: Iterable[FigureValue]) -> list[Comparison]:
     """Figures that state the same, together, in the order of the first of each."""
     groups: dict[tuple[str, str, str, str], list[FigureValue]] = {}
@@ -224,6 +236,7 @@ def _chart(anchor: str, group: Sequence[Comparison]) -> BarChart:
             side=figure.side.name,
             color=figure.side.color,
             value=figure.value,
+            stated=figure.stated,
             text=figure.text,
         )
         for comparison in group

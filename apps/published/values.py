@@ -160,7 +160,8 @@ class Bar:
     side: str
     color: int | None
     value: float
-    text: str  # as stated, with qualifier and unit
+    stated: str  # with qualifier, without unit
+    text: str  # with qualifier and unit
 
 
 @dataclass(frozen=True)

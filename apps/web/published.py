@@ -42,7 +42,7 @@ def show(request: HttpRequest) -> HttpResponse:
         articles=tuple(request.GET.getlist("article")),
     )
     filtered = any((chosen.platforms, chosen.questions, chosen.articles))
-    figures = queries.list_figures(chosen) if filtered else every
+    figures = queries.narrowed(every, chosen)
     platforms = queries.list_platforms(every)
     asked = {figure.question for figure in every}
     charts = queries.list_charts(figures)

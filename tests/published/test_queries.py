@@ -92,6 +92,18 @@ def test_a_filter_keeps_ratios_about_the_platform_on_either_side() -> None:
 
 
 @pytest.mark.usefixtures("articles")
+def test_narrowing_keeps_comparisons_whole() -> None:
+    every = queries.list_figures()
+    ddl = queries.narrowed(every, FigureFilter(platforms=("aurora",), questions=("ddl",)))
+    whole = queries.narrowed(every, FigureFilter(questions=("ddl",)))
+    # All but the stall, which is stated of RDS MySQL alone.
+    assert [f.metric for f in whole if f not in ddl] == ["stall"]
+    assert {side.platform for f in ddl for side in f.sides} == {"aurora", "rds-mysql"}
+    assert queries.narrowed(every, FigureFilter(platforms=("galera",))) == []
+    assert {f.id for f in queries.narrowed(every, FigureFilter())} == {f.id for f in every}
+
+
+@pytest.mark.usefixtures("articles")
 def test_a_table_is_a_matrix_with_aligned_digits() -> None:
     detail = queries.load_article("sysbench-engines-large-server-2017")
     assert detail is not None

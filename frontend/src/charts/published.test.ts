@@ -11,8 +11,8 @@ const chart: PublishedChart = {
   direction_words: "lower is better",
   source: "Marco Tusa, 2015-11-01",
   bars: [
-    { group: "", side: "PXC", color: 1, value: 15, text: "15 s" },
-    { group: "", side: "r4.4xlarge", color: null, value: 120, text: "at least 120 s" },
+    { group: "", side: "PXC", color: 1, value: 15, stated: "15", text: "15 s" },
+    { group: "", side: "r4.4xlarge", color: null, value: 120, stated: "at least 120", text: "at least 120 s" },
   ],
 };
 
@@ -20,7 +20,8 @@ test("published bars are hatched, in the platform's colour, and carry the words 
   const { traces } = publishedBars(chart, palette);
   expect(traces[0]).toMatchObject({
     x: [15, 120],
-    text: ["15 s", "at least 120 s"],
+    text: ["15", "at least 120"],
+    hovertext: ["PXC: 15 s, published, no interval stated", "r4.4xlarge: at least 120 s, published, no interval stated"],
     marker: { pattern: { shape: "/" }, color: [palette.sides[1], palette.muted] },
   });
 });

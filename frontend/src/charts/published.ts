@@ -10,7 +10,9 @@ export interface PublishedBar {
   /** Place in the palette; null: not a platform. */
   color: number | null;
   value: number;
-  /** As stated: "at least 120 s". */
+  /** As stated: "at least 120". */
+  stated: string;
+  /** With its unit: "at least 120 s". */
   text: string;
 }
 
@@ -34,7 +36,7 @@ export function publishedBars(chart: PublishedChart, palette: Palette): { traces
     x: chart.bars.map((bar) => bar.value),
     y: places,
     width: 0.66,
-    text: chart.bars.map((bar) => bar.text),
+    text: chart.bars.map((bar) => bar.stated),
     textposition: "outside",
     cliponaxis: false,
     constraintext: "none",
