@@ -52,7 +52,11 @@ class Greeter:
     def _work(self) -> None:
         while not self._stopping:
             self._wake.clear()
-            pause = INTERVAL if self._say_hello() else IMPATIENT
+            try:
+                pause = INTERVAL if self._say_hello() else IMPATIENT
+            except Exception:  # an agent that falls silent gets no jobs
+                log.exception("the hello failed")
+                pause = IMPATIENT
             self._wake.wait(pause)
 
     def _say_hello(self) -> bool:

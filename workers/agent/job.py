@@ -56,6 +56,9 @@ class Job:
         except OSError as problem:
             log.exception("job %s", self.message.id)
             stop = failed(f"the agent cannot work with its files: {problem}")
+        except Exception as error:  # a mistake of ours ends this job, not the agent
+            log.exception("job %s", self.message.id)
+            stop = failed(f"the agent failed, its log says where: {type(error).__name__}: {error}")
         asked = self.switch.asked
         return asked if asked and not asked.job else stop
 

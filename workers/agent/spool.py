@@ -75,8 +75,9 @@ class Spool:
         self.directory = directory
         self.queue = directory / "queue"
         self.refused = directory / "refused"
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         for folder in (self.queue, self.refused):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder.mkdir(exist_ok=True, mode=0o700)
         self._lock_file = (directory / "lock").open("a")
         try:
             fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
