@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -15,7 +16,7 @@ from apps.published.values import FigureValue
 from apps.runs import queries as runs
 from apps.runs.models import Run
 from apps.web.matrix import load_matrix
-from apps.web.pages import render_page
+from apps.web.pages import is_partial, render_page
 
 LATEST_RUNS = 10
 LATEST_CAMPAIGNS = 5
@@ -35,18 +36,20 @@ class Totals:
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
-    campaigns = dispatch.list_campaigns(now=now, limit=LATEST_CAMPAIGNS)
     agents = dispatch.list_agents(now=now)
-    context = {
-        "totals": _totals(),
-        "campaigns": campaigns,
+    context: dict[str, Any] = {
         "agents": agents,
         "busy": [agent for agent in agents if agent.job],
         "alive": sum(agent.is_alive for agent in agents),
-        "rows": runs.list_runs(runs.RunFilter(), limit=LATEST_RUNS),
-        "matrix": load_matrix(),
-        "witnesses": chosen_witnesses(published.witnesses(COMPARED)),
     }
+    if not is_partial(request):
+        context |= {
+            "totals": _totals(),
+            "campaigns": dispatch.list_campaigns(now=now, limit=LATEST_CAMPAIGNS),
+            "rows": runs.list_runs(runs.RunFilter(), limit=LATEST_RUNS),
+            "matrix": load_matrix(),
+            "witnesses": chosen_witnesses(published.witnesses(COMPARED)),
+        }
     return render_page(request, "web/overview.html", context, part="web/overview_now.html")
 
 

@@ -30,6 +30,14 @@ class Facet:
     def chosen(self) -> int:
         return sum(choice.chosen for choice in self.choices)
 
+    @property
+    def words(self) -> str:
+        """What is chosen, as short as the form shows it."""
+        labels = [choice.label for choice in self.choices if choice.chosen]
+        if not labels:
+            return "any"
+        return labels[0] if len(labels) == 1 else f"{len(labels)} of {len(self.choices)}"
+
 
 @dataclass(frozen=True)
 class Filters:

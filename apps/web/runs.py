@@ -1,7 +1,6 @@
 """Runs: find them by what they are, tick some, compare them."""
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_safe
 
 from apps.runs import queries
@@ -24,7 +23,6 @@ def show(request: HttpRequest) -> HttpResponse:
         "rows": shown,
         "older": _page(request, shown[-1].id) if older else "",
         "newest": _page(request, None) if cursor is not None else "",
-        "compare_page": _compare_page(),
     }
     return render_page(request, "web/runs.html", context, part="web/runs_table.html")
 
@@ -35,10 +33,3 @@ def _page(request: HttpRequest, before: int | None) -> str:
     if before is not None:
         query["before"] = str(before)
     return f"{request.path}?{query.urlencode()}" if query else request.path
-
-
-def _compare_page() -> str:
-    try:
-        return reverse("web:compare")
-    except NoReverseMatch:
-        return "/compare/"

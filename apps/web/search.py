@@ -8,6 +8,7 @@ from operator import and_, or_
 from django.db.models import Case, IntegerField, Q, Value, When
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Metric, System, Workload
@@ -131,7 +132,7 @@ def _workloads(words: Sequence[str]) -> list[Hit]:
 def _campaigns(words: Sequence[str]) -> list[Hit]:
     rows = Campaign.objects.filter(_every(words, "name"))
     return [
-        Hit(campaign.name, f"planned {campaign.created_at:%Y-%m-%d}", f"/campaigns/{campaign.pk}/")
+        Hit(campaign.name, f"planned {campaign.created_at:%Y-%m-%d}", reverse("web:campaign", args=[campaign.pk]))
         for campaign in rows[: EACH + 1]
     ]
 
@@ -142,7 +143,7 @@ def _articles(words: Sequence[str]) -> list[Hit]:
         Hit(
             article.title,
             ", ".join(filter(None, [article.author, article.published])),
-            f"/published/{article.slug}/",
+            reverse("web:article", args=[article.slug]),
         )
         for article in rows[: EACH + 1]
     ]
@@ -151,6 +152,10 @@ def _articles(words: Sequence[str]) -> list[Hit]:
 def _metrics(words: Sequence[str]) -> list[Hit]:
     rows = Metric.objects.filter(_every(words, "key", "name", "description")).order_by("-curated", "key")
     return [
-        Hit(metric.key, ", ".join(filter(None, [metric.name, metric.unit])), f"/catalog/#metric-{metric.key}")
+        Hit(
+            metric.key,
+            ", ".join(filter(None, [metric.name, metric.unit])),
+            f"{reverse('web:catalog')}?{urlencode({'text': metric.key})}#metrics",
+        )
         for metric in rows[: EACH + 1]
     ]

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { selection, type TickedRun } from "./selection";
+import { facetWords, selection, type TickedRun } from "./selection";
 
 function aRun(id: string, system: string, workload = "7"): TickedRun {
   return { id, system, workload };
@@ -24,4 +24,8 @@ test("a selection over several workloads says so", () => {
 test("more than four systems are refused in words", () => {
   const runs = ["a", "b", "c", "d", "e"].map((system, place) => aRun(String(place), system));
   expect(selection(runs)).toMatchObject({ address: null, words: expect.stringContaining("at most 4") });
+});
+
+test("a filter says what is chosen of it", () => {
+  expect([facetWords([], 5), facetWords(["PXC"], 5), facetWords(["PXC", "MHA"], 5)]).toEqual(["any", "PXC", "2 of 5"]);
 });

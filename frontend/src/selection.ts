@@ -35,3 +35,9 @@ export function selection(runs: TickedRun[], page = "/compare/"): Selection {
   parameters.set("runs", runs.map((run) => run.id).join(","));
   return { address: `${page}?${parameters.toString().replaceAll("%2C", ",")}`, words: what };
 }
+
+/** What of a filter is chosen, as the server words it too. */
+export function facetWords(chosen: string[], all: number): string {
+  if (chosen.length === 0) return "any";
+  return chosen.length === 1 ? (chosen[0] ?? "any") : `${chosen.length} of ${all}`;
+}

@@ -1,5 +1,5 @@
 // The list of runs: what is ticked becomes a comparison; open filters close when the reader goes elsewhere.
-import { selection, type TickedRun } from "../selection";
+import { facetWords, selection, type TickedRun } from "../selection";
 
 const form = document.querySelector<HTMLFormElement>("#run-filters");
 const bar = document.querySelector<HTMLElement>("#selection");
@@ -52,17 +52,23 @@ document.addEventListener("htmx:afterSwap", () => {
   for (const box of boxes()) box.checked = ticked.has(box.value);
 });
 
-function counts(): void {
+function nameChoices(): void {
+  let any = false;
   for (const details of form?.querySelectorAll<HTMLDetailsElement>("details.choices") ?? []) {
-    const count = details.querySelectorAll("input:checked").length;
-    const mark = details.querySelector<HTMLElement>(".count");
-    if (!mark) continue;
-    mark.textContent = String(count);
-    mark.hidden = count === 0;
+    const all = [...details.querySelectorAll<HTMLInputElement>("input")];
+    const chosen = all.filter((box) => box.checked);
+    const value = details.querySelector<HTMLElement>("[data-value]");
+    const labels = chosen.map((box) => box.closest("label")?.textContent?.trim() ?? box.value);
+    if (value) value.textContent = facetWords(labels, all.length);
+    details.toggleAttribute("data-chosen", chosen.length > 0);
+    any ||= chosen.length > 0;
   }
+  for (const field of form?.querySelectorAll<HTMLInputElement>("input:not([type=checkbox])") ?? []) any ||= field.value !== "";
+  const clear = form?.querySelector<HTMLElement>("[data-clear-filters]");
+  if (clear) clear.hidden = !any;
 }
-form?.addEventListener("change", counts);
-counts();
+form?.addEventListener("input", nameChoices);
+nameChoices();
 // The browser may have kept ticks over a reload.
 for (const box of boxes()) tick(box);
 show();

@@ -1,0 +1,110 @@
+"""The page of one run, in Chromium: what is drawn is what the warehouse holds."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.runs import queries, sealing
+from tests.runs.uploads import an_upload
+from tests.web.runs import a_sealed_run, samples
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def _drawn(page: Page, chart: str) -> dict[str, Any]:
+    """Points of the first line and range of the clock, once the chart is there."""
+    plot = page.locator(f'[id="{chart}"] .chart__plot')
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    drawn: dict[str, Any] = plot.evaluate(
+        "plot => ({x: [...plot.data[0].x], y: [...plot.data[0].y], range: [...plot.layout.xaxis.range]})"
+    )
+    return drawn
+
+
+def _values(run_id: int, metric: str) -> list[Any]:
+    (series,) = queries.load_series(run_ids=[run_id], metrics=[metric])
+    return [pytest.approx(value, rel=1e-5) for value in series.values]
+
+
+def test_throughput_is_drawn_as_it_was_measured_on_one_clock_for_all(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    throughput = _drawn(browser_page, "chart-throughput")
+    assert throughput["y"] == _values(run.pk, "client.throughput")
+    questions = _drawn(browser_page, "series-mysql.status.Questions")
+    assert questions["y"] == _values(run.pk, "mysql.status.Questions")
+    assert questions["range"] == _drawn(browser_page, "chart-throughput")["range"]
+    assert browser_page.locator("#counters figure").count() >= 12
+
+
+def test_a_chosen_series_stays_in_the_address(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    browser_page.get_by_role("combobox", name="Add a series").fill("commit handler")
+    browser_page.get_by_role("option", name="mysql.status.Handler_commit").click()
+    browser_page.get_by_role("button", name="Remove mysql.status.Questions").click()
+    address = browser_page.url
+    assert "series=mysql.status.Handler_commit" in address
+    browser_page.goto("/search/")
+    browser_page.goto(address)
+    assert _drawn(browser_page, "series-mysql.status.Handler_commit")["y"]
+    expect(browser_page.locator('[id="series-mysql.status.Questions"]')).to_have_count(0)
+
+
+def test_a_zoom_is_shared_by_all_charts_and_by_the_address(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    whole = _drawn(browser_page, "chart-throughput")["range"]
+    box = browser_page.locator("#chart-throughput .nsewdrag").first.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    browser_page.mouse.move(box["x"] + box["width"] * 0.25, middle)
+    browser_page.mouse.down()
+    browser_page.mouse.move(box["x"] + box["width"] * 0.75, middle, steps=5)
+    browser_page.mouse.up()
+    browser_page.wait_for_url("**/?from=*")
+    zoomed = _drawn(browser_page, "chart-throughput")["range"]
+    assert whole[0] < zoomed[0] < zoomed[1] < whole[1]
+    browser_page.wait_for_function(
+        "from => Math.abs(document.querySelector('#chart-latency .chart__plot').layout.xaxis.range[0] - from) < 0.01",
+        arg=zoomed[0],
+    )
+    browser_page.reload()
+    assert _drawn(browser_page, "chart-latency")["range"] == pytest.approx(zoomed, abs=0.01)
+
+
+def test_a_live_run_grows_and_becomes_whole(browser_page: Page) -> None:
+    lines = [
+        (
+            float(t),
+            f"[ {t}s ] thds: 4 tps: {100 + t}.00 qps: 2000.00 (r/w/o: 1400.00/400.00/200.00) "
+            "lat (ms,95%): 5.00 err/s: 0.00 reconn/s: 0.00",
+        )
+        for t in range(1, 21)
+    ]
+    upload = an_upload(nodes={"db1": samples()}, lines=lines)
+    upload.send_batch(0)
+    browser_page.goto(f"/runs/{upload.run.pk}/")
+    expect(browser_page.locator("#headline")).to_contain_text("latest second")
+    before = len(_drawn(browser_page, "chart-throughput")["x"])
+    upload.send_batch(1)
+    browser_page.wait_for_function(
+        "n => document.querySelector('#chart-throughput .chart__plot').data[0].x.length > n", arg=before
+    )
+    for sequence in range(2, len(upload.batches)):
+        upload.send_batch(sequence)
+    upload.send_output()
+    upload.end()
+    sealing.seal(run_id=upload.run.pk)
+    expect(browser_page.locator("#headline")).to_contain_text("of sysbench.txt")
+    expect(browser_page.get_by_text("succeeded").first).to_be_visible()
+
+
+def test_nothing_is_wider_than_a_phone(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    for address in ("/", "/runs/", f"/runs/{run.pk}/", "/search/?q=small"):
+        browser_page.goto(address)
+        assert browser_page.evaluate("document.documentElement.scrollWidth") == 390, address

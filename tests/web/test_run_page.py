@@ -1,0 +1,149 @@
+"""The page of one run."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from apps.runs import storage
+from apps.runs.models import Artifact, Run
+from tests.builders import a_run, a_system
+from tests.runs.uploads import an_open_run, an_upload
+from tests.web.runs import a_sealed_run, samples
+
+pytestmark = pytest.mark.django_db
+
+
+def _page(client: Client, run: Run) -> str:
+    return client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def _data(page: str) -> Any:
+    _, _, rest = page.partition('<script id="run-data" type="application/json">')
+    return json.loads(rest.partition("</script>")[0])
+
+
+def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> None:
+    run = a_sealed_run()
+    page = _page(client, run)
+    throughput = run.measurements.get(metric__key="client.throughput")
+    output = storage.read_artifact(Artifact.objects.get(run=run, name="sysbench.txt"))
+    assert float(output[throughput.byte_start : throughput.byte_end]) == throughput.value
+    assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 1" in page
+    assert f'href="/api/v1/runs/{run.pk}/artifacts/sysbench.txt"' in page
+
+
+def test_at_least_twelve_counters_are_drawn_unasked(client: Client) -> None:
+    drawn = _data(_page(client, a_sealed_run()))["counters"]
+    assert len(drawn) >= 12
+    assert drawn[:2] == ["mysql.status.Questions", "mysql.status.Com_select"]
+
+
+def test_the_charts_know_events_and_measured_phase(client: Client) -> None:
+    run = a_sealed_run()
+    data = _data(_page(client, run))
+    assert data["measured"] == [run.measured_from, run.measured_to]
+    assert ("checkpoint by hand", 12.5) in [(event["label"], event["starts_at"]) for event in data["events"]]
+    assert data["live"] is False
+
+
+def test_what_was_run_on_what_is_told(client: Client) -> None:
+    page = _page(client, a_sealed_run(system=a_system("flush-2", settings={"innodb_flush_log_at_trx_commit": "2"})))
+    for fact in (
+        "innodb_flush_log_at_trx_commit = 2",
+        "sysbench oltp_read_write --threads=4 run",
+        "10.11.19",
+        "db1 (writer)",
+        "4 threads",
+        "8.00\u00a0GiB",
+    ):
+        assert fact in page, fact
+
+
+def test_server_variables_are_listed(client: Client) -> None:
+    page = _page(client, a_sealed_run())
+    assert "<code>port</code>" in page
+    assert "<code>3306</code>" in page
+
+
+def test_variables_that_differ_between_nodes_are_marked(client: Client) -> None:
+    run = an_open_run(nodes=["db1", "db2"])
+    node = run.nodes.get(name="db2")
+    node.configuration = None
+    node.save()
+    assert "differ</span>" not in _page(client, run)
+    other = an_open_run(system=run.system, workload=run.workload, nodes=["db1"])
+    configuration = other.nodes.get(name="db1").configuration
+    assert configuration is not None
+    configuration.pk, configuration.content_hash = None, "b" * 64
+    configuration.variables = {"port": "3307"}
+    configuration.save()
+    node.configuration = configuration
+    node.save()
+    assert "differ</span>" in _page(client, run)
+
+
+def test_a_result_without_agent_says_what_was_not_observed(client: Client) -> None:
+    page = _page(client, a_run(provenance="submitted"))
+    assert "no counter was sampled" in page
+    assert "Server variables were not observed" in page
+    assert "no headline numbers" in page
+
+
+def test_a_failed_run_says_why_and_that_it_counts_in_no_comparison(client: Client) -> None:
+    page = _page(client, a_run(outcome="failed", reason="the server went away"))
+    assert "the server went away" in page
+    assert "counts in no comparison" in page
+
+
+def test_lines_that_no_parser_understood_are_shown(client: Client) -> None:
+    page = _page(client, a_run(unparsed_lines=["<b>what is this</b>"]))
+    assert "Lines that no parser understood, 1" in page
+    assert "&lt;b&gt;what is this&lt;/b&gt;" in page
+
+
+def test_other_repetitions_are_listed_and_lead_to_a_comparison(client: Client) -> None:
+    run = a_run()
+    other = a_run(system=run.system, workload=run.workload, repetition=2)
+    a_run(system=a_system(), workload=run.workload)
+    page = _page(client, run)
+    assert page.count(f'href="/runs/{other.pk}/"') == 1
+    assert f'href="/compare/?side={run.system.slug}&amp;workload={run.workload_id}"' in page
+
+
+def test_a_live_run_shows_its_latest_second_and_asks_again(client: Client) -> None:
+    lines = [(float(t), f"[ {t}s ] thds: 4 tps: {100 + t}.00 qps: 2000.00 (r/w/o: 1400.00/400.00/200.00) "
+              f"lat (ms,95%): 5.00 err/s: 0.00 reconn/s: 0.00") for t in (1, 2, 3)]  # fmt: skip
+    upload = an_upload(nodes={"db1": samples(seconds=4)}, lines=lines)
+    upload.send_batch(0)
+    page = _page(client, upload.run)
+    assert 'hx-trigger="every 2s"' in page
+    assert '<span class="n" title="103">103</span>' in page
+    assert "latest second" in page
+    part = client.get(f"/runs/{upload.run.pk}/", headers={"HX-Request": "true"})
+    assert "<html" not in part.content.decode()
+    assert "HX-Refresh" not in part
+
+
+def test_a_run_that_became_complete_is_shown_whole(client: Client) -> None:
+    part = client.get(f"/runs/{a_sealed_run().pk}/", headers={"HX-Request": "true"})
+    assert part["HX-Refresh"] == "true"
+    assert "hx-trigger" not in part.content.decode()
+
+
+def test_a_run_that_is_not_there_is_a_404(client: Client) -> None:
+    assert client.get("/runs/999999999/").status_code == 404
+    assert client.get("/runs/99999999999999999999999/").status_code == 404
+
+
+def test_fifty_siblings_take_no_more_queries(
+    client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    run = a_run()
+    for number in range(50):
+        a_run(system=run.system, workload=run.workload, repetition=number + 2)
+    with django_assert_max_num_queries(15):
+        page = _page(client, run)
+    assert page.count('class="tight"') == 51
