@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Min, Prefetch, Q
 
-from apps.catalog.models import System
+from apps.catalog.models import LoadLevel, System
 from apps.dispatch.agents import AGENT_ALIVE_FOR
 from apps.dispatch.models import ACTIVE, FINAL, Agent, Campaign, Job, JobRun
 from apps.dispatch.planning import size_of
@@ -65,6 +65,7 @@ class CampaignRow:
     systems: tuple[Named, ...]
     workloads: tuple[Named, ...]  # slug: empty
     load_levels: tuple[str, ...]
+    load: str  # all of them in few words
     repetitions: int
     warmup: float  # s
     duration: float  # s
@@ -219,6 +220,7 @@ def _row(
         systems=tuple(_named(system) for system in systems),
         workloads=tuple(Named(workload.pk, "", workload.name) for workload in workloads),
         load_levels=tuple(str(level) for level in levels),
+        load=_load(levels),
         repetitions=campaign.repetitions,
         warmup=campaign.warmup,
         duration=campaign.duration,
@@ -260,6 +262,14 @@ def _progress(
         remaining=remaining,
         by_plan=by_plan,
     )
+
+
+def _load(levels: Sequence[LoadLevel]) -> str:
+    """1, 4, 8 threads; levels with a rate one by one."""
+    closed = [level for level in levels if level.rate is None]
+    if len(closed) < 2 or len(closed) < len(levels):
+        return "; ".join(str(level) for level in levels)
+    return f"{', '.join(str(level.threads) for level in closed)} threads"
 
 
 def _named(system: System) -> Named:
