@@ -41,8 +41,8 @@ def expire_leases() -> int:
     return dispatch.expire_leases(now=timezone.now())
 
 
-# A run that cannot be sealed must not be tried in a hot loop: an error is logged, a killed worker's task is not put back
-# at once, and the sweep comes back to the run at its own pace.
+# A run that cannot be sealed must not be tried in a hot loop: an error is logged, a killed worker's task is not put
+# back at once, and the sweep comes back to the run at its own pace.
 @app.task(reject_on_worker_lost=False)
 def seal_run(run_id: int) -> bool:
     return ingest.seal(run_id=run_id)
