@@ -108,3 +108,24 @@ def test_nothing_is_wider_than_a_phone(browser_page: Page) -> None:
     for address in ("/", "/runs/", f"/runs/{run.pk}/", "/search/?q=small"):
         browser_page.goto(address)
         assert browser_page.evaluate("document.documentElement.scrollWidth") == 390, address
+
+
+def test_a_chart_gives_its_data_its_image_and_its_link(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    plotted = _drawn(browser_page, "chart-throughput")
+    actions = browser_page.locator("#chart-throughput .chart__actions")
+    with browser_page.expect_download() as data:
+        actions.get_by_role("button", name="Data").click()
+    header, *rows = data.value.path().read_text().splitlines()
+    assert header == "metric,node,unit,time_s,value"
+    assert [float(row.split(",")[-1]) for row in rows] == plotted["y"]
+    for name, beginning in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with browser_page.expect_download() as image:
+            actions.get_by_role("button", name=name).click()
+        assert image.value.suggested_filename == f"run-{run.pk}-client.throughput.{name.lower()}"
+        assert image.value.path().read_bytes().startswith(beginning)
+    browser_page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    actions.get_by_role("button", name="Link").click()
+    expect(actions.get_by_role("button", name="Copied")).to_be_visible()
+    assert browser_page.evaluate("navigator.clipboard.readText()").endswith(f"/runs/{run.pk}/#chart-throughput")
