@@ -35,7 +35,18 @@ class ConfigFile:
 
     def waiting(self) -> list[str]:
         """Names of the files in the spool's queue."""
-        return sorted(file.name for file in (self.spool / "queue").iterdir())
+        return sorted(file.name for file in (self.spool / "queue").glob("*.message"))
+
+    def holds_end_of_run(self) -> bool:
+        """Whether the end of a run waits to be sent."""
+        for name in self.waiting():
+            try:
+                head = (self.spool / "queue" / name).read_bytes().partition(b"\n")[0]
+            except FileNotFoundError:
+                continue  # sent meanwhile
+            if b'"run-end"' in head:
+                return True
+        return False
 
 
 class AgentProcess:

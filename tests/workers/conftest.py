@@ -42,5 +42,7 @@ def start_agent(config: ConfigFile) -> Iterator[Callable[[], AgentProcess]]:
 @pytest.fixture
 def single(config: ConfigFile, mariadb: MariaDB) -> ConfigFile:
     """The configuration with the shared MariaDB as system `single`."""
+    # What a test before this one may have left when it failed half-way.
+    mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
     config.add_system("single", port=mariadb.port, password=mariadb.password)
     return config
