@@ -7,7 +7,7 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 LAUNCH = $(PYTHON) -m config.launch --with-parent
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop test check lock env manage
+.PHONY: help run stop test check lock env manage lab
 
 help: ## Show these lines
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -32,3 +32,6 @@ env: ## Print the environment of the running programs, for eval "$$(make env)"
 
 manage: ## manage.py with that environment: make manage ARGS="create_token admin laptop"
 	@$(LAUNCH) manage $(ARGS)
+
+lab: ## Two MariaDB servers to measure; ARGS=status or ARGS=down
+	@$(PYTHON) -m lab $(or $(ARGS),up)

@@ -13,7 +13,6 @@ SYSTEMS: Mapping[str, Mapping[str, str]] = {
     "mariadb-flush1": {"innodb_flush_log_at_trx_commit": "1"},
     "mariadb-flush2": {"innodb_flush_log_at_trx_commit": "2"},
 }
-HARDWARE = "this-machine"
 MEBIBYTE = 1024 * 1024
 
 
@@ -67,11 +66,13 @@ def write_fragment(var: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
     cpus = os.cpu_count() or 1
+    # Named by what it is, so that two machines of different size are never taken for one class.
+    hardware = f"local-{cpus}vcpu-{round(memory / 1024)}gib"
     lines = [
         "# Written by `python -m lab`.",
         "[[hardware]]",
-        f'slug = "{HARDWARE}"',
-        f'name = "this machine, {cpus} vCPU"',
+        f'slug = "{hardware}"',
+        f'name = "local machine, {cpus} vCPU, {round(memory / 1024)} GiB"',
         f"vcpu = {cpus}",
         f"memory_mb = {memory}",
     ]
@@ -82,7 +83,7 @@ def write_fragment(var: Path) -> None:
             f'slug = "{name}"',
             f'name = "MariaDB, flush log at commit {server.settings["innodb_flush_log_at_trx_commit"]}"',
             'platform = "mariadb"',
-            f'hardware_class = "{HARDWARE}"',
+            f'hardware_class = "{hardware}"',
             'host = "127.0.0.1"',
             f"port = {server.port}",
             'user = "splashboard"',

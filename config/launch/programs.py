@@ -57,7 +57,7 @@ def agent(places: Places) -> Program:
 def prepare(places: Places, result: Path, *, unchanged: bool) -> tuple[str | Path, ...]:
     return (
         PYTHON, ROOT / "manage.py", "prepare", "--agent-config", places.var / "agent.toml", "--server", places.address,
-        "--result", result, *(["--unchanged"] if unchanged else []),
+        "--token", places.var / "token", "--result", result, *(["--unchanged"] if unchanged else []),
     )  # fmt: skip
 
 

@@ -150,6 +150,7 @@ class Supervisor:
             "",
             f"    Address   {address}/",
             f"    Sign in   {address}{link}   (as administrator; works once)" if link else "",
+            f"    API token {self.places.var / 'token'}",
             f"    Logs      {self.places.log}",
             "    Stop      Ctrl-C",
             "",

@@ -14,10 +14,13 @@ from pytest_django.live_server_helper import LiveServer
 
 from apps.accounts import services as accounts
 from apps.catalog.models import Workload
+from apps.catalog.services import seed
 from tests.api.submissions import POINT_SELECT
 from tests.builders import a_user
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "api.md"
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "api.md"
+README = ROOT / "README.md"
 DOCUMENTED_SERVER = "http://127.0.0.1:8000"
 
 pytestmark = [
@@ -26,8 +29,8 @@ pytestmark = [
 ]
 
 
-def examples() -> list[str]:
-    return re.findall(r"^```sh curl\n(.*?)^```$", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
+def examples(document: Path = DOCUMENT) -> list[str]:
+    return re.findall(r"^```sh curl\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def run(command: str, *, server: LiveServer, folder: Path) -> Any:
@@ -79,3 +82,17 @@ def test_the_example_of_an_answer_is_what_the_server_says(live_server: LiveServe
     assert described.items() <= same.items()
     raw = POINT_SELECT.read_bytes()
     assert float(raw[measurement["byte_start"] : measurement["byte_end"]]) == measurement["value"]
+
+
+def test_the_readme_submits_a_run_and_learns_its_address(live_server: LiveServer, tmp_path: Path) -> None:
+    seed()
+    _, secret = accounts.create_token(user=a_user(), name="readme")
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var" / "token").write_text(secret)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    (submit,) = examples(README)
+    assert submit.count("\n") == 1, "it is one line"
+    said = run(submit, server=live_server, folder=tmp_path)
+    assert said["address"] == f"{live_server.url}/runs/{said['id']}/"
+    assert said["state"] == "sealed"
+    assert said["measurements"]

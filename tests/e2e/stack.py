@@ -1,7 +1,6 @@
 """The whole product as processes of its own: web, Celery worker with beat, and an agent, on the test's database."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -33,9 +32,10 @@ def _database_url() -> str:
 
 @dataclass
 class Stack:
-    """Processes started in `folder`, logs beside them; `close` ends each by its process id."""
+    """Processes with logs and files of their own in `folder`, the product's in `var`; `close` ends each by its id."""
 
     folder: Path
+    var: Path
     port: int = field(default_factory=free_port)
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _logs: list[IO[bytes]] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Stack:
             **os.environ,
             "DATABASE_URL": _database_url(),
             "REDIS_URL": settings.REDIS_URL,
-            "SPLASHBOARD_VAR": str(self.folder),
+            "SPLASHBOARD_VAR": str(self.var),
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
 
@@ -58,7 +58,11 @@ class Stack:
         """Output of a management command."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
-            cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False,
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -94,9 +98,16 @@ class Stack:
         token.write_text(secret)
         token.chmod(0o600)
         config = self.folder / "agent.toml"
-        config.write_text(
-            f'[server]\nurl = "{self.url}"\ntoken_file = "{token}"\n\n[agent]\nspool = "{self.folder / "spool"}"\n\n{systems}'
-        )
+        head = f"""
+            [server]
+            url = "{self.url}"
+            token_file = "{token}"
+
+            [agent]
+            spool = "{self.folder / "spool"}"
+            flush_interval = 1
+            """
+        config.write_text(f"{head}\n{systems}")
         self.start("agent", sys.executable, "-m", "workers.agent", "run", "--config", str(config))
 
     def log(self, name: str) -> str:
@@ -112,13 +123,9 @@ class Stack:
             process.wait()
 
     def close(self) -> None:
+        """What each said last goes to standard output, which pytest shows when the test failed."""
         for name in list(self._running)[::-1]:
             self.stop(name)
+            sys.stdout.write(f"\n--- {name}\n{self.log(name)}")
         for log in self._logs:
             log.close()
-
-
-def chromium() -> str:
-    path = shutil.which("chromium")
-    assert path, "Chromium is not on PATH: apt-get install chromium"
-    return path

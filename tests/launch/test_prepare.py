@@ -14,7 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 from moto.server import ThreadedMotoServer
 
-from apps.accounts.services import use_sign_in_link
+from apps.accounts.models import ApiToken
+from apps.accounts.services import use_sign_in_link, user_of_token
 from apps.catalog.models import Platform
 from apps.dispatch.models import Agent
 from apps.dispatch.services import agent_of_secret
@@ -70,6 +71,21 @@ def test_lost_token_is_made_anew(tmp_path: Path) -> None:
     assert agent_of_secret(secret=lost, now=timezone.now()) is None
     assert agent_of_secret(secret=(tmp_path / "agent.token").read_text(), now=timezone.now()) is not None
     assert (tmp_path / "agent.token").stat().st_mode & 0o777 == 0o600
+
+
+def test_token_for_the_api_is_an_administrators_and_stays_as_long_as_it_works(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    prepared(tmp_path, "--token", str(file))
+    first = file.read_text()
+    owner = user_of_token(first, timezone.now())
+    assert owner is not None
+    assert owner.role == "administrator"
+    assert file.stat().st_mode & 0o777 == 0o600
+    prepared(tmp_path, "--token", str(file))
+    assert file.read_text() == first
+    ApiToken.objects.update(revoked_at=timezone.now())
+    prepared(tmp_path, "--token", str(file))
+    assert user_of_token(file.read_text(), timezone.now()) == owner
 
 
 def test_revoked_agent_stays_revoked(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import io
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -102,3 +103,14 @@ def test_a_bundle_that_lacks_a_raw_file_is_refused_and_names_it(tmp_path: Path) 
                 cut.writestr(name, whole.read(name))
     with pytest.raises(MalformedBundle, match=r"sysbench\.txt"):
         read_bundle(tmp_path / "cut.zip")
+
+
+def test_the_shipped_example_compares_two_systems_and_is_marked_as_an_example() -> None:
+    call_command("seed_catalog", stdout=io.StringIO())
+    call_command("load_example", stdout=io.StringIO())
+    runs = Run.objects.select_related("system")
+    assert {(run.state, run.outcome, run.provenance) for run in runs} == {("sealed", "succeeded", "example")}
+    assert {run.system.slug for run in runs} == {"example-flush-1", "example-flush-2"}
+    assert Measurement.objects.filter(metric__key="client.throughput").count() == len(runs)
+    call_command("load_example", stdout=io.StringIO())
+    assert Run.objects.count() == len(runs)

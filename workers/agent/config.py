@@ -103,7 +103,7 @@ def load(file: Path) -> Config:
     labels = tuple(agent.texts("labels", default=[]))
     spool = (file.parent / agent.text("spool", default="agent-spool")).resolve()
     minimum_free = agent.integer("minimum_free_mb", low=1, high=1_000_000, default=200) * MEBIBYTE
-    flush_interval = agent.number("flush_interval", low=0.2, high=60, default=5)
+    flush_interval = agent.number("flush_interval", low=0.2, high=60, default=2)
     poll_interval = agent.number("poll_interval", low=0.05, high=60, default=1)
     agent.done()
 

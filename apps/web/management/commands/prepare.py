@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from apps.accounts import services as accounts
 from apps.accounts.credentials import digest_of
+from apps.accounts.models import User
 from apps.core.problems import Invalid
 
 # Not dispatch's front door, which brings numpy along: a second start has five seconds for everything.
@@ -48,6 +49,7 @@ class Command(BaseCommand):
         parser.add_argument("--agent-config", type=Path, help="write a local agent's configuration and token there")
         parser.add_argument("--server", default="http://127.0.0.1:8000", help="the agent's way to this server")
         parser.add_argument("--result", type=Path, help="write the sign-in link's path there, as JSON")
+        parser.add_argument("--token", type=Path, help="write an administrator's token for the REST API there")
         parser.add_argument("--unchanged", action="store_true", help="load again only if something had to be migrated")
         parser.add_argument(
             "--create-bucket", action="store_true", help="create the artifacts' bucket if it is missing"
@@ -64,6 +66,8 @@ class Command(BaseCommand):
             call_command("collectstatic", interactive=False, verbosity=0, stdout=self.stdout)
         if options["agent_config"]:
             self._agent(options["agent_config"], options["server"])
+        if options["token"]:
+            self._token(options["token"])
         if options["result"]:
             self._sign_in_link(options["result"])
 
@@ -119,13 +123,24 @@ class Command(BaseCommand):
             _write(token_file, token)
         _write(config, CONFIGURATION.format(server=server, token_file=token_file.name, name=AGENT))
 
+    def _token(self, file: Path) -> None:
+        """The one in `file` stays as long as it works."""
+        now = timezone.now()
+        if file.exists() and accounts.user_of_token(file.read_text().strip(), now):
+            return
+        _, secret = accounts.create_token(user=_administrator(), name=f"made at start, {now:%Y-%m-%d %H:%M:%S}")
+        _write(file, secret)
+
     def _sign_in_link(self, result: Path) -> None:
-        try:
-            user = accounts.first_administrator()
-        except Invalid as refused:
-            raise CommandError(str(refused)) from refused
-        secret = accounts.create_sign_in_link(user=user, now=timezone.now())
+        secret = accounts.create_sign_in_link(user=_administrator(), now=timezone.now())
         _write(result, json.dumps({"link": SIGN_IN_PATH.format(secret=secret)}))
+
+
+def _administrator() -> User:
+    try:
+        return accounts.first_administrator()
+    except Invalid as refused:
+        raise CommandError(str(refused)) from refused
 
 
 class _Counting(io.TextIOBase):
