@@ -25,7 +25,7 @@ def all_checks() -> list[Check]:
         Check("lint", (tools / "ruff", "check", ".")),
         Check("imports", (tools / "lint-imports",)),
         Check("types", (tools / "mypy",)),
-        Check("templates", (tools / "djlint", "--check", "--lint", "apps")),
+        Check("templates", (tools / "djlint", "--lint", "apps")),
         Check("migrations", (tools / "python", "manage.py", "makemigrations", "--check", "--dry-run")),
         Check("front end's types", ("npm", "run", "--if-present", "typecheck"), FRONTEND, node=True),
         Check("front end's tests", ("npm", "run", "--if-present", "test"), FRONTEND, node=True),
