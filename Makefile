@@ -6,6 +6,9 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 	"$$python" $(IS_NEW_ENOUGH) 2>/dev/null && echo "$$python" && exit; done; echo python3)
 LAUNCH = $(PYTHON) -m config.launch --with-parent
 
+# Below another make, its remarks on directories would stand among the output.
+MAKEFLAGS += --no-print-directory
+
 .DEFAULT_GOAL := help
 .PHONY: help run stop test check lock env manage lab
 

@@ -332,12 +332,19 @@ def _obstacles(cells: Sequence[JobCell], *, now: datetime) -> tuple[str, ...]:
     waiting = {cell.system.id for cell in cells if cell.state == "queued"}
     if not waiting:
         return ()
-    alive = [set(labels) for labels in _alive(now).values_list("labels", flat=True)]
+    systems = list(System.objects.filter(pk__in=waiting))
+    lonely = unreachable(systems, now=now)
     return tuple(
         f"No agent that is alive can reach {system.slug}: it needs {_labels(system.labels)}."
-        for system in System.objects.filter(pk__in=waiting)
-        if not any(labels.issuperset(system.labels) for labels in alive)
+        for system in systems
+        if system.slug in lonely
     )
+
+
+def unreachable(systems: Iterable[System], *, now: datetime) -> frozenset[str]:
+    """Slugs of those that no agent that is alive could measure. One query."""
+    alive = [set(labels) for labels in _alive(now).values_list("labels", flat=True)]
+    return frozenset(system.slug for system in systems if not any(labels.issuperset(system.labels) for labels in alive))
 
 
 def _labels(labels: Sequence[str]) -> str:

@@ -44,7 +44,8 @@ class Plan(forms.Form):
         systems, workloads = self.fields["systems"], self.fields["workloads"]
         assert isinstance(systems, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy
         assert isinstance(workloads, forms.ModelMultipleChoiceField)  # noqa: S101
-        systems.queryset = System.objects.filter(archived_at=None).select_related("release__platform", "hardware_class")
+        offered = System.objects.filter(archived_at=None).select_related("release__platform", "hardware_class")
+        systems.queryset = self.offered = offered
         workloads.queryset = Workload.objects.filter(tool="sysbench")
         systems.error_messages["invalid_choice"] = "%(value)s is no system in use: choose from the list"
         workloads.error_messages["invalid_choice"] = "%(value)s is no known workload: choose from the list"

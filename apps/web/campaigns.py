@@ -91,8 +91,12 @@ def _initial() -> dict[str, Any]:
 
 def _plan_page(request: HttpRequest, form: Plan, *, status: int = 200) -> HttpResponse:
     counted = form if form.is_bound else Plan(_as_typed(form.initial))
+    unreachable = queries.unreachable(form.offered, now=timezone.now())
     context = {
         "form": form,
+        # What can be measured now comes first.
+        "systems": sorted(form.offered, key=lambda system: system.slug in unreachable),
+        "unreachable": unreachable,
         "size": counted.size(),
         "chosen_systems": set(form["systems"].value() or ()),
         "chosen_workloads": {str(key) for key in form["workloads"].value() or ()},

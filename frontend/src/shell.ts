@@ -49,6 +49,19 @@ document.addEventListener("click", (event) => {
   void copyFrom(button, given ? new URL(given, window.location.href).href : window.location.href);
 });
 
+// Listens above every form, so that no form is without its question while htmx still works on it. On the capturing
+// way, so that htmx hears nothing of what was declined.
+document.addEventListener(
+  "submit",
+  (event) => {
+    const question = event.target instanceof HTMLFormElement ? event.target.dataset["confirm"] : undefined;
+    if (!question || window.confirm(question)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  },
+  true,
+);
+
 function localTimes(root: ParentNode): void {
   for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime][data-local]")) {
     element.textContent = localTime(new Date(element.dateTime), element.dataset["local"] === "seconds");

@@ -387,3 +387,14 @@ def test_agents_say_how_they_fare(db: None, client: Client) -> None:
         assert said in text
     assert f'href="/campaigns/{job.campaign_id}/"' in page.content.decode()
     assert "not stated" in text
+
+
+@pytest.mark.django_db
+def test_the_plan_offers_first_what_an_agent_reaches_and_marks_the_rest(client: Client) -> None:
+    client.force_login(a_user())
+    a_system("alone")
+    reached = a_system("reached")
+    an_agent(reached, last_seen_at=timezone.now())
+    page = client.get("/campaigns/new/").content.decode()
+    assert page.index('value="reached"') < page.index('value="alone"')
+    assert page.count("no agent reaches it now") == 1

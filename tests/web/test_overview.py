@@ -7,7 +7,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from apps.catalog.models import Platform
 from apps.runs.models import Run
 from apps.web.matrix import load_matrix
-from tests.builders import a_load_level, a_measured_run, a_system, a_workload
+from tests.builders import a_job, a_load_level, a_measured_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
 
@@ -69,3 +69,11 @@ def test_the_part_that_says_what_runs_now_comes_alone_to_htmx(client: Client) ->
     part = client.get("/", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part
     assert 'id="now-heading"' in part
+
+
+@pytest.mark.parametrize(("state", "word"), [("succeeded", "done"), ("failed", "1 job failed"), ("running", "running")])
+def test_a_campaign_is_listed_with_its_state(client: Client, state: str, word: str) -> None:
+    a_job(state=state)
+    page = client.get("/").content.decode()
+    section = page[page.index("Latest campaigns") :]
+    assert f">{word}</span>" in section[: section.index("</section>")]

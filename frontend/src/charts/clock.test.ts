@@ -70,3 +70,8 @@ test("the CSV holds every plotted point with its node and unit", () => {
     ["client.throughput", "client", "transactions/s", 1, null],
   ]);
 });
+
+test("the load's span has no band: it would hide the phases", () => {
+  const events = [{ kind: "load", label: "sysbench", starts_at: 1, ends_at: 19, node: "client" }];
+  expect(clockShapes({ ...clock, events }, [0, 20], palette).map(({ type }) => type)).toEqual(["line"]);
+});

@@ -126,7 +126,8 @@ export function clockShapes(clock: Clock, whole: [number, number] | null, palett
     if (to < whole[1]) shapes.push(band(to, whole[1], palette.shade));
   }
   for (const event of clock.events) {
-    if (event.ends_at !== null) shapes.push(band(event.starts_at, event.ends_at, palette.shade));
+    // The load lasts as long as the run: its shade would hide the phases'.
+    if (event.ends_at !== null && event.kind !== "load") shapes.push(band(event.starts_at, event.ends_at, palette.shade));
     shapes.push(mark(event.starts_at, palette.muted));
   }
   return shapes;
@@ -136,18 +137,18 @@ function phaseWords(clock: Clock, whole: [number, number] | null, palette: Palet
   if (!whole || !clock.measured) return [];
   const [from, to] = clock.measured;
   const words: Partial<Annotations>[] = [];
-  const word = (x: number, text: string): Partial<Annotations> => ({
+  const word = (x: number, text: string, xanchor: "left" | "right" = "left"): Partial<Annotations> => ({
     x,
     y: 1,
     xref: "x",
     yref: "paper",
-    xanchor: "left",
+    xanchor,
     yanchor: "bottom",
     text,
     showarrow: false,
     font: { size: 11, color: palette.muted },
   });
-  if (from > whole[0]) words.push(word(whole[0], "warm-up"), word(from, "measured"));
+  if (from > whole[0]) words.push(word(whole[0], "warm-up"), word(to, "measured", "right"));
   if (to < whole[1] - 1) words.push(word(to, "after"));
   return words;
 }
