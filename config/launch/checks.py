@@ -1,7 +1,5 @@
 """`make check`: everything about the code that can be said without running it."""
 
-import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +13,7 @@ class Check:
     name: str
     argv: tuple[str | Path, ...]
     cwd: Path = ROOT
-    node: bool = False
+    node: bool = False  # `argv` is npm's
 
 
 def all_checks() -> list[Check]:
@@ -27,8 +25,8 @@ def all_checks() -> list[Check]:
         Check("types", (tools / "mypy",)),
         Check("templates", (tools / "djlint", "--lint", "apps")),
         Check("migrations", (tools / "python", "manage.py", "makemigrations", "--check", "--dry-run")),
-        Check("front end's types", ("npm", "run", "--if-present", "typecheck"), FRONTEND, node=True),
-        Check("front end's tests", ("npm", "run", "--if-present", "test"), FRONTEND, node=True),
+        Check("front end's types", ("run", "--if-present", "typecheck"), FRONTEND, node=True),
+        Check("front end's tests", ("run", "--if-present", "test"), FRONTEND, node=True),
     ]
 
 
@@ -41,16 +39,14 @@ def run(places: Places, screen: Screen) -> int:
 
 def failed(places: Places, screen: Screen) -> list[str]:
     """Names of the checks that failed; what they said is shown."""
-    node = frontend.environ(frontend.ensure_packages(places=places, screen=screen))
+    node = frontend.ensure_packages(places=places, screen=screen)
     return [check.name for check in all_checks() if not _passes(check, places, screen, node)]
 
 
-def _passes(check: Check, places: Places, screen: Screen, node: Mapping[str, str]) -> bool:
+def _passes(check: Check, places: Places, screen: Screen, node: Path) -> bool:
     step, log = Step(screen, f"Checking {check.name}"), places.log_of(f"check-{check.name.replace(' ', '-')}")
-    env = node if check.node else processes.clean_environment()
-    argv = check.argv
-    if check.node:
-        argv = (shutil.which(str(argv[0]), path=node["PATH"]) or argv[0], *argv[1:])
+    env = frontend.environ(node) if check.node else processes.clean_environment()
+    argv = [*frontend.npm(node), *check.argv] if check.node else check.argv
     code = processes.run(argv, step=step, log=log, env=env, cwd=check.cwd)
     step.failed()
     screen.line(f"  {'ok    ' if code == 0 else 'FAILED'}  {check.name} ({step.elapsed:.1f} s)")

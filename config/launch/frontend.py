@@ -62,6 +62,12 @@ def find_node(path: str | None = None) -> Path:
     return found[0]
 
 
+def npm(node: Path) -> list[str | Path]:
+    """npm's command. A wheel holds no links: the `npm` beside its node is a copy that does not find its own files."""
+    own = node.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    return [node / "node", own] if own.exists() and not (node / "npm").is_symlink() else ["npm"]
+
+
 def environ(node: Path) -> dict[str, str]:
     return {**processes.clean_environment(), "PATH": f"{node}{os.pathsep}{os.environ.get('PATH', '')}"}
 
@@ -77,7 +83,7 @@ def _is_young_enough(program: str) -> bool:
 
 def _npm(arguments: list[str], text: str, *, node: Path, places: Places, screen: Screen) -> None:
     step, log = Step(screen, text), places.log_of("frontend")
-    if processes.run(["npm", *arguments], step=step, log=log, env=environ(node), cwd=FRONTEND):
+    if processes.run([*npm(node), *arguments], step=step, log=log, env=environ(node), cwd=FRONTEND):
         step.failed()
         raise processes.failure(text, log)
     step.done()

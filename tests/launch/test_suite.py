@@ -105,6 +105,14 @@ def test_node_of_the_machine_is_taken_if_young_enough(tmp_path: Path, version: s
         assert said.stdout.startswith("v24.")
 
 
+def test_npm_of_the_environment_runs_where_the_machine_has_no_node(tmp_path: Path) -> None:
+    node = frontend.find_node(path=str(tmp_path))
+    environ = frontend.environ(node) | {"PATH": f"{node}:/usr/bin:/bin"}
+    said = subprocess.run([*frontend.npm(node), "--version"], env=environ, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.strip()[0].isdigit()
+
+
 def test_uv_gets_what_is_set_up_for_pip_unless_it_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"index-url": "https://mirror.example/simple", "cert": "/etc/ca.pem", "timeout": "9"}
     monkeypatch.setattr(environment, "_pip_settings", lambda: settings)
