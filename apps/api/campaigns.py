@@ -21,6 +21,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
+from apps.dispatch.values import CampaignRow
 from workers import tasks
 
 # ---------------------------------------------------------------- what is answered
@@ -61,7 +62,7 @@ class CampaignSerializer(serializers.Serializer[Any]):
     duration = serializers.FloatField(help_text="s of each run's measured phase")
     progress = ProgressSerializer()
 
-    def get_address(self, row: queries.CampaignRow) -> str:
+    def get_address(self, row: CampaignRow) -> str:
         request: Request = self.context["request"]
         return request.build_absolute_uri(reverse("web:campaign", args=[row.id]))
 

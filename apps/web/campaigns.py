@@ -15,7 +15,7 @@ from apps.accounts.models import User
 from apps.dispatch import queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
-from apps.dispatch.queries import CampaignDetail, JobCell, RunCell
+from apps.dispatch.values import CampaignDetail, JobCell, RunCell
 from apps.runs import queries as runs
 from apps.web.accounts import writers_only
 from apps.web.campaign_plan import Plan, prefilled

@@ -37,9 +37,9 @@ class Facts:
 def show(request: HttpRequest) -> HttpResponse:
     every = queries.list_figures()
     chosen = FigureFilter(
-        platforms=tuple(request.GET.getlist("platform")),
-        questions=tuple(request.GET.getlist("question")),
-        articles=tuple(request.GET.getlist("article")),
+        platforms=tuple(text for text in request.GET.getlist("platform") if text),
+        questions=tuple(text for text in request.GET.getlist("question") if text),
+        articles=tuple(text for text in request.GET.getlist("article") if text),
     )
     filtered = any((chosen.platforms, chosen.questions, chosen.articles))
     figures = queries.narrowed(every, chosen)

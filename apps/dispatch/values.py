@@ -1,0 +1,149 @@
+"""Frozen values that pages and API show of campaigns and agents."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.dispatch.models import ACTIVE
+from apps.runs.models import Run
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is. `rate` in runs/h since its first job began; `remaining` in s.
+
+    `remaining` is measured from the rate as soon as a run is done, before that taken from the plan (`by_plan`);
+    None when nothing is left, or nothing has begun and no estimate would hold.
+    """
+
+    jobs: int
+    jobs_done: int
+    jobs_active: int
+    jobs_failed: int
+    jobs_cancelled: int
+    runs: int
+    runs_done: int
+    rate: float | None
+    remaining: float | None
+    by_plan: bool
+
+    @property
+    def is_finished(self) -> bool:
+        return self.jobs_done == self.jobs
+
+    @property
+    def state(self) -> str:
+        """waiting, running, or how it ended: done, failed (some jobs), cancelled (some, none failed)."""
+        if not self.is_finished:
+            return "running" if self.jobs_active or self.jobs_done else "waiting"
+        if self.jobs_failed:
+            return "failed"
+        return "cancelled" if self.jobs_cancelled else "done"
+
+
+@dataclass(frozen=True)
+class Named:
+    id: int
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True)
+class CampaignRow:
+    id: int
+    name: str
+    created_at: datetime
+    created_by: str
+    cancelled_at: datetime | None
+    systems: tuple[Named, ...]
+    workloads: tuple[Named, ...]  # slug: empty
+    load_levels: tuple[str, ...]
+    load: str  # all of them in few words
+    repetitions: int
+    warmup: float  # s
+    duration: float  # s
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class RunCell:
+    id: int
+    threads: int
+    load_level: str
+    state: str
+    outcome: str
+    attempt: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Sealed and successful: it counts in comparisons."""
+        return self.state == Run.State.SEALED and self.outcome == Run.Outcome.SUCCEEDED
+
+
+@dataclass(frozen=True)
+class JobCell:
+    id: int
+    system: Named
+    workload: Named
+    repetition: int
+    position: int
+    state: str
+    attempt: int
+    agent: str
+    reason: str
+    doing: str
+    ready_at: datetime | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    runs: tuple[RunCell, ...]
+
+    @property
+    def may_be_cancelled(self) -> bool:
+        return self.state in ("queued", "matched", "running")
+
+    @property
+    def open_run(self) -> RunCell | None:
+        return next((run for run in self.runs if run.state == "open" and run.attempt == self.attempt), None)
+
+
+@dataclass(frozen=True)
+class Round:
+    """One repetition of one workload: a job for each system, in the campaign's order of systems."""
+
+    repetition: int
+    cells: tuple[JobCell | None, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    workload: Named
+    rounds: tuple[Round, ...]
+
+
+@dataclass(frozen=True)
+class CampaignDetail:
+    row: CampaignRow
+    jobs: tuple[JobCell, ...]  # by position
+    grids: tuple[Grid, ...]
+    obstacles: tuple[str, ...]  # why jobs wait, in sentences
+
+    @property
+    def current(self) -> tuple[JobCell, ...]:
+        return tuple(job for job in self.jobs if job.state in ACTIVE)
+
+
+@dataclass(frozen=True)
+class AgentRow:
+    id: int
+    name: str
+    version: str
+    is_alive: bool
+    last_seen_at: datetime | None
+    revoked_at: datetime | None
+    labels: tuple[str, ...]
+    systems: tuple[str, ...]  # slugs
+    job: JobCell | None
+    campaign: Named | None  # slug: empty
+    spool_messages: int | None
+    spool_bytes: int | None
+    refused_messages: int | None
+    free_disk_bytes: int | None
