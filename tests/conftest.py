@@ -5,12 +5,18 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
 from tests.browser import browser_page  # noqa: F401  a fixture for every folder
 from tests.databases import mariadb, start_mariadb  # noqa: F401
+
+# CI judges the change at hand: new examples are looked for on the developers' machines.
+hypothesis.settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("ci")
 
 NEEDS = {"mariadb": ("mariadbd", "mariadb-install-db", "sysbench"), "browser": ("chromium",)}
 

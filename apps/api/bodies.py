@@ -7,6 +7,8 @@ from typing import IO, Any, NoReturn
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 
+from apps.core.problems import NAMELESS
+
 LARGEST_JSON = 2 * 1024 * 1024
 DEEPEST = 20
 
@@ -73,7 +75,7 @@ def _check(value: Any, *, path: str, depth: int) -> None:
         raise ValidationError({path: ["the whole number is beyond 64 bits"]})
     for name, entry in _inside(value):
         _check_text(name, path=path or repr(name)[:80])
-        _check(entry, path=f"{path}.{name}" if path else name, depth=depth + 1)
+        _check(entry, path=f"{path}.{name}" if path else name or NAMELESS, depth=depth + 1)
 
 
 def _inside(value: Any) -> Iterator[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from apps.api.bodies import Unreadable, decode_json
 from apps.api.problems import invalid
 from apps.api.strict import MOST_SECONDS, MOST_THREADS, SLUG, FiniteField, ScalarField, Strict
 from apps.api.systems import SystemDescription
+from apps.core.problems import NAMELESS
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(days=1)
@@ -146,7 +147,7 @@ def read_description(form: QueryDict) -> dict[str, Any]:
     """The valid description in a submitted form. Raises Problem or ValidationError naming every field at fault."""
     unknown = sorted(set(form) - set(FORM))
     if unknown:
-        raise invalid(unknown[0], "unknown form field", f"known here: {', '.join(FORM)}")
+        raise invalid(unknown[0] or NAMELESS, "unknown form field", f"known here: {', '.join(FORM)}")
     stated = _description(form)
     for name in (*PLAIN, *LOAD):
         if name in form:

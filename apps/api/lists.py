@@ -12,6 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.core.problems import NAMELESS
+
 M = TypeVar("M", bound=Model)
 
 LARGEST_ID = 2**63 - 1
@@ -24,7 +26,7 @@ class Parameters(serializers.Serializer[Any]):
         unknown = sorted(set(data) - set(self.fields))
         if unknown:
             known = ", ".join(self.fields) or "none"
-            raise ValidationError({name: [f"unknown parameter; known here: {known}"] for name in unknown})
+            raise ValidationError({name or NAMELESS: [f"unknown parameter; known here: {known}"] for name in unknown})
         return super().to_internal_value(data)
 
     @classmethod

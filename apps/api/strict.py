@@ -6,6 +6,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.core.problems import NAMELESS
+
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 MOST_THREADS = 100_000
 MOST_SECONDS = 30 * 24 * 3600.0
@@ -17,7 +19,7 @@ class Strict(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
             known = ", ".join(self.fields)
-            errors = {name or '""': [f"unknown name; known here: {known}"] for name in unknown}
+            errors = {name or NAMELESS: [f"unknown name; known here: {known}"] for name in unknown}
             raise serializers.ValidationError(errors)
         return super().to_internal_value(data)
 

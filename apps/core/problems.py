@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+# How a name without any character is called: an empty field would mean the input as a whole.
+NAMELESS = '""'
+
 
 @dataclass(frozen=True)
 class FieldProblem:
