@@ -72,6 +72,8 @@ def format_duration(seconds: float | None) -> str:
     """`seconds` in at most two units: 350 ms, 4.20 s, 1 min 30 s, 2 h 5 min, 3 d 4 h."""
     if seconds is None or math.isnan(seconds):
         return NOT_OBSERVED
+    if math.isinf(seconds):
+        return "∞" if seconds > 0 else "-∞"
     size = abs(seconds)
     if 0 < size < 1:
         return f"{format_number(seconds * 1000)}{NBSP}ms"

@@ -60,9 +60,9 @@ class Plan(forms.Form):
         for word in re.split(r"[\s,;]+", str(self.cleaned_data["threads"]).strip()):
             if not word:
                 continue
-            if not (word.isascii() and word.isdigit() and 1 <= int(word) <= catalog.MAX_THREADS):
+            if not (word.isascii() and word.isdigit() and len(word) < 19 and 1 <= int(word) <= catalog.MAX_THREADS):
                 raise forms.ValidationError(
-                    f"{word!r} is no number of threads: write whole numbers from 1 to {catalog.MAX_THREADS:,}, "
+                    f"{word[:40]!r} is no number of threads: write whole numbers from 1 to {catalog.MAX_THREADS:,}, "
                     "for example 1, 4, 8"
                 )
             threads.append(int(word))

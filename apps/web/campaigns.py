@@ -50,13 +50,12 @@ class Link:
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
     before = request.GET.get("before", "")
-    rows = queries.list_campaigns(
-        now=timezone.now(), limit=PAGE + 1, before=int(before) if before.isascii() and before.isdigit() else None
-    )
+    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    rows = queries.list_campaigns(now=timezone.now(), limit=PAGE + 1, before=cursor)
     context = {
         "rows": rows[:PAGE],
         "older": rows[PAGE - 1].id if len(rows) > PAGE else None,
-        "newest": bool(before),
+        "newest": cursor is not None,
         "live": any(not row.progress.is_finished for row in rows),
     }
     return render_page(request, "web/campaigns.html", context, part="web/campaigns_table.html")

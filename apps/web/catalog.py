@@ -1,19 +1,21 @@
 """The page catalog: what can be compared, on what, with which workloads, and what is measured."""
 
 from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
 
 from apps.catalog import queries
 from apps.catalog.models import Metric
 from apps.web.pages import render_page
 
 
+@require_safe
 def show(request: HttpRequest) -> HttpResponse:
     chosen = queries.MetricFilter(
-        text=request.GET.get("text", "").strip()[:80],
-        resource=request.GET.get("resource", ""),
-        direction=request.GET.get("direction", ""),
-        aspect=request.GET.get("aspect", ""),
-        undescribed=request.GET.get("undescribed") == "1",
+        text=_asked(request, "text"),
+        resource=_asked(request, "resource"),
+        direction=_asked(request, "direction"),
+        aspect=_asked(request, "aspect"),
+        undescribed=_asked(request, "undescribed") == "1",
     )
     context = {
         "platforms": queries.list_platforms(),
@@ -28,3 +30,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "filtered": chosen != queries.MetricFilter(),
     }
     return render_page(request, "web/catalog.html", context)
+
+
+def _asked(request: HttpRequest, name: str) -> str:
+    """Without NUL, which no column holds."""
+    return request.GET.get(name, "").replace("\0", " ").strip()[:80]

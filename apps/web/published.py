@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 
 from apps.published import queries
 from apps.published.format import QUESTIONS
@@ -34,6 +35,7 @@ class Facts:
     facts: tuple[tuple[str, str], ...]
 
 
+@require_safe
 def show(request: HttpRequest) -> HttpResponse:
     every = queries.list_figures()
     chosen = FigureFilter(
@@ -73,6 +75,7 @@ def show(request: HttpRequest) -> HttpResponse:
     return render_page(request, "web/published.html", context)
 
 
+@require_safe
 def show_article(request: HttpRequest, slug: str) -> HttpResponse:
     detail = queries.load_article(slug)
     if detail is None:

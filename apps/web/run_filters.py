@@ -67,7 +67,7 @@ def read(query: QueryDict) -> Filters:
         problems += [f"No run has {name} “{value}”; this filter was left out." for value in asked if value not in known]
     since = _day(query.get("since", ""), "since", problems)
     until = _day(query.get("until", ""), "until", problems)
-    text = query.get("text", "").strip()
+    text = query.get("text", "").replace("\0", " ").strip()  # no column holds NUL
     run_filter = RunFilter(
         platforms=chosen["platform"],
         releases=_numbers(chosen["release"]),
@@ -135,5 +135,7 @@ def _day(value: str, name: str, problems: list[str]) -> date | None:
 
 
 def _midnight(day: date | None, *, after: int = 0) -> datetime | None:
-    """Start of `day`, or of the day so many days after it, UTC."""
-    return None if day is None else datetime.combine(day + timedelta(days=after), time(), UTC)
+    """Start of `day`, or of the day so many days after it, UTC; None after the calendar's last day."""
+    if day is None or (date.max - day).days < after:
+        return None
+    return datetime.combine(day + timedelta(days=after), time(), UTC)

@@ -41,7 +41,7 @@ class Group:
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    typed = request.GET.get("q", "").strip()[:200]
+    typed = request.GET.get("q", "").replace("\0", " ").strip()[:200]  # no column holds NUL
     words = typed.split()[:MOST_WORDS]
     groups = find(words) if words else []
     return render_page(request, "web/search.html", {"search_words": typed, "groups": groups})
