@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -156,6 +157,7 @@ class RunDetailSerializer(serializers.Serializer[Any]):
     def get_api(self, detail: RunDetail) -> str:
         return _absolute(self, reverse("api:run", args=[detail.row.id]))
 
+    @extend_schema_field(ArtifactSerializer(many=True))
     def get_artifacts(self, detail: RunDetail) -> list[dict[str, Any]]:
         return [
             {

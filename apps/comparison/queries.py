@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import F, Q, Window
 from django.db.models.functions import RowNumber
 
-from apps.catalog.models import Metric, Node, System, Workload
+from apps.catalog.models import LoadLevel, Metric, Node, System, Workload
 from apps.comparison import comparability, stats, table
 from apps.comparison.comparability import Traits, Weight
 from apps.comparison.stats import Direction
@@ -238,15 +238,10 @@ def _levels(rows: Sequence[dict[str, Any]]) -> list[Level]:
             key=f"{threads}" if rate is None else f"{threads}@{rate:g}",
             threads=threads,
             rate=rate,
-            text=_level_text(threads, rate),
+            text=str(LoadLevel(threads=threads, rate=rate)),
         )
         for pk, (threads, rate) in ordered
     ]
-
-
-def _level_text(threads: int, rate: float | None) -> str:
-    text = f"{threads} thread{'' if threads == 1 else 's'}"
-    return text if rate is None else f"{text}, {rate:g}/s"
 
 
 def _side(system: System, position: int, runs: int) -> Side:

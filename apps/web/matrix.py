@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Aggregate, Count, F, FloatField, Max, Min
 
+from apps.catalog.models import LoadLevel
 from apps.runs.models import Measurement
 from apps.web.addresses import runs_address
 
@@ -69,7 +70,7 @@ def load_matrix() -> Matrix:
         rows.append(
             Row(
                 workload=f"{any_group['tool']} {any_group['name']}",
-                load_level=_level(*level),
+                load_level=str(LoadLevel(threads=level[0], rate=level[1])),
                 unit=any_group["unit"],
                 address=runs_address(workload=workload),
                 cells=tuple(_cell(workload, chosen.get(heading.slug)) for heading in headings),
@@ -102,11 +103,6 @@ def _groups() -> Any:
         )
         .order_by("platform", "workload")
     )
-
-
-def _level(threads: int, rate: float | None) -> str:
-    text = f"{threads} thread{'' if threads == 1 else 's'}"
-    return text if rate is None else f"{text}, {rate:g}/s"
 
 
 def _cell(workload: int, group: dict[str, Any] | None) -> Cell | None:

@@ -11,9 +11,6 @@ from dataclasses import dataclass, field, replace
 PARSER = "sysbench"
 VERSION = "1"
 
-# Bounds and number of the logarithmic buckets of sysbench's latency histogram, ms.
-HISTOGRAM_GRID = (0.001, 100_000.0, 1024)
-
 
 @dataclass(frozen=True)
 class Figure:
