@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
+from django.db import transaction
 
 from apps.catalog.models import HardwareClass, System
 from apps.catalog.services import InvalidParameters, load_level_for, register_system, workload_for
@@ -222,7 +223,7 @@ def _samples(run: Run, node: RunNode, clock: list[float]) -> Iterator[tuple[floa
 
 def read_bundle(path: Path, *, provenance: str = "") -> list[Run]:
     """Imports every run of the file, sealed; those that are here already stay as they are. `provenance`: instead of
-    what the file says. Runs before a malformed one stay imported.
+    what the file says. Runs before a malformed one stay imported; of that one nothing does.
 
     Raises MalformedBundle, or OSError when the file cannot be read.
     """
@@ -265,27 +266,28 @@ def _read_run(bundle: zipfile.ZipFile, uid: UUID, systems: dict[str, System], pr
     if told.system not in systems:
         raise MalformedBundle(member, f"system: {told.system!r} is not among the systems of bundle.json")
     try:
-        run = ingest.open_run(
-            uid=uid,
-            system=systems[told.system],
-            workload=workload_for(tool=told.tool, parameters=told.parameters, name=told.workload),
-            load_level=load_level_for(threads=told.opened.load_level.threads, rate=told.opened.load_level.rate),
-            repetition=told.repetition,
-            provenance=provenance or told.provenance,
-            message=told.opened,
-        )
-        for sequence in range(told.ended.batches):
-            payload = bundle.read(f"{folder}/batches/{sequence:06}.gz")
-            ingest.accept_batch(run=run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
-        for artifact in told.ended.artifacts:
-            content = bundle.read(f"{folder}/artifacts/{artifact.name}")
-            ingest.accept_artifact(run=run, name=artifact.name, sha256=artifact.sha256, content=content)
-        ingest.end_run(run=run, message=told.ended)
+        with transaction.atomic():
+            run = ingest.open_run(
+                uid=uid,
+                system=systems[told.system],
+                workload=workload_for(tool=told.tool, parameters=told.parameters, name=told.workload),
+                load_level=load_level_for(threads=told.opened.load_level.threads, rate=told.opened.load_level.rate),
+                repetition=told.repetition,
+                provenance=provenance or told.provenance,
+                message=told.opened,
+            )
+            for sequence in range(told.ended.batches):
+                payload = bundle.read(f"{folder}/batches/{sequence:06}.gz")
+                ingest.accept_batch(run=run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
+            for artifact in told.ended.artifacts:
+                content = bundle.read(f"{folder}/artifacts/{artifact.name}")
+                ingest.accept_artifact(run=run, name=artifact.name, sha256=artifact.sha256, content=content)
+            ingest.end_run(run=run, message=told.ended)
+            Run.objects.filter(pk=run.pk).update(tags=told.tags)
     except (ingest.Refused, InvalidParameters) as error:
         raise MalformedBundle(member, str(error)) from error
     except KeyError as error:
         raise MalformedBundle(member, f"names what is not in the file: {error.args[0]}") from error
-    Run.objects.filter(pk=run.pk).update(tags=told.tags)
     ingest.seal(run_id=run.pk)
     run.refresh_from_db()
     return run

@@ -103,6 +103,7 @@ def test_a_bundle_that_lacks_a_raw_file_is_refused_and_names_it(tmp_path: Path) 
                 cut.writestr(name, whole.read(name))
     with pytest.raises(MalformedBundle, match=r"sysbench\.txt"):
         read_bundle(tmp_path / "cut.zip")
+    assert not Run.objects.filter(uid=run.uid).exists(), "half a run would be taken for imported the next time"
 
 
 def test_the_shipped_example_compares_two_systems_and_is_marked_as_an_example() -> None:
