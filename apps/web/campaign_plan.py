@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from django import forms
+from django.db import transaction
 from django.http import QueryDict
 
 from apps.accounts.models import User
@@ -92,17 +93,19 @@ class Plan(forms.Form):
             return None
         data = self.cleaned_data
         try:
-            workloads = [*data["workloads"], *self._new_workload()]
-            return dispatch.create_campaign(
-                name=data["name"],
-                systems=list(data["systems"]),
-                workloads=workloads,
-                load_levels=[catalog.load_level_for(threads=threads) for threads in data["threads"]],
-                repetitions=data["repetitions"],
-                warmup=data["warmup"],
-                duration=data["duration"],
-                created_by=user,
-            )
+            # A plan that is refused leaves no new workload or load level behind.
+            with transaction.atomic():
+                workloads = [*data["workloads"], *self._new_workload()]
+                return dispatch.create_campaign(
+                    name=data["name"],
+                    systems=list(data["systems"]),
+                    workloads=workloads,
+                    load_levels=[catalog.load_level_for(threads=threads) for threads in data["threads"]],
+                    repetitions=data["repetitions"],
+                    warmup=data["warmup"],
+                    duration=data["duration"],
+                    created_by=user,
+                )
         except catalog.InvalidParameters as error:
             self.add_error(NEW_WORKLOAD.get(error.field, "test"), error.message)
         except Invalid as refused:

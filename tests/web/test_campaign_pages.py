@@ -398,3 +398,12 @@ def test_the_plan_offers_first_what_an_agent_reaches_and_marks_the_rest(client: 
     page = client.get("/campaigns/new/").content.decode()
     assert page.index('value="reached"') < page.index('value="alone"')
     assert page.count("no agent reaches it now") == 1
+
+
+def test_a_plan_that_is_refused_leaves_no_workload_behind(engineer: Client) -> None:
+    for slug in ("a", "b"):
+        a_system(slug=slug)
+    form = a_form(name="", workloads=[], test="oltp_insert", table_size="77")
+    known = Workload.objects.count()
+    assert engineer.post("/campaigns/new/", form).status_code == 422
+    assert Workload.objects.count() == known
