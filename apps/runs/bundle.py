@@ -2,13 +2,15 @@
 
     bundle.json                          BundleMessage: version, systems, hardware classes
     runs/<uid>/run.json                  BundledRun: how the run was opened and ended
-    runs/<uid>/batches/<sequence>.gz     its samples and events in the wire's format
+    runs/<uid>/batches/<sequence>.gz     its samples and events in the wire's format, or as they came
     runs/<uid>/artifacts/<name>          its raw files
 
 Importing goes through the same writes as an agent's upload, so that nothing is taken that an agent could not send.
 """
 
+import io
 import json
+import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -23,12 +25,13 @@ from apps.catalog.services import InvalidParameters, load_level_for, register_sy
 from apps.runs import codec, ingest, storage
 from apps.runs.models import Event, Run, RunNode, Series
 from apps.runs.sampled import CLIENT, INTERVAL_LINE
-from apps.runs.sealing import output_name
+from apps.runs.sealing import RAW_BATCHES, output_name
 from workers import wire
 
 VERSION = 1
 # A batch is flushed at this size before compression, bytes.
 BATCH_SIZE = 4 * 1024 * 1024
+PLAIN_TEXT = "text/plain"
 T = TypeVar("T")
 
 
@@ -58,6 +61,8 @@ class BundledRun(msgspec.Struct, frozen=True, kw_only=True):
     tags: list[str]
     opened: wire.RunMessage
     ended: wire.RunEndMessage
+    # Artifact -> its type, where that is not plain text.
+    media_types: dict[str, str] = {}
 
 
 # ---------------------------------------------------------------- export
@@ -124,7 +129,10 @@ def _system_message(system: System) -> wire.SystemMessage:
 def _write_run(bundle: zipfile.ZipFile, run: Run) -> None:
     folder = f"runs/{run.uid}"
     contents = {artifact.name: storage.read_artifact(artifact) for artifact in run.artifacts.all()}
-    batches = list(_batches(run, contents.get(output_name(run), b"")))
+    # Batches that nobody could read go as they came: importing them keeps them once more.
+    raw = contents.pop(RAW_BATCHES, None)
+    output = contents.get(output_name(run), b"")
+    batches = list(_batches(run, output) if raw is None else enumerate(_kept(raw)))
     for sequence, payload in batches:
         bundle.writestr(f"{folder}/batches/{sequence:06}.gz", payload, zipfile.ZIP_STORED)
     for name, content in contents.items():
@@ -133,6 +141,7 @@ def _write_run(bundle: zipfile.ZipFile, run: Run) -> None:
 
 
 def _bundled(run: Run, batches: int) -> BundledRun:
+    artifacts = [artifact for artifact in run.artifacts.all() if artifact.name != RAW_BATCHES]
     level = wire.LoadLevelMessage(threads=run.load_level.threads, rate=run.load_level.rate)
     return BundledRun(
         system=run.system.slug,
@@ -169,11 +178,19 @@ def _bundled(run: Run, batches: int) -> BundledRun:
             measured_from=run.measured_from,
             measured_to=run.measured_to,
             batches=batches,
-            artifacts=[
-                wire.ArtifactMessage(name=each.name, sha256=each.sha256, size=each.size) for each in run.artifacts.all()
-            ],
+            artifacts=[wire.ArtifactMessage(name=each.name, sha256=each.sha256, size=each.size) for each in artifacts],
         ),
+        media_types={each.name: each.media_type for each in artifacts if each.media_type != PLAIN_TEXT},
     )
+
+
+def _kept(archive: bytes) -> Iterator[bytes]:
+    """The batches of a run's RAW_BATCHES, in their order."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as kept:
+        for member in kept:
+            content = kept.extractfile(member)
+            if content is not None:
+                yield content.read()
 
 
 def _batches(run: Run, output: bytes) -> Iterator[tuple[int, bytes]]:
@@ -281,7 +298,13 @@ def _read_run(bundle: zipfile.ZipFile, uid: UUID, systems: dict[str, System], pr
                 ingest.accept_batch(run=run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
             for artifact in told.ended.artifacts:
                 content = bundle.read(f"{folder}/artifacts/{artifact.name}")
-                ingest.accept_artifact(run=run, name=artifact.name, sha256=artifact.sha256, content=content)
+                ingest.accept_artifact(
+                    run=run,
+                    name=artifact.name,
+                    sha256=artifact.sha256,
+                    content=content,
+                    media_type=told.media_types.get(artifact.name, PLAIN_TEXT),
+                )
             ingest.end_run(run=run, message=told.ended)
             Run.objects.filter(pk=run.pk).update(tags=told.tags)
     except (ingest.Refused, InvalidParameters) as error:

@@ -69,10 +69,10 @@ def column(samples: Sequence[Number]) -> Column:
         raise NotANumber(f"{str(wrong)[:40]!r} is no number: send an integer, a decimal number or null")
     whole = float not in kinds
     if type(None) in kinds or not whole:
-        observed = np.array([sample is not None and sample == sample for sample in samples], dtype=np.bool_)  # noqa: PLR0124
+        observed = np.array([sample is not None and sample == sample for sample in samples], dtype=np.bool_)  # noqa: PLR0124  (finds NaN)
     else:
         observed = np.ones(len(samples), dtype=np.bool_)
-    filled = [0 if sample is None or sample != sample else sample for sample in samples]  # noqa: PLR0124
+    filled = [0 if sample is None or sample != sample else sample for sample in samples]  # noqa: PLR0124  (finds NaN)
     return Column(values=_array(filled, whole=whole), observed=observed)
 
 

@@ -143,7 +143,8 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
     """Outcome and reason: a success that left no totals, or samples that nobody can read, is none."""
     problems = [run.reason] if run.reason else []
     succeeded = run.outcome == Run.Outcome.SUCCEEDED
-    if gathered.problem:
+    # A run that was imported says so already.
+    if gathered.problem and gathered.problem not in run.reason:
         problems.append(gathered.problem)
     if succeeded and gathered.output is None:
         problems.append(f"no output of {run.workload.tool} arrived (artifact {output_name(run)})")

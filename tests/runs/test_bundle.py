@@ -73,6 +73,37 @@ def test_a_run_comes_back_from_a_bundle_as_it_was(tmp_path: Path) -> None:
     assert before["events"]
 
 
+@pytest.mark.parametrize("outcome", [{}, {"outcome": "failed", "reason": "server lost"}])
+def test_a_run_whose_batches_nobody_could_read_comes_back_with_them(tmp_path: Path, outcome: dict[str, str]) -> None:
+    upload = an_upload(nodes={})
+    upload.batches = [b"no gzip", b"nor this"]
+    run = upload.send(**outcome)
+    assert ingest.seal(run_id=run.pk)
+    before = content(run)
+    assert [artifact["name"] for artifact in before["artifacts"]] == ["batches.tar", "sysbench.txt"]
+    write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")
+    forget(run)
+    (back,) = read_bundle(tmp_path / "runs.zip")
+    assert content(back) == before
+
+
+def test_an_artifact_comes_back_with_its_media_type(tmp_path: Path) -> None:
+    upload = an_upload(nodes=NODES)
+    image = b"\x89PNG"
+    ingest.accept_artifact(
+        run=upload.run, name="load.png", sha256=wire.checksum(image), content=image, media_type="image/png"
+    )
+    run = upload.send()
+    assert ingest.seal(run_id=run.pk)
+    write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")
+    forget(run)
+    (back,) = read_bundle(tmp_path / "runs.zip")
+    assert dict(back.artifacts.values_list("name", "media_type")) == {
+        "load.png": "image/png",
+        "sysbench.txt": "text/plain",
+    }
+
+
 def test_importing_a_bundle_again_changes_nothing(tmp_path: Path) -> None:
     run = a_sealed_run()
     write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")

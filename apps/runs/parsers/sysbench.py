@@ -102,7 +102,7 @@ class Parsed:
 
 # With exactly the decimals of sysbench's format, so that a cut line is not taken for a smaller number.
 N, N3, N4 = (rb"(-?\d+\.\d{%d}|-?nan|-?inf)" % decimals for decimals in (2, 3, 4))
-I = rb"(\d+)"  # noqa: E741
+I = rb"(\d+)"  # noqa: E741  (an integer, short in patterns)
 SECOND = rb"^\[ (?P<second>\d+)s \] "
 
 INTERVALS: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
