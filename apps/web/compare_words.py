@@ -103,9 +103,9 @@ def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterab
         elif pairs[0][1].ratio is None or pairs[0][1].ratio.value is None:
             yield Part(words, f"at {at}: {_reason(cells)}")
         elif words == "too few repetitions":
-            yield Part(words, f"at {at}: {_remedy(cells, names)}")
+            yield Part(words, f"at {at}: {_remedies(pairs, names)}")
         elif words == "not told apart":
-            yield Part(words, f"at {_ratios(pairs)}: {_remedy(cells, names)}")
+            yield Part(words, f"at {_ratios(pairs)}: {_remedies(pairs, names)}")
         else:
             yield Part(words, f"at {_ratios(pairs)}")
 
@@ -125,10 +125,17 @@ def _reason(cells: Sequence[Cell]) -> str:
     return "; ".join(dict.fromkeys(cell.ratio.reason for cell in cells if cell.ratio is not None))
 
 
-def _remedy(cells: Sequence[Cell], names: dict[str, str]) -> str:
-    """What the cell that needs the most needs."""
-    most = max(cells, key=lambda cell: sum(more.runs for more in cell.more))
-    return remedy(most, names)
+def _remedies(pairs: Sequence[tuple[Level, Cell]], names: dict[str, str]) -> str:
+    """What would tell: once where it is the same everywhere, else for each load level, or the two ends of many."""
+    told = [(level, remedy(cell, names)) for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1]))]
+    if len({text for _, text in told}) == 1:
+        return told[0][1]
+    chosen = told if len(told) <= TOLD_ONE_BY_ONE else [told[0], told[-1]]
+    return ", ".join(f"{text} at {level.text}" for level, text in chosen)
+
+
+def _effort(cell: Cell) -> int:
+    return sum(more.runs for more in cell.more)
 
 
 def remedy(cell: Cell, names: dict[str, str]) -> str:
@@ -142,6 +149,12 @@ def remedy(cell: Cell, names: dict[str, str]) -> str:
     if cell.words == Verdict.TOO_FEW:
         return f"needs {_more(cell.more, names)}"
     return f"{_more(cell.more, names)} would likely tell"
+
+
+def _lacking(cell: Cell, names: dict[str, str]) -> str:
+    if cell.ratio is not None and (cell.ratio.needed or 0) > MOST_REPETITIONS:
+        return f"more than {MOST_REPETITIONS:,} runs of each"
+    return _more(cell.more, names)
 
 
 def _more(more: Sequence[More], names: dict[str, str]) -> str:
@@ -166,13 +179,15 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def decimals(ratio: Ratio) -> int:
-    """Three significant digits, or more where the interval is narrow or an end would be rounded to 1."""
+    """Three significant digits: fewer decimals where the interval is wide, more where it is narrow or an end would be
+    rounded to 1."""
     value = ratio.value or 1.0
     fewest = max(0, 2 - math.floor(math.log10(value))) if value > 0 and math.isfinite(value) else 2
     most = max(MOST_DECIMALS, fewest)
     if ratio.low is None or ratio.high is None or not 0 < ratio.high - ratio.low < math.inf:
         return fewest
-    wanted = max(fewest, -math.floor(math.log10(ratio.high - ratio.low)))
+    width = math.floor(math.log10(ratio.high - ratio.low))
+    wanted = max(0, min(fewest, 2 - width), -width)
     while wanted < most and 1 in (round(ratio.low, wanted), round(ratio.high, wanted)):
         wanted += 1
     return min(wanted, most)
@@ -236,7 +251,7 @@ def _entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
         short=cell.words.removeprefix("verdict "),
         judged=cell.words not in ("", "none on either side"),
         note=note,
-        lacking=_more(cell.more, names) if note and cell.more else "",
+        lacking=_lacking(cell, names) if note and cell.more else "",
     )
 
 

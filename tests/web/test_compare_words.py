@@ -1,0 +1,51 @@
+"""The words around a ratio, apart from any page."""
+
+import pytest
+
+from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
+from apps.comparison.values import Cell, Level, More
+from apps.web import compare_words
+
+NAMES = {"a": "A", "b": "B"}
+
+
+def a_cell(*, more: int, needed: int) -> Cell:
+    ratio = Ratio(Verdict.NOT_TOLD_APART, value=1.02, low=0.9, high=1.2, needed=needed)
+    lacking = (More("a", more), More("b", more))
+    return Cell("b", 1, "client.throughput", (), None, 0, ratio, Verdict.NOT_TOLD_APART.value, lacking)
+
+
+def a_level(threads: int) -> Level:
+    return Level(threads, str(threads), threads, None, f"{threads} threads")
+
+
+def test_what_would_tell_is_said_of_each_load_level_where_it_differs() -> None:
+    pairs = [(a_level(4), a_cell(more=998, needed=MOST_REPETITIONS + 1)), (a_level(2), a_cell(more=2, needed=5))]
+    assert compare_words._remedies(pairs, NAMES) == (
+        "2 more runs of each would likely tell at 2 threads, even 1,000 runs of each would not tell at 4 threads"
+    )
+    same = [(a_level(4), a_cell(more=2, needed=5)), (a_level(2), a_cell(more=2, needed=5))]
+    assert compare_words._remedies(same, NAMES) == "2 more runs of each would likely tell"
+
+
+def test_more_runs_than_were_looked_at_are_not_given_as_a_number() -> None:
+    assert (
+        compare_words._lacking(a_cell(more=998, needed=MOST_REPETITIONS + 1), NAMES) == "more than 1,000 runs of each"
+    )
+    assert compare_words._lacking(a_cell(more=3, needed=6), NAMES) == "3 more runs of each"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shown"),
+    [
+        ((0.84, 0.2013, 3.503), "0.84\u00a0× [0.20,\u00a03.50]"),
+        ((1.3559, 1.2208, 1.506), "1.36\u00a0× [1.22,\u00a01.51]"),
+        ((0.7084, 0.6416, 0.7823), "0.708\u00a0× [0.642,\u00a00.782]"),
+        ((1.0021, 1.0004, 1.0038), "1.0021\u00a0× [1.0004,\u00a01.0038]"),
+        ((12.3, 5.1, 29.7), "12.3\u00a0× [5.1,\u00a029.7]"),
+    ],
+)
+def test_digits_follow_the_width_of_the_interval(ratio: tuple[float, float, float], shown: str) -> None:
+    value, low, high = ratio
+    found = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
+    assert f"{compare_words.ratio_text(found)} {compare_words.interval_text(found)}" == shown
