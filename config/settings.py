@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(environ.Env().str("SPLASHBOARD_VAR", default=str(BASE_DIR / "var")))
@@ -10,9 +11,26 @@ VAR_DIR = Path(environ.Env().str("SPLASHBOARD_VAR", default=str(BASE_DIR / "var"
 env = environ.Env()
 
 DEBUG = env.bool("SPLASHBOARD_DEBUG", default=False)
-SECRET_KEY = env.str("SPLASHBOARD_SECRET_KEY", default="for-local-use-only-change-me-on-a-server")
-ALLOWED_HOSTS = env.list("SPLASHBOARD_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+LOCAL_SECRET_KEY = "for-local-use-only-change-me-on-a-server"  # noqa: S105  refused on a server, below
+LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+SECRET_KEY = env.str("SPLASHBOARD_SECRET_KEY", default=LOCAL_SECRET_KEY)
+ALLOWED_HOSTS = env.list("SPLASHBOARD_HOSTS", default=LOCAL_HOSTS)
+# Everybody can read the default key here, and could sign a session with it.
+if SECRET_KEY == LOCAL_SECRET_KEY and (foreign := [host for host in ALLOWED_HOSTS if host.strip() not in LOCAL_HOSTS]):
+    raise ImproperlyConfigured(
+        f"SPLASHBOARD_HOSTS names {', '.join(foreign)}, but SPLASHBOARD_SECRET_KEY is not set: set it to 50 random "
+        "characters, the same for all processes, for example those of `openssl rand -hex 32`."
+    )
 CSRF_TRUSTED_ORIGINS = env.list("SPLASHBOARD_ORIGINS", default=[])
+# A browser returns a secure cookie over https only: not while one origin is plain http.
+SESSION_COOKIE_SECURE = bool(CSRF_TRUSTED_ORIGINS) and all(
+    origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS
+)
+CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
+# Only behind a proxy that sets this header itself: anybody can send it.
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("SPLASHBOARD_BEHIND_TLS_PROXY", default=False) else None
+)
 
 INSTALLED_APPS = [
     "django.contrib.auth",

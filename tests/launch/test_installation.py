@@ -87,6 +87,15 @@ def test_compose_sets_only_what_the_product_reads() -> None:
     assert {name for name in asked if f"`{name}`" not in operations} == set()
 
 
+def test_compose_server_begins_without_example_runs_and_takes_forms_at_its_own_port() -> None:
+    services = compose()["services"]
+    assert "--without-example" in services["prepare"]["command"]
+    port = re.findall(r"^(\$\{.*\}):8000$", services["web"]["ports"][0])
+    assert (
+        services["web"]["environment"]["SPLASHBOARD_ORIGINS"] == f"${{SPLASHBOARD_ORIGINS:-http://localhost:{port[0]}}}"
+    )
+
+
 def test_compose_refers_to_what_exists() -> None:
     file = compose()
     services, volumes = file["services"], set(file["volumes"])

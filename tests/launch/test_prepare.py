@@ -19,6 +19,7 @@ from apps.accounts.services import use_sign_in_link, user_of_token
 from apps.catalog.models import Platform
 from apps.dispatch.models import Agent
 from apps.dispatch.services import agent_of_secret
+from apps.runs.models import Run
 from apps.web.management.commands import prepare
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +62,16 @@ def test_unchanged_loads_nothing_again_but_gives_a_new_link(tmp_path: Path) -> N
     assert prepared(tmp_path, "--unchanged") != first
     assert Platform.objects.get(slug="aurora").name == "renamed by hand"
     assert (tmp_path / "agent.token").read_text() == token
+
+
+@pytest.mark.parametrize(("options", "has_runs"), [((), True), (("--without-example",), False)])
+def test_example_runs_are_loaded_unless_they_are_not_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], has_runs: bool
+) -> None:
+    monkeypatch.setattr(prepare, "LOADERS", ("seed_catalog", prepare.EXAMPLE))
+    prepared(tmp_path, *options)
+    assert Run.objects.exists() is has_runs
+    assert Platform.objects.filter(slug="aurora").exists()
 
 
 def test_lost_token_is_made_anew(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from apps.core.problems import Invalid
 from apps.dispatch.agents import register_agent, rotate_agent
 from apps.dispatch.models import Agent
 
-LOADERS = ("seed_catalog", "load_published", "load_example")
+EXAMPLE = "load_example"
+LOADERS = ("seed_catalog", "load_published", EXAMPLE)
 AGENT = "local"
 # What reverse("web:sign-in-link") says, without loading every page and endpoint first; a test compares them.
 SIGN_IN_PATH = "/sign-in/{secret}/"
@@ -51,6 +52,7 @@ class Command(BaseCommand):
         parser.add_argument("--result", type=Path, help="write the sign-in link's path there, as JSON")
         parser.add_argument("--token", type=Path, help="write an administrator's token for the REST API there")
         parser.add_argument("--unchanged", action="store_true", help="load again only if something had to be migrated")
+        parser.add_argument("--without-example", action="store_true", help="load no example runs: for a server")
         parser.add_argument(
             "--create-bucket", action="store_true", help="create the artifacts' bucket if it is missing"
         )
@@ -60,7 +62,7 @@ class Command(BaseCommand):
         if options["create_bucket"]:
             self._create_bucket()
         if migrated or not options["unchanged"]:
-            self._load()
+            self._load(example=not options["without_example"])
         if migrated or not options["unchanged"] or not Path(settings.STATIC_ROOT).is_dir():
             self._progress("collecting static files")
             call_command("collectstatic", interactive=False, verbosity=0, stdout=self.stdout)
@@ -87,9 +89,9 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, stdout=_Counting(self.stdout, len(plan)), no_color=True)
         return True
 
-    def _load(self) -> None:
+    def _load(self, *, example: bool) -> None:
         known = get_commands()
-        wanted = [name for name in LOADERS if name in known]
+        wanted = [name for name in LOADERS if name in known and (example or name != EXAMPLE)]
         for number, name in enumerate(wanted, start=1):
             self._progress(f"{name} ({number} of {len(wanted)})")
             call_command(name, stdout=self.stdout)

@@ -1,0 +1,75 @@
+"""Settings of a server: what is refused, and what a TLS proxy changes. Each in a process that reads them anew."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from config.launch.places import ROOT
+
+READ = ("SPLASHBOARD_", "DJANGO_")
+SHOWN = ["SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_PROXY_SSL_HEADER"]
+PRINT = f"""
+import json
+from django.conf import settings
+print(json.dumps({{name: getattr(settings, name) for name in {SHOWN}}}))
+"""
+
+
+def python(code: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """`variables` and none of the product's others."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(READ)}
+    env = inherited | {"DJANGO_SETTINGS_MODULE": "config.settings"} | variables
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+def settings_with(**variables: str) -> dict[str, Any]:
+    said = python(PRINT, variables)
+    assert said.returncode == 0, said.stderr
+    read: dict[str, Any] = json.loads(said.stdout)
+    return read
+
+
+@pytest.mark.parametrize("hosts", ["splashboard.example", "localhost,bench.example,127.0.0.1", "*", ".example"])
+def test_default_key_is_refused_on_a_server_that_has_a_name(hosts: str) -> None:
+    said = python(PRINT, {"SPLASHBOARD_HOSTS": hosts})
+    assert said.returncode != 0
+    sentence = said.stderr.strip().splitlines()[-1]
+    assert sentence.startswith("django.core.exceptions.ImproperlyConfigured: SPLASHBOARD_HOSTS names ")
+    assert "SPLASHBOARD_SECRET_KEY is not set: set it to 50 random characters" in sentence
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"SPLASHBOARD_HOSTS": "localhost,127.0.0.1,[::1]"},
+        {"SPLASHBOARD_HOSTS": "splashboard.example", "SPLASHBOARD_SECRET_KEY": "k" * 50},
+    ],
+)
+def test_default_key_does_on_this_machine_and_another_key_everywhere(variables: dict[str, str]) -> None:
+    assert settings_with(**variables)["SESSION_COOKIE_SECURE"] is False
+
+
+@pytest.mark.parametrize(
+    ("origins", "secure"),
+    [
+        ("https://splashboard.example", True),
+        ("https://splashboard.example,https://bench.example:8443", True),
+        ("https://splashboard.example,http://localhost:8000", False),
+        ("http://localhost:8000", False),
+        ("", False),
+    ],
+)
+def test_cookies_are_secure_where_every_origin_is_https(origins: str, secure: bool) -> None:
+    read = settings_with(SPLASHBOARD_ORIGINS=origins)
+    assert (read["SESSION_COOKIE_SECURE"], read["CSRF_COOKIE_SECURE"]) == (secure, secure)
+
+
+def test_the_proxys_word_counts_only_where_it_was_asked_for() -> None:
+    assert settings_with(SPLASHBOARD_ORIGINS="https://a.example")["SECURE_PROXY_SSL_HEADER"] is None
+    read = settings_with(SPLASHBOARD_BEHIND_TLS_PROXY="true")
+    assert read["SECURE_PROXY_SSL_HEADER"] == ["HTTP_X_FORWARDED_PROTO", "https"]
