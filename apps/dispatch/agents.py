@@ -45,6 +45,18 @@ def rotate_agent(*, name: str) -> tuple[Agent, str]:
     return Agent.objects.get(name=name), secret
 
 
+def revoke_agent(*, name: str, now: datetime) -> bool:
+    """Lets the agent in no more; what it was doing goes back to the queue when its lease runs out.
+
+    False: it was revoked before. Raises Invalid when there is no such agent.
+    """
+    if Agent.objects.filter(name=name, revoked_at=None).update(revoked_at=now):
+        return True
+    if not Agent.objects.filter(name=name).exists():
+        raise _refused_name(f"there is no agent {name!r}", "see its name on the page of the agents")
+    return False
+
+
 def _refused_name(message: str, remedy: str) -> Invalid:
     return Invalid([FieldProblem(field="name", message=message, remedy=remedy)])
 
@@ -68,12 +80,12 @@ def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.He
     reachable: list[str] = []
     for number, described in enumerate(message.systems):
         try:
-            system, differences = catalog.register_system(message=described, hardware=message.hardware)
+            registered = catalog.register_system(message=described, hardware=message.hardware)
         except catalog.InvalidParameters as error:
             warnings.append(f"systems[{number}].{error.field} {error.message}; {described.slug!r} gets no jobs")
         else:
-            reachable.append(system.slug)
-            warnings += differences
+            reachable.append(registered.system.slug)
+            warnings += [*registered.notes, *registered.differences]
     Agent.objects.filter(pk=agent.pk).update(
         labels=_labels(message.labels, reachable),
         version=message.version[:40],

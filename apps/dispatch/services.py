@@ -1,6 +1,6 @@
 """Dispatch's front door: everything that changes campaigns, jobs and agents."""
 
-from apps.dispatch.agents import agent_of_secret, hello, register_agent, rotate_agent
+from apps.dispatch.agents import agent_of_secret, hello, register_agent, revoke_agent, rotate_agent
 from apps.dispatch.cancelling import Cancellation, cancel_campaign, cancel_job
 from apps.dispatch.leases import LeaseLost, NoSuchJob, claim, end_job, expire_leases, match_jobs, renew
 from apps.dispatch.planning import Size, create_campaign, size_of
@@ -26,6 +26,7 @@ __all__ = [
     "open_run",
     "register_agent",
     "renew",
+    "revoke_agent",
     "rotate_agent",
     "run_of",
     "size_of",

@@ -58,6 +58,37 @@ def test_token_refusals_say_what_to_do(db: None) -> None:
         run("create_token", "ann", "other")
 
 
+def test_revoked_token_lets_nobody_in_and_leaves_the_others(db: None) -> None:
+    ann, bob = a_user(username="ann"), a_user(username="bob")
+    lost, other, bobs = (run("create_token", *words) for words in (("ann", "laptop"), ("ann", "ci"), ("bob", "laptop")))
+    assert run("revoke_token", "ann", "laptop") == "Revoked the token 'laptop' of ann."
+    owners = [services.user_of_token(secret, timezone.now()) for secret in (lost, other, bobs)]
+    assert owners == [None, ann, bob]
+    # Its name is free again, and the new one can be revoked in its turn.
+    again = run("create_token", "ann", "laptop")
+    run("revoke_token", "ann", "laptop")
+    assert services.user_of_token(again, timezone.now()) is None
+
+
+def test_all_working_tokens_of_one_name_end_together(db: None) -> None:
+    ann = a_user(username="ann")
+    secrets = [services.create_token(user=ann, name="laptop")[1] for _ in range(2)]
+    run("revoke_token", "ann", "laptop")
+    assert [services.user_of_token(secret, timezone.now()) for secret in secrets] == [None, None]
+
+
+def test_token_that_cannot_be_revoked_is_named_with_those_that_can(db: None) -> None:
+    a_user(username="ann")
+    run("create_token", "ann", "laptop")
+    with pytest.raises(CommandError, match="no user 'bob'"):
+        run("revoke_token", "bob", "laptop")
+    with pytest.raises(CommandError, match=r"no working token 'lap'\. Working ones: 'laptop'"):
+        run("revoke_token", "ann", "lap")
+    run("revoke_token", "ann", "laptop")
+    with pytest.raises(CommandError, match=r"no working token 'laptop'\. Working ones: none"):
+        run("revoke_token", "ann", "laptop")
+
+
 def test_agent_is_registered_once_and_its_secret_works(db: None) -> None:
     secret = run("register_agent", "box-1")
     agent = agent_of_secret(secret=secret, now=timezone.now())
@@ -80,6 +111,24 @@ def test_rotation_ends_the_old_secret(db: None) -> None:
 def test_rotation_lets_a_revoked_agent_in_again(db: None) -> None:
     agent = an_agent(revoked_at=timezone.now())
     assert agent_of_secret(secret=run("register_agent", agent.name, "--rotate"), now=timezone.now()) == agent
+
+
+def test_revoked_agent_is_not_let_in_until_its_secret_is_rotated(db: None) -> None:
+    now, secret, other = timezone.now(), run("register_agent", "box-1"), run("register_agent", "box-2")
+    assert run("register_agent", "box-1", "--revoke") == "Revoked the agent box-1."
+    first = Agent.objects.get(name="box-1").revoked_at
+    assert agent_of_secret(secret=secret, now=now) is None
+    assert agent_of_secret(secret=other, now=now) is not None
+    assert run("register_agent", "box-1", "--revoke") == "The agent box-1 was revoked before."
+    assert Agent.objects.get(name="box-1").revoked_at == first
+    assert agent_of_secret(secret=run("register_agent", "box-1", "--rotate"), now=now) is not None
+
+
+def test_agent_that_cannot_be_revoked_is_named(db: None) -> None:
+    with pytest.raises(CommandError, match="no agent 'box-3'"):
+        run("register_agent", "box-3", "--revoke")
+    with pytest.raises(CommandError, match="not allowed with"):
+        run("register_agent", "box-3", "--revoke", "--rotate")
 
 
 @pytest.mark.parametrize("name", ["", "two words", "ümlaut", "a/b"])

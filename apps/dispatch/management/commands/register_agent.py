@@ -1,8 +1,9 @@
-"""Prints the secret of an agent."""
+"""Prints the secret of an agent, or lets the agent in no more."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from apps.core.problems import Invalid
 from apps.dispatch import agents
@@ -13,12 +14,23 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="letters, digits, '-' and '_'")
-        parser.add_argument("--rotate", action="store_true", help="give a known agent a new secret; the old one ends")
+        known = parser.add_mutually_exclusive_group()
+        known.add_argument("--rotate", action="store_true", help="give a known agent a new secret; the old one ends")
+        known.add_argument("--revoke", action="store_true", help="let a known agent in no more; --rotate lets it again")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        act = agents.rotate_agent if options["rotate"] else agents.register_agent
         try:
-            _, secret = act(name=options["name"])
+            said = self._revoke(options["name"]) if options["revoke"] else self._secret(**options)
         except Invalid as refused:
             raise CommandError(str(refused)) from refused
-        self.stdout.write(secret)
+        self.stdout.write(said)
+
+    @staticmethod
+    def _secret(*, name: str, rotate: bool, **_: Any) -> str:
+        act = agents.rotate_agent if rotate else agents.register_agent
+        return act(name=name)[1]
+
+    @staticmethod
+    def _revoke(name: str) -> str:
+        new = agents.revoke_agent(name=name, now=timezone.now())
+        return f"Revoked the agent {name}." if new else f"The agent {name} was revoked before."

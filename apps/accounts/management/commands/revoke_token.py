@@ -1,0 +1,30 @@
+"""Ends a token for the REST API."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from apps.accounts import services
+from apps.accounts.models import ApiToken, User
+
+
+class Command(BaseCommand):
+    help = "End a token for the REST API: from now on nobody is let in with it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="whose token it is")
+        parser.add_argument("name", help="as it was named when it was made")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        username, name, now = options["user"], options["name"], timezone.now()
+        # A person who was made inactive may still have tokens that should end.
+        if not User.objects.filter(username=username).exists():
+            raise CommandError(f"There is no user {username!r}.")
+        working = ApiToken.objects.filter(user__username=username, revoked_at=None)
+        # Only create_token refuses a name that is in use: there may be several.
+        revoked = sum(services.revoke_token(token=token, now=now) for token in working.filter(name=name))
+        if not revoked:
+            names = ", ".join(repr(other) for other in working.order_by("pk").values_list("name", flat=True)) or "none"
+            raise CommandError(f"{username!r} has no working token {name!r}. Working ones: {names}")
+        self.stdout.write(f"Revoked the token {name!r} of {username}.")
