@@ -5,15 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.stats import MARGIN
+from apps.comparison.stats import MARGIN, Ratio
 from apps.comparison.values import ComparedMetric, Comparison, Level
-from apps.web.compare_words import label
+from apps.web.compare_words import interval_text, label, ratio_text
 
 # A ladder of threads, or ratios, wider than this are drawn on a logarithmic axis.
 WIDE_LADDER = 8
 WIDE_RATIOS = 4
-# An interval is drawn as far as this multiple of the outermost ratio.
-MOST_ROOM = 3
+# An end of an interval farther than this multiple of the outermost ratio is cut, or it would flatten the others;
+# a cut bar reaches the second multiple.
+FARTHEST_END = 10
+CUT_ROOM = 2
+# The finest ticks of which at most this many fall into the axis are taken.
+MOST_TICKS = 7
+LOG_TICKS = ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
+LINEAR_STEPS = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,7 @@ class SeriesView:
 def chart_data(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
     """All of it as plain JSON; infinite bounds become null."""
     points = _points(comparison)
+    ratios = draw_ratios(points)
     return {
         "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
         "levels": [
@@ -35,7 +42,7 @@ def chart_data(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
         ],
         "metrics": [_metric(metric) for metric in comparison.metrics if metric.kind != "errors"],
         "threads": _threads_axis(comparison),
-        "ratios": _ratio_axis(points),
+        "ratios": ratios,
         "margin": MARGIN,
         "points": points,
         "series": _series(comparison, view),
@@ -64,18 +71,66 @@ def _threads_axis(comparison: Comparison) -> dict[str, Any]:
     return {"ticks": ticks, "scale": "linear", "range": [first - room, last + room]}
 
 
-def _ratio_axis(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One axis for the ratios of all metrics, so that their heights can be compared."""
+def draw_ratios(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One axis for the ratios of all metrics, so that their heights can be compared; `ends`: where cut bars end.
+
+    Gives each point its interval as it is drawn, and which of its ends are cut.
+    """
     band = [1 / (1 + MARGIN), 1 + MARGIN]
-    ratios = [point["ratio"] for point in points if point["ratio"]]
-    # A side told with few runs may have an endless interval: it must not flatten the others.
-    floor, ceiling = (min(ratios) / MOST_ROOM, max(ratios) * MOST_ROOM) if ratios else (0, math.inf)
-    ends = [point[end] for point in points for end in ("low", "high") if point[end]]
-    seen = [*band, *ratios, *(min(max(end, floor), ceiling) for end in ends)]
+    ratios = [point["ratio"] for point in points if point["ratio"]] or [1.0]
+    lowest, highest = min(ratios), max(ratios)
+    seen = [*band, *ratios]
+    for point in points:
+        if not point["has_interval"]:
+            continue
+        low, high = point["low"], point["high"]
+        seen.append(low if low and low >= lowest / FARTHEST_END else lowest / CUT_ROOM)
+        seen.append(high if high is not None and high <= highest * FARTHEST_END else highest * CUT_ROOM)
     low, high = min(seen), max(seen)
     room = (high / low) ** 0.06
     wide = high > WIDE_RATIOS * low
-    return {"band": band, "scale": "log" if wide else "linear", "range": [low / room, high * room]}
+    shown = (low / room, high * room)
+    ticks = _log_ticks(*shown) if wide else _linear_ticks(*shown)
+    _draw_bars(points, (low, high))
+    return {
+        "band": band,
+        "scale": "log" if wide else "linear",
+        "range": list(shown),
+        "ends": [low, high],
+        "ticks": ticks,
+        "texts": [f"{tick:,.10g}" for tick in ticks],
+    }
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """1 and round numbers around it. Plotly's own would be bare digits: "9 8 7" for 0.9, 0.8, 0.7."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for mantissas in LOG_TICKS:
+        ticks = [
+            tick for decade in decades for mantissa in mantissas if low <= (tick := mantissa * 10.0**decade) <= high
+        ]
+        if len(ticks) <= MOST_TICKS:
+            return [float(f"{tick:.3g}") for tick in ticks]
+    every = math.ceil(len(decades) / MOST_TICKS)
+    return [10.0**decade for decade in decades if decade % every == 0 and low <= 10.0**decade <= high]
+
+
+def _linear_ticks(low: float, high: float) -> list[float]:
+    """Multiples of a round step that hits 1; the axis is narrower than WIDE_RATIOS, so that the step is at most 1."""
+    decade = 10.0 ** math.floor(math.log10((high - low) / MOST_TICKS))
+    for step in (decade * multiple for multiple in LINEAR_STEPS):
+        first, last = math.ceil(low / step), math.floor(high / step)
+        if last - first < MOST_TICKS:
+            return [round(place * step, 10) for place in range(first, last + 1)]
+    raise AssertionError(f"no step gives {low} to {high} at most {MOST_TICKS} ticks")
+
+
+def _draw_bars(points: Sequence[dict[str, Any]], ends: tuple[float, float]) -> None:
+    for point in points:
+        low, high = point["low"], point["high"]
+        cut = [not low or low < ends[0], high is None or high > ends[1]]
+        point["bar"] = [ends[0] if cut[0] else low, ends[1] if cut[1] else high] if point["has_interval"] else None
+        point["cut"] = cut if point["has_interval"] else [False, False]
 
 
 def _points(comparison: Comparison) -> list[dict[str, Any]]:
@@ -94,6 +149,8 @@ def _points(comparison: Comparison) -> list[dict[str, Any]]:
             "ratio": _finite(cell.ratio.value) if cell.ratio else None,
             "low": _finite(cell.ratio.low) if cell.ratio else None,
             "high": _finite(cell.ratio.high) if cell.ratio else None,
+            "has_interval": _has_interval(cell.ratio),
+            "ratio_text": f"{ratio_text(cell.ratio)} {interval_text(cell.ratio)}" if cell.ratio else "",
             "words": cell.words,
         }
         for cell in comparison.cells
@@ -116,3 +173,8 @@ def _series(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+
+def _has_interval(ratio: Ratio | None) -> bool:
+    """Also one with an endless end, which JSON has no number for."""
+    return ratio is not None and ratio.low is not None and ratio.high is not None

@@ -13,7 +13,7 @@ const data: CompareData = {
   levels: [],
   metrics: [latency],
   threads: { ticks: [4], scale: "linear", range: [3, 5] },
-  ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.1] },
+  ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.1], ticks: [1], texts: ["1"] },
   points: [],
   series: { level: "4", apart: false, runs: [] },
 };

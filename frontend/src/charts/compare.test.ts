@@ -9,7 +9,7 @@ const throughput = {
   unit: "transactions/s",
   direction: "higher",
 } as const;
-const shared = { metric: throughput.key, level: "4", threads: 4, rate: null };
+const shared = { metric: throughput.key, level: "4", threads: 4, rate: null, bar: null, cut: [false, false] as [boolean, boolean], ratio_text: "" };
 const data: CompareData = {
   sides: [
     { slug: "a", name: "Alpha", position: 0 },
@@ -21,10 +21,10 @@ const data: CompareData = {
   ],
   metrics: [throughput],
   threads: { ticks: [4, 8], scale: "linear", range: [3.68, 8.32] },
-  ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.4] },
+  ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.4], ticks: [1, 1.2, 1.4], texts: ["1", "1.2", "1.4"] },
   points: [
     { ...shared, side: 0, value: 1000, runs: [{ run: 1, value: 990 }, { run: 2, value: 1010 }], ratio: null, low: null, high: null, words: "" },
-    { ...shared, side: 1, value: 1300, runs: [{ run: 3, value: 1290 }, { run: 4, value: 1310 }], ratio: 1.3, low: 1.25, high: 1.35, words: "better" },
+    { ...shared, side: 1, value: 1300, runs: [{ run: 3, value: 1290 }, { run: 4, value: 1310 }], ratio: 1.3, low: 1.25, high: 1.35, bar: [1.25, 1.35], ratio_text: "1.30 × [1.25, 1.35]", words: "better" },
     { ...shared, level: "8", threads: 8, side: 1, value: 2000, runs: [{ run: 5, value: 2000 }], ratio: 1.5, low: null, high: null, words: "too few repetitions" },
   ],
   series: { level: "4", apart: false, runs: [] },
@@ -50,9 +50,25 @@ test("an open loop has a line for each rate", () => {
 });
 
 test("a ratio without an interval is a hollow mark without a bar", () => {
-  const [bars, marks] = ratioChart(data, throughput, palette).traces;
+  const [bars, arrows, marks] = ratioChart(data, throughput, palette).traces;
   expect(bars).toMatchObject({ y: [1.25, 1.35, null] });
+  expect(arrows).toMatchObject({ x: [] });
   expect(marks).toMatchObject({ y: [1.3, 1.5], marker: { symbol: ["square", "square-open"] } });
+});
+
+test("an interval that goes on beyond the chart ends in an arrowhead, and the whole of it is said", () => {
+  const cut = data.points.map((point) =>
+    point.bar ? { ...point, bar: [0.9, 1.4] as [number, number], cut: [false, true] as [boolean, boolean], ratio_text: "1.30 × [0.90, ∞]" } : point,
+  );
+  const [bars, arrows] = ratioChart({ ...data, points: cut }, throughput, palette).traces;
+  expect(bars).toMatchObject({ y: [0.9, 1.4, null] });
+  expect(arrows).toMatchObject({ x: [4], y: [1.4], marker: { symbol: ["triangle-up"] } });
+  expect(arrows && "text" in arrows && String(arrows.text)).toContain("1.30 × [0.90, ∞]");
+});
+
+test("the ticks of the ratios are those that the server gave, also on a logarithmic axis", () => {
+  const { layout } = ratioChart(data, throughput, palette);
+  expect(layout.yaxis).toMatchObject({ tickvals: [1, 1.2, 1.4], ticktext: ["1", "1.2", "1.4"] });
 });
 
 test("sides stand beside each other around their load level", () => {

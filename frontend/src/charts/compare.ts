@@ -29,6 +29,12 @@ export interface ComparePoint {
   ratio: number | null;
   low: number | null;
   high: number | null;
+  /** Ratio and full interval as the table has them. */
+  ratio_text: string;
+  /** The interval as far as it is drawn; null: there is none. */
+  bar: [number, number] | null;
+  /** Whether its lower and upper end lie beyond the bar. */
+  cut: [boolean, boolean];
   words: string;
 }
 
@@ -37,7 +43,7 @@ export interface CompareData {
   levels: { key: string; text: string; threads: number; rate: number | null }[];
   metrics: CompareMetric[];
   threads: { ticks: number[]; scale: "linear" | "log"; range: [number, number] };
-  ratios: { band: [number, number]; scale: "linear" | "log"; range: [number, number] };
+  ratios: { band: [number, number]; scale: "linear" | "log"; range: [number, number]; ticks: number[]; texts: string[] };
   points: ComparePoint[];
   series: { level: string | null; apart: boolean; runs: SecondsRun[] };
 }
@@ -141,6 +147,11 @@ export function closest(ticks: number[], scale: "linear" | "log"): number {
   return gaps.length ? Math.min(...gaps) : scale === "log" ? 2 : 1;
 }
 
+function hover(data: CompareData, point: ComparePoint): string {
+  const goesOn = point.cut.some(Boolean) ? "<br>the arrow: the interval goes on beyond the chart" : "";
+  return `${levelText(data, point)}<br>${point.ratio_text}<br>${point.words}${goesOn}`;
+}
+
 /** Ratio to the baseline over threads, with the interval as a bar; without an interval a hollow mark. */
 export function ratioChart(data: CompareData, metric: CompareMetric, palette: Palette): Chart {
   const others = data.sides.slice(1);
@@ -152,7 +163,12 @@ export function ratioChart(data: CompareData, metric: CompareMetric, palette: Pa
     );
     const at = points.map((point) => dodged(point.threads, place, others.length, scale, step));
     const color = sideColor(palette, side.position);
-    const bounded = points.map((point) => point.low !== null && point.high !== null);
+    const bounded = points.map((point) => point.bar !== null);
+    const cuts = points.flatMap((point, index) =>
+      ([0, 1] as const).flatMap((end) =>
+        point.bar && point.cut[end] ? [{ x: at[index], y: point.bar[end], symbol: end ? "triangle-up" : "triangle-down", text: hover(data, point) }] : [],
+      ),
+    );
     return [
       {
         type: "scatter",
@@ -162,9 +178,22 @@ export function ratioChart(data: CompareData, metric: CompareMetric, palette: Pa
         showlegend: false,
         hoverinfo: "skip",
         x: points.flatMap((_, index) => (bounded[index] ? [at[index] ?? null, at[index] ?? null, null] : [])),
-        y: points.flatMap((point, index) => (bounded[index] ? [point.low, point.high, null] : [])),
+        y: points.flatMap((point) => (point.bar ? [...point.bar, null] : [])),
         line: { color, width: 3 },
       },
+      // An arrowhead where the interval goes on.
+      {
+        type: "scatter",
+        mode: "markers",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: false,
+        x: cuts.map((cut) => cut.x),
+        y: cuts.map((cut) => cut.y),
+        marker: { size: 11, symbol: cuts.map((cut) => cut.symbol), color },
+        text: cuts.map((cut) => cut.text),
+        hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
+      } as Data,
       {
         type: "scatter",
         mode: "markers",
@@ -179,10 +208,7 @@ export function ratioChart(data: CompareData, metric: CompareMetric, palette: Pa
           color,
           line: { color: bounded.map((has) => (has ? palette.surface : color)), width: 1.5 },
         },
-        text: points.map((point) => {
-          const interval = point.low !== null && point.high !== null ? `[${point.low}, ${point.high}]` : "no interval";
-          return `${levelText(data, point)}<br>${point.ratio} ×<br>${interval}<br>${point.words}`;
-        }),
+        text: points.map((point) => hover(data, point)),
         hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
       } as Data,
     ];
@@ -196,6 +222,8 @@ export function ratioChart(data: CompareData, metric: CompareMetric, palette: Pa
       yaxis: axis("Ratio, 95 % interval", "", {
         type: data.ratios.scale,
         range: ends(data.ratios.range, data.ratios.scale),
+        tickvals: data.ratios.ticks,
+        ticktext: data.ratios.texts,
         zeroline: false,
       }),
       shapes: [
