@@ -11,9 +11,11 @@ from django.db.models.functions import RowNumber
 from apps.catalog.models import LoadLevel, Metric, Node, System, Workload
 from apps.comparison import comparability, stats, table
 from apps.comparison.comparability import Traits, Weight
+from apps.comparison.rows import is_counted, left_out_word, newest_only, run_rows
 from apps.comparison.stats import Direction
 from apps.comparison.traits import hardware_detail, lasting_facts, seconds, traits_of
 from apps.comparison.values import (
+    NO_VALUES,
     ComparedCampaign,
     ComparedMetric,
     ComparedRun,
@@ -45,7 +47,8 @@ def compare(
     acknowledged: Collection[str] = (),
 ) -> Comparison:
     """`sides`: slugs of two to four systems, the first is the baseline. `campaign` and `runs` restrict which runs
-    count; earlier ones then tell how much such runs vary. `acknowledged`: differences (fields) that a person accepted.
+    count, without `runs` the newest of each side and level do; earlier ones then tell how much such runs vary.
+    `acknowledged`: differences (fields) that a person accepted.
 
     Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload.
     """
@@ -53,8 +56,8 @@ def compare(
     workload = Workload.objects.select_related("primary_metric").filter(pk=workload_id).first()
     if workload is None:
         raise Unknown([FieldProblem("workload", f"there is no workload {workload_id}", "choose one from the list")])
-    rows = _run_rows(systems, workload_id, campaign, runs)
-    values = _values(row["id"] for row in rows if _counts(row))
+    rows, tallies = run_rows(systems, workload_id, campaign, runs)
+    values = _values(row["id"] for row in rows if is_counted(row))
     metrics, notes = _metrics(workload, rows, values)
     compared = [_compared_run(row, values.get(row["id"], {}), metrics) for row in rows]
     levels = _levels(rows)
@@ -68,23 +71,26 @@ def compare(
         levels=levels,
         metrics=metrics,
         runs=[run for run in compared if not run.left_out],
-        history=_history(systems, workload_id, [row for row in rows if _counts(row)], metrics),
+        history=_history(systems, workload_id, [row for row in rows if is_counted(row)], metrics),
         withheld=[systems[place].slug for place in comparability.withheld_places(differences)] if withheld else [],
     )
+    names = {system.slug: system.name for system in systems}
+    if runs is None:
+        notes = [*newest_only(tallies, names=names, levels=levels, campaign=campaign is not None), *notes]
     for system, known in zip(systems, traits, strict=True):
         if mixed := comparability.mixtures(known):
             notes.append(f"The runs of {system.name} differ among themselves: {', '.join(mixed)}.")
-    counted = Counter(run.side for run in compared if not run.left_out)
     return Comparison(
         workload=ComparedWorkload(workload.pk, workload.tool, workload.name, workload.parameters),
         campaign=next((run.campaign for run in compared), None) if campaign is not None else None,
-        sides=tuple(_side(system, place, counted[system.slug]) for place, system in enumerate(systems)),
+        sides=tuple(_side(system, place, compared) for place, system in enumerate(systems)),
         levels=tuple(levels),
         metrics=tuple(metrics),
         cells=cells,
         differences=differences,
         withheld=withheld,
         runs=tuple(compared),
+        tallies=tallies,
         notes=tuple(notes),
     )
 
@@ -108,42 +114,6 @@ def _systems(slugs: Sequence[str]) -> list[System]:
     return [found[slug] for slug in slugs]
 
 
-def _run_rows(
-    systems: Sequence[System], workload_id: int, campaign: int | None, runs: Sequence[int] | None
-) -> list[dict[str, Any]]:
-    chosen = Run.objects.filter(system__in=systems, workload_id=workload_id)
-    if campaign is not None:
-        chosen = chosen.filter(job_run__job__campaign_id=campaign)
-    if runs is not None:
-        chosen = chosen.filter(pk__in=runs)
-    rows = chosen.order_by("started_at", "id").values(
-        "id",
-        "state",
-        "outcome",
-        "reason",
-        "repetition",
-        "started_at",
-        "provenance",
-        "warmup",
-        "duration",
-        "server_version",
-        "tool_version",
-        "host",
-        "system_id",
-        "load_level_id",
-        side=F("system__slug"),
-        threads=F("load_level__threads"),
-        rate=F("load_level__rate"),
-        campaign_id=F("job_run__job__campaign_id"),
-        campaign_name=F("job_run__job__campaign__name"),
-    )
-    return [{**row} for row in rows]
-
-
-def _counts(row: dict[str, Any]) -> bool:
-    return bool(row["state"] == Run.State.SEALED and row["outcome"] == Run.Outcome.SUCCEEDED)
-
-
 def _values(runs: Iterable[int]) -> dict[int, dict[str, float]]:
     """Run -> metric key -> headline value."""
     found: dict[int, dict[str, float]] = defaultdict(dict)
@@ -157,7 +127,7 @@ def _metrics(
     workload: Workload, rows: Sequence[dict[str, Any]], values: dict[int, dict[str, float]]
 ) -> tuple[list[ComparedMetric], list[str]]:
     """What can be compared: the workload's primary metric, throughput, one latency percentile, errors."""
-    counted = [row for row in rows if _counts(row)]
+    counted = [row for row in rows if is_counted(row)]
     percentile, notes = _percentile([values.get(row["id"], {}) for row in counted])
     present = {key for measured in values.values() for key in measured}
     primary = workload.primary_metric.key
@@ -222,11 +192,10 @@ def _compared_run(row: dict[str, Any], values: dict[str, float], metrics: Sequen
 
 
 def _why_left_out(row: dict[str, Any], values: dict[str, float]) -> str:
-    if row["outcome"] in (Run.Outcome.FAILED, Run.Outcome.CANCELLED):
-        return f"{row['outcome']}: {row['reason']}" if row["reason"] else str(row["outcome"])
-    if row["state"] != Run.State.SEALED:
-        return "still running" if row["state"] == Run.State.OPEN else "still being stored"
-    return "" if values else "no headline values"
+    word = left_out_word(row["state"], row["outcome"])
+    if word:
+        return f"{word}: {row['reason']}" if row["reason"] else word
+    return "" if values else NO_VALUES
 
 
 def _levels(rows: Sequence[dict[str, Any]]) -> list[Level]:
@@ -244,7 +213,8 @@ def _levels(rows: Sequence[dict[str, Any]]) -> list[Level]:
     ]
 
 
-def _side(system: System, position: int, runs: int) -> Side:
+def _side(system: System, position: int, runs: Sequence[ComparedRun]) -> Side:
+    own = [run for run in runs if run.side == system.slug and not run.left_out]
     platform = system.release.platform
     return Side(
         slug=system.slug,
@@ -256,12 +226,13 @@ def _side(system: System, position: int, runs: int) -> Side:
         release=system.release.version,
         hardware=system.hardware_class.name,
         hardware_detail=hardware_detail(system.hardware_class),
-        runs=runs,
+        runs=len(own),
+        origins=tuple(sorted({run.provenance for run in own})),
     )
 
 
 def _traits(systems: Sequence[System], rows: Sequence[dict[str, Any]], levels: Sequence[Level]) -> list[Traits]:
-    counted = [row for row in rows if _counts(row)]
+    counted = [row for row in rows if is_counted(row)]
     nodes = list(Node.objects.filter(system__in=systems).values("system_id", "role", "zone"))
     configurations = list(
         RunNode.objects.filter(run_id__in=[row["id"] for row in counted], configuration__isnull=False)

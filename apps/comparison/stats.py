@@ -246,8 +246,10 @@ def smallest_effect(*, variation: float, count: int) -> float:
 
 def cliffs_delta(baseline: Sequence[float], side: Sequence[float]) -> float:
     """From -1 (every run of `side` is lower) to 1 (every one is higher)."""
-    signs = np.sign(np.subtract.outer(np.asarray(side), np.asarray(baseline)))
-    return float(signs.mean())
+    ordered = np.sort(np.asarray(baseline))
+    higher = np.searchsorted(ordered, side, side="left").sum()
+    lower = len(ordered) * len(side) - np.searchsorted(ordered, side, side="right").sum()
+    return float(higher - lower) / (len(ordered) * len(side))
 
 
 def false_discovery_control(ps: Sequence[float]) -> list[float]:

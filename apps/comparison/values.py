@@ -6,10 +6,14 @@ from datetime import datetime
 from apps.comparison.comparability import Difference
 from apps.comparison.stats import Direction, Ratio, Summary
 
+# Why a complete run may be left out.
+NO_VALUES = "no headline values"
+
 
 @dataclass(frozen=True)
 class Side:
-    """One system; `position` 0 is the baseline. `platform_color`: the platform's fixed place in the palette."""
+    """One system; `position` 0 is the baseline. `platform_color`: the platform's fixed place in the palette.
+    `origins`: where its runs that count come from."""
 
     slug: str
     name: str
@@ -21,6 +25,7 @@ class Side:
     hardware: str
     hardware_detail: str
     runs: int
+    origins: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -114,10 +119,21 @@ class ComparedRun:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """How many runs a side has at a level that count, or that are `left_out` for this reason (in short)."""
+
+    side: str
+    level: int
+    left_out: str
+    runs: int
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Sides × load levels × metrics, with what must be known before reading them.
 
     `withheld` names the differences for which verdicts are withheld until a person accepts them; `notes` are sentences.
+    `tallies` count all runs; `runs` may hold only the newest of them.
     """
 
     workload: ComparedWorkload
@@ -129,6 +145,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     withheld: tuple[str, ...]
     runs: tuple[ComparedRun, ...]
+    tallies: tuple[Tally, ...]
     notes: tuple[str, ...]
 
     @property

@@ -289,6 +289,12 @@ def test_cliffs_delta_counts_pairs() -> None:
     assert stats.cliffs_delta((3, 4), (1, 4)) == (1 - 2) / 4
 
 
+def test_cliffs_delta_of_many_runs_needs_no_table_of_pairs() -> None:
+    baseline = tuple(float(number % 1000) for number in range(200_000))
+    assert stats.cliffs_delta(baseline, tuple(reversed(baseline))) == 0
+    assert stats.cliffs_delta(baseline, tuple(value + 1000 for value in baseline)) == 1
+
+
 def test_the_quotient_of_the_sides_values_is_the_ratio() -> None:
     ratio = stats.compare(Sample(A), Sample(B))
     assert ratio.value == pytest.approx(stats.summarise(B).value / stats.summarise(A).value)
