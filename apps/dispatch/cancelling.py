@@ -35,9 +35,15 @@ def cancel_campaign(*, campaign: Campaign, by: User | None, now: datetime) -> Ca
     if not done:
         return Cancellation(changed=False, state="", message="Every job has ended already: nothing to cancel.")
     Campaign.objects.filter(pk=campaign.pk, cancelled_at=None).update(cancelled_at=now)
-    message = f"Cancelled {len(done) - stopping} of the campaign's waiting jobs"
-    message += f"; {stopping} running will stop when the agent has cleaned up." if stopping else "."
+    message = _said(waiting=len(done) - stopping, stopping=stopping)
     return Cancellation(changed=True, state="cancelling" if stopping else "cancelled", message=message)
+
+
+def _said(*, waiting: int, stopping: int) -> str:
+    ended = f"Cancelled the {f'{waiting:,} waiting jobs' if waiting > 1 else 'waiting job'}" if waiting else ""
+    jobs = f"{stopping:,} running job{'' if stopping == 1 else 's'}"
+    stops = f"{jobs} will stop when the agent has cleaned up" if stopping else ""
+    return f"{'; '.join(part for part in (ended, stops) if part)}."
 
 
 def _cancel(job: Job, *, by: User | None, now: datetime) -> Cancellation:

@@ -35,6 +35,14 @@ __all__ = [
 
 MAX_BATCH = 8 * 1024 * 1024
 MAX_ARTIFACT = 64 * 1024 * 1024
+# What the statements of sysbench's tests are, and the options that leave some of them out of oltp_read_write.
+READ_TESTS = ("oltp_point_select", "oltp_read_only")
+WRITE_TESTS = ("oltp_write_only", "oltp_insert", "oltp_update_index")
+BOTH_TEST = "oltp_read_write"
+MIX_OPTIONS = {
+    *("point_selects", "range_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges"),
+    *("index_updates", "non_index_updates", "delete_inserts"),
+}
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 ARTIFACT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}\Z")
 MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(?:;.*)?\Z")
@@ -191,7 +199,7 @@ def submit(
     for tag in tags:
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
     parsed = sysbench.parse(output)
-    _check_output(parsed, load_level=load_level, warmup=warmup)
+    _check_output(parsed, workload=workload, load_level=load_level, warmup=warmup)
     covered = headlines.measured_phase(parsed, offset=0.0)
     start, end = covered or (0.0, 0.0)
     sha256 = storage.keep(output)
@@ -302,7 +310,7 @@ def _require_same_end(run: Run, message: wire.RunEndMessage, artifacts: list[dic
     _require(same, "outcome", f"run {run.uid} ended as {run.outcome}, not {message.outcome}")
 
 
-def _check_output(parsed: sysbench.Parsed, *, load_level: LoadLevel, warmup: float) -> None:
+def _check_output(parsed: sysbench.Parsed, *, workload: Workload, load_level: LoadLevel, warmup: float) -> None:
     """What the output says of itself wins over its description: a contradiction is refused."""
     if parsed.threads is not None and parsed.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {parsed.threads}")
@@ -315,6 +323,22 @@ def _check_output(parsed: sysbench.Parsed, *, load_level: LoadLevel, warmup: flo
     _require(
         abs(begin - warmup) <= 1, "warmup", f"is {warmup:g} s, but the totals begin at the checkpoint at {begin} s"
     )
+    _check_mix(parsed, workload.parameters)
+
+
+def _check_mix(parsed: sysbench.Parsed, parameters: Mapping[str, Any]) -> None:
+    """A test that only reads has no writes in its totals, and so on; a test not known here may have any mix."""
+    if not {"reads", "writes", "transactions"} <= parsed.totals.keys():
+        return
+    test = str(parameters.get("test"))
+    reads, writes = (int(parsed.totals[name].value) for name in ("reads", "writes"))
+    said = f"is {test}, but the output counts {reads:,} reads and {writes:,} writes"
+    remedy = "name the test that printed it, or send the output of this one"
+    ran_both = (
+        bool(reads and writes) or not parsed.totals["transactions"].value or bool(MIX_OPTIONS & parameters.keys())
+    )
+    possible = {**dict.fromkeys(READ_TESTS, not writes), **dict.fromkeys(WRITE_TESTS, not reads), BOTH_TEST: ran_both}
+    _require(possible.get(test, True), "workload.parameters.test", f"{said}: {remedy}")
 
 
 def _require_no_nul(field: str, value: Any) -> None:

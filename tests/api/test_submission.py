@@ -1,9 +1,11 @@
 """Submitting a finished run without an agent: what is stored, what is refused, and that twice is once."""
 
+import errno
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.core.files.storage import default_storage
 from rest_framework.test import APIClient
 
 from apps.catalog.models import System
@@ -119,6 +121,10 @@ def test_the_rate_is_taken_from_the_output(engineer: APIClient) -> None:
         ({"workload": {"parameters": {"test": {"a": 1}}}}, "workload.parameters.test"),
         ({"workload": {"parameters": {"threads": 4}}}, "workload.parameters.threads"),
         ({"load_level": {"threads": 4}}, "load_level.threads"),
+        (
+            {"workload": {"parameters": {"test": "oltp_write_only", "tables": 4, "table_size": 9}}},
+            "workload.parameters.test",
+        ),
         ({"load_level": {"rate": 100}}, "load_level.rate"),
         ({"load_level": {"threads": "many"}}, "load_level.threads"),
         ({"load_level": 4}, "load_level"),
@@ -240,6 +246,29 @@ def test_a_form_of_a_thousand_fields_is_a_problem(engineer: APIClient) -> None:
     answer = send(engineer, None, tag=["x"] * 1500)
     assert answer.status_code in (400, 413)
     assert answer["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("length", ["many", "-1"])
+def test_length_that_is_no_number_is_a_problem(engineer: APIClient, length: str) -> None:
+    answer = engineer.post("/api/v1/runs/", b"x", content_type="multipart/form-data; boundary=b", CONTENT_LENGTH=length)
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert f"Content-Length is '{length}'" in answer.json()["detail"]
+
+
+def test_full_disk_stores_nothing_and_is_named_with_its_remedy(
+    engineer: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(default_storage, "save", full)
+        answer = send(engineer, a_description())
+    assert (answer.status_code, answer["Content-Type"]) == (507, "application/problem+json")
+    assert "Free space" in answer.json()["detail"]
+    assert not Run.objects.exists()
+    assert not System.objects.exists()
+    assert send(engineer, a_description()).status_code == 201
 
 
 def test_submitting_needs_an_engineer(anyone: APIClient, reader: APIClient) -> None:

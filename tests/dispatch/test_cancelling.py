@@ -1,5 +1,7 @@
 """Cancel works in every state and says what it did."""
 
+from datetime import timedelta
+
 import pytest
 
 from apps.dispatch import leases
@@ -47,9 +49,26 @@ def test_campaign_cancels_what_is_not_final(db: None) -> None:
         *["cancelled"] * 3,
     ]
     assert (done.changed, done.state) == (True, "cancelling")
-    assert "3" in done.message
+    assert done.message == ("Cancelled the 3 waiting jobs; 1 running job will stop when the agent has cleaned up.")
     campaign.refresh_from_db()
     assert campaign.cancelled_at == START
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        (["queued"], "Cancelled the waiting job."),
+        (["queued", "matched"], "Cancelled the 2 waiting jobs."),
+        (["running"], "1 running job will stop when the agent has cleaned up."),
+    ],
+)
+def test_the_message_counts_what_was_cancelled(db: None, states: list[str], said: str) -> None:
+    campaign = a_campaign(a_system(), repetitions=len(states))
+    lease = {"attempt": 1, "started_at": START, "lease_expires_at": START + timedelta(minutes=1)}
+    for job, state in zip(campaign.jobs.all(), states, strict=True):
+        held = {} if state == "queued" else {"agent": an_agent(job.system), **lease}
+        Job.objects.filter(pk=job.pk).update(state=state, **held)
+    assert cancel_campaign(campaign=campaign, by=None, now=START).message == said
 
 
 def test_ended_campaign_is_left_alone(db: None) -> None:

@@ -9,7 +9,7 @@ from apps.runs import ingest, storage
 from apps.runs.ingest import Refused
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
 from tests.builders import START, a_load_level, a_system, a_workload
-from tests.runs.uploads import OUTPUT, an_open_run, an_upload
+from tests.runs.uploads import OUTPUT, RECORDINGS, an_open_run, an_upload
 from workers import wire
 
 pytestmark = pytest.mark.django_db
@@ -212,7 +212,9 @@ def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
 
 def submitted(**fields: Any) -> Run:
     defaults: dict[str, Any] = {"output": OUTPUT, "started_at": START, "warmup": 0}
-    for name, build in (("system", a_system), ("workload", a_workload), ("load_level", a_load_level)):
+    # Of what printed OUTPUT.
+    fields.setdefault("workload", a_workload("oltp_read_write"))
+    for name, build in (("system", a_system), ("load_level", a_load_level)):
         if name not in fields:
             fields[name] = build()
     return ingest.submit(**{**defaults, **fields})
@@ -230,7 +232,7 @@ def test_a_submitted_output_becomes_a_run_that_can_be_sealed() -> None:
 
 
 def test_submitting_twice_under_one_uid_is_one_run() -> None:
-    what: dict[str, Any] = {"uid": uuid4(), "system": a_system(), "workload": a_workload(), "tags": ["x"]}
+    what: dict[str, Any] = {"uid": uuid4(), "system": a_system(), "tags": ["x"]}
     first = submitted(**what)
     ingest.seal(run_id=first.pk)
     assert submitted(**what).pk == first.pk
@@ -259,6 +261,48 @@ def test_a_description_that_contradicts_its_output_is_refused(fields: dict[str, 
         submitted(**fields)
     assert refused.value.field == field
     assert not Run.objects.exists()
+
+
+SINGLE = RECORDINGS / "sysbench_single"
+MIXES = {
+    "oltp_read_write": SINGLE / "oltp_read_write_t4_p95_hist.txt",
+    "oltp_point_select": SINGLE / "oltp_point_select_t4_p95_hist.txt",
+    "oltp_read_only": RECORDINGS / "galera_120s" / "phase4_ro_t4_reader.txt",
+    "oltp_write_only": SINGLE / "oltp_write_only_t4_p95_hist.txt",
+    "oltp_insert": SINGLE / "oltp_insert_t4_p95_hist.txt",
+    "oltp_update_index": SINGLE / "oltp_update_index_t4_p95_hist.txt",
+}
+
+
+@pytest.mark.parametrize("test", MIXES)
+def test_an_output_goes_with_the_test_that_printed_it(test: str) -> None:
+    assert submitted(workload=a_workload(test), output=MIXES[test].read_bytes()).state == "ended"
+
+
+@pytest.mark.parametrize(
+    ("test", "printed"),
+    [
+        ("oltp_write_only", "oltp_point_select"),
+        ("oltp_write_only", "oltp_read_write"),
+        ("oltp_insert", "oltp_read_only"),
+        ("oltp_update_index", "oltp_read_write"),
+        ("oltp_point_select", "oltp_read_write"),
+        ("oltp_read_only", "oltp_insert"),
+        ("oltp_read_write", "oltp_write_only"),
+        ("oltp_read_write", "oltp_point_select"),
+    ],
+)
+def test_an_output_whose_statements_are_of_another_test_is_refused(test: str, printed: str) -> None:
+    with pytest.raises(Refused, match=f"is {test}, but the output counts .* writes: name the test") as refused:
+        submitted(workload=a_workload(test), output=MIXES[printed].read_bytes())
+    assert refused.value.field == "workload.parameters.test"
+    assert not Run.objects.exists()
+
+
+def test_a_mix_without_its_writes_may_be_an_option_of_the_workload() -> None:
+    no_writes = {"index_updates": 0, "non_index_updates": 0, "delete_inserts": 0}
+    output = MIXES["oltp_read_only"].read_bytes()
+    assert submitted(workload=a_workload("oltp_read_write", **no_writes), output=output).state == "ended"
 
 
 def test_the_sweep_finds_what_ended_and_is_not_sealed() -> None:
