@@ -126,12 +126,12 @@ def register(description: dict[str, Any], *, at: str = "") -> Registered:
     created = not System.objects.filter(slug=message.slug).exists()
     try:
         with transaction.atomic():
-            system, warnings = services.register_system(message=message, hardware=hardware)
-            if warnings and not created:
-                raise conflict(f"{at}slug", "; ".join(warnings))
+            registered = services.register_system(message=message, hardware=hardware)
+            if registered.differences and not created:
+                raise conflict(f"{at}slug", "; ".join(registered.differences))
     except services.InvalidParameters as error:
         raise invalid(f"{at}{error.field}", error.message) from error
-    return Registered(system=system, created=created, warnings=warnings)
+    return Registered(system=registered.system, created=created, warnings=[*registered.notes, *registered.differences])
 
 
 class Systems(APIView):

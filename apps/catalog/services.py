@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Q
@@ -39,6 +39,14 @@ class InvalidParameters(ValueError):
         super().__init__(f"{field}: {message}")
         self.field = field
         self.message = message
+
+
+class Registration(NamedTuple):
+    """`differences`: where the message contradicts what the catalog keeps; `notes`: what was added, for information."""
+
+    system: System
+    differences: list[str]
+    notes: list[str]
 
 
 def metrics_for(keys: Iterable[str]) -> dict[str, Metric]:
@@ -97,7 +105,7 @@ def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") ->
 
 
 @transaction.atomic
-def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessage]) -> tuple[System, list[str]]:
+def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessage]) -> Registration:
     """The system as the catalog has it, created with all it needs where missing, and how `message` differs from it.
 
     Raises InvalidParameters, for example for a hardware class that neither the catalog nor `hardware` describes.
@@ -108,7 +116,7 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
     _require("@" not in message.endpoint, "endpoint", "must be host and port; user and password stay with the agent")
     described = {entry.slug: entry for entry in hardware}
     platform, is_new = _platform(message.platform)
-    warnings = [_new_platform_warning(message)] if is_new else []
+    notes = [_new_platform_note(message)] if is_new else []
     hardware_class = _hardware_class(message.hardware_class, described)
     nodes = message.nodes or [NodeMessage(name="db1")]
     classes = {node.name: _hardware_class(node.hardware_class or message.hardware_class, described) for node in nodes}
@@ -131,8 +139,8 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
             Node.objects.create(
                 system=system, name=node.name, role=node.role, zone=node.zone, hardware_class=classes[node.name]
             )
-        return system, warnings
-    warnings += _differences(
+        return Registration(system, [], notes)
+    differences = _differences(
         system=system,
         message=message,
         release=release,
@@ -143,8 +151,8 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
     used = {hardware_class.slug: hardware_class, **{found.slug: found for found in classes.values()}}
     for entry in hardware:
         if entry.slug in used:
-            warnings += _hardware_differences(used[entry.slug], entry)
-    return system, warnings
+            differences += _hardware_differences(used[entry.slug], entry)
+    return Registration(system, differences, notes)
 
 
 @transaction.atomic
@@ -241,7 +249,7 @@ def _workload_name(parameters: Mapping[str, Any]) -> str:
     return ", ".join([f"{parameters['test']} {size}", *extra])[:120]
 
 
-def _new_platform_warning(message: SystemMessage) -> str:
+def _new_platform_note(message: SystemMessage) -> str:
     return f"platform {message.platform!r} was not in the catalog and was added without a description"
 
 
@@ -298,7 +306,7 @@ def _differences(
     told = {node.name: (node.role, node.zone, classes[node.name].slug) for node in nodes}
     ours.append(("nodes", known, told))
     return [
-        f"system {system.slug}: the catalog keeps {field} {before!r}; the agent says {after!r}. "
+        f"system {system.slug}: the catalog keeps {field} {before!r}; this message says {after!r}. "
         "Give the changed system a slug of its own"
         for field, before, after in ours
         if before != after
@@ -308,7 +316,7 @@ def _differences(
 def _hardware_differences(known: HardwareClass, entry: HardwareMessage) -> list[str]:
     pairs = [("vcpu", known.vcpu, entry.vcpu), ("memory_bytes", known.memory_bytes, entry.memory_bytes)]
     return [
-        f"hardware class {entry.slug}: the catalog keeps {field} {before}; the agent says {after}"
+        f"hardware class {entry.slug}: the catalog keeps {field} {before}; this message says {after}"
         for field, before, after in pairs
         if before is not None and before != after
     ]

@@ -111,8 +111,8 @@ def test_a_bad_load_level_names_its_field(level: dict[str, Any], field: str) -> 
 
 def test_a_system_is_registered_with_all_it_needs() -> None:
     services.seed()
-    system, warnings = services.register_system(message=a_message(), hardware=[SMALL])
-    assert warnings == []
+    system, differences, notes = services.register_system(message=a_message(), hardware=[SMALL])
+    assert (differences, notes) == ([], [])
     assert (system.release.platform.slug, system.release.version_key) == ("mariadb", [10, 11, 19])
     assert system.hardware_class.memory_bytes == 2**33
     assert system.labels == ["system:one"]
@@ -122,9 +122,9 @@ def test_a_system_is_registered_with_all_it_needs() -> None:
 
 def test_registering_again_changes_nothing() -> None:
     services.seed()
-    first, _ = services.register_system(message=a_message(), hardware=[SMALL])
-    second, warnings = services.register_system(message=a_message(), hardware=[SMALL])
-    assert (second.pk, warnings, second.nodes.count()) == (first.pk, [], 1)
+    first = services.register_system(message=a_message(), hardware=[SMALL]).system
+    second, differences, notes = services.register_system(message=a_message(), hardware=[SMALL])
+    assert (second.pk, differences, notes, second.nodes.count()) == (first.pk, [], [], 1)
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,11 @@ def test_registering_again_changes_nothing() -> None:
 )
 def test_a_system_that_differs_is_kept_and_told(change: dict[str, Any], words: str) -> None:
     services.seed()
-    first, _ = services.register_system(message=a_message(), hardware=[SMALL])
+    first = services.register_system(message=a_message(), hardware=[SMALL]).system
     before = System.objects.values().get()
-    _, warnings = services.register_system(message=a_message(**change), hardware=[SMALL])
-    assert any(f"keeps {words} " in warning for warning in warnings)
+    _, differences, notes = services.register_system(message=a_message(**change), hardware=[SMALL])
+    assert any(f"keeps {words} " in difference for difference in differences)
+    assert notes == []
     assert System.objects.values().get(pk=first.pk) == before
 
 
@@ -151,23 +152,24 @@ def test_hardware_that_differs_is_kept_and_told() -> None:
     services.seed()
     services.register_system(message=a_message(), hardware=[SMALL])
     bigger = HardwareMessage(slug="box", name="Box", vcpu=4, memory_bytes=2**33)
-    _, warnings = services.register_system(message=a_message(), hardware=[bigger])
-    assert warnings == ["hardware class box: the catalog keeps vcpu 2; the agent says 4"]
+    _, differences, _ = services.register_system(message=a_message(), hardware=[bigger])
+    assert differences == ["hardware class box: the catalog keeps vcpu 2; this message says 4"]
     assert HardwareClass.objects.get(slug="box").vcpu == 2
 
 
 def test_a_platform_that_is_new_is_added_and_told() -> None:
-    system, warnings = services.register_system(message=a_message(platform="tidb"), hardware=[SMALL])
+    system, differences, notes = services.register_system(message=a_message(platform="tidb"), hardware=[SMALL])
     assert system.release.platform.slug == "tidb"
-    assert warnings == ["platform 'tidb' was not in the catalog and was added without a description"]
+    assert differences == []
+    assert notes == ["platform 'tidb' was not in the catalog and was added without a description"]
 
 
 @pytest.mark.parametrize("said", ["MHA", "mha", "MariaDB"])
 def test_a_platform_is_known_by_slug_or_name_in_any_case(said: str) -> None:
     services.seed()
     count = Platform.objects.count()
-    _, warnings = services.register_system(message=a_message(platform=said), hardware=[SMALL])
-    assert (warnings, Platform.objects.count()) == ([], count)
+    notes = services.register_system(message=a_message(platform=said), hardware=[SMALL]).notes
+    assert (notes, Platform.objects.count()) == ([], count)
 
 
 @pytest.mark.parametrize(
