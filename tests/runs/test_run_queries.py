@@ -76,6 +76,18 @@ def test_the_newest_come_first_and_pages_follow_each_other() -> None:
     assert first == [runs[4], runs[3]]
     assert [row.id for row in queries.list_runs(RunFilter(), limit=2, before=first[-1])] == [runs[2], runs[1]]
     assert queries.list_runs(RunFilter(), before=runs[0]) == []
+    assert queries.list_runs(RunFilter(), before=max(runs) + 1) == []
+
+
+def test_a_run_stored_late_is_listed_by_when_it_started() -> None:
+    measured_here = [a_run(started_at=START + timedelta(hours=hour)).pk for hour in (5, 5, 6)]
+    imported = [a_run(started_at=START + timedelta(hours=hour)).pk for hour in (7, 4, 5)]
+    expected = [imported[0], measured_here[2], imported[2], measured_here[1], measured_here[0], imported[1]]
+    assert ids() == expected
+    walked: list[int] = []
+    while found := queries.list_runs(RunFilter(), limit=1, before=walked[-1] if walked else None):
+        walked += [row.id for row in found]
+    assert walked == expected
 
 
 def test_every_filter_restricts() -> None:
@@ -248,7 +260,7 @@ def test_runs_are_read_by_indexes() -> None:
         {"since": START, "until": START + timedelta(minutes=30)},
         {"systems": (run.system.slug,), "workloads": (run.workload_id,)},
     ):
-        chosen = listing._filtered(RunFilter(**fields)).order_by("-id")[:50]
+        chosen = listing._filtered(RunFilter(**fields)).order_by(*listing.NEWEST_FIRST)[:50]
         found = scans(chosen.values(*listing.OWN, **listing.COLUMNS))
         assert found, fields
         assert "Seq Scan" not in found, fields

@@ -9,7 +9,7 @@ from django.db.models import Case, When
 
 from apps.catalog.models import HardwareClass
 from apps.runs.models import Artifact, Event, Measurement, Run, RunNode
-from apps.runs.queries.listing import RunRow, rows_of
+from apps.runs.queries.listing import NEWEST_FIRST, RunRow, rows_of
 
 MOST_SIBLINGS = 100
 
@@ -115,7 +115,9 @@ def load_run(run_id: int) -> RunDetail:
     ).get(pk=run_id)
     alike = Run.objects.filter(system=run.system, workload=run.workload, load_level=run.load_level)
     # The run itself first, then the newest of the others.
-    (own, *siblings) = rows_of(alike.order_by(Case(When(pk=run_id, then=0), default=1), "-id")[: MOST_SIBLINGS + 1])
+    (own, *siblings) = rows_of(
+        alike.order_by(Case(When(pk=run_id, then=0), default=1), *NEWEST_FIRST)[: MOST_SIBLINGS + 1]
+    )
     job_id, attempt = Run.objects.values_list("job_run__job_id", "job_run__attempt").get(pk=run_id)
     return RunDetail(
         row=own,

@@ -90,6 +90,8 @@ COLUMNS = {
     "campaign_name": F("job_run__job__campaign__name"),
 }
 OWN = ("id", "started_at", "workload_id", "repetition", "state", "outcome", "reason", "provenance", "tags")
+# Imported runs are stored long after they were measured: their ids tell nothing. As the index run_newest has it.
+NEWEST_FIRST = ("-started_at", "-id")
 TEXT_COLUMNS = (
     "system__name",
     "system__slug",
@@ -102,11 +104,18 @@ TEXT_COLUMNS = (
 
 
 def list_runs(run_filter: RunFilter, *, limit: int = 50, before: int | None = None) -> list[RunRow]:
-    """The newest `limit` runs by id; `before`: those with a smaller id, for the next page. Two queries."""
+    """The `limit` runs that started last; `before`: those after this run in the list, for the next page.
+
+    Two queries, three with `before`; none is after a run that there is not.
+    """
     chosen = _filtered(run_filter)
     if before is not None:
-        chosen = chosen.filter(pk__lt=before)
-    return rows_of(chosen.order_by("-id")[:limit])
+        started_at = Run.objects.filter(pk=before).values_list("started_at", flat=True).first()
+        if started_at is None:
+            return []
+        # The first condition alone is one that the index can begin at.
+        chosen = chosen.filter(Q(started_at__lte=started_at), Q(started_at__lt=started_at) | Q(pk__lt=before))
+    return rows_of(chosen.order_by(*NEWEST_FIRST)[:limit])
 
 
 def rows_of(runs: QuerySet[Run]) -> list[RunRow]:
