@@ -4,11 +4,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.runs.models import Run
 from apps.runs.queries import RunFilter
+
+# Tags are not held apart from their runs: those of so many of the newest runs are offered, however many there are.
+TAGGED_RUNS = 2000
+OLDER_TAGS = f"Tags of the latest {TAGGED_RUNS:,} runs; write an older one under Words."
 
 
 @dataclass(frozen=True)
@@ -20,11 +25,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Facet:
-    """One filter with its choices; only what some run has is offered."""
+    """One filter with its choices; only what some run has is offered. `note`: what is not offered, and what to do."""
 
     name: str
     label: str
     choices: tuple[Choice, ...]
+    note: str = ""
 
     @property
     def chosen(self) -> int:
@@ -56,9 +62,10 @@ class Filters:
 
 
 def read(query: QueryDict) -> Filters:
-    """A constant number of queries: one for each kind of thing that can be chosen."""
+    """One query for each kind of thing that can be chosen, and one for each asked tag that no recent run has."""
     problems: list[str] = []
-    offered = _offered()
+    tags, all_tags = _tags(query.getlist("tag"))
+    offered = _offered(tags)
     chosen: dict[str, tuple[str, ...]] = {}
     for name, _, options in offered:
         known = {value for value, _ in options}
@@ -83,7 +90,12 @@ def read(query: QueryDict) -> Filters:
         text=text,
     )
     facets = tuple(
-        Facet(name, label, tuple(Choice(value, words, value in chosen[name]) for value, words in options))
+        Facet(
+            name,
+            label,
+            tuple(Choice(value, words, value in chosen[name]) for value, words in options),
+            note="" if name != "tag" or all_tags else OLDER_TAGS,
+        )
         for name, label, options in offered
     )
     return Filters(
@@ -99,24 +111,36 @@ def read(query: QueryDict) -> Filters:
 Options = list[tuple[str, str]]
 
 
-def _offered() -> list[tuple[str, str, Options]]:
-    systems = System.objects.filter(runs__isnull=False)
-    platforms = Platform.objects.filter(releases__systems__in=systems).distinct()
-    releases = Release.objects.filter(systems__in=systems).select_related("platform").distinct()
-    hardware = HardwareClass.objects.filter(systems__in=systems).distinct()
-    workloads = Workload.objects.filter(runs__isnull=False).distinct()
-    tags = sorted({tag for row in Run.objects.exclude(tags=[]).values_list("tags").distinct() for tag in row[0]})
+def _offered(tags: Iterable[str]) -> list[tuple[str, str, Options]]:
+    # From the small tables, each row looked up once in an index of the runs: joins would read every run.
+    systems = System.objects.filter(Exists(Run.objects.order_by().filter(system=OuterRef("pk"))))
+    workloads = Workload.objects.filter(Exists(Run.objects.order_by().filter(workload=OuterRef("pk"))))
+    measured = list(systems)
+    platforms = Platform.objects.filter(releases__systems__in=measured).distinct()
+    releases = Release.objects.filter(systems__in=measured).select_related("platform").distinct()
+    hardware = HardwareClass.objects.filter(systems__in=measured).distinct()
     return [
         ("platform", "Platform", [(platform.slug, platform.name) for platform in platforms]),
         ("release", "Release", [(str(release.pk), str(release)) for release in releases]),
         ("hardware", "Hardware", [(one.slug, one.name) for one in hardware]),
-        ("system", "System", [(system.slug, system.name) for system in systems.distinct()]),
+        ("system", "System", [(system.slug, system.name) for system in measured]),
         ("workload", "Workload", [(str(workload.pk), str(workload)) for workload in workloads]),
         ("state", "State", [(str(value), str(label)) for value, label in Run.State.choices]),
         ("outcome", "Outcome", [(str(value), str(label).lower()) for value, label in Run.Outcome.choices]),
         ("provenance", "Origin", [(str(value), str(label)) for value, label in Run.Provenance.choices]),
         ("tag", "Tag", [(tag, tag) for tag in tags]),
     ]
+
+
+def _tags(asked: Iterable[str]) -> tuple[list[str], bool]:
+    """The tags of the newest runs and those of `asked` that an older one has; whether these were all runs."""
+    newest = Run.objects.order_by("-started_at", "-id").values_list("tags", flat=True)[:TAGGED_RUNS]
+    rows = list(newest)
+    found = {tag for tags in rows for tag in tags}
+    for tag in set(asked) - found:
+        if "\0" not in tag and Run.objects.filter(tags__contains=[tag]).exists():
+            found.add(tag)
+    return sorted(found), len(rows) < TAGGED_RUNS
 
 
 def _numbers(values: Iterable[str]) -> tuple[int, ...]:

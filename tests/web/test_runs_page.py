@@ -1,11 +1,18 @@
 """The list of runs."""
 
+from datetime import timedelta
+
 import pytest
+from django.db import connection
+from django.http import QueryDict
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.catalog.models import Platform
-from tests.builders import a_load_level, a_measured_run, a_run, a_system, a_workload
+from apps.web import run_filters
+from tests.builders import START, a_load_level, a_measured_run, a_run, a_system, a_workload
+from tests.runs.test_run_queries import many_runs
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +90,48 @@ def test_a_filter_that_makes_no_sense_is_named_and_left_out(client: Client, name
     assert value in page
     assert "was left out" in page
     assert _ids(page) == [run.pk]
+
+
+def test_only_what_some_run_has_is_offered(client: Client) -> None:
+    pxc = Platform.objects.create(slug="pxc", name="PXC")
+    a_system("unused", platform=pxc)
+    workload = a_workload("oltp_insert", tables=3)
+    run = a_run(system=a_system("used"))
+    offered = {facet.name: [choice.value for choice in facet.choices] for facet in run_filters.read(QueryDict()).facets}
+    assert (offered["platform"], offered["system"]) == (["mariadb"], ["used"])
+    assert offered["workload"] == [str(run.workload_id)] != [str(workload.pk)]
+    assert (offered["release"], offered["hardware"]) == ([str(run.system.release_id)], ["small"])
+
+
+def test_tags_of_the_newest_runs_are_offered_and_an_older_one_can_be_asked_for(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_filters, "TAGGED_RUNS", 2)
+    runs = [
+        a_run(tags=tags, started_at=START + timedelta(hours=hour))
+        for hour, tags in enumerate((["old"], [], ["b", "a"]))
+    ]
+    page = client.get("/runs/").content.decode()
+    assert [name for name in ("old", "a", "b") if f'name="tag" value="{name}"' in page] == ["a", "b"]
+    assert "write an older one under Words" in page
+    page = client.get("/runs/?tag=old").content.decode()
+    assert '<input type="checkbox" name="tag" value="old" checked>' in page
+    assert _ids(page) == [runs[0].pk]
+    assert "was left out" in client.get("/runs/?tag=never").content.decode()
+
+
+def test_the_filters_read_many_runs_by_indexes(
+    django_assert_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_filters, "TAGGED_RUNS", 50)
+    many_runs()
+    with CaptureQueriesContext(connection) as captured, django_assert_num_queries(6):
+        run_filters.read(QueryDict())
+    for query in captured.captured_queries:
+        with connection.cursor() as cursor:
+            cursor.execute("EXPLAIN " + query["sql"])
+            plan = "\n".join(row for (row,) in cursor.fetchall())
+        assert "Seq Scan on runs_run" not in plan, plan
 
 
 def test_htmx_gets_the_table_alone_and_caches_keep_it_apart(client: Client) -> None:
