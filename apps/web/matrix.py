@@ -1,13 +1,16 @@
-"""The matrix of the Overview: what was measured of each workload on each platform. One query."""
+"""The matrix of the Overview: what was measured of each workload on each platform. One query.
+
+Shipped examples only fill the place of runs that are not there yet: they never stand among others.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Aggregate, Count, F, FloatField, Max, Min
+from django.db.models import Aggregate, Count, F, FloatField, Max, Min, Q
 
 from apps.catalog.models import LoadLevel
-from apps.runs.models import Measurement
+from apps.runs.models import Measurement, Run
 from apps.web.addresses import runs_address
 
 
@@ -21,13 +24,18 @@ class Median(Aggregate):
 
 @dataclass(frozen=True)
 class Cell:
-    """Throughput of all complete runs of a workload on a platform at the row's load: median and range."""
+    """Throughput of all complete runs of a workload on a platform at the row's load: median and range.
+
+    `origin` is where all of them come from; None: agents measured some, and `submitted` of them were submitted.
+    """
 
     median: float
     lowest: float
     highest: float
     runs: int
     systems: int
+    submitted: int
+    origin: str | None
     address: str
 
 
@@ -81,8 +89,13 @@ def load_matrix() -> Matrix:
 
 def _groups() -> Any:
     platform = "run__system__release__platform"
+    complete = Measurement.objects.filter(
+        metric__key="client.throughput", run__state=Run.State.SEALED, run__outcome=Run.Outcome.SUCCEEDED
+    ).order_by()
+    is_example = Q(run__provenance=Run.Provenance.EXAMPLE)
+    measured = complete.exclude(is_example).values("run__workload")
     return (
-        Measurement.objects.filter(metric__key="client.throughput", run__state="sealed", run__outcome="succeeded")
+        complete.exclude(is_example, run__workload__in=measured)
         .values(
             unit=F("metric__unit"),
             slug=F(f"{platform}__slug"),
@@ -100,6 +113,8 @@ def _groups() -> Any:
             highest=Max("value"),
             runs=Count("run"),
             systems=Count("run__system", distinct=True),
+            submitted=Count("run", filter=Q(run__provenance=Run.Provenance.SUBMITTED)),
+            examples=Count("run", filter=is_example),
         )
         .order_by("platform", "workload")
     )
@@ -108,11 +123,23 @@ def _groups() -> Any:
 def _cell(workload: int, group: dict[str, Any] | None) -> Cell | None:
     if group is None:
         return None
+    origins = _origins(group)
     return Cell(
         median=group["median"],
         lowest=group["lowest"],
         highest=group["highest"],
         runs=group["runs"],
         systems=group["systems"],
-        address=runs_address(workload=workload, platform=group["slug"]),
+        submitted=group["submitted"],
+        origin=origins[0] if len(origins) == 1 else None,
+        address=runs_address(workload=workload, platform=group["slug"], provenance=origins),
     )
+
+
+def _origins(group: dict[str, Any]) -> list[str]:
+    counts = {
+        Run.Provenance.AGENT: group["runs"] - group["submitted"] - group["examples"],
+        Run.Provenance.SUBMITTED: group["submitted"],
+        Run.Provenance.EXAMPLE: group["examples"],
+    }
+    return [str(provenance) for provenance, runs in counts.items() if runs]

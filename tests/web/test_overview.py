@@ -51,6 +51,52 @@ def test_only_complete_runs_count_in_the_matrix() -> None:
     assert load_matrix().rows == ()
 
 
+def test_examples_make_room_for_any_other_run_of_the_workload() -> None:
+    system, level, insert = a_system(), a_load_level(4), a_workload("oltp_insert")
+    pxc = a_system(platform=Platform.objects.create(slug="pxc", name="PXC"))
+    for side in (system, pxc):
+        for workload in (None, insert):
+            _a_measured_run(900.0, system=side, load_level=level, workload=workload, provenance="example")
+    assert [[cell.origin for cell in row.cells if cell] for row in load_matrix().rows] == [["example"] * 2] * 2
+    _a_measured_run(100.0, system=system, load_level=a_load_level(8))
+    examples, (cell, nothing) = (row.cells for row in load_matrix().rows)
+    assert [each.origin for each in examples if each] == ["example", "example"]
+    assert cell is not None
+    assert (cell.runs, cell.median, cell.origin) == (1, 100.0, "agent")
+    assert nothing is None
+
+
+def test_runs_that_count_nowhere_leave_the_examples_standing() -> None:
+    system = a_system()
+    _a_measured_run(900.0, system=system, provenance="example")
+    _a_measured_run(100.0, system=system, outcome="failed", reason="lost connection")
+    (row,) = load_matrix().rows
+    assert [cell.origin for cell in row.cells if cell] == ["example"]
+
+
+def test_the_matrix_says_which_numbers_agents_did_not_measure(client: Client) -> None:
+    def cell_of() -> str:
+        page = client.get("/").content.decode()
+        matrix = page[page.index("matrix-heading") : page.index("Latest campaigns")]
+        return matrix[matrix.index('<td class="num">') :]
+
+    system = a_system()
+    _a_measured_run(900.0, system=system, provenance="example")
+    assert "mark--example" in cell_of()
+    for _ in range(3):
+        _a_measured_run(100.0, system=system, provenance="submitted")
+    assert "mark--submitted" in cell_of()
+    assert "mark--example" not in cell_of()
+    _a_measured_run(120.0, system=system)
+    mixed = cell_of()
+    assert "4 runs</a>, 3 submitted among them" in mixed
+    assert "provenance=agent&amp;provenance=submitted" in mixed
+    assert "mark--" not in mixed
+    Run.objects.filter(provenance="submitted").update(provenance="agent")
+    assert "among them" not in cell_of()
+    assert "mark--" not in cell_of()
+
+
 def test_a_platform_without_runs_of_a_workload_says_so(client: Client) -> None:
     _a_measured_run(1.0, system=a_system(), workload=a_workload("oltp_insert"))
     pxc = a_system(platform=Platform.objects.create(slug="pxc", name="PXC"))
