@@ -1,5 +1,6 @@
 """The Compare page: two to four sides, answer first."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,11 +12,11 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison import choices, queries
 from apps.comparison.comparability import Weight, withheld_places
-from apps.comparison.values import Comparison, Level
+from apps.comparison.values import NO_VALUES, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import queries as published
-from apps.web.compare_charts import SeriesView, chart_data
-from apps.web.compare_words import answers, label, table
+from apps.web.compare_charts import SECONDS_RUNS, SeriesView, chart_data
+from apps.web.compare_words import answers, difference_summary, label, table, value_note, value_words
 from apps.web.pages import render_page
 
 # Longer lists of runs or variables are folded.
@@ -138,8 +139,8 @@ def _level(comparison: Comparison, address: Address) -> Level | None:
 def _nothing(comparison: Comparison, address: Address) -> str:
     """Why there is nothing to compare."""
     where = f" in campaign {address.campaign}" if address.campaign is not None else ""
-    left_out = len(comparison.left_out)
-    kept_out = f": the {left_out} runs there are did not succeed or are not complete" if left_out else ""
+    left_out = sum(runs for _, runs in _left_out(comparison))
+    kept_out = f": the {left_out:,} runs there are did not succeed or are not complete" if left_out else ""
     return f"none of these sides has a complete run of {comparison.workload.name}{where}{kept_out}"
 
 
@@ -193,6 +194,7 @@ def _picker(address: Address) -> dict[str, Any]:
 def _context(comparison: Comparison, address: Address, level: Level | None) -> dict[str, Any]:
     view = SeriesView(level=level, apart=address.apart)
     differences = comparison.differences
+    columns = _columns(comparison)
     return {
         "comparison": comparison,
         "baseline": comparison.sides[0],
@@ -200,7 +202,9 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "answers": answers(comparison),
         "metrics": [{"metric": metric, "label": label(metric)} for metric in comparison.metrics],
         "rows": table(comparison),
-        "columns": _columns(comparison),
+        "columns": columns,
+        "value_note": value_note(comparison, [each["metric"] for each in columns]),
+        "summary": difference_summary(comparison),
         "no_errors": _no_errors(comparison),
         "few_runs": not any(cell.history for cell in comparison.cells),
         "hardware": _hardware(comparison),
@@ -210,7 +214,9 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "fold_runs": len(comparison.runs) > SHOWN_AT_ONCE,
         "runs": _run_rows(comparison),
         "left_out": _left_out(comparison),
+        "older": sum(tally.runs for tally in comparison.tallies) > len(comparison.runs),
         "level": level,
+        "seconds_runs": SECONDS_RUNS,
         "level_links": [
             {"level": each, "url": replace(address, level=each.key).url() + "#seconds"} for each in comparison.levels
         ],
@@ -234,7 +240,9 @@ def _no_errors(comparison: Comparison) -> bool:
 def _columns(comparison: Comparison) -> list[dict[str, Any]]:
     """The metrics of the table; errors only where there were any."""
     shown = [metric for metric in comparison.metrics if metric.kind != "errors" or not _no_errors(comparison)]
-    return [{"metric": metric, "label": label(metric)} for metric in shown]
+    return [
+        {"metric": metric, "label": label(metric), "value_words": value_words(comparison, metric)} for metric in shown
+    ]
 
 
 def _hardware(comparison: Comparison) -> list[dict[str, Any]]:
@@ -287,9 +295,9 @@ def _run_rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _left_out(comparison: Comparison) -> list[tuple[str, int]]:
-    """Reasons in short ("failed") with how many runs each leaves out."""
-    counts: dict[str, int] = {}
-    for run in comparison.left_out:
-        short = run.left_out.partition(":")[0]
-        counts[short] = counts.get(short, 0) + 1
-    return sorted(counts.items(), key=lambda item: -item[1])
+    """Reasons in short ("failed") with how many runs each leaves out, the older ones that are not listed too."""
+    found: Counter[str] = Counter(run.left_out for run in comparison.left_out if run.left_out == NO_VALUES)
+    for tally in comparison.tallies:
+        if tally.left_out:
+            found[tally.left_out] += tally.runs
+    return found.most_common()

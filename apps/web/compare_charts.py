@@ -20,6 +20,8 @@ CUT_ROOM = 2
 MOST_TICKS = 7
 LOG_TICKS = ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
 LINEAR_STEPS = (1, 2, 5, 10)
+# The seconds of so many runs of a side are overlaid, the newest: the browser fetches each.
+SECONDS_RUNS = 20
 
 
 @dataclass(frozen=True)
@@ -159,16 +161,15 @@ def _points(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _series(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
-    positions = {side.slug: side.position for side in comparison.sides}
-    return {
-        "level": view.level.key if view.level else None,
-        "apart": view.apart,
-        "runs": [
-            {"run": run.id, "side": positions[run.side], "repetition": run.repetition}
-            for run in comparison.counted
-            if view.level is not None and run.level == view.level.id
-        ],
-    }
+    """Of each side the newest runs; `runs_total` of all sides together."""
+    level = view.level
+    runs = [run for run in comparison.counted if level is not None and run.level == level.id]
+    newest = [
+        {"run": run.id, "side": side.position, "repetition": run.repetition}
+        for side in comparison.sides
+        for run in [each for each in runs if each.side == side.slug][-SECONDS_RUNS:]
+    ]
+    return {"level": level.key if level else None, "apart": view.apart, "runs": newest, "runs_total": len(runs)}
 
 
 def _finite(value: float | None) -> float | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from apps.comparison.comparability import Difference, Weight
 from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, More, Side
 from apps.core.units import all_digits, format_number
@@ -12,6 +13,10 @@ from apps.core.units import all_digits, format_number
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3
 MOST_DECIMALS = 4
+# Differences named above the answer, and how much of a value is shown there.
+NAMED_DIFFERENCES = 4
+LONGEST_VALUE = 32
+GEOMETRIC_MEAN = "geometric mean"
 NO_HISTORY = "no earlier runs of the same configuration: the spread is judged from these alone"
 ORDER = (
     "better",
@@ -50,6 +55,7 @@ class Entry:
     metric: ComparedMetric
     label: str
     value: float | None
+    kind: str
     spread: str
     title: str
     ratio: str
@@ -60,6 +66,24 @@ class Entry:
     judged: bool
     note: str
     lacking: str
+
+
+@dataclass(frozen=True)
+class Named:
+    """A difference as it is told above the answer: `values` in the order of the sides, empty where told elsewhere."""
+
+    label: str
+    values: str
+    title: str
+
+
+@dataclass(frozen=True)
+class DifferenceSummary:
+    """`named` the important ones, `more` how many important ones are not; `minor` counts the rest in words."""
+
+    named: tuple[Named, ...]
+    more: int
+    minor: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -204,6 +228,50 @@ def interval_text(ratio: Ratio) -> str:
     return f"[{low},\u00a0{high}]"
 
 
+def difference_summary(comparison: Comparison) -> DifferenceSummary:
+    """What must be known before the numbers. The warning about other hardware names both values itself."""
+    important = [each for each in comparison.differences if each.weight is Weight.IMPORTANT]
+    hardware = [each for each in comparison.differences if each.weight is Weight.WITHHOLDS]
+    minor = [each for each in comparison.differences if each.weight is Weight.MINOR]
+    variables = sum(each.field.startswith("variables.") for each in minor)
+    counted = [f"{variables:,} server variable{'' if variables == 1 else 's'}"] if variables else []
+    others = [each.label[0].lower() + each.label[1:] for each in minor if not each.field.startswith("variables.")]
+    named = [Named("hardware", "", ", ".join(each.label for each in hardware))] if hardware else []
+    named += [_named(each) for each in important[:NAMED_DIFFERENCES]]
+    return DifferenceSummary(tuple(named), max(0, len(important) - NAMED_DIFFERENCES), (*others, *counted))
+
+
+def _named(difference: Difference) -> Named:
+    """A setting keeps its name, other labels stand within a sentence."""
+    is_setting = difference.field.startswith("settings.")
+    name = difference.label if is_setting else difference.label[0].lower() + difference.label[1:]
+    short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…" for value in difference.values]
+    return Named(name, " / ".join(short), " / ".join(difference.values))
+
+
+def value_words(comparison: Comparison, metric: ComparedMetric) -> str:
+    """What the values of a metric's column are."""
+    kinds = _kinds(comparison, metric)
+    if len(kinds) > 1:
+        return "geometric mean, or median where a run is zero or negative"
+    return next(iter(kinds), GEOMETRIC_MEAN)
+
+
+def value_note(comparison: Comparison, metrics: Sequence[ComparedMetric]) -> str:
+    """What the values of the whole table are, and what that means for ratios."""
+    medians = [metric for metric in metrics if _kinds(comparison, metric) - {GEOMETRIC_MEAN}]
+    if medians and not any(GEOMETRIC_MEAN in _kinds(comparison, metric) for metric in metrics):
+        return "median over the runs; a run is zero or negative, so that no ratio exists"
+    mean = "geometric mean over the runs, so that dividing two values gives the ratio"
+    if not medians:
+        return mean
+    return f"{mean}; median, without a ratio, where a run is zero or negative ({', '.join(map(label, medians))})"
+
+
+def _kinds(comparison: Comparison, metric: ComparedMetric) -> set[str]:
+    return {cell.summary.kind for cell in comparison.cells if cell.metric == metric.key and cell.summary}
+
+
 def table(comparison: Comparison) -> list[Row]:
     """A row per load level and side."""
     return [_row(comparison, level, side) for level in comparison.levels for side in comparison.sides]
@@ -242,6 +310,7 @@ def _entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
         metric=metric,
         label=label(metric),
         value=summary.value if summary else None,
+        kind=summary.kind if summary and summary.kind != GEOMETRIC_MEAN else "",
         spread=spread,
         title=title,
         ratio=ratio_text(ratio) if ratio else "",

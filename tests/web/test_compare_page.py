@@ -14,8 +14,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
-from apps.comparison import queries
+from apps.comparison import queries, rows
 from apps.comparison.stats import Ratio, Verdict
+from apps.runs.models import Configuration, Measurement, Run, RunNode
 from apps.web.compare import Address
 from apps.web.compare_words import interval_text, ratio_text
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
@@ -159,6 +160,116 @@ def test_the_settings_that_differ_are_shown(client: Client, workload: Workload, 
     row = re.search(r'<tr data-field="settings.sync_binlog".*?</tr>', page(client, address(workload)), re.DOTALL)
     assert row
     assert text_of(row[0]) == "sync_binlog not set 0"
+
+
+def differ(html: str) -> str:
+    found = re.search(r"<p class=\"compare-differ\".*?</p>", html, re.DOTALL)
+    assert found
+    assert found.start() < html.index("data-answer")
+    return text_of(found[0]).replace(" ;", ";")
+
+
+def test_the_differences_stand_above_the_numbers(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    System.objects.filter(slug="a").update(settings={"sync_binlog": "1"})
+    html = page(client, address(workload))
+    assert differ(html) == "The sides differ in: sync_binlog (1 / 0) (below)"
+    assert 'href="#differences"' in html
+    for system, connections in zip(sides, ("100", "200"), strict=True):
+        configuration = Configuration.objects.create(
+            content_hash=f"{system.pk:064x}", variables={"max_connections": connections}
+        )
+        RunNode.objects.create(
+            run=system.runs.earliest("started_at"), number=1, name="db1", configuration=configuration
+        )
+    sides[1].runs.update(started_at=START + timedelta(days=2))
+    assert differ(page(client, address(workload))) == (
+        "The sides differ in: sync_binlog (1 / 0); noted: dates of the runs, 1 server variable (below)"
+    )
+    System.objects.update(settings={})
+    assert differ(page(client, address(workload))) == (
+        "The sides differ in nothing important; noted: dates of the runs, 1 server variable (below)"
+    )
+    RunNode.objects.all().delete()
+    sides[1].runs.update(started_at=START)
+    assert differ(page(client, address(workload))) == "The sides differ in nothing that is recorded."
+
+
+def test_many_and_long_differences_are_told_in_short(client: Client, workload: Workload, sides: object) -> None:
+    System.objects.filter(slug="b").update(settings={f"setting_{number}": "x" * 500 for number in range(7)})
+    told = differ(page(client, address(workload)))
+    assert f"setting_0 (not set / {'x' * 32}…)" in told
+    assert "setting_3" in told
+    assert "setting_4" not in told
+    assert told.endswith("and 3 more (below)")
+
+
+def test_other_hardware_is_named_once_above_the_numbers(client: Client, workload: Workload, sides: object) -> None:
+    large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
+    System.objects.filter(slug="b").update(hardware_class=large)
+    assert differ(page(client, address(workload))).startswith(
+        "The sides differ in: hardware (above), sync_binlog (not set / 0)"
+    )
+
+
+@pytest.mark.parametrize("provenance", ["example", "submitted"])
+def test_a_side_shows_where_its_runs_come_from_unless_agents_measured_them_all(
+    client: Client, workload: Workload, sides: tuple[System, System], provenance: str
+) -> None:
+    def cards() -> list[str]:
+        html = page(client, address(workload))
+        return re.findall(r'<li class="compare-sides__side">.*?</li>', html, re.DOTALL)
+
+    assert not [card for card in cards() if "mark--" in card]
+    Run.objects.filter(pk=sides[1].runs.filter(load_level__threads=4).earliest("started_at").pk).update(
+        provenance=provenance
+    )
+    first, second = cards()
+    assert "mark--" not in first
+    assert f"mark--{provenance}" in second
+    assert "mark--agent" in second
+
+
+def test_a_median_is_called_a_median(client: Client, workload: Workload, sides: tuple[System, System]) -> None:
+    html = page(client, address(workload))
+    assert "Value: geometric mean over the runs, so that dividing two values gives the ratio; a typical" in html
+    assert "median" not in html
+    Measurement.objects.filter(run__system=sides[0], run__load_level__threads=8, metric__key=TPS).update(value=0)
+    html = page(client, address(workload))
+    assert "median, without a ratio, where a run is zero or negative (throughput); a typical" in html
+    assert 'title="geometric mean, or median where a run is zero or negative; smallest and largest' in html
+    row = re.search(r'<tr data-level="8" data-side="a">.*?</tr>', html, re.DOTALL)
+    assert row
+    assert text_of(row[0]).count("median") == 1
+    Measurement.objects.update(value=0)
+    assert "Value: median over the runs; a run is zero or negative, so that no ratio exists;" in page(
+        client, address(workload)
+    )
+
+
+def test_only_the_newest_runs_are_shown_and_that_is_said(
+    client: Client, workload: Workload, sides: tuple[System, System], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        a_measured_run({TPS: 1.0}, system=sides[0], load_level=a_load_level(4), outcome="failed", reason="out of disk")
+        a_measured_run(
+            {TPS: 1000.0 + number, P95: 20.0, ERRORS: 0.0},
+            system=sides[0],
+            load_level=a_load_level(4),
+            started_at=START + timedelta(hours=number + 1),
+        )
+    monkeypatch.setattr(rows, "MOST_RUNS", 25)
+    html = page(client, address(workload, level="4"))
+    assert "Only the newest 25 of 33 runs of Alpha at 4 threads count;" in html
+    assert "; left out: 30 failed" in text_of(html)
+    assert "The newest 57 runs, 25 left out" in text_of(html)
+    assert len(re.findall("<tr data-run", html)) == 25 + 25 + 3 + 3 + 1
+    assert "The newest 20 runs of each side on one clock" in html
+    data = chart_data(html)
+    assert [len(p["runs"]) for p in data["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 0, "4")] == [25]
+    newest = [run.pk for run in sides[0].runs.order_by("-started_at")[:20]]
+    assert [run["run"] for run in data["series"]["runs"] if run["side"] == 0] == newest[::-1]
 
 
 def test_another_baseline_gives_the_reciprocal(client: Client, workload: Workload, sides: object) -> None:
