@@ -152,7 +152,7 @@ class StoreBatch(AgentView):
     def put(self, request: Request, uid: UUID, sequence: int) -> Response:
         """Stores one batch of samples: gzip of JSON lines, at most 8 MB."""
         payload = read_body(request, limit=ingest.MAX_BATCH)
-        run = dispatch.run_of(agent=self.agent, uid=uid)
+        run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         return _stored(
             run, ingest.accept_batch(run=run, sequence=sequence, checksum=_checksum(request), payload=payload)
         )
@@ -169,7 +169,7 @@ class StoreArtifact(AgentView):
     def put(self, request: Request, uid: UUID, name: str) -> Response:
         """Stores a raw file of the run, at most 64 MB, with its media type."""
         content = read_body(request, limit=ingest.MAX_ARTIFACT)
-        run = dispatch.run_of(agent=self.agent, uid=uid)
+        run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         new = ingest.accept_artifact(
             run=run,
             name=name,
@@ -190,7 +190,7 @@ class EndRun(AgentView):
     def post(self, request: Request, uid: UUID) -> Response:
         """Ends the run and says how many batches and which artifacts belong to it."""
         message = read_message(request, wire.RunEndMessage)
-        run = dispatch.run_of(agent=self.agent, uid=uid)
+        run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         dispatch.end_run(agent=self.agent, run=run, message=message, now=timezone.now())
         _seal_after_commit(run)
         return Response({"run": run.pk})

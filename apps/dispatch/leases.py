@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from apps.catalog.models import LoadLevel
 from apps.dispatch.agents import AGENT_ALIVE_FOR
@@ -40,17 +40,25 @@ class NoSuchJob(Exception):
 def match_jobs(*, now: datetime) -> int:
     """Gives queued jobs, by position, to idle agents that may serve them; how many."""
     alive = Agent.objects.filter(revoked_at=None, last_seen_at__gte=now - AGENT_ALIVE_FOR)
-    idle = alive.exclude(pk__in=Job.objects.filter(state__in=ACTIVE).values("agent"))
+    idle = alive.exclude(pk__in=_taken(now).values("agent"))
     # Whoever can do little goes first, so that the versatile are left for what only they can do.
     return sum(_match(agent, now=now) for agent in sorted(idle, key=lambda agent: (len(agent.labels), agent.pk)))
 
 
+def _taken(now: datetime) -> QuerySet[Job]:
+    """Jobs that keep their agent and system from other jobs: those under a lease, and those whose agent may be back.
+
+    An agent that was cut off still measures: its first message after the outage must not earn it another job.
+    """
+    waiting = Q(state="queued", agent__isnull=False, ready_at__gt=now)
+    return Job.objects.filter(Q(state__in=ACTIVE) | waiting)
+
+
 def _match(agent: Agent, *, now: datetime) -> bool:
-    busy_systems = Job.objects.filter(state__in=ACTIVE).values("system")
     fitting = (
         Job.objects.filter(Q(ready_at=None) | Q(ready_at__lte=now), state="queued", attempt__lt=MAX_ATTEMPTS)
         .filter(system__labels__contained_by=agent.labels)
-        .exclude(system__in=busy_systems)
+        .exclude(system__in=_taken(now).values("system"))
         .order_by("campaign_id", "position")
     )
     # After a lost race the next one is tried: a few times, then at the next beat.
@@ -147,6 +155,7 @@ def _give_lease_back(job: Job, *, now: datetime) -> bool:
         with transaction.atomic():
             # Another job that ran on the system meanwhile was measured together with this one.
             if not began_since.exists():
+                _release_match(job)
                 job.state, job.lease_expires_at, job.ready_at = "running", now + LEASE_LASTS, None
                 job.save(update_fields=["state", "lease_expires_at", "ready_at"])
                 return True
@@ -155,6 +164,14 @@ def _give_lease_back(job: Job, *, now: datetime) -> bool:
     if job.state == "queued":
         Job.objects.filter(pk=job.pk).update(agent=None)
     return False
+
+
+def _release_match(job: Job) -> None:
+    """Puts back what was matched to the job's agent after the wait: it is still at work, and will not claim."""
+    others = Job.objects.filter(agent=job.agent_id, state="matched").exclude(pk=job.pk)
+    # Whoever holds that row decides about it; waiting for it here could be a deadlock.
+    for other in others.select_for_update(skip_locked=True, of=("self",)):
+        Job.objects.filter(pk=other.pk).update(state="queued", agent=None, lease_expires_at=None)
 
 
 def _lost(*, agent: Agent, job_id: int, attempt: int) -> Exception:

@@ -58,8 +58,8 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
     return run
 
 
-def run_of(*, agent: Agent, uid: UUID) -> Run:
-    """The opened run, if it is this agent's. Raises NoSuchRun."""
+def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
+    """The opened run, if it is this agent's; its attempt gets the lease back if that had run out. Raises NoSuchRun."""
     runs = Run.objects.select_related("job_run__job__campaign", "load_level")
     run = runs.filter(uid=uid, job_run__isnull=False).first()
     if run is None:
@@ -68,6 +68,9 @@ def run_of(*, agent: Agent, uid: UUID) -> Run:
     own = run_uid(job=job_run.job, attempt=job_run.attempt, agent_id=agent.pk, load_level=run.load_level)
     if own != uid:
         raise NoSuchRun(f"run {uid} is another agent's")
+    if job_run.job.state in ("queued", "matched"):
+        with transaction.atomic():
+            held_job(agent=agent, job_id=job_run.job_id, attempt=job_run.attempt, now=now)
     return run
 
 

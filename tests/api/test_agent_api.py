@@ -410,3 +410,17 @@ def test_uploads_after_an_outage_get_the_lease_back_and_count(talk: Talk) -> Non
     job.refresh_from_db()
     assert job.state == "succeeded"
     assert Run.objects.get().outcome == "succeeded"
+
+
+@pytest.mark.parametrize("path", ["batches/0", "artifacts/out.txt"])
+def test_any_upload_of_an_attempt_gets_the_lease_back(talk: Talk, path: str) -> None:
+    job = a_campaign(threads=(1,)).jobs.get()
+    the_agent(job.system)
+    claimed = talk.claim()
+    uid = claimed.runs[0].uid
+    talk.say("PUT", f"runs/{uid}", a_run_message(claimed))
+    leases.expire_leases(now=timezone.now() + timedelta(seconds=61))
+    talk.say("POST", "hello", wire.HelloMessage(version="1", labels=[], systems=[], hardware=[], health={}))
+    assert talk.put_bytes(f"runs/{uid}/{path}", a_batch(uid)).status_code == 201
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == ("running", 1)

@@ -186,6 +186,52 @@ def test_expired_job_that_was_matched_to_its_own_agent_is_given_back(db: None) -
     assert (job.state, job.attempt) == ("running", 1)
 
 
+def test_agent_that_is_back_gets_no_other_job_and_its_attempt_goes_on(db: None) -> None:
+    a, b = a_system("a"), a_system("b")
+    campaign = a_campaign(a, b)
+    first, second = campaign.jobs.order_by("position")
+    agent = an_agent(a, b)
+    # The agent works on the later job, so that the queue's order alone would give it the earlier one.
+    Job.objects.filter(pk=first.pk).update(state="matched", agent=an_agent(), lease_expires_at=START + 99 * SECOND)
+    claimed(second, agent, now=START)
+    Job.objects.filter(pk=first.pk).update(state="queued", agent=None, lease_expires_at=None)
+    assert leases.expire_leases(now=AFTER_LEASE) == 1
+    Agent.objects.update(last_seen_at=AFTER_LEASE)
+    Agent.objects.exclude(pk=agent.pk).update(last_seen_at=None)
+    assert leases.match_jobs(now=AFTER_LEASE) == 0
+    leases.renew(agent=agent, job_id=second.pk, attempt=1, progress="", now=AFTER_LEASE + SECOND)
+    second.refresh_from_db()
+    assert (second.state, second.attempt) == ("running", 1)
+
+
+def test_system_of_a_job_whose_agent_may_be_back_is_given_to_no_other_job(db: None) -> None:
+    job = a_job(state="running")
+    other = a_campaign(job.system).jobs.get()
+    leases.expire_leases(now=AFTER_LEASE)
+    an_agent(job.system, last_seen_at=AFTER_LEASE)
+    assert leases.match_jobs(now=AFTER_LEASE + 14 * SECOND) == 0
+    assert leases.match_jobs(now=AFTER_LEASE + 15 * SECOND) == 1
+    other.refresh_from_db()
+    job.refresh_from_db()
+    assert (job.state, other.state) == ("matched", "queued")
+
+
+def test_agent_that_is_back_after_the_wait_gets_its_attempt_and_gives_up_what_was_matched_to_it(db: None) -> None:
+    a, b = a_system("a"), a_system("b")
+    job = a_job(state="running", systems=[a])
+    agent = job.agent
+    assert agent is not None
+    other = a_campaign(b).jobs.get()
+    later = AFTER_LEASE + 15 * SECOND
+    leases.expire_leases(now=AFTER_LEASE)
+    Job.objects.filter(pk=other.pk).update(state="matched", agent=agent, lease_expires_at=later + 30 * SECOND)
+    leases.renew(agent=agent, job_id=job.pk, attempt=1, progress="", now=later)
+    job.refresh_from_db()
+    other.refresh_from_db()
+    assert (job.state, job.attempt) == ("running", 1)
+    assert (other.state, other.agent) == ("queued", None)
+
+
 def test_expired_job_that_another_took_is_lost(db: None) -> None:
     job = a_job(state="running")
     first, second = job.agent, an_agent(job.system)
