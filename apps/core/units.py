@@ -9,11 +9,23 @@ NOT_OBSERVED = "not observed"
 # No line break between a number and its unit.
 NBSP = "\u00a0"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# Units of which there are only whole numbers; a mean of them may still have decimals.
+COUNTS = frozenset(
+    {
+        *("errors", "transactions", "queries", "statements", "calls", "connections", "threads", "events", "requests"),
+        *("pages", "rows", "reads", "writes", "fsyncs", "waits", "deadlocks", "packets", "messages", "faults"),
+        *("misses", "passes", "switches", "tasks", "tables", "nodes", "groups", "processes", "write sets", "CPUs"),
+        *("reconnects", "runs", "jobs", "count"),
+    }
+)
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
-def format_number(value: float | None, digits: int = 3) -> str:
-    """`value` to `digits` significant digits; thousands separated; outside 1e-4..1e15 in powers of ten."""
+def format_number(value: float | None, digits: int = 3, unit: str = "") -> str:
+    """`value` to `digits` significant digits; thousands separated; outside 1e-4..1e15 in powers of ten.
+
+    `unit` is not written: a whole number of what is counted has no decimals.
+    """
     if value is None or math.isnan(value):
         return NOT_OBSERVED
     if math.isinf(value):
@@ -23,7 +35,7 @@ def format_number(value: float | None, digits: int = 3) -> str:
     mantissa, exponent = _rounded(value, digits)
     if exponent < -4 or exponent >= 15:
         return f"{mantissa:.{digits - 1}f}{NBSP}×{NBSP}10{str(exponent).translate(_SUPERSCRIPT)}"
-    decimals = max(digits - 1 - exponent, 0)
+    decimals = 0 if unit in COUNTS and value == int(value) else max(digits - 1 - exponent, 0)
     return f"{float(f'{mantissa}e{exponent}'):,.{decimals}f}"
 
 
@@ -31,6 +43,15 @@ def _rounded(value: float, digits: int) -> tuple[float, int]:
     """Mantissa and decimal exponent after rounding: 999.7 to 3 digits is (1.0, 3)."""
     mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
     return float(mantissa), int(exponent)
+
+
+def as_printed(value: float | None, unit: str) -> str:
+    """With the digits of the tool that printed it: counts whole, what is measured with two decimals or more."""
+    text = all_digits(value)
+    if value is None or not math.isfinite(value) or unit in COUNTS or "e" in text:
+        return text
+    whole, _, decimals = text.partition(".")
+    return f"{whole}.{decimals:0<2}"
 
 
 def all_digits(value: float | None) -> str:
@@ -46,7 +67,7 @@ def all_digits(value: float | None) -> str:
 
 def with_unit(value: float | None, unit: str, digits: int = 3) -> str:
     """`value` with its unit; bytes in binary multiples; "not observed" stands without a unit."""
-    text = format_number(value, digits)
+    text = format_number(value, digits, unit)
     if value is None or math.isnan(value) or not unit:
         return text
     if unit == "bytes":
@@ -87,3 +108,11 @@ def format_duration(seconds: float | None) -> str:
             whole, rest = divmod(parts, length // part)
             return f"{sign}{whole}{NBSP}{name}" + (f" {rest}{NBSP}{part_name}" if rest else "")
     return f"{sign}{round(size)}{NBSP}s"
+
+
+def format_estimate(seconds: float | None) -> str:
+    """`seconds` that are only estimated: below 10 whole ones, below a minute in steps of 5, never less than 1."""
+    if seconds is None or not math.isfinite(seconds):
+        return format_duration(seconds)
+    step = 5 if 10 <= seconds < 60 else 1
+    return format_duration(max(1, step * round(seconds / step)))

@@ -81,6 +81,16 @@ class FigureValue:
     @property
     def sentence(self) -> str:
         """The figure in a sentence with its metric and direction."""
+        return self._sentence(self.stated)
+
+    @property
+    def exact_sentence(self) -> str:
+        """The same with every digit that the file has."""
+        return self._sentence(
+            wording.number(value=self.value, low=self.low, high=self.high, qualifier=self.qualifier, exact=True)
+        )
+
+    def _sentence(self, stated: str) -> str:
         if self.is_ratio and self.numerator and self.denominator:
             return wording.ratio_sentence(
                 metric=self.metric,
@@ -88,12 +98,12 @@ class FigureValue:
                 direction=self.direction,
                 numerator=self.numerator.name,
                 denominator=self.denominator.name,
-                stated=self.stated,
+                stated=stated,
             )
         who = f"{self.side.name}: " if self.side else ""
-        if not self.stated:
+        if not stated:
             return f"{who}{self.note}"
-        return f"{who}{self.text} ({self.metric_name}, {self.direction_words})"
+        return f"{who}{wording.with_unit(stated, self.unit)} ({self.metric_name}, {self.direction_words})"
 
     @property
     def direction_words(self) -> str:

@@ -25,8 +25,13 @@ RATIO_SENTENCES = {
 }
 
 
-def number(*, value: float | None, low: float | None, high: float | None, qualifier: str) -> str:
-    """Qualifier and number without unit: "about 18", "about 80 to 170"; empty where only a note is stated."""
+def number(*, value: float | None, low: float | None, high: float | None, qualifier: str, exact: bool = False) -> str:
+    """Qualifier and number without unit: "about 18", "about 80 to 170"; empty where only a note is stated.
+
+    An approximation below 1 has two digits, "about 0.33": a third is no claim of three. `exact`: as the file has it.
+    """
+    if qualifier == "approx" and value is not None and low is None and abs(value) < 1 and not exact:
+        value = float(f"{value:.2g}")
     if low is not None and high is not None:
         span = f"{all_digits(low)} to {all_digits(high)}"
         text = span if value is None else f"{all_digits(value)} ({span})"

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.core.units import all_digits, format_bytes, format_duration, format_number, with_unit
+from apps.core.units import (
+    all_digits,
+    as_printed,
+    format_bytes,
+    format_duration,
+    format_estimate,
+    format_number,
+    with_unit,
+)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +60,10 @@ def test_rounding_is_within_half_a_unit_of_the_third_digit(value: float) -> None
         (8 * 2**30, "bytes", "8.00\u00a0GiB"),
         (512, "bytes", "512\u00a0B"),
         (1536, "bytes/s", "1.50\u00a0KiB/s"),
+        (14.0, "errors", "14\u00a0errors"),
+        (14.5, "errors", "14.5\u00a0errors"),
+        (14.0, "errors/s", "14.0\u00a0errors/s"),
+        (5.0, "ms", "5.00\u00a0ms"),
     ],
 )
 def test_a_number_carries_its_unit(value: float, unit: str, text: str) -> None:
@@ -78,3 +90,27 @@ def test_a_duration_has_at_most_two_units(seconds: float, text: str) -> None:
 def test_all_digits_are_kept_for_who_asks() -> None:
     assert all_digits(1234567.8912) == "1,234,567.8912"
     assert all_digits(3.0) == "3"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (1382.43, "transactions/s", "1,382.43"),
+        (5.0, "ms", "5.00"),
+        (5.1, "ms", "5.10"),
+        (5.672, "ms", "5.672"),
+        (14.0, "errors", "14"),
+        (23861.0, "transactions", "23,861"),
+        (None, "ms", "not observed"),
+    ],
+)
+def test_what_a_tool_printed_keeps_its_digits(value: float | None, unit: str, text: str) -> None:
+    assert as_printed(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (7.4, "7 s"), (47.5, "50 s"), (58.0, "1 min"), (204, "3 min 24 s"), (None, "not observed")],
+)
+def test_an_estimate_claims_no_fraction_of_a_second(seconds: float | None, text: str) -> None:
+    assert format_estimate(seconds).replace("\u00a0", " ") == text

@@ -128,3 +128,12 @@ def test_what_a_table_does_not_state_is_said_in_words() -> None:
 @pytest.mark.django_db
 def test_an_unknown_article_is_none() -> None:
     assert queries.load_article("nothing") is None
+
+
+@pytest.mark.usefixtures("articles")
+def test_a_third_that_is_approximate_claims_two_digits_and_keeps_the_stated_ones_for_who_asks() -> None:
+    figure = next(f for f in queries.list_figures() if f.value == 0.333)
+    assert figure.text == "about 0.33\N{NO-BREAK SPACE}×"
+    assert "about 0.33\N{NO-BREAK SPACE}×" in figure.sentence
+    assert "about 0.333\N{NO-BREAK SPACE}×" in figure.exact_sentence
+    assert find(workload="noisy_neighbour", unit="ratio").text == "about 1.05\N{NO-BREAK SPACE}×"

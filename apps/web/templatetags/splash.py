@@ -1,8 +1,10 @@
 """Tags and filters of every page: numbers, times, colour chips, marks of origin, the navigation.
 
 {{ value|number }}              1,230 with all digits in the title
+{{ value|in_unit:"errors" }}    14, not 14.0: the unit, a count, is written beside it
+{{ value|as_printed:"ms" }}     1,382.43, every digit that the tool printed
 {{ value|with_unit:"ms" }}      12.3 ms
-{{ value|bytes }} {{ seconds|duration }} {{ value|count }}
+{{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
 {% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
 {% origin "published" %}        mark: published, example, submitted, agent
@@ -50,6 +52,19 @@ def number(value: float | None, digits: int = 3) -> SafeString:
 
 
 @register.filter
+def in_unit(value: float | None, unit: str) -> SafeString:
+    """As `number`; counts are whole. The unit itself is written elsewhere."""
+    return format_html(
+        '<span class="n" title="{}">{}</span>', units.all_digits(value), units.format_number(value, unit=unit)
+    )
+
+
+@register.filter
+def as_printed(value: float | None, unit: str) -> str:
+    return units.as_printed(value, unit)
+
+
+@register.filter
 def with_unit(value: float | None, unit: str) -> SafeString:
     full = units.all_digits(value) if value is None else f"{units.all_digits(value)} {unit}".strip()
     return format_html('<span class="n" title="{}">{}</span>', full, units.with_unit(value, unit))
@@ -64,6 +79,11 @@ def bytes_(value: float | None) -> SafeString:
 def duration(seconds: float | None) -> SafeString:
     full = units.all_digits(seconds) if seconds is None else f"{units.all_digits(seconds)} s"
     return format_html('<span class="n" title="{}">{}</span>', full, units.format_duration(seconds))
+
+
+@register.filter
+def estimate(seconds: float | None) -> str:
+    return units.format_estimate(seconds)
 
 
 @register.filter
@@ -100,6 +120,13 @@ def keep_together(text: str) -> str:
     """May break after the first word only: "oltp_read_write" and "4 × 100,000 rows" each stay whole."""
     first, space, rest = text.partition(" ")
     return first + space + rest.replace(" ", units.NBSP)
+
+
+@register.filter
+def short_release(version: str) -> str | SafeString:
+    """ "10.11.19-MariaDB-0+deb12u1" as 10.11.19, whole in the title."""
+    short, dash, _ = version.partition("-")
+    return format_html('<span title="{}">{}</span>', version, short) if dash and short else version
 
 
 @register.simple_tag
