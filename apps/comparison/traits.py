@@ -44,10 +44,10 @@ def traits_of(
 
 
 def hardware_detail(hardware: HardwareClass) -> str:
-    """For example "2 vCPU, 8 GiB": what is stated of it."""
+    """For example "2 vCPU, 8 GiB": what is stated of it and its name does not say itself."""
     facts = _hardware(hardware)
-    stated = (f"{facts['vCPU']} vCPU", facts["Memory"])
-    return ", ".join(fact for fact in stated if NOT_KNOWN not in fact)
+    stated = (("vCPU", f"{facts['vCPU']} vCPU"), ("GiB", facts["Memory"]))
+    return ", ".join(fact for unit, fact in stated if NOT_KNOWN not in fact and unit not in hardware.name)
 
 
 def _hardware(hardware: HardwareClass) -> dict[str, str]:

@@ -27,6 +27,9 @@ export interface PublishedChart {
   bars: PublishedBar[];
 }
 
+// Pixels that a character of a bar's words takes at most.
+const CHARACTER = 7;
+
 export function publishedBars(chart: PublishedChart, palette: Palette): { traces: Data[]; layout: Partial<Layout> } {
   const places = chart.bars.map((_, place) => place);
   const colors = chart.bars.map((bar) => (bar.color === null ? palette.muted : sideColor(palette, bar.color)));
@@ -45,12 +48,12 @@ export function publishedBars(chart: PublishedChart, palette: Palette): { traces
     marker: { ...publishedMarker(palette.muted), color: colors, line: { color: colors, width: 1.5 } },
   } as unknown as Data;
   const most = Math.max(...chart.bars.map((bar) => bar.value));
+  const longest = Math.max(...chart.bars.map((bar) => bar.stated.length));
   const unit = chart.unit ? `${chart.unit}, ` : "";
   return {
     traces: [trace],
     layout: {
-      // Room to the right of the longest bar for its words.
-      xaxis: axis(chart.metric_name, `<br>${unit}${chart.direction_words}`, { range: [0, most * 1.5 || 1], nticks: 5 }),
+      xaxis: axis(chart.metric_name, `<br>${unit}${chart.direction_words}`, { range: [0, most || 1], nticks: 4 }),
       yaxis: {
         tickvals: places,
         ticktext: chart.bars.map((bar) => (bar.group ? `${bar.group}<br>${bar.side}` : bar.side)),
@@ -59,6 +62,8 @@ export function publishedBars(chart: PublishedChart, palette: Palette): { traces
         showgrid: false,
         ticklen: 0,
       },
+      // Room to the right of the longest bar for its words, however narrow the chart is.
+      margin: { l: 8, r: 12 + longest * CHARACTER, t: 8, b: 8 },
       dragmode: false,
     },
   };
