@@ -1,12 +1,17 @@
 """The pipeline's tasks in order; each makes one domain call and may run twice."""
 
 import logging
+import time
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from celery import Task
 from django.utils import timezone
-from kombu.exceptions import OperationalError
+from kombu.exceptions import LimitExceeded, OperationalError
+from kombu.pools import producers
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from apps.dispatch import services as dispatch
 from apps.runs import ingest
@@ -18,15 +23,40 @@ log = logging.getLogger(__name__)
 SWEPT_WHEN_OLDER_THAN = timedelta(seconds=10)
 # One more try at once, because a pooled connection may be dead though the broker is back.
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+# A broker that accepts and never answers must not hold up who publishes: each of a few steps gets this long. The
+# worker, which waits for its tasks on purpose, has options of its own.
+PUBLISHER_OPTIONS = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
+POOL_PATIENCE = 2.0  # s for one of the pooled connections, when all are in use
+# After a failure nobody asks the broker for so long: the next requests would only wait for the same answer.
+PAUSE_AFTER_FAILURE = 10.0  # s
+NO_BROKER = (OperationalError, LimitExceeded, RedisConnectionError, RedisTimeoutError)
+
+
+@dataclass
+class _Pause:
+    until: float = 0.0  # on the monotonic clock
+
+
+_pause = _Pause()
 
 
 def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments: Any) -> bool:
     """For use after a commit: what is stored stays stored when no broker answers, and the beat finds it later."""
+    if time.monotonic() < _pause.until:
+        return False
     options: dict[str, Any] = {} if expires is None else {"expires": expires}
+    connection = app.connection_for_write(transport_options=PUBLISHER_OPTIONS)
     try:
-        task.apply_async(kwargs=arguments, retry=True, retry_policy=ONE_MORE_TRY, **options)
-    except OperationalError as error:
-        log.warning("broker not reachable, %s waits for the beat: %s", task.name, error)
+        with producers[connection].acquire(block=True, timeout=POOL_PATIENCE) as producer:
+            task.apply_async(kwargs=arguments, producer=producer, retry=True, retry_policy=ONE_MORE_TRY, **options)
+    except NO_BROKER as error:
+        _pause.until = time.monotonic() + PAUSE_AFTER_FAILURE
+        log.warning(
+            "broker not reachable, %s waits for the beat, and so does all else for %.0f s: %s",
+            task.name,
+            PAUSE_AFTER_FAILURE,
+            error,
+        )
         return False
     return True
 

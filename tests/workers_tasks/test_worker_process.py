@@ -1,5 +1,6 @@
 """A real worker, a real broker, a real database: what a crash or an outage leaves behind is found again."""
 
+import socket
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
+from kombu import pools
 
 from apps.dispatch.models import Job
 from apps.runs.models import Batch, Run, Series
@@ -29,6 +31,13 @@ def _use(url: str) -> None:
     application.amqp._producer_pool = None
 
 
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brokers come and go in these tests."""
+    monkeypatch.setattr(tasks, "_pause", tasks._Pause())
+    monkeypatch.setattr(tasks, "PAUSE_AFTER_FAILURE", 0.0)
+
+
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Broker]:
     """Down at first; tasks of this process are sent to it."""
@@ -38,6 +47,7 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
     yield broker
     pool: Any = app.pool
     pool.force_close_all()
+    pools.reset()
     broker.stop()
     _use(before)
 
@@ -54,10 +64,14 @@ def is_sealed(run: Run) -> bool:
 
 
 def an_ended_run() -> Run:
-    """Complete and old enough for the sweep."""
+    """Complete, and due for the sweep."""
     run = an_upload().send()
-    Run.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(minutes=1))
+    be_due(run)
     return run
+
+
+def be_due(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(seal_due_at=timezone.now())
 
 
 def test_enqueueing_without_a_broker_returns_at_once_and_says_so(broker: Broker) -> None:
@@ -69,6 +83,32 @@ def test_enqueueing_without_a_broker_returns_at_once_and_says_so(broker: Broker)
     broker.stop()
     assert tasks.enqueue(tasks.match_jobs) is False
     broker.start()
+    assert tasks.enqueue(tasks.match_jobs) is True
+
+
+def test_broker_that_never_answers_holds_up_one_request_and_only_for_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "PAUSE_AFTER_FAILURE", 1.0)
+    before = app.conf.broker_url
+    with socket.create_server(("127.0.0.1", 0)) as frozen:
+        _use(f"redis://127.0.0.1:{frozen.getsockname()[1]}/0")
+        try:
+            began = time.monotonic()
+            assert tasks.enqueue(tasks.match_jobs) is False
+            assert 0.5 < time.monotonic() - began < 4
+            began = time.monotonic()
+            assert tasks.enqueue(tasks.match_jobs) is False
+            assert time.monotonic() - began < 0.1
+        finally:
+            pools.reset()
+            _use(before)
+
+
+def test_broker_is_asked_again_after_the_pause(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "PAUSE_AFTER_FAILURE", 1.0)
+    assert tasks.enqueue(tasks.match_jobs) is False
+    broker.start()
+    assert tasks.enqueue(tasks.match_jobs) is False
+    time.sleep(1)
     assert tasks.enqueue(tasks.match_jobs) is True
 
 
@@ -97,6 +137,8 @@ def test_worker_killed_half_way_seals_later_and_once(broker: Broker, worker: Wor
     run.refresh_from_db()
     assert Batch.objects.filter(run=run).count() == run.batches_expected
     worker.start()
+    assert run.seal_attempts == 1, "an attempt that is killed counts"
+    be_due(run)
     assert tasks.enqueue(tasks.sweep)
     eventually(lambda: is_sealed(run), within=60, why=worker.said)
     sealed = Run.objects.values().get(pk=run.pk)
