@@ -46,7 +46,7 @@ class AgentView(APIView):
     @property
     def agent(self) -> Agent:
         agent = self.request.auth
-        assert isinstance(agent, Agent), "IsAgent let somebody else in"  # noqa: S101
+        assert isinstance(agent, Agent), "IsAgent let somebody else in"  # noqa: S101  for mypy
         return agent
 
 

@@ -57,7 +57,7 @@ class AgentAuthentication(BaseAuthentication):
         return "Agent"
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
     target_class = "apps.api.authentication.TokenAuthentication"
     name = "token"
 
@@ -65,7 +65,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <secret>`"}
 
 
-class AgentScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class AgentScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
     target_class = "apps.api.authentication.AgentAuthentication"
     name = "agent"
 

@@ -14,11 +14,11 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
-from apps.api.strict import MOST_SECONDS, MOST_THREADS, SLUG, FiniteField, Strict
+from apps.api.strict import SLUG, FiniteField, Strict
 from apps.catalog import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch import queries
+from apps.dispatch import planning, queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
 from apps.dispatch.values import CampaignRow
@@ -114,24 +114,30 @@ class CampaignParameters(Parameters):
 
 
 class PlannedLoadLevel(Strict):
-    threads = serializers.IntegerField(min_value=1, max_value=MOST_THREADS)
+    threads = serializers.IntegerField(min_value=1, max_value=catalog.MAX_THREADS)
     rate = FiniteField(required=False, allow_null=True, default=None, min_value=0.001, max_value=1e9, help_text="1/s")
 
 
 class CampaignPlan(Strict):
     """Systems x workloads x load levels x repetitions, run interleaved (A B, B A, …)."""
 
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=planning.MAX_NAME)
     systems = serializers.ListField(child=serializers.RegexField(SLUG, max_length=80), max_length=100)
     workloads = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), max_length=100)
     load_levels = serializers.ListSerializer[Any](child=PlannedLoadLevel(), max_length=100)
-    repetitions = serializers.IntegerField(min_value=1, max_value=10_000)
-    warmup = FiniteField(required=False, default=0.0, min_value=0, max_value=MOST_SECONDS, help_text="s of each run")
-    duration = FiniteField(min_value=0.1, max_value=MOST_SECONDS, help_text="s of each run's measured phase")
+    repetitions = serializers.IntegerField(
+        min_value=1,
+        max_value=planning.MAX_REPETITIONS,
+        help_text=f"a plan makes at most {planning.MAX_JOBS:,} jobs and {planning.MAX_RUNS:,} runs",
+    )
+    warmup = FiniteField(
+        required=False, default=0.0, min_value=0, max_value=planning.MAX_WARMUP, help_text="s of each run"
+    )
+    duration = FiniteField(min_value=0.1, max_value=planning.MAX_DURATION, help_text="s of each run's measured phase")
 
 
 def plan(stated: dict[str, Any], *, by: User | None) -> Campaign:
-    """`stated`: a valid CampaignPlan. Raises Invalid naming every field at fault."""
+    """`stated`: a valid CampaignPlan. Stores all of it or nothing. Raises Invalid naming every field at fault."""
     systems = {system.slug: system for system in System.objects.filter(slug__in=stated["systems"])}
     workloads = Workload.objects.in_bulk(stated["workloads"])
     errors = [
@@ -196,9 +202,11 @@ class Campaigns(APIView):
         """Plans a campaign; agents that can reach its systems begin as soon as they are free."""
         stated = CampaignPlan(data=request.data)
         stated.is_valid(raise_exception=True)
-        campaign = plan(stated.validated_data, by=_person(request))
+        # A plan sent twice is two campaigns: whatever fails in making the answer must leave none behind.
+        with transaction.atomic():
+            campaign = plan(stated.validated_data, by=_person(request))
+            answer = _detail(request, campaign.pk)
         tasks.enqueue(tasks.match_jobs)
-        answer = _detail(request, campaign.pk)
         return Response(answer, status=201, headers={"Location": reverse("api:campaign", args=[campaign.pk])})
 
 

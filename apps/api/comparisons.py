@@ -39,7 +39,7 @@ class ComparisonParameters(Parameters):
 class BoundField(serializers.FloatField):
     """Null for what is endless, because JSON has no infinity."""
 
-    def to_representation(self, value: float) -> float | None:  # type: ignore[override]
+    def to_representation(self, value: float) -> float | None:  # type: ignore[override]  # DRF: always a number
         return value if math.isfinite(value) else None
 
 

@@ -11,12 +11,14 @@ from rest_framework import serializers
 
 from apps.api.bodies import Unreadable, decode_json
 from apps.api.problems import invalid
-from apps.api.strict import MOST_SECONDS, MOST_THREADS, SLUG, FiniteField, ScalarField, Strict
+from apps.api.strict import SLUG, FiniteField, ScalarField, Strict
 from apps.api.systems import SystemDescription
+from apps.catalog import services as catalog
 from apps.core.problems import NAMELESS
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(days=1)
+LONGEST_WARMUP = 30 * 24 * 3600.0  # s
 # Form field -> place in the description.
 PLAIN = ("system", "workload", "started_at", "warmup", "repetition", "server_version", "uid", "outcome", "reason")
 LOAD = ("threads", "rate")
@@ -35,7 +37,7 @@ class WorkloadDescription(Strict):
 
 class LoadLevelDescription(Strict):
     threads = serializers.IntegerField(
-        required=False, min_value=1, max_value=MOST_THREADS, help_text="left out: as the output says"
+        required=False, min_value=1, max_value=catalog.MAX_THREADS, help_text="left out: as the output says"
     )
     rate = FiniteField(
         required=False, allow_null=True, min_value=0.001, max_value=1e9, help_text="1/s; left out: as the output says"
@@ -68,14 +70,14 @@ class WorkloadReference(serializers.Field[Any, Any, Any, Any]):
         return serializers.IntegerField(min_value=1, max_value=2**63 - 1).run_validation(data)
 
 
-class SystemReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+class SystemReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
     target_class = SystemReference
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         return {"oneOf": [{"type": "string"}, auto_schema.resolve_serializer(SystemDescription, direction).ref]}
 
 
-class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
     target_class = WorkloadReference
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
@@ -90,7 +92,7 @@ class RunDescription(Strict):
     load_level = LoadLevelDescription(required=False, default=dict)
     started_at = serializers.DateTimeField(help_text="ISO 8601; without a zone it is UTC")
     warmup = FiniteField(
-        required=False, default=0.0, min_value=0, max_value=MOST_SECONDS, help_text="s at the start that do not count"
+        required=False, default=0.0, min_value=0, max_value=LONGEST_WARMUP, help_text="s at the start that do not count"
     )
     repetition = serializers.IntegerField(required=False, default=1, min_value=1, max_value=100_000)
     tags = serializers.ListField(

@@ -21,7 +21,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="what happened, in one sentence or more")
-    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]
+    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]  # the metaclass takes it out of the class
 
 
 class DocumentedSchema(AutoSchema):
@@ -32,7 +32,7 @@ class DocumentedSchema(AutoSchema):
         for status, description in self._possible_problems().items():
             documented = bodies.get(status, {})
             if PROBLEM not in documented.get("content", {}):
-                problem = self._get_response_for_code(  # type: ignore[no-untyped-call]
+                problem = self._get_response_for_code(  # type: ignore[no-untyped-call]  # spectacular is untyped
                     ProblemSerializer, status, [PROBLEM]
                 )
                 bodies[status] = {
@@ -57,5 +57,6 @@ class DocumentedSchema(AutoSchema):
                 "413": "The body is too large",
                 "415": "The body's media type is not one of those listed",
                 "422": "The body was read but is not acceptable; `errors` names each field",
+                "507": "The server has no space left; send the same again when there is some",
             }
         return possible

@@ -26,11 +26,21 @@ MESSAGES = (
 )
 # A run's message holds every variable of every node.
 MAX_MESSAGE = 4 * 1024 * 1024
+# More digits than any length has, and fewer than make a number slow.
+LONGEST_LENGTH = 18
+
+
+def announced_length(request: Request) -> int:
+    """Of the body, in bytes; 0: not said. Raises ParseError for a Content-Length that is no number."""
+    text = request.META.get("CONTENT_LENGTH") or "0"
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_LENGTH):
+        raise ParseError(f"Content-Length is {text[:40]!r}: it must be the number of the body's bytes.")
+    return int(text)
 
 
 def read_body(request: Request, *, limit: int) -> bytes:
-    """Raises Problem (413) before anything over `limit` bytes is read."""
-    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    """Raises Problem (413) before anything over `limit` bytes is read, or ParseError."""
+    length = announced_length(request)
     if length > limit:
         raise problems.Problem(
             status=413, detail=f"The body has {length:,} bytes; at most {limit:,} are taken. Send it in smaller parts."

@@ -1,10 +1,12 @@
 """Every error of the REST API as RFC 9457 problem details: what happened, which field, what to do."""
 
+import errno
 import logging
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
+import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, resolve
@@ -19,6 +21,8 @@ from apps.core.problems import FieldProblem, Invalid
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+# The disk, or what its owner may use of it.
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Problem(exceptions.APIException):
@@ -45,6 +49,13 @@ def invalid(field: str, message: str, remedy: str = "") -> Problem:
     return _invalid([FieldProblem(field=field, message=message, remedy=remedy)])
 
 
+def conflict(field: str, message: str) -> Problem:
+    """409 that names one field."""
+    error = FieldProblem(field=field, message=message)
+    title = "Contradicts what is held"
+    return Problem(status=409, kind="conflict", title=title, detail=error.sentence(), errors=[error])
+
+
 def _invalid(errors: Sequence[FieldProblem], *, status: int = 422) -> Problem:
     detail = "; ".join(error.sentence() for error in errors)
     return Problem(status=status, kind="invalid", title="Invalid field", detail=detail, errors=errors)
@@ -53,12 +64,13 @@ def _invalid(errors: Sequence[FieldProblem], *, status: int = 422) -> Problem:
 def as_problem(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's EXCEPTION_HANDLER. An unforeseen error is logged whole and answered without its inside."""
     request = context.get("request")
+    reading = request is not None and request.method in SAFE_METHODS
     # What was asked wrongly in an address is 400; a body that was read but cannot be accepted is 422.
-    problem = _translate(error, refused=400 if request is not None and request.method in SAFE_METHODS else 422)
+    problem = _translate(error, refused=400 if reading else 422)
     if problem is None:
+        problem = _own_fault(error, reading=reading)
         address = f"{request.method} {request.path}" if request else "a request"
         log.error("%s failed", address, exc_info=error)
-        problem = Problem(status=500, detail="The server made an error, which is in its log; nothing was stored.")
     set_rollback()
     headers = {}
     if wait := getattr(error, "wait", None):
@@ -66,6 +78,26 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     return Response(body(problem), status=problem.status_code, headers=headers, content_type=MEDIA_TYPE)
+
+
+def _own_fault(error: Exception, *, reading: bool) -> Problem:
+    if _is_for_want_of_space(error):
+        remedy = "Free space on the disks of its artifacts and its database, then send the same again."
+        return Problem(status=507, kind="disk-full", detail=f"The server has no space left to store this. {remedy}")
+    detail = "The server made an error, which is in its log."
+    if not reading:
+        # It may have come after the commit.
+        detail += (
+            " It is not certain what was stored. Sending the same again is safe except for a campaign: look first "
+            "whether it is there."
+        )
+    return Problem(status=500, detail=detail)
+
+
+def _is_for_want_of_space(error: Exception) -> bool:
+    full_disk = isinstance(error, OSError) and error.errno in FULL
+    # PostgreSQL's own.
+    return full_disk or isinstance(error.__cause__, psycopg.errors.DiskFull)
 
 
 def body(problem: Problem) -> dict[str, Any]:
@@ -127,7 +159,7 @@ def unknown_address(request: HttpRequest, **_: Any) -> HttpResponse:
     return JsonResponse(body(Problem(status=404, detail=detail)), status=404, content_type=MEDIA_TYPE)
 
 
-unknown_address.login_required = False  # type: ignore[attr-defined]  # says nothing that must be kept private
+unknown_address.login_required = False  # type: ignore[attr-defined]  # LoginRequiredMiddleware looks for it; nothing here is private
 
 
 def _is_known(path: str) -> bool:

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from apps.api.description import RunForm, read_description
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
+from apps.api.messages import announced_length
 from apps.api.problems import Problem, invalid
 from apps.api.runs_serializers import RunDetailSerializer, RunSerializer, SubmittedRunSerializer
 from apps.api.submission import Submission, submit
@@ -117,9 +118,8 @@ class Runs(APIView):
 
 
 def _form(request: Request) -> QueryDict:
-    """Raises Problem, 413 before more is read than may be kept."""
-    announced = request.META.get("CONTENT_LENGTH") or "0"
-    if announced.isdigit() and int(announced) > ingest.MAX_ARTIFACT + AROUND_THE_FILE:
+    """Raises Problem, 413 before more is read than may be kept, or ParseError."""
+    if announced_length(request) > ingest.MAX_ARTIFACT + AROUND_THE_FILE:
         raise _too_large()
     form = request.data
     # Without a body DRF has no form to give.

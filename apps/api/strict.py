@@ -9,8 +9,6 @@ from rest_framework import serializers
 from apps.core.problems import NAMELESS
 
 SLUG = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
-MOST_THREADS = 100_000
-MOST_SECONDS = 30 * 24 * 3600.0
 
 
 class Strict(serializers.Serializer[Any]):

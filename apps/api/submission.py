@@ -10,8 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.api import systems
-from apps.api.problems import invalid
-from apps.api.refusals import conflict
+from apps.api.problems import conflict, invalid
 from apps.catalog import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.canonical import canonical_json

@@ -11,8 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.api.lists import PageParameters, listing, page_of
-from apps.api.problems import invalid
-from apps.api.refusals import conflict
+from apps.api.problems import conflict, invalid
 from apps.api.strict import SLUG, Strict
 from apps.catalog import services
 from apps.catalog.models import HardwareClass, Node, System
@@ -97,7 +96,7 @@ class RegisteredSystemSerializer(SystemSerializer):
     warnings = serializers.ListField(child=serializers.CharField(), help_text="what was added or may surprise")
 
     class Meta(SystemSerializer.Meta):
-        fields = (*SystemSerializer.Meta.fields, "warnings")  # type: ignore[assignment]
+        fields = (*SystemSerializer.Meta.fields, "warnings")  # type: ignore[assignment]  # one field longer
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What agents say over HTTP: stored once, answered clearly, enqueued after the commit."""
 
+import errno
 import json
 from collections.abc import Callable
 from datetime import timedelta
@@ -12,9 +13,11 @@ from django.utils import timezone
 
 from apps.dispatch import leases
 from apps.dispatch.models import Agent, Job
+from apps.runs import storage
 from apps.runs.models import Artifact, Batch, Run
 from tests.builders import a_campaign, a_job, a_system, a_user, an_agent
 from workers import tasks, wire
+from workers.agent.client import Verdict, verdict
 
 SECRET = "the-agents-secret"
 V1 = "/api/v1/agent"
@@ -308,6 +311,40 @@ def test_too_large_a_body_is_refused_before_it_is_read(talk: Talk) -> None:
     assert answer.status_code == 413
     assert "8,388,609 bytes" in answer.json()["detail"]
     assert talk.say("POST", "hello", b" " * (4 * 2**20 + 1)).status_code == 413
+
+
+@pytest.mark.parametrize("length", ["many", "1e3", "-1", "²", "9" * 5000])
+def test_length_that_is_no_number_is_a_problem(talk: Talk, length: str) -> None:
+    the_agent()
+    headers = {"Authorization": f"Agent {SECRET}"}
+    answer = talk.client.post(
+        f"{V1}/hello", b"{}", content_type="application/json", headers=headers, CONTENT_LENGTH=length
+    )
+    assert answer.status_code == 400, answer.content
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert "Content-Length is" in answer.json()["detail"]
+
+
+def test_full_disk_keeps_the_artifact_with_the_agent_until_there_is_room(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = a_campaign(threads=(1,)).jobs.get()
+    the_agent(job.system)
+    claimed = talk.claim()
+    path = f"runs/{claimed.runs[0].uid}/artifacts/out.txt"
+    talk.say("PUT", f"runs/{claimed.runs[0].uid}", a_run_message(claimed))
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(storage, "keep", full)
+        refused = talk.put_bytes(path, b"text")
+    assert (refused.status_code, refused.json()["type"]) == (507, "urn:splashboard:problem:disk-full")
+    # What the agent makes of it: kept in its spool and sent again.
+    assert verdict(refused.status_code) is Verdict.RETRY
+    assert not Artifact.objects.exists()
+    assert talk.put_bytes(path, b"text").status_code == 201
 
 
 def test_run_that_was_planned_for_another_agent_is_refused(talk: Talk, client: Client) -> None:

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from apps.dispatch import planning, queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Agent, Campaign, Job
 from tests.builders import a_load_level, a_system, a_workload
@@ -79,6 +80,9 @@ def test_a_plan_becomes_interleaved_jobs_and_is_matched_at_once(engineer: APICli
         ({"load_levels": [{"threads": 1, "rate": -1}]}, "load_levels.0.rate"),
         ({"load_levels": [1]}, "load_levels.0"),
         ({"repetitions": 0}, "repetitions"),
+        ({"repetitions": planning.MAX_REPETITIONS + 1}, "repetitions"),
+        ({"warmup": planning.MAX_WARMUP + 1}, "warmup"),
+        ({"duration": planning.MAX_DURATION + 1}, "duration"),
         ({"duration": 0}, "duration"),
         ({"duration": "infinity"}, "duration"),
         ({"warmup": True}, "warmup"),
@@ -91,6 +95,24 @@ def test_a_plan_that_cannot_be_run_is_refused_by_field(engineer: APIClient, chan
     assert answer.status_code == 422, answer.content
     assert [error["field"] for error in answer.json()["errors"]] == [field]
     assert not Campaign.objects.exists()
+
+
+def test_a_plan_whose_answer_cannot_be_made_leaves_no_campaign(
+    engineer: APIClient, enqueued: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The caller sends it again: that must not make two."""
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("cannot be read")
+
+    plan = a_plan()
+    with monkeypatch.context() as reading:
+        reading.setattr(queries, "load_campaign", broken)
+        failed = engineer.post(ADDRESS, plan, format="json")
+    assert (failed.status_code, failed["Content-Type"]) == (500, "application/problem+json")
+    assert not Campaign.objects.exists()
+    assert enqueued == []
+    assert engineer.post(ADDRESS, plan, format="json").status_code == 201
 
 
 def test_planning_and_cancelling_need_an_engineer(anyone: APIClient, reader: APIClient) -> None:

@@ -1,10 +1,13 @@
 """Every error of the API is a problem document that says what happened, and where."""
 
+import errno
 import logging
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import OperationalError
 from django.http import Http404
 from django.test import Client, RequestFactory
 from rest_framework import exceptions
@@ -34,6 +37,9 @@ def answer(error: Exception, method: str = "POST") -> Any:
         (RequestDataTooBig("The body is too big."), 413, "Request Entity Too Large"),
         (problems.Problem(status=409, kind="lease-lost", title="Lease lost", detail="gone"), 409, "Lease lost"),
         (KeyError("secret inside"), 500, "Internal Server Error"),
+        (OSError(errno.EIO, "Input/output error"), 500, "Internal Server Error"),
+        (OSError(errno.ENOSPC, "No space left on device", "/secret/path"), 507, "Insufficient Storage"),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), 507, "Insufficient Storage"),
     ],
 )
 def test_each_error_has_its_members(error: Exception, status: int, title: str) -> None:
@@ -58,6 +64,31 @@ def test_unforeseen_error_shows_nothing_of_its_inside_and_is_logged(caplog: pyte
     assert "secret" not in str(response.data)
     assert caplog.records[0].exc_info is not None
     assert "POST /api/v1/somewhere/" in caplog.text
+
+
+def test_an_error_of_the_server_claims_nothing_about_what_was_stored() -> None:
+    assert (
+        "It is not certain what was stored. Sending the same again is safe except for a campaign"
+        in (answer(KeyError()).data["detail"])
+    )
+    assert answer(KeyError(), "GET").data["detail"] == "The server made an error, which is in its log."
+
+
+def full_database() -> OperationalError:
+    """As Django raises it."""
+    error = OperationalError("could not extend file: No space left on device")
+    error.__cause__ = psycopg.errors.DiskFull()
+    return error
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device", "/secret"), full_database()])
+def test_full_disk_has_its_remedy_and_is_logged(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    response = answer(error)
+    assert (response.status_code, response.data["type"]) == (507, "urn:splashboard:problem:disk-full")
+    assert "Free space" in response.data["detail"]
+    assert "send the same again" in response.data["detail"]
+    assert "/secret" not in str(response.data)
+    assert "No space left on device" in caplog.text
 
 
 def test_nested_errors_become_dotted_fields() -> None:

@@ -11,6 +11,8 @@ from openapi_spec_validator import validate
 from rest_framework.test import APIClient
 
 from apps.api.urls import urlpatterns
+from apps.catalog import services as catalog
+from apps.dispatch import planning
 
 # For people, not for programs.
 NOT_IN_THE_SCHEMA = {"docs/"}
@@ -61,6 +63,18 @@ def test_every_operation_says_what_it_does_and_which_problems_it_answers(schema:
         assert expected <= problems, where
         for status in problems:
             assert "application/problem+json" in entry["responses"][status]["content"], f"{where}: {status}"
+
+
+def test_limits_of_a_plan_are_those_that_are_kept(schema: dict[str, Any]) -> None:
+    plan = schema["components"]["schemas"]["CampaignPlan"]["properties"]
+    stated = {name: plan[name]["maximum"] for name in ("repetitions", "warmup", "duration")}
+    assert stated == {
+        "repetitions": planning.MAX_REPETITIONS,
+        "warmup": planning.MAX_WARMUP,
+        "duration": planning.MAX_DURATION,
+    }
+    level = schema["components"]["schemas"]["PlannedLoadLevel"]["properties"]
+    assert level["threads"]["maximum"] == catalog.MAX_THREADS
 
 
 def test_operations_have_names_of_their_own(schema: dict[str, Any]) -> None:

@@ -5,11 +5,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.files.storage import default_storage
 from rest_framework.test import APIClient
 
 from apps.catalog.models import System
-from apps.runs import ingest
+from apps.runs import ingest, storage
 from apps.runs.models import Run
 from tests.api.submissions import NO_TABLE, POINT_SELECT, RATE_200, a_description, a_file, fields_of, send
 from tests.builders import a_system, a_workload
@@ -262,7 +261,7 @@ def test_full_disk_stores_nothing_and_is_named_with_its_remedy(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr(default_storage, "save", full)
+        disk.setattr(storage, "keep", full)
         answer = send(engineer, a_description())
     assert (answer.status_code, answer["Content-Type"]) == (507, "application/problem+json")
     assert "Free space" in answer.json()["detail"]
