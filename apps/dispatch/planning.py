@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import transaction
 
@@ -54,6 +54,26 @@ def interleaved(
                 yield repetition, workload, system
 
 
+def problems_of(
+    *,
+    name: str,
+    systems: Sequence[System],
+    workloads: Sequence[Any],
+    load_levels: Sequence[Any],
+    repetitions: int,
+    warmup: float,
+    duration: float,
+) -> list[FieldProblem]:
+    """Everything that is wrong with a plan, by field; of workloads and load levels only how many there are counts."""
+    systems = _once(systems)
+    errors = [
+        *_check_name(name.strip()),
+        *_check_choices(systems, workloads, load_levels),
+        *_check_numbers(repetitions, warmup, duration),
+    ]
+    return errors or _check_size(len(systems), len(workloads), len(load_levels), repetitions)
+
+
 @transaction.atomic
 def create_campaign(
     *,
@@ -69,13 +89,15 @@ def create_campaign(
     """`warmup` and `duration` in s. Raises Invalid naming every field at fault."""
     systems, workloads, load_levels = _once(systems), _once(workloads), _once(load_levels)
     name = name.strip()
-    errors = [
-        *_check_name(name),
-        *_check_choices(systems, workloads, load_levels),
-        *_check_numbers(repetitions, warmup, duration),
-    ]
-    if not errors:
-        errors = _check_size(len(systems), len(workloads), len(load_levels), repetitions)
+    errors = problems_of(
+        name=name,
+        systems=systems,
+        workloads=workloads,
+        load_levels=load_levels,
+        repetitions=repetitions,
+        warmup=warmup,
+        duration=duration,
+    )
     if errors:
         raise Invalid(errors)
     campaign = Campaign.objects.create(
@@ -104,7 +126,7 @@ def _check_name(name: str) -> Iterator[FieldProblem]:
 
 
 def _check_choices(
-    systems: Sequence[System], workloads: Sequence[Workload], load_levels: Sequence[LoadLevel]
+    systems: Sequence[System], workloads: Sequence[Any], load_levels: Sequence[Any]
 ) -> Iterator[FieldProblem]:
     if not systems:
         yield FieldProblem("systems", "none is chosen", "choose at least one; two or more can be compared")

@@ -27,13 +27,15 @@ def list_campaigns(*, now: datetime, limit: int = 50, before: int | None = None)
 
 def load_campaign(campaign_id: int, *, now: datetime) -> CampaignDetail | None:
     """None: there is no such campaign."""
-    found = _rows(list(_campaigns().filter(pk=campaign_id)), now=now)
-    if not found:
-        return None
     jobs = Job.objects.filter(campaign=campaign_id).select_related("system", "workload", "agent").order_by("position")
     cells = tuple(_cell(job) for job in jobs.prefetch_related(_job_runs()))
+    lonely = _out_of_reach(cells, now=now)
+    idle = sum(cell.state == "queued" and cell.system.id in {system.pk for system in lonely} for cell in cells)
+    found = _rows(list(_campaigns().filter(pk=campaign_id)), now=now, unreachable_jobs=idle)
+    if not found:
+        return None
     row = replace(found[0], systems=tuple(_first_round(cells)))
-    return CampaignDetail(row=row, jobs=cells, grids=_grids(cells), obstacles=_obstacles(cells, now=now))
+    return CampaignDetail(row=row, jobs=cells, grids=_grids(cells), obstacles=_obstacles(lonely))
 
 
 def _campaigns() -> Any:
@@ -45,7 +47,7 @@ def _job_runs() -> "Prefetch[str]":
     return Prefetch("job_runs", JobRun.objects.select_related("run__load_level").order_by(*order))
 
 
-def _rows(campaigns: Sequence[Campaign], *, now: datetime) -> list[CampaignRow]:
+def _rows(campaigns: Sequence[Campaign], *, now: datetime, unreachable_jobs: int = 0) -> list[CampaignRow]:
     ids = [campaign.pk for campaign in campaigns]
     counts: dict[int, Counter[str]] = {pk: Counter() for pk in ids}
     begun: dict[int, datetime] = {}
@@ -57,13 +59,26 @@ def _rows(campaigns: Sequence[Campaign], *, now: datetime) -> list[CampaignRow]:
     measured = JobRun.objects.filter(job__campaign__in=ids, run__outcome="succeeded").order_by()
     done = dict(measured.values_list("job__campaign").annotate(count=Count("pk")))
     return [
-        _row(campaign, counts[campaign.pk], done.get(campaign.pk, 0), begun.get(campaign.pk), now)
+        _row(
+            campaign,
+            counts[campaign.pk],
+            runs_done=done.get(campaign.pk, 0),
+            begun=begun.get(campaign.pk),
+            unreachable_jobs=unreachable_jobs,
+            now=now,
+        )
         for campaign in campaigns
     ]
 
 
 def _row(
-    campaign: Campaign, counts: Counter[str], runs_done: int, begun: datetime | None, now: datetime
+    campaign: Campaign,
+    counts: Counter[str],
+    *,
+    runs_done: int,
+    begun: datetime | None,
+    unreachable_jobs: int,
+    now: datetime,
 ) -> CampaignRow:
     levels = list(campaign.load_levels.all())
     systems = sorted(campaign.systems.all(), key=lambda system: system.pk)
@@ -81,28 +96,44 @@ def _row(
         repetitions=campaign.repetitions,
         warmup=campaign.warmup,
         duration=campaign.duration,
-        progress=_progress(campaign, counts=counts, levels=len(levels), runs_done=runs_done, begun=begun, now=now),
+        progress=_progress(
+            campaign,
+            counts=counts,
+            levels=len(levels),
+            runs_done=runs_done,
+            begun=begun,
+            unreachable_jobs=unreachable_jobs,
+            now=now,
+        ),
     )
 
 
 def _progress(
-    campaign: Campaign, *, counts: Counter[str], levels: int, runs_done: int, begun: datetime | None, now: datetime
+    campaign: Campaign,
+    *,
+    counts: Counter[str],
+    levels: int,
+    runs_done: int,
+    begun: datetime | None,
+    unreachable_jobs: int,
+    now: datetime,
 ) -> Progress:
     jobs = counts.total()
     final = sum(counts[state] for state in FINAL)
     runs = jobs * levels
     # A failed or cancelled job may have measured some of its levels; what it has not will not come.
-    left = max(0, (jobs - final) * levels - max(0, runs_done - counts["succeeded"] * levels))
+    coming = jobs - final - counts["cancelling"] - unreachable_jobs
+    left = max(0, coming * levels - max(0, runs_done - counts["succeeded"] * levels))
     elapsed = (now - begun).total_seconds() if begun else 0.0
     rate = runs_done / elapsed * 3600 if runs_done and elapsed > 0 and final < jobs else None
     remaining, by_plan = None, False
-    if final < jobs:
+    if coming > 0:
         by_plan = rate is None
         planned = size_of(
             systems=1,
             workloads=1,
             load_levels=levels,
-            repetitions=jobs - final,
+            repetitions=coming,
             warmup=campaign.warmup,
             duration=campaign.duration,
         )
@@ -113,6 +144,8 @@ def _progress(
         jobs_active=sum(counts[state] for state in ACTIVE),
         jobs_failed=counts["failed"],
         jobs_cancelled=counts["cancelled"],
+        jobs_cancelling=counts["cancelling"],
+        jobs_unreachable=unreachable_jobs,
         runs=runs,
         runs_done=runs_done,
         rate=rate,
@@ -156,6 +189,7 @@ def _cell(job: Job) -> JobCell:
                 state=job_run.run.state,
                 outcome=job_run.run.outcome,
                 attempt=job_run.attempt,
+                reason=job_run.run.reason,
             )
             for job_run in job.job_runs.all()
         ),
@@ -184,17 +218,20 @@ def _first_round(cells: Iterable[JobCell]) -> list[Named]:
     return list(dict.fromkeys(cell.system for cell in cells))
 
 
-def _obstacles(cells: Sequence[JobCell], *, now: datetime) -> tuple[str, ...]:
-    """Systems with waiting jobs that no agent could take, and what would help."""
+def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
+    """Systems with waiting jobs that no agent could take."""
     waiting = {cell.system.id for cell in cells if cell.state == "queued"}
     if not waiting:
-        return ()
+        return []
     systems = list(System.objects.filter(pk__in=waiting))
     lonely = unreachable(systems, now=now)
+    return [system for system in systems if system.slug in lonely]
+
+
+def _obstacles(lonely: Sequence[System]) -> tuple[str, ...]:
+    """What would help."""
     return tuple(
-        f"No agent that is alive can reach {system.slug}: it needs {_labels(system.labels)}."
-        for system in systems
-        if system.slug in lonely
+        f"No agent that is alive can reach {system.slug}: it needs {_labels(system.labels)}." for system in lonely
     )
 
 

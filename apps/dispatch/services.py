@@ -3,7 +3,7 @@
 from apps.dispatch.agents import agent_of_secret, hello, register_agent, revoke_agent, rotate_agent
 from apps.dispatch.cancelling import Cancellation, cancel_campaign, cancel_job
 from apps.dispatch.leases import LeaseLost, NoSuchJob, claim, end_job, expire_leases, match_jobs, renew
-from apps.dispatch.planning import Size, create_campaign, size_of
+from apps.dispatch.planning import Size, create_campaign, problems_of, size_of
 from apps.dispatch.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "hello",
     "match_jobs",
     "open_run",
+    "problems_of",
     "register_agent",
     "renew",
     "revoke_agent",

@@ -11,8 +11,9 @@ from apps.runs.models import Run
 class Progress:
     """How far a campaign is. `rate` in runs/h since its first job began; `remaining` in s.
 
-    `remaining` is measured from the rate as soon as a run is done, before that taken from the plan (`by_plan`);
-    None when nothing is left, or nothing has begun and no estimate would hold.
+    `remaining` is measured from the rate as soon as a run is done, before that taken from the plan (`by_plan`); it
+    leaves out the jobs that only clean up (`jobs_cancelling`) or that no agent reaches (`jobs_unreachable`, counted for
+    one campaign, not in lists). None when nothing is left.
     """
 
     jobs: int
@@ -20,6 +21,8 @@ class Progress:
     jobs_active: int
     jobs_failed: int
     jobs_cancelled: int
+    jobs_cancelling: int
+    jobs_unreachable: int
     runs: int
     runs_done: int
     rate: float | None
@@ -72,6 +75,7 @@ class RunCell:
     state: str
     outcome: str
     attempt: int
+    reason: str = ""
 
     @property
     def is_complete(self) -> bool:

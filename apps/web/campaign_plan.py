@@ -1,6 +1,8 @@
 """The form that plans a campaign: what was typed is kept, what is wrong is said beside its field."""
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -10,7 +12,7 @@ from django.http import QueryDict
 from apps.accounts.models import User
 from apps.catalog import services as catalog
 from apps.catalog.models import System, Workload
-from apps.core.problems import Invalid
+from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign
 from apps.dispatch.services import Size
@@ -18,6 +20,28 @@ from apps.dispatch.services import Size
 # Where dispatch's names of fields differ from the form's.
 FIELDS = {"load_levels": "threads", "": None}
 NEW_WORKLOAD = {"parameters.test": "test", "parameters.tables": "tables", "parameters.table_size": "table_size"}
+
+
+# In the order of the page.
+LABELS = {
+    "name": "What it is to find out",
+    "systems": "Systems",
+    "workloads": "Workloads",
+    "test": "A new one: test",
+    "tables": "Tables",
+    "table_size": "Rows of each table",
+    "threads": "Threads",
+    "repetitions": "Repetitions",
+    "warmup": "Warm-up",
+    "duration": "Measured",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    field: str
+    label: str
+    message: str
 
 
 class Plan(forms.Form):
@@ -44,7 +68,7 @@ class Plan(forms.Form):
         super().__init__(*args, **kwargs)
         systems, workloads = self.fields["systems"], self.fields["workloads"]
         assert isinstance(systems, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy
-        assert isinstance(workloads, forms.ModelMultipleChoiceField)  # noqa: S101
+        assert isinstance(workloads, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy
         offered = System.objects.filter(archived_at=None).select_related("release__platform", "hardware_class")
         systems.queryset = self.offered = offered
         workloads.queryset = Workload.objects.filter(tool="sysbench")
@@ -88,8 +112,9 @@ class Plan(forms.Form):
         )
 
     def plan(self, *, user: User) -> Campaign | None:
-        """None: something is wrong, and now stands beside its field."""
+        """None: something is wrong, and all of it now stands beside its field."""
         if not self.is_valid():
+            self._check_the_rest()
             return None
         data = self.cleaned_data
         try:
@@ -107,12 +132,52 @@ class Plan(forms.Form):
                     created_by=user,
                 )
         except catalog.InvalidParameters as error:
-            self.add_error(NEW_WORKLOAD.get(error.field, "test"), error.message)
+            self._add_refused_workload(error)
+            self._check_the_rest()
         except Invalid as refused:
-            for problem in refused.errors:
-                text = f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
-                self.add_error(FIELDS.get(problem.field, problem.field), text)
+            self._add(refused.errors)
         return None
+
+    def problems(self) -> list[Problem]:
+        """What is wrong, in the order of the page; without a field: the plan as a whole."""
+        names = [name for name in LABELS if name in self.errors]
+        found = [Problem(name, LABELS[name], str(text)) for name in names for text in self.errors[name]]
+        return [Problem("", "", str(text)) for text in self.non_field_errors()] + found
+
+    def _check_the_rest(self) -> None:
+        """What is wrong with the fields that could be read, where others could not."""
+        data = self.cleaned_data
+        read = "test" in data and not {"tables", "table_size"} & self.errors.keys()
+        if read:
+            try:
+                with transaction.atomic():
+                    self._new_workload()
+                    transaction.set_rollback(True)
+            except catalog.InvalidParameters as error:
+                self._add_refused_workload(error)
+        new = data.get("test", "unreadable")
+        # What stands in for a field with an error says nothing: such a field keeps its own.
+        known = dispatch.problems_of(
+            name=data.get("name", ""),
+            systems=list(data.get("systems", ())),
+            workloads=[*data.get("workloads", ()), *([new] if new else [])],
+            load_levels=data.get("threads", ()),
+            repetitions=data.get("repetitions", 1),
+            warmup=data.get("warmup", 0.0),
+            duration=data.get("duration", 1.0),
+        )
+        wrong = set(self.errors)
+        self._add([problem for problem in known if FIELDS.get(problem.field, problem.field) not in wrong])
+
+    def _add_refused_workload(self, error: catalog.InvalidParameters) -> None:
+        field = NEW_WORKLOAD.get(error.field, "test")
+        if error.message not in self.errors.get(field, ()):
+            self.add_error(field, error.message)
+
+    def _add(self, problems: Iterable[FieldProblem]) -> None:
+        for problem in problems:
+            text = f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
+            self.add_error(FIELDS.get(problem.field, problem.field), text)
 
     def _new_workload(self) -> list[Workload]:
         data = self.cleaned_data

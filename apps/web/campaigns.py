@@ -81,7 +81,21 @@ def plan(request: HttpRequest) -> HttpResponse:
 @require_safe
 def size(request: HttpRequest) -> HttpResponse:
     """How many jobs and runs the plan makes and how long it would take, while it is being typed."""
-    return render_page(request, "web/campaign_size.html", {"size": Plan(request.GET).size()})
+    return render_page(request, "web/campaign_size.html", _size(Plan(request.GET)))
+
+
+def _size(form: Plan) -> dict[str, Any]:
+    """What the box beside the button says; `waiting_jobs` are those of the chosen systems that no agent reaches."""
+    counted = form.size()
+    if counted is None:
+        return {"size": None}
+    chosen = list(form.cleaned_data["systems"])
+    lonely = queries.unreachable(chosen, now=timezone.now())
+    return {
+        "size": counted,
+        "out_of_reach": sorted(lonely),
+        "waiting_jobs": counted.jobs // len(chosen) * len(lonely),
+    }
 
 
 def _initial() -> dict[str, Any]:
@@ -96,7 +110,8 @@ def _plan_page(request: HttpRequest, form: Plan, *, status: int = 200) -> HttpRe
         # What can be measured now comes first.
         "systems": sorted(form.offered, key=lambda system: system.slug in unreachable),
         "unreachable": unreachable,
-        "size": counted.size(),
+        **_size(counted),
+        "problems": form.problems() if form.is_bound else [],
         "chosen_systems": set(form["systems"].value() or ()),
         "chosen_workloads": {str(key) for key in form["workloads"].value() or ()},
     }
@@ -126,6 +141,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
         "current": _current(detail),
         "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
         "comparisons": _comparisons(detail),
+        "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
         "said": said,
         "may_write": isinstance(request.user, User) and request.user.may_write,
     }

@@ -182,6 +182,29 @@ def test_without_systems_the_plan_says_where_they_come_from(engineer: Client) ->
     assert "No system is known yet" in words(engineer.get("/campaigns/new/"))
 
 
+def test_everything_that_is_wrong_is_said_at_once_with_links_to_the_fields(engineer: Client) -> None:
+    form = a_form(name="", systems=[], threads="four", repetitions="0", warmup="", test="oltp_insert", tables="0")
+    html = engineer.post("/campaigns/new/", form).content.decode()
+    said = re.search(r'<div class="problem" role="alert">(.*?)</div>', html, re.DOTALL)
+    assert said
+    fields = ["name", "systems", "tables", "threads", "repetitions", "warmup"]
+    assert re.findall(r'href="#id_(\w+)"', said[1]) == fields
+    for field in fields:
+        assert f'id="id_{field}"' in html
+        assert html.count(f'id="{field}-error"') == 1
+
+
+def test_the_size_says_which_jobs_no_agent_could_take(engineer: Client) -> None:
+    reached = a_system("a")
+    a_system("b")
+    an_agent(reached, last_seen_at=timezone.now())
+    counted = words(engineer.get("/campaigns/new/size/", a_form(), headers=HTMX))
+    assert "3 of 6 jobs wait for an agent that reaches b." in counted
+    alone = words(engineer.get("/campaigns/new/size/", a_form(systems=["b"], repetitions="1"), headers=HTMX))
+    assert "1 of 1 job waits for an agent that reaches b." in alone
+    assert "wait" not in words(engineer.get("/campaigns/new/size/", a_form(systems=["a"]), headers=HTMX))
+
+
 # ---------------------------------------------------------------- the list
 
 
@@ -269,6 +292,7 @@ def test_live_throughput_is_the_last_second_seen(db: None, client: Client) -> No
 
 def test_before_the_first_run_the_estimate_is_the_plan(db: None, client: Client) -> None:
     campaign = a_campaign(a_system(), a_system(), repetitions=2)
+    an_agent(*campaign.systems.all(), last_seen_at=timezone.now())
     text = words(client.get(f"/campaigns/{campaign.pk}/"))
     assert "no run is done yet" in text
     assert "by the plan" in text
@@ -315,6 +339,34 @@ def test_campaign_costs_the_same_for_many_jobs(
         measured(job, 1, 4)
     with django_assert_max_num_queries(20):
         client.get(f"/campaigns/{campaign.pk}/")
+
+
+def test_jobs_that_no_agent_reaches_are_not_in_what_is_left(db: None, client: Client) -> None:
+    near = a_system("near")
+    campaign = a_campaign(near, a_system("far"), repetitions=2)
+    assert "Left 4 jobs that no agent reaches" in words(client.get(f"/campaigns/{campaign.pk}/"))
+    an_agent(near, last_seen_at=timezone.now())
+    text = words(client.get(f"/campaigns/{campaign.pk}/"))
+    assert "by the plan, without 2 jobs that no agent reaches" in text
+
+
+def test_what_only_cleans_up_has_nothing_left_and_nothing_to_cancel(engineer: Client) -> None:
+    job = a_job(state="cancelling")
+    text = words(engineer.get(f"/campaigns/{job.campaign_id}/"))
+    assert "Cancel" not in text
+    assert "Left" not in text
+    assert "stopping and cleaning up" in text
+    assert "cleaning up" in words(engineer.get("/campaigns/"))
+
+
+def test_a_run_that_nobody_cancelled_says_why_it_stopped(db: None, client: Client) -> None:
+    job = a_job(state="running")
+    run = a_run(system=job.system, workload=job.workload, outcome="cancelled", reason="the agent was stopped")
+    JobRun.objects.create(run=run, job=job, attempt=job.attempt)
+    page = client.get(f"/campaigns/{job.campaign_id}/")
+    assert "– the agent was stopped" in words(page)
+    assert "attempt 1: cancelled, the agent was stopped" in page.content.decode()
+    assert re.search(r"begun <time datetime=", page.content.decode())
 
 
 # ---------------------------------------------------------------- cancel
