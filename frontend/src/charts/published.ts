@@ -60,6 +60,7 @@ export function publishedBars(chart: PublishedChart, palette: Palette): { traces
         autorange: "reversed",
         fixedrange: true,
         showgrid: false,
+        zeroline: false,
         ticklen: 0,
       },
       // Room to the right of the longest bar for its words, however narrow the chart is.
