@@ -3,7 +3,6 @@
 import logging
 import time
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from celery import Task
@@ -14,13 +13,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from apps.dispatch import services as dispatch
-from apps.runs import ingest
+from apps.runs import ingest, pending
 from workers.celery import SWEEP_EVERY, app
 
 log = logging.getLogger(__name__)
 
-# Younger ones have a task of their own under way.
-SWEPT_WHEN_OLDER_THAN = timedelta(seconds=10)
 # One more try at once, because a pooled connection may be dead though the broker is back.
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 # A broker that accepts and never answers must not hold up who publishes: each of a few steps gets this long. The
@@ -83,6 +80,5 @@ def sweep() -> int:
     """Finds what a lost broker or a killed worker left behind; how many runs were given to `seal_run`."""
     now = timezone.now()
     dispatch.close_abandoned_runs(now=now)
-    left = ingest.unsealed(older_than=now - SWEPT_WHEN_OLDER_THAN)
     # What no worker took before the next sweep is found again by that one: no pile grows.
-    return sum(enqueue(seal_run, run_id=run_id, expires=SWEEP_EVERY) for run_id in left)
+    return sum(enqueue(seal_run, run_id=run_id, expires=SWEEP_EVERY) for run_id in pending.due(now=now))

@@ -14,7 +14,7 @@ from django.db.models import Count, Max
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.runs import headlines, storage
+from apps.runs import headlines, pending, storage
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
 from apps.runs.parsers import sysbench
 from apps.runs.sampled import CLIENT, NAME_LIMIT, ROLE_LIMIT
@@ -30,7 +30,6 @@ __all__ = [
     "open_run",
     "seal",
     "submit",
-    "unsealed",
 ]
 
 MAX_BATCH = 8 * 1024 * 1024
@@ -119,6 +118,8 @@ def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> b
     if run.state == Run.State.SEALED:
         return False
     Batch.objects.create(run=run, sequence=sequence, checksum=checksum, payload=payload)
+    if run.state == Run.State.ENDED:
+        pending.begin_again(run)
     return True
 
 
@@ -145,6 +146,8 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
         contradicts = name in announced and announced[name] != sha256
         _require(not contradicts, "sha256", f"the end of run {run.uid} announced {name} with other content")
         Artifact.objects.create(run=run, name=name, sha256=sha256, size=len(content), media_type=media_type)
+        if run.state == Run.State.ENDED:
+            pending.begin_again(run)
     return True
 
 
@@ -173,6 +176,7 @@ def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
     run.batches_expected = message.batches
     run.artifacts_expected = artifacts
     run.save()
+    pending.begin_again(run)
 
 
 def submit(
@@ -242,12 +246,6 @@ def submit(
         )
     run.refresh_from_db()
     return run
-
-
-def unsealed(*, older_than: datetime) -> list[int]:
-    """Ended runs that are not sealed, of those created before `older_than`: the sweep's work. Oldest first."""
-    waiting = Run.objects.filter(state=Run.State.ENDED, created_at__lt=older_than)
-    return list(waiting.order_by("id").values_list("id", flat=True))
 
 
 # ---------------------------------------------------------------- checks

@@ -48,8 +48,9 @@ class Run(models.Model):
         EXAMPLE = "example", "shipped example"
 
     uid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
-    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="runs")
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs")
+    # Found by the indexes below, which begin with them.
+    system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="runs", db_index=False)
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="runs", db_index=False)
     load_level = models.ForeignKey(LoadLevel, on_delete=models.PROTECT, related_name="runs")
     repetition = models.PositiveIntegerField(default=1)
     provenance = models.CharField(max_length=16, choices=Provenance.choices)
@@ -66,6 +67,9 @@ class Run(models.Model):
     batches_expected = models.PositiveIntegerField(null=True, blank=True)
     # What the end of the run announced: [{"name", "sha256", "size"}]. The run is sealed when all are there.
     artifacts_expected = models.JSONField(default=list, blank=True)
+    # Of an ended run: attempts to seal it since its last piece arrived, and when the sweep tries again (null: now).
+    seal_attempts = models.PositiveIntegerField(default=0)
+    seal_due_at = models.DateTimeField(null=True, blank=True)
     server_version = models.CharField(max_length=120, blank=True)
     tool_version = models.CharField(max_length=120, blank=True)
     # What the load generator was: command line without secrets, host facts (cpu count, memory, kernel).

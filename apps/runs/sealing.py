@@ -18,6 +18,7 @@ from apps.catalog.services import InvalidParameters, metrics_for
 from apps.runs import codec, headlines, storage, summary
 from apps.runs.models import Artifact, Batch, Event, Measurement, Run, RunNode, Series
 from apps.runs.parsers import sysbench
+from apps.runs.pending import count_attempt, pending
 from apps.runs.sampled import (
     CLIENT,
     SampledNode,
@@ -61,7 +62,12 @@ def seal(*, run_id: int) -> bool:
     run = Run.objects.select_related("workload").get(pk=run_id)
     if run.state == Run.State.SEALED:
         return True
-    if not _has_arrived(run):
+    if run.state == Run.State.OPEN:
+        return False
+    if not count_attempt(run):
+        return True
+    waiting = pending(run)
+    if waiting is None or not waiting.has_all:
         return False
     gathered = _gather(run)
     with transaction.atomic():
@@ -77,16 +83,6 @@ def seal(*, run_id: int) -> bool:
 def output_name(run: Run) -> str:
     """The artifact that holds what the load tool printed."""
     return f"{run.workload.tool}.txt"
-
-
-def _has_arrived(run: Run) -> bool:
-    if run.state != Run.State.ENDED or run.batches_expected is None:
-        return False
-    # No batch beyond the announced ones is ever taken, so their number tells.
-    if Batch.objects.filter(run=run).count() < run.batches_expected:
-        return False
-    there = set(Artifact.objects.filter(run=run).values_list("name", "sha256"))
-    return all((announced["name"], announced["sha256"]) in there for announced in run.artifacts_expected)
 
 
 def _gather(run: Run) -> _Gathered:

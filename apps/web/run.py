@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from apps.runs import queries
 from apps.runs.models import Run
+from apps.runs.pending import Pending
 from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
 from apps.web.addresses import runs_address
 from apps.web.pages import is_partial, render_page
@@ -72,6 +73,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "is_live": is_live,
         "headlines": headlines(run),
         "latest": latest(run_id) if is_live else [],
+        "missing": missing(run.pending) if run.pending else "",
     }
     if is_partial(request):
         response = render_page(request, "web/run_headline.html", headline)
@@ -107,6 +109,16 @@ def latest(run_id: int) -> list[LatestValue]:
             at, value = observed[-1]
             found.append(LatestValue(series.name, series.unit, float(value), float(at)))
     return found
+
+
+def missing(pending: Pending) -> str:
+    """What has not arrived, as “2 of 7 batches and sysbench.txt”; empty when all has."""
+    things = []
+    if pending.missing_batches:
+        noun = "batch" if pending.batches == 1 else "batches"
+        things.append(f"{pending.missing_batches:,} of {pending.batches:,} {noun}")
+    things += pending.missing_artifacts
+    return ", ".join(things[:-1]) + " and " + things[-1] if len(things) > 1 else "".join(things)
 
 
 def counters_of(index: Sequence[SeriesInfo]) -> Counters:

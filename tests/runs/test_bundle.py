@@ -39,7 +39,7 @@ def a_sealed_run(**what: Any) -> Run:
 
 def content(run: Run) -> dict[str, Any]:
     """All that a reader could see of a run, without the numbers of rows."""
-    hidden = {"id", "run_id", "system_id", "sealed_at", "created_at", "artifact_id"}
+    hidden = {"id", "run_id", "system_id", "sealed_at", "created_at", "artifact_id", "seal_attempts", "seal_due_at"}
     rows = {
         "run": Run.objects.filter(pk=run.pk),
         "nodes": RunNode.objects.filter(run=run),

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -303,12 +303,3 @@ def test_a_mix_without_its_writes_may_be_an_option_of_the_workload() -> None:
     no_writes = {"index_updates": 0, "non_index_updates": 0, "delete_inserts": 0}
     output = MIXES["oltp_read_only"].read_bytes()
     assert submitted(workload=a_workload("oltp_read_write", **no_writes), output=output).state == "ended"
-
-
-def test_the_sweep_finds_what_ended_and_is_not_sealed() -> None:
-    now = datetime.now(tz=UTC)
-    ended, sealed = an_upload().send(), an_upload().send()
-    an_open_run()
-    ingest.seal(run_id=sealed.pk)
-    assert ingest.unsealed(older_than=now + timedelta(minutes=1)) == [ended.pk]
-    assert ingest.unsealed(older_than=now - timedelta(minutes=1)) == []

@@ -147,8 +147,10 @@ def series(key: str, node: int = 1) -> Series:
 
 
 def everything(run: Run) -> dict[str, Any]:
+    """All that is held of a run, but for how often it was tried to seal it."""
+    row = Run.objects.filter(pk=run.pk).values().get()
     return {
-        "run": Run.objects.filter(pk=run.pk).values().get(),
+        "run": {name: value for name, value in row.items() if name not in ("seal_attempts", "seal_due_at")},
         "nodes": list(RunNode.objects.filter(run=run).values()),
         "series": list(Series.objects.filter(run=run).order_by("metric_id", "node").values()),
         "measurements": list(Measurement.objects.filter(run=run).order_by("metric_id").values()),

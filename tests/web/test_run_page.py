@@ -127,6 +127,29 @@ def test_a_live_run_shows_its_latest_second_and_asks_again(client: Client) -> No
     assert "HX-Refresh" not in part
 
 
+def test_a_run_that_has_ended_says_what_it_waits_for(client: Client) -> None:
+    upload = an_upload(nodes={"db1": samples(seconds=22)}, seconds_a_batch=4)
+    upload.send_batch(1)
+    upload.end()
+    total = len(upload.batches)
+    page = _page(client, upload.run)
+    assert f"waiting for {total - 1} of {total} batches and sysbench.txt since <time" in page
+    for sequence in range(total):
+        upload.send_batch(sequence)
+    assert "waiting for sysbench.txt since <time" in _page(client, upload.run)
+    upload.send_output()
+    assert "all of it has arrived: it is being stored" in _page(client, upload.run)
+
+
+def test_a_run_that_cannot_be_stored_says_how_often_that_was_tried(client: Client) -> None:
+    upload = an_upload()
+    run = upload.send()
+    Run.objects.update(seal_attempts=4)
+    page = _page(client, run)
+    assert "storing it was tried 4 times without success" in page
+    assert "It is tried again from <time" in page
+
+
 def test_a_run_that_became_complete_is_shown_whole(client: Client) -> None:
     part = client.get(f"/runs/{a_sealed_run().pk}/", headers={"HX-Request": "true"})
     assert part["HX-Refresh"] == "true"

@@ -31,7 +31,7 @@ def test_match_and_expire_do_their_one_call(db: None) -> None:
     assert tasks.expire_leases() == 0
 
 
-def test_sweep_enqueues_ended_runs_and_lets_the_young_be(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sweep_enqueues_ended_runs_whose_time_has_come(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     enqueued: list[dict[str, Any]] = []
 
     def enqueue(_task: object, **arguments: Any) -> bool:
@@ -39,10 +39,11 @@ def test_sweep_enqueues_ended_runs_and_lets_the_young_be(db: None, monkeypatch: 
         return True
 
     monkeypatch.setattr(tasks, "enqueue", enqueue)
-    old, young = a_run(state="ended", sealed_at=None), a_run(state="ended", sealed_at=None)
+    now = timezone.now()
+    old = a_run(state="ended", sealed_at=None, seal_due_at=now - timedelta(seconds=1))
+    a_run(state="ended", sealed_at=None, seal_due_at=now + timedelta(seconds=9))
     a_run(state="open", outcome="", ended_at=None, sealed_at=None)
     a_run()
-    Run.objects.exclude(pk=young.pk).update(created_at=timezone.now() - timedelta(seconds=11))
     assert tasks.sweep() == 1
     assert enqueued == [{"run_id": old.pk, "expires": 15.0}]
 

@@ -9,6 +9,7 @@ from django.db.models import Case, When
 
 from apps.catalog.models import HardwareClass
 from apps.runs.models import Artifact, Event, Measurement, Run, RunNode
+from apps.runs.pending import Pending, pending
 from apps.runs.queries.listing import NEWEST_FIRST, RunRow, rows_of
 
 MOST_SIBLINGS = 100
@@ -78,7 +79,8 @@ class ArtifactDetail:
 @dataclass(frozen=True)
 class RunDetail:
     """`row`: what the list shows of it. `siblings`: the other runs of the same system, workload and load level, newest
-    first. Times without a date are seconds, `measured_from` and `measured_to` on the run's clock."""
+    first. `pending`: what it waits for between its end and its seal. Times without a date are seconds, `measured_from`
+    and `measured_to` on the run's clock."""
 
     row: RunRow
     uid: UUID
@@ -103,13 +105,14 @@ class RunDetail:
     artifacts: tuple[ArtifactDetail, ...]
     unparsed_lines: tuple[str, ...]
     siblings: tuple[RunRow, ...]
+    pending: Pending | None
 
     def measurement(self, metric: str) -> MeasurementDetail | None:
         return next((one for one in self.measurements if one.metric == metric), None)
 
 
 def load_run(run_id: int) -> RunDetail:
-    """Eight queries. Raises Run.DoesNotExist."""
+    """Eight queries, ten between its end and its seal. Raises Run.DoesNotExist."""
     run = Run.objects.select_related(
         "system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level"
     ).get(pk=run_id)
@@ -143,6 +146,7 @@ def load_run(run_id: int) -> RunDetail:
         artifacts=_artifacts(run),
         unparsed_lines=tuple(run.unparsed_lines),
         siblings=tuple(siblings),
+        pending=pending(run),
     )
 
 
