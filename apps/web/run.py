@@ -138,6 +138,19 @@ def counters_of(index: Sequence[SeriesInfo]) -> Counters:
     )
 
 
+def whole_clock(run: RunDetail, counters: Counters) -> tuple[float, float] | None:
+    """From 0 to the last sample, s: one stretch for all charts, whichever is drawn first. None: nothing was sampled.
+
+    Not to the run's end: one that broke off is ended when somebody notices, which may be a day later.
+    """
+    kinds = {key.partition(".")[0]: key for key in reversed(counters.drawn)}
+    series = queries.load_series(run_ids=[run.row.id], metrics=["client.throughput", *kinds.values()])
+    last = [float(one.at[-1]) for one in series if len(one.at)]
+    if run.measured_to is not None:
+        last.append(run.measured_to)
+    return (0.0, max(last)) if last else None
+
+
 def page_data(run: RunDetail, counters: Counters, *, is_live: bool) -> dict[str, Any]:
     """What the page's script needs to begin; the series it asks the API for."""
     measured = (run.measured_from, run.measured_to)
@@ -145,6 +158,7 @@ def page_data(run: RunDetail, counters: Counters, *, is_live: bool) -> dict[str,
         "id": run.row.id,
         "live": is_live,
         "measured": None if None in measured else measured,
+        "whole": whole_clock(run, counters),
         "counters": counters.drawn,
         "events": [
             {

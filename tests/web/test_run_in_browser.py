@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.runs import queries, sealing
+from apps.runs.models import Run
 from tests.runs.uploads import an_upload
 from tests.web.runs import a_sealed_run, samples
 
@@ -37,6 +38,18 @@ def test_throughput_is_drawn_as_it_was_measured_on_one_clock_for_all(browser_pag
     assert questions["y"] == _values(run.pk, "mysql.status.Questions")
     assert questions["range"] == _drawn(browser_page, "chart-throughput")["range"]
     assert browser_page.locator("#counters figure").count() >= 12
+
+
+def test_a_chart_drawn_alone_shows_the_warm_up_from_0(browser_page: Page) -> None:
+    run = a_sealed_run()
+    Run.objects.filter(pk=run.pk).update(measured_from=5.0)
+    browser_page.set_viewport_size({"width": 390, "height": 300})
+    browser_page.goto(f"/runs/{run.pk}/")
+    assert _drawn(browser_page, "chart-throughput")["range"][0] == 0
+    shades = browser_page.locator("#chart-throughput .chart__plot").evaluate(
+        "plot => plot.layout.shapes.filter(shape => shape.type === 'rect').map(shape => [shape.x0, shape.x1])"
+    )
+    assert [0, 5] in shades
 
 
 def test_a_chosen_series_stays_in_the_address(browser_page: Page) -> None:

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from apps.runs import storage
+from apps.runs import queries, storage
 from apps.runs.models import Artifact, Run
 from tests.builders import a_run, a_system
 from tests.runs.uploads import an_open_run, an_upload
@@ -33,6 +33,7 @@ def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> N
     assert float(output[throughput.byte_start : throughput.byte_end]) == throughput.value
     assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 1" in page
     assert f'href="/api/v1/runs/{run.pk}/artifacts/sysbench.txt"' in page
+    assert f"<dd>{throughput.value:,.2f} " in page
 
 
 def test_at_least_twelve_counters_are_drawn_unasked(client: Client) -> None:
@@ -47,6 +48,13 @@ def test_the_charts_know_events_and_measured_phase(client: Client) -> None:
     assert data["measured"] == [run.measured_from, run.measured_to]
     assert ("checkpoint by hand", 12.5) in [(event["label"], event["starts_at"]) for event in data["events"]]
     assert data["live"] is False
+
+
+def test_all_charts_have_the_clock_from_0_to_the_last_sample(client: Client) -> None:
+    run = a_sealed_run()
+    sampled = queries.load_series(run_ids=[run.pk], metrics=["client.throughput", "mysql.status.Questions"])
+    assert _data(_page(client, run))["whole"] == [0.0, max(float(one.at[-1]) for one in sampled)]
+    assert _data(_page(client, a_run(provenance="submitted", measured_from=None, measured_to=None)))["whole"] is None
 
 
 def test_what_was_run_on_what_is_told(client: Client) -> None:

@@ -65,6 +65,18 @@ test("every chart shows the same stretch of the clock", () => {
   expect(layout?.xaxis).toMatchObject({ range: [0, 3] });
 });
 
+test("a chart drawn alone has the whole warm-up shaded", () => {
+  const { layout } = clockChart([aSeries({ at: [3, 4, 5] })], ["client"], {
+    ...options,
+    clock: { ...clock, measured: [4, 20], whole: [0, 21] },
+  });
+  expect(layout?.xaxis).toMatchObject({ range: [0, 21] });
+  expect(layout?.shapes?.map(({ x0, x1 }) => [x0, x1])).toEqual([
+    [0, 4],
+    [20, 21],
+  ]);
+});
+
 test("the CSV holds every plotted point with its node and unit", () => {
   expect(seriesRows([aSeries({ at: [1], values: [null] })]).rows).toEqual([
     ["client.throughput", "client", "transactions/s", 1, null],

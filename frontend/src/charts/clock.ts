@@ -17,7 +17,7 @@ export interface Clock {
   /** The measured phase, s; null while it is not known. */
   measured: [number, number] | null;
   events: RunEvent[];
-  /** First and last moment of everything drawn so far, s: every chart shows the same stretch. */
+  /** The run's clock from 0 to its last sample, s; of a live run it grows. Every chart shows the same stretch. */
   whole: [number, number] | null;
   /** What the reader zoomed to, s. */
   zoom: [number, number] | null;

@@ -11,6 +11,7 @@ interface RunData {
   id: number;
   live: boolean;
   measured: [number, number] | null;
+  whole: [number, number] | null;
   events: RunEvent[];
   counters: string[];
 }
@@ -21,7 +22,7 @@ const data = pageData<RunData>("run-data");
 const view = readView(window.location.search);
 const panels = new Panels({
   run: data.id,
-  clock: { measured: data.measured, events: data.events, whole: null, zoom: view.zoom },
+  clock: { measured: data.measured, events: data.events, whole: data.whole, zoom: view.zoom },
   zoomed: (range) => {
     view.zoom = range;
     remember();
