@@ -22,6 +22,7 @@ MAX_ATTEMPTS = 3
 # Times the attempts begun. Long enough for an agent that comes back after an outage to deliver what it has measured
 # meanwhile, before its job is given away.
 RETRY_WAITS = timedelta(seconds=15)
+LONGEST_REASON = 600  # characters, of each attempt; tools say what went wrong at the begin or at the end
 # The name space of run uids; any fixed one does.
 RUN_UIDS = UUID("6f0f5f1e-2b1c-5d0e-9c3e-5a1a3a7d4b10")
 
@@ -77,14 +78,30 @@ def _match(agent: Agent, *, now: datetime) -> bool:
 
 @transaction.atomic
 def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
-    """Begins the next attempt of the job matched to `agent`; None when there is none."""
-    matched = Job.objects.filter(agent=agent, state="matched")
-    job = matched.select_for_update(of=("self",)).select_related("system", "workload", "campaign").first()
-    if job is None:
+    """Begins the next attempt of the job matched to `agent`; None when there is none.
+
+    An agent that asks again before it was heard of the attempt has lost the answer: it gets the same one.
+    """
+    held = Job.objects.filter(agent=agent, state__in=("matched", "running"))
+    job = held.select_for_update(of=("self",)).select_related("system", "workload", "campaign").first()
+    if job is None or (job.state == "running" and not _is_unheard_of(job, now=now)):
         return None
-    job.state, job.attempt, job.started_at = "running", job.attempt + 1, now
-    job.lease_expires_at, job.progress = now + LEASE_LASTS, ""
-    job.save(update_fields=["state", "attempt", "started_at", "lease_expires_at", "progress"])
+    if job.state == "matched":
+        job.state, job.attempt, job.started_at = "running", job.attempt + 1, now
+        job.lease_expires_at, job.progress = now + LEASE_LASTS, ""
+        job.save(update_fields=["state", "attempt", "started_at", "lease_expires_at", "progress"])
+    return _message(job, agent=agent)
+
+
+def _is_unheard_of(job: Job, *, now: datetime) -> bool:
+    """Whether nothing came of the attempt since its claim: no run, and no renewal, which would have moved the lease."""
+    if job.started_at is None or job.lease_expires_at is None or job.lease_expires_at < now:
+        return False
+    untouched = job.lease_expires_at == job.started_at + LEASE_LASTS
+    return untouched and not JobRun.objects.filter(job=job, attempt=job.attempt).exists()
+
+
+def _message(job: Job, *, agent: Agent) -> wire.JobMessage:
     return wire.JobMessage(
         id=job.pk,
         attempt=job.attempt,
@@ -175,8 +192,8 @@ def _release_match(job: Job) -> None:
 
 
 def _lost(*, agent: Agent, job_id: int, attempt: int) -> Exception:
-    job = Job.objects.filter(pk=job_id).select_related("agent").first()
-    if job is None or attempt < 1 or attempt > job.attempt:
+    job = Job.objects.filter(pk=job_id).select_related("agent", "campaign").first()
+    if job is None or not _was_given(job, attempt=attempt, agent=agent):
         return NoSuchJob(f"agent {agent.name} was not given attempt {attempt} of job {job_id}")
     if job.state in FINAL:
         why = f"the job has {job.state}" + (f": {job.reason}" if job.reason else "")
@@ -185,6 +202,21 @@ def _lost(*, agent: Agent, job_id: int, attempt: int) -> Exception:
     else:
         why = "its lease ran out, or the attempt was ended, and the job or its system went elsewhere"
     return LeaseLost(f"attempt {attempt} of job {job_id} is no longer held by agent {agent.name}: {why}")
+
+
+def _was_given(job: Job, *, attempt: int, agent: Agent) -> bool:
+    """Whether the attempt was the agent's, or may have been: an attempt without a run leaves no trace of its agent."""
+    if attempt < 1 or attempt > job.attempt:
+        return False
+    runs = [job_run.run for job_run in job.job_runs.filter(attempt=attempt).select_related("run__load_level")]
+    own = {run_uid(job=job, attempt=attempt, agent_id=agent.pk, load_level=run.load_level) for run in runs}
+    if own & {run.uid for run in runs}:
+        return True
+    # A match names the agent of the next attempt; a cancel may have ended just that.
+    of_this_attempt = attempt == job.attempt and job.state not in ("matched", "cancelled")
+    if of_this_attempt and job.agent_id is not None:
+        return job.agent_id == agent.pk
+    return not runs
 
 
 # ---------------------------------------------------------------- end and expire
@@ -226,7 +258,7 @@ def _end(job: Job, *, message: wire.JobEndMessage, now: datetime) -> None:
 
 def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime) -> None:
     """Back to the queue, or failed. `may_come_back`: the agent may yet be heard of and get the job back."""
-    reason = f"attempt {job.attempt}: {reason}"
+    reason = _with_earlier_reasons(job, reason)
     if not may_come_back and (job.attempt >= MAX_ATTEMPTS or not missing_levels(job)):
         _finish(job, state="failed", reason=reason, now=now)
         return
@@ -235,6 +267,15 @@ def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime) -> No
     if not may_come_back:
         job.agent = None
     job.save(update_fields=["state", "reason", "lease_expires_at", "progress", "ready_at", "agent"])
+
+
+def _with_earlier_reasons(job: Job, reason: str) -> str:
+    """Why each attempt ended; a later reason of the same attempt takes the place of the one before."""
+    own = f"attempt {job.attempt}: "
+    earlier = job.reason.partition(own)[0].removesuffix("; ")
+    if len(reason) > LONGEST_REASON:
+        reason = f"{reason[: LONGEST_REASON // 2]} … {reason[-LONGEST_REASON // 2 :]}"
+    return "; ".join(filter(None, [earlier, own + reason]))
 
 
 def _finish(job: Job, *, state: str, reason: str, now: datetime) -> None:

@@ -358,8 +358,8 @@ def test_run_that_was_planned_for_another_agent_is_refused(talk: Talk, client: C
     talk.say("PUT", f"runs/{uid}", a_run_message(claimed))
     assert thief.put_bytes(f"runs/{uid}/batches/0", a_batch(uid)).status_code == 404
     assert thief.say("POST", f"runs/{uid}/end", an_end()).status_code == 404
-    assert thief.say("POST", f"jobs/{job.pk}/renew", {"attempt": 1}).status_code == 409
-    assert thief.say("POST", f"jobs/{job.pk}/end", {"attempt": 1, "outcome": "failed"}).status_code == 409
+    assert thief.say("POST", f"jobs/{job.pk}/renew", {"attempt": 1}).status_code == 410
+    assert thief.say("POST", f"jobs/{job.pk}/end", {"attempt": 1, "outcome": "failed"}).status_code == 410
     job.refresh_from_db()
     assert job.state == "running"
 

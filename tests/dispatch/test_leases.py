@@ -121,10 +121,28 @@ def test_claim_without_a_match_is_none(db: None) -> None:
     assert leases.claim(agent=an_agent(job.system), now=START) is None
 
 
-def test_claim_again_is_none_while_the_lease_lasts(db: None) -> None:
-    job = a_job(state="running")
-    assert job.agent is not None
-    assert leases.claim(agent=job.agent, now=START) is None
+def test_claim_whose_answer_was_lost_is_answered_again_with_the_same_attempt(db: None) -> None:
+    job = a_job()
+    agent = an_agent(job.system)
+    leases.match_jobs(now=START)
+    first = leases.claim(agent=agent, now=START)
+    assert first is not None
+    assert leases.claim(agent=agent, now=START + 40 * SECOND) == first
+    job.refresh_from_db()
+    assert (job.attempt, job.lease_expires_at) == (1, START + 60 * SECOND)
+    assert leases.claim(agent=agent, now=AFTER_LEASE) is None
+
+
+def test_claim_again_is_none_once_the_attempt_was_heard_of(db: None) -> None:
+    renewed, begun = a_job(), a_job()
+    for job in (renewed, begun):
+        agent = an_agent(job.system)
+        claimed(job, agent, now=START)
+        if job is renewed:
+            leases.renew(agent=agent, job_id=job.pk, attempt=1, progress="", now=START + SECOND)
+        else:
+            a_measured_run(job, threads=1)
+        assert leases.claim(agent=agent, now=START + 2 * SECOND) is None
 
 
 def test_run_uids_differ_by_attempt_agent_and_campaign(db: None) -> None:
@@ -271,8 +289,10 @@ def test_finished_or_foreign_or_unknown_attempts_are_not_renewed(db: None) -> No
         leases.renew(agent=job.agent, job_id=job.pk, attempt=2, progress="", now=START)
     with pytest.raises(NoSuchJob):
         leases.renew(agent=job.agent, job_id=job.pk + 1000, attempt=1, progress="", now=START)
-    with pytest.raises(LeaseLost):
+    with pytest.raises(NoSuchJob, match="was not given"):
         leases.renew(agent=an_agent(), job_id=job.pk, attempt=1, progress="", now=START)
+    with pytest.raises(NoSuchJob, match="was not given"):
+        end(job, an_agent(), "failed")
     measure_all(job)
     end(job, job.agent, "succeeded")
     with pytest.raises(LeaseLost, match="has succeeded"):
@@ -326,14 +346,27 @@ def test_failure_goes_back_waits_and_tries_only_what_is_missing(db: None) -> Non
     assert [run.load_level.threads for run in message.runs] == [4]
 
 
-def test_third_failure_is_final_with_its_reason(db: None) -> None:
+def test_third_failure_is_final_with_the_reasons_of_all(db: None) -> None:
     job = a_job()
     agent = an_agent(job.system)
     for attempt in (1, 2, 3):
         now = START + attempt * 100 * SECOND
         claimed(job, agent, now=now)
         end(job, agent, "failed", reason=f"reason {attempt}", now=now)
-    assert (job.state, job.reason) == ("failed", "attempt 3: reason 3")
+    assert job.state == "failed"
+    assert job.reason == "attempt 1: reason 1; attempt 2: reason 2; attempt 3: reason 3"
+
+
+def test_reason_of_an_attempt_is_told_once_and_is_bounded(db: None) -> None:
+    job = a_job(state="running")
+    agent = job.agent
+    assert agent is not None
+    leases.expire_leases(now=AFTER_LEASE)
+    end(job, agent, "failed", reason="begin" + "x" * 5000 + "end", now=AFTER_LEASE)
+    assert job.reason.startswith("attempt 1: beginx")
+    assert job.reason.endswith("xend")
+    assert len(job.reason) < 700
+    assert "silent" not in job.reason
 
 
 def test_failure_after_the_last_run_is_final_because_nothing_is_left_to_measure(db: None) -> None:
@@ -415,7 +448,7 @@ def test_unclaimed_match_goes_back_without_costing_an_attempt(db: None) -> None:
     assert (job.state, job.attempt, job.agent) == ("queued", 0, None)
 
 
-def test_three_expired_attempts_fail_the_job_with_the_last_reason(db: None) -> None:
+def test_three_expired_attempts_fail_the_job_with_their_reasons(db: None) -> None:
     job = a_job()
     agent = an_agent(job.system, name="box")
     now = START
@@ -431,7 +464,8 @@ def test_three_expired_attempts_fail_the_job_with_the_last_reason(db: None) -> N
     assert leases.expire_leases(now=now) == 1
     job.refresh_from_db()
     assert job.state == "failed"
-    assert job.reason.startswith("attempt 3: agent box was silent")
+    assert job.reason.count("agent box was silent") == 3
+    assert job.reason.startswith("attempt 1: agent box")
 
 
 def test_last_attempt_may_still_come_back_before_it_is_failed(db: None) -> None:
