@@ -319,9 +319,7 @@ def test_sides_without_runs_are_compared_to_nothing(workload: Workload, a: Syste
 
 
 def counting(call: Callable[[], object]) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as context:
+    with CaptureQueriesContext(connection) as context:
         call()
     return len(context)
 

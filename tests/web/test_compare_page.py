@@ -1,7 +1,6 @@
 """The Compare page: what an address shows, what it refuses and in which words."""
 
 import json
-import math
 import re
 from datetime import timedelta
 from typing import Any
@@ -15,10 +14,8 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.comparison import queries, rows
-from apps.comparison.stats import Ratio, Verdict
 from apps.runs.models import Configuration, Measurement, Run, RunNode
 from apps.web.compare import Address
-from apps.web.compare_words import interval_text, ratio_text
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -81,23 +78,6 @@ def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload
         "Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.769 × [0.749, 0.789];"
     )
     assert html.index("data-answer") < html.index("<table")
-
-
-@pytest.mark.parametrize(
-    ("low", "value", "high", "shown"),
-    [
-        (1.242, 1.312, 1.388, "1.31 × [1.24, 1.39]"),
-        (1.0042, 1.017, 1.031, "1.017 × [1.004, 1.031]"),
-        (0.99951, 1.0001, 1.00049, "1.0001 × [0.9995, 1.0005]"),
-        (0.0231, 0.0242, 0.0251, "0.0242 × [0.0231, 0.0251]"),
-        (97.2, 123.4, 150.9, "123 × [97, 151]"),
-        (0.5, 1.2, math.inf, "1.20 × [0.50, ∞]"),
-        (None, 1.2, None, "1.20 × "),
-    ],
-)
-def test_an_interval_has_the_digits_that_it_needs(low: float, value: float, high: float, shown: str) -> None:
-    ratio = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
-    assert f"{ratio_text(ratio)} {interval_text(ratio)}".replace("\xa0", " ") == shown
 
 
 def test_the_charts_numbers_are_those_of_the_comparison(client: Client, workload: Workload, sides: object) -> None:

@@ -1,5 +1,7 @@
 """The words around a ratio, apart from any page."""
 
+import math
+
 import pytest
 
 from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
@@ -49,3 +51,20 @@ def test_digits_follow_the_width_of_the_interval(ratio: tuple[float, float, floa
     value, low, high = ratio
     found = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
     assert f"{compare_words.ratio_text(found)} {compare_words.interval_text(found)}" == shown
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "shown"),
+    [
+        (1.242, 1.312, 1.388, "1.31 × [1.24, 1.39]"),
+        (1.0042, 1.017, 1.031, "1.017 × [1.004, 1.031]"),
+        (0.99951, 1.0001, 1.00049, "1.0001 × [0.9995, 1.0005]"),
+        (0.0231, 0.0242, 0.0251, "0.0242 × [0.0231, 0.0251]"),
+        (97.2, 123.4, 150.9, "123 × [97, 151]"),
+        (0.5, 1.2, math.inf, "1.20 × [0.50, ∞]"),
+        (None, 1.2, None, "1.20 × "),
+    ],
+)
+def test_an_interval_has_the_digits_that_it_needs(low: float, value: float, high: float, shown: str) -> None:
+    ratio = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
+    assert f"{compare_words.ratio_text(ratio)} {compare_words.interval_text(ratio)}".replace("\xa0", " ") == shown
