@@ -15,6 +15,7 @@ from workers.agent.tools.registry import TOOLS
 log = logging.getLogger("splashboard.agent.hello")
 INTERVAL = 60.0  # s
 IMPATIENT = 2.0  # s between tries until the server has answered
+AWAITING = 15.0  # s between hellos while a system cannot be reached: it gets no jobs until one says that it is back
 
 
 class Greeter:
@@ -35,6 +36,8 @@ class Greeter:
         self._versions: dict[str, str] = {}
         self._warned: set[str] = set()
         self._wake = threading.Event()
+        self._news = threading.Condition()
+        self._asked = self._answered = 0
         self._stopping = False
         self._thread = threading.Thread(target=self._work, name="hello", daemon=True)
 
@@ -45,21 +48,42 @@ class Greeter:
         """Says hello now: the configuration has changed."""
         self._wake.set()
 
+    def ask_again(self, slug: str, *, patience: float) -> None:
+        """Says hello now with what can be reached now, also of the system that is being measured.
+
+        Returns when the server knows, or after `patience` seconds: the hello is then said later.
+        """
+        with self._news:
+            self._asked += 1
+            asked = self._asked
+            self._versions.pop(slug, None)
+            self._wake.set()
+            self._news.wait_for(lambda: self._answered >= asked or self._stopping, timeout=patience)
+
     def stop(self) -> None:
         self._stopping = True
         self._wake.set()
+        with self._news:
+            self._news.notify_all()
 
     def _work(self) -> None:
         while not self._stopping:
             self._wake.clear()
+            with self._news:
+                asked = self._asked
             try:
-                pause = INTERVAL if self._say_hello() else IMPATIENT
+                pause = self._say_hello()
+                if pause != IMPATIENT:
+                    with self._news:
+                        self._answered = asked
+                        self._news.notify_all()
             except Exception:  # an agent that falls silent gets no jobs
                 log.exception("the hello failed")
                 pause = IMPATIENT
             self._wake.wait(pause)
 
-    def _say_hello(self) -> bool:
+    def _say_hello(self) -> float:
+        """Seconds until the next one."""
         config = self._config()
         unreachable: dict[str, str] = {}
         systems = []
@@ -79,9 +103,9 @@ class Greeter:
             answer = self._client.hello(message)
         except (Unreachable, Rejected, LeaseLost) as problem:
             self._warn_once({f"the server did not take the hello: {problem}"})
-            return False
+            return IMPATIENT
         self._warn_once({*answer.warnings, *unreachable.values()})
-        return True
+        return AWAITING if unreachable else INTERVAL
 
     def _version(self, system: SystemConfig) -> str:
         """Raises database.DatabaseFailed."""

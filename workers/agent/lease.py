@@ -8,7 +8,7 @@ from workers import wire
 from workers.agent.client import Client, LeaseLost, Rejected, Unreachable
 
 log = logging.getLogger("splashboard.agent.lease")
-PARTS = 5  # renewals in the time of one lease: several may fail before it is lost
+PARTS = 15  # renewals in the time of one lease: its answer is also how the agent hears of a cancel
 SHORTEST = 0.2  # s
 
 

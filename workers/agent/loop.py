@@ -24,6 +24,7 @@ log = logging.getLogger("splashboard.agent")
 LONGEST_PAUSE = 10.0  # s between claims while the server is away
 LEFTOVER_INTERVAL = 60.0  # s
 DISK_PAUSE = 1.0  # s between tries to write the end of a job to a full disk
+HELLO_PATIENCE = 10.0  # s for the server to hear that a system may be away, before it hears of the failed job
 FAREWELL = 3.0  # s for the spool to drain when the agent is stopped; the rest is sent at the next start
 
 
@@ -147,6 +148,9 @@ class Agent:
         try:
             stop = job.run()
             log.info("job %s: %s", message.id, stop.reason if stop else "succeeded")
+            if stop and stop.job == "failed" and stop is not AGENT_STOPPED and not self._stopping.is_set():
+                # A database that is away would use up the attempts of all jobs: first let the server know.
+                self._greeter.ask_again(message.system, patience=HELLO_PATIENCE)
             job.progress = "uploading"
             number = self._finish(job, stop)
             # The lease is kept until the server knows the end, so that it does not give the job to another.

@@ -329,6 +329,25 @@ def test_a_job_that_cannot_be_done_fails_with_its_reason(
     assert words in server.job_ends()[0]["reason"]
 
 
+def test_a_job_on_a_database_that_is_away_withdraws_its_label_before_it_ends(
+    server: FakeServer, config: ConfigFile, start_mariadb: StartMariaDB, start_agent: StartAgent
+) -> None:
+    database = start_mariadb()
+    config.add_system("single", port=database.port, password=database.password)
+    start_agent()
+    eventually(lambda: server.hellos() and server.hellos()[-1]["labels"], what="a hello with the system")
+    database.kill()
+    server.jobs.append(a_job())
+    eventually(ended(server), what="the job has ended")
+    paths = [received.path for received in server.stored()]
+    (end,) = [place for place, path in enumerate(paths) if path.startswith("agent/jobs/") and path.endswith("/end")]
+    before = sum(path == "agent/hello" for path in paths[:end])
+    assert server.hellos()[before - 1]["labels"] == []
+    database.start()
+    eventually(lambda: server.hellos()[-1]["labels"], what="the label is back well before a minute is over")
+    database.stop()
+
+
 def test_a_server_that_dies_under_load_fails_the_run_and_its_tables_go_once_it_is_back(
     server: FakeServer, config: ConfigFile, start_mariadb: StartMariaDB, start_agent: StartAgent
 ) -> None:
