@@ -7,9 +7,12 @@ sysbench's final totals and histogram cover only what came after it.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+from apps.runs.distributions import place_of
 
 PARSER = "sysbench"
-VERSION = "1"
+VERSION = "2"
 
 
 @dataclass(frozen=True)
@@ -47,20 +50,16 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Histogram:
-    """Events by latency, ms: `counts[i]` in the bucket printed as `values[i]`."""
+    """Events by latency, ms: `counts[i]` in the bucket printed as `values[i]`. Its lines are `output[start:end]`."""
 
     values: tuple[Figure, ...]
     counts: tuple[int, ...]
+    start: int
+    end: int
 
     def percentile(self, percent: float) -> Figure | None:
-        """As sysbench takes it: the first bucket that reaches the share. None without events."""
-        total = sum(self.counts)
-        wanted, reached = int(total * percent / 100 + 0.5), 0
-        for value, count in zip(self.values, self.counts, strict=True):
-            reached += count
-            if reached >= wanted and total:
-                return value
-        return None
+        """None without events."""
+        return self.values[place_of(percent, list(accumulate(self.counts)))] if any(self.counts) else None
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ HEADER: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"^Report intermediate results every (\d+) second\(s\)$"), "report_interval"),
 )
 CHECKPOINT = re.compile(SECOND + rb"Checkpoint report:$")
-BUCKET = re.compile(rb"^ *(\d+\.\d{3}) \|\** +(\d+)$")
+BUCKET = re.compile(rb"^ *(\d+\.\d{3}) \|\** +(\d{1,18})$")
 MESSAGE = re.compile(
     rb"^(?:(?P<level>FATAL|ALERT|CRITICAL|ERROR|WARNING|DEBUG|PANIC): (?P<text>.*)"
     rb"|(?P<bare>Error in my_thread_global_end\(\).*|Segmentation fault.*|Aborted.*|Killed|invalid option: .*))$"
@@ -212,7 +211,7 @@ class _Reader:
         # Where figures go: the report of a checkpoint until its last line, the final one otherwise. The lines of an
         # interval may come in between, since another thread of sysbench prints them.
         self.section = self.totals
-        self.buckets: list[tuple[Figure, int]] = []
+        self.buckets: list[tuple[Figure, int, int]] = []  # value, count, end of the line
         self.messages: list[Message] = []
         self.last_was_message = False
         self.unparsed: list[str] = []
@@ -302,7 +301,7 @@ class _Reader:
         found = BUCKET.match(line)
         if found:
             value = Figure(float(found[1]), start + found.start(1), start + found.end(1))
-            self.buckets.append((value, int(found[2])))
+            self.buckets.append((value, int(found[2]), start + found.end()))
         return found is not None
 
     def _figures(self, line: bytes, start: int, terminated: bool) -> bool:
@@ -342,7 +341,10 @@ class _Reader:
         if not self.buckets:
             return None
         return Histogram(
-            values=tuple(value for value, _ in self.buckets), counts=tuple(count for _, count in self.buckets)
+            values=tuple(value for value, _, _ in self.buckets),
+            counts=tuple(count for _, count, _ in self.buckets),
+            start=self.buckets[0][0].start,
+            end=self.buckets[-1][2],
         )
 
 

@@ -1,0 +1,261 @@
+"""Distributions as counts on a grid of buckets: read from what was printed, merged, asked for percentiles. Pure.
+
+Percentiles of several runs are those of their merged counts, never a mean of the runs' own. All values are in ms.
+"""
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Protocol
+
+# A larger grid would be a mistake: HdrHistogram's with five digits over an hour of nanoseconds has fewer.
+MOST_BUCKETS = 10_000_000
+
+
+class UnknownGrid(ValueError):
+    """No grid has this id."""
+
+
+class OffGrid(ValueError):
+    """Printed values that are not those of the grid, in rising order."""
+
+
+class DifferentGrids(ValueError):
+    """Counts on different grids cannot be added."""
+
+
+class Grid(Protocol):
+    """Buckets 0 to `size` - 1 in rising order, named by `id` for as long as data live."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def bucket(self, value: float) -> int:
+        """Where the tool counts a value."""
+
+    def bounds(self, bucket: int) -> tuple[float, float]:
+        """The values counted there: low <= value < high. The outer buckets take all that lies beyond them."""
+
+    def value(self, bucket: int) -> float:
+        """What the tool reports for a value counted there."""
+
+
+@dataclass(frozen=True)
+class SysbenchGrid:
+    """That of sysbench's sb_histogram.c: the middles of the buckets are spread evenly over log(value)."""
+
+    size: int = 1024
+    lowest: float = 0.001
+    highest: float = 100_000.0
+
+    def __post_init__(self) -> None:
+        if not (self.size > 1 and 0 < self.lowest < self.highest < math.inf):
+            raise ValueError(f"no histogram has the grid {self.id}")
+
+    @property
+    def id(self) -> str:
+        return f"sysbench:{self.size}:{self.lowest:.15g}:{self.highest:.15g}"
+
+    @cached_property
+    def _per_log(self) -> float:
+        return (self.size - 1) / (math.log(self.highest) - math.log(self.lowest))
+
+    def _at(self, place: float) -> float:
+        return math.exp(place / self._per_log + math.log(self.lowest))
+
+    def bucket(self, value: float) -> int:
+        if value <= self.lowest:
+            return 0
+        return min(math.floor((math.log(value) - math.log(self.lowest)) * self._per_log + 0.5), self.size - 1)
+
+    def bounds(self, bucket: int) -> tuple[float, float]:
+        low = self._at(bucket - 0.5) if bucket > 0 else 0.0
+        return low, self._at(bucket + 0.5) if bucket < self.size - 1 else math.inf
+
+    def value(self, bucket: int) -> float:
+        """With the three decimals that sysbench prints."""
+        return round(self._at(bucket), 3)
+
+    def printed(self, values: Sequence[float]) -> tuple[int, ...]:
+        """The buckets of values as sysbench printed them, in rising order. Raises OffGrid.
+
+        Below 0.056 ms several buckets print alike: the lowest that are still free are taken, which is right to the
+        last printed digit.
+        """
+        found: list[int] = []
+        for value in values:
+            bucket = max(found[-1] + 1 if found else 0, self.bucket(value - 0.0005) - 1)
+            while bucket < self.size and self.value(bucket) < value:
+                bucket += 1
+            if bucket >= self.size or self.value(bucket) != value:
+                raise OffGrid(f"{value:.3f} ms is no value of the grid {self.id} at its place")
+            found.append(bucket)
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class HdrGrid:
+    """HdrHistogram's: whole numbers of `unit` from `lowest` to `highest`, kept to so many significant `digits`."""
+
+    lowest: int
+    highest: int
+    digits: int
+    unit: str
+
+    PER_MS = {"ns": 1_000_000, "us": 1000, "ms": 1}
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.lowest <= self.highest // 2 and 1 <= self.digits <= 5 and self.unit in self.PER_MS):
+            raise ValueError(f"no histogram has the grid {self.id}")
+
+    @property
+    def id(self) -> str:
+        return f"hdr:{self.lowest}:{self.highest}:{self.digits}:{self.unit}"
+
+    @cached_property
+    def _half(self) -> int:
+        """log2 of half the buckets that share one width."""
+        return int(2 * 10**self.digits - 1).bit_length() - 1
+
+    @cached_property
+    def _step(self) -> int:
+        """log2 of the narrowest bucket's width."""
+        return self.lowest.bit_length() - 1
+
+    @cached_property
+    def size(self) -> int:
+        return self._index(self.highest) + 1
+
+    def _index(self, number: int) -> int:
+        doublings = max(number.bit_length() - self._step - self._half - 1, 0)
+        return (doublings << self._half) + (number >> (doublings + self._step))
+
+    def _range(self, bucket: int) -> tuple[int, int]:
+        doublings = max((bucket >> self._half) - 1, 0)
+        width = 1 << (doublings + self._step)
+        low = (bucket - (doublings << self._half)) * width
+        return low, low + width
+
+    def bucket(self, value: float) -> int:
+        # Rounded, since 1.001 ms × 1000 is a little less than 1001 µs.
+        number = math.floor(round(value * self.PER_MS[self.unit], 6))
+        return self._index(min(max(number, 0), self.highest))
+
+    def bounds(self, bucket: int) -> tuple[float, float]:
+        low, high = self._range(bucket)
+        per_ms = self.PER_MS[self.unit]
+        return low / per_ms, high / per_ms if bucket < self.size - 1 else math.inf
+
+    def value(self, bucket: int) -> float:
+        """The highest whole number counted there, as HdrHistogram reports it."""
+        return (self._range(bucket)[1] - 1) / self.PER_MS[self.unit]
+
+
+SYSBENCH = SysbenchGrid()
+
+
+def grid_of(text: str) -> Grid:
+    """The grid with this id. Raises UnknownGrid."""
+    kind, *parts = text.split(":")
+    try:
+        if kind == "sysbench":
+            size, lowest, highest = parts
+            grid: Grid = SysbenchGrid(int(size), float(lowest), float(highest))
+        elif kind == "hdr":
+            low, high, digits, unit = parts
+            grid = HdrGrid(int(low), int(high), int(digits), unit)
+        else:
+            raise UnknownGrid(f"{text!r} is the id of no grid")
+    except ValueError as error:
+        raise UnknownGrid(f"{text!r} is the id of no grid") from error
+    if grid.id != text or grid.size > MOST_BUCKETS:
+        raise UnknownGrid(f"{text!r} is the id of no grid")
+    return grid
+
+
+def place_of(percent: float, reached: Sequence[int]) -> int:
+    """As sysbench takes a percentile: the first place at which the counts reach the share, rounded to whole values.
+
+    `reached[k]`: how many values lie in the k-th bucket and all lower ones.
+    """
+    return min(bisect_left(reached, math.floor(reached[-1] * percent / 100 + 0.5)), len(reached) - 1)
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """`value` as the tool reports its bucket; it lies between `low` and `high`. `beyond`: counted in higher buckets."""
+
+    value: float
+    low: float
+    high: float
+    beyond: int
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """`counts[k]` values in bucket `buckets[k]` of `grid`; buckets rise, counts are at least 1."""
+
+    grid: Grid
+    buckets: tuple[int, ...]
+    counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.buckets) != len(self.counts) or not self.counts:
+            raise ValueError(f"{len(self.buckets)} buckets with {len(self.counts)} counts")
+        if self.buckets[0] < 0 or self.buckets[-1] >= self.grid.size or min(self.counts) < 1:
+            raise ValueError(f"a bucket outside the grid {self.grid.id}, or one without a count")
+        if any(after <= before for before, after in pairwise(self.buckets)):
+            raise ValueError("buckets do not rise")
+
+    @cached_property
+    def reached(self) -> tuple[int, ...]:
+        """How many values lie in each bucket and all lower ones."""
+        return tuple(accumulate(self.counts))
+
+    @property
+    def count(self) -> int:
+        return self.reached[-1]
+
+    def percentile(self, percent: float) -> Quantile:
+        """By `place_of`."""
+        return self._quantile(place_of(percent, self.reached))
+
+    @property
+    def maximum(self) -> Quantile:
+        return self._quantile(len(self.buckets) - 1)
+
+    def share_above(self, threshold: float) -> float:
+        """Of all values, those whose buckets are reported higher than `threshold`, in ms: right to one bucket."""
+        above = sum(
+            count
+            for bucket, count in zip(self.buckets, self.counts, strict=True)
+            if self.grid.value(bucket) > threshold
+        )
+        return above / self.count
+
+    def _quantile(self, place: int) -> Quantile:
+        bucket = self.buckets[place]
+        low, high = self.grid.bounds(bucket)
+        return Quantile(self.grid.value(bucket), low, high, self.count - self.reached[place])
+
+
+def merge(distributions: Sequence[Distribution]) -> Distribution:
+    """All values together: exactly what one histogram of them would hold. Raises DifferentGrids, ValueError of none."""
+    if not distributions:
+        raise ValueError("nothing to merge")
+    grids = sorted({distribution.grid.id for distribution in distributions})
+    if len(grids) > 1:
+        raise DifferentGrids(f"counts on the grids {' and '.join(grids)} cannot be added")
+    total: Counter[int] = Counter()
+    for distribution in distributions:
+        for bucket, count in zip(distribution.buckets, distribution.counts, strict=True):
+            total[bucket] += count
+    buckets = tuple(sorted(total))
+    return Distribution(distributions[0].grid, buckets, tuple(total[bucket] for bucket in buckets))
