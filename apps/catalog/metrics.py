@@ -17,6 +17,8 @@ client.writes | write queries | queries/s | gauge | neutral | - | -
     Statements that write, as the load generator counts them; a batch insert is one.
 client.others | other queries | queries/s | gauge | neutral | - | -
     BEGIN, COMMIT and the like.
+client.latency | latency | ms | distribution | lower | - | -
+    From the start of a transaction to its end, all of them in a histogram; at a fixed rate from when it was due.
 client.latency.p50 | latency, median | ms | distribution | lower | - | -
     Half of the transactions took no longer.
 client.latency.p95 | latency, 95th percentile | ms | distribution | lower | - | -

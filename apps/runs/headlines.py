@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from apps.runs.parsers.sysbench import Figure, Parsed
+from apps.runs.distributions import SYSBENCH, Distribution, OffGrid
+from apps.runs.parsers.sysbench import Figure, Histogram, Parsed
 from apps.runs.sampled import LABEL_LIMIT
 from apps.runs.text import printable
 from workers.wire import EventMessage
@@ -21,12 +22,14 @@ TOTALS = {
     "latency_max": "client.latency.max",
 }
 ELAPSED = "client.elapsed"
+LATENCY = "client.latency"
 # Read from the histogram where sysbench was asked for another one.
 HISTOGRAM_PERCENTILES = (50, 95, 99)
 # Share of the events that a checkpoint may part from their place in the histogram: the rank of a percentile is then
 # right to a twentieth of a per cent. Seen: up to 0.03 %.
 MOST_ASTRAY = 0.0005
 EVENT_KINDS = {"WARNING": "warning", "DEBUG": ""}
+EVENT_KINDS_TOLD = ("warning", "error")  # of the events below
 # Enough to see what went unread; the artifact has all.
 UNPARSED_KEPT = 1000
 
@@ -37,6 +40,18 @@ class Headline:
 
     metric: str
     value: float
+    byte_start: int
+    byte_end: int
+
+
+@dataclass(frozen=True)
+class ReadDistribution:
+    """A histogram over [`starts_at`, `ends_at`) of the run's clock, s, and the bytes from which it was read."""
+
+    metric: str
+    starts_at: float
+    ends_at: float
+    distribution: Distribution
     byte_start: int
     byte_end: int
 
@@ -62,16 +77,37 @@ def headlines(parsed: Parsed) -> list[Headline]:
     return [*values, _elapsed(parsed)]
 
 
+def distributions(parsed: Parsed, *, offset: float) -> list[ReadDistribution]:
+    """The latencies of a complete output; none without a histogram that holds its events on sysbench's grid.
+
+    `offset`: the tool's second 0 on the run's clock.
+    """
+    histogram, span = _histogram(parsed), measured_phase(parsed, offset=offset)
+    if histogram is None or span is None:
+        return []
+    counted = [(value.value, n) for value, n in zip(histogram.values, histogram.counts, strict=True) if n]
+    try:
+        buckets = SYSBENCH.printed([value for value, _ in counted])
+    except OffGrid:
+        return []
+    found = Distribution(SYSBENCH, buckets, tuple(count for _, count in counted)) if counted else None
+    return [ReadDistribution(LATENCY, *span, found, histogram.start, histogram.end)] if found else []
+
+
 def _of_histogram(parsed: Parsed, percent: int) -> Figure | None:
+    histogram = _histogram(parsed)
+    return histogram.percentile(percent) if histogram else None
+
+
+def _histogram(parsed: Parsed) -> Histogram | None:
+    """Of a complete OLTP output, when it holds the events that the final report counts."""
     histogram = parsed.histogram
-    if histogram is None:
+    if histogram is None or not has_totals(parsed):
         return None
     events = parsed.totals["events"].value
     # Events that end while a checkpoint is taken are counted on one side of it and in the histogram of the other.
     astray = max(parsed.threads or 0, MOST_ASTRAY * events) if parsed.checkpoints else 0
-    if abs(sum(histogram.counts) - events) > astray:
-        return None
-    return histogram.percentile(percent)
+    return histogram if abs(sum(histogram.counts) - events) <= astray else None
 
 
 def _elapsed(parsed: Parsed) -> Headline:
