@@ -8,9 +8,7 @@
 Importing goes through the same writes as an agent's upload, so that nothing is taken that an agent could not send.
 """
 
-import io
 import json
-import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,10 +20,10 @@ from django.db import transaction
 
 from apps.catalog.models import HardwareClass, System
 from apps.catalog.services import InvalidParameters, load_level_for, register_system, workload_for
-from apps.runs import codec, ingest, storage
-from apps.runs.models import Event, Run, RunNode, Series
-from apps.runs.sampled import CLIENT, INTERVAL_LINE
-from apps.runs.sealing import RAW_BATCHES, output_name
+from apps.runs import blocks, ingest, storage
+from apps.runs.models import Event, Run
+from apps.runs.sampled import CLIENT, INTERVAL_LINE, SampledNode
+from apps.runs.sealing import RAW_BATCHES, kept, output_name
 from workers import wire
 
 VERSION = 1
@@ -132,7 +130,7 @@ def _write_run(bundle: zipfile.ZipFile, run: Run) -> None:
     # Batches that nobody could read go as they came: importing them keeps them once more.
     raw = contents.pop(RAW_BATCHES, None)
     output = contents.get(output_name(run), b"")
-    batches = list(_batches(run, output) if raw is None else enumerate(_kept(raw)))
+    batches = list(_batches(run, output) if raw is None else enumerate(kept(raw)))
     for sequence, payload in batches:
         bundle.writestr(f"{folder}/batches/{sequence:06}.gz", payload, zipfile.ZIP_STORED)
     for name, content in contents.items():
@@ -184,24 +182,17 @@ def _bundled(run: Run, batches: int) -> BundledRun:
     )
 
 
-def _kept(archive: bytes) -> Iterator[bytes]:
-    """The batches of a run's RAW_BATCHES, in their order."""
-    with tarfile.open(fileobj=io.BytesIO(archive)) as kept:
-        for member in kept:
-            content = kept.extractfile(member)
-            if content is not None:
-                yield content.read()
-
-
 def _batches(run: Run, output: bytes) -> Iterator[tuple[int, bytes]]:
     encoder = wire.BatchEncoder(run=str(run.uid))
-    clocks = {node.name: codec.decode_floats(node.clock) for node in run.nodes.all() if node.samples}
-    if CLIENT in clocks:
+    nodes = blocks.read([run.pk]).get(run.pk, [])
+    blocks.require_whole(nodes)
+    client = next((node for node in nodes if node.name == CLIENT and len(node.clock)), None)
+    if client is not None:
         # The load generator's series are read from its output again; its lines say when its clock began.
         lines = [line for line in output.decode("utf-8", "replace").splitlines() if INTERVAL_LINE.match(line)]
         seconds = [int(found[1]) for line in lines if (found := INTERVAL_LINE.match(line))]
         for line, second in zip(lines, seconds, strict=True):
-            encoder.add_output(t=float(clocks[CLIENT][0]) - seconds[0] + second, line=line)
+            encoder.add_output(t=float(client.clock[0]) - seconds[0] + second, line=line)
     for event in Event.objects.filter(run=run):
         encoder.add_event(
             wire.EventMessage(
@@ -213,10 +204,10 @@ def _batches(run: Run, output: bytes) -> Iterator[tuple[int, bytes]]:
                 detail=event.detail,
             )
         )
-    for node in run.nodes.all():
-        if node.name == CLIENT or not node.samples:
+    for node in nodes:
+        if node is client:
             continue
-        for at, values in _samples(run, node, clocks[node.name].tolist()):
+        for at, values in _samples(node):
             encoder.add_sample(node=node.name, role=node.role, t=at, values=values)
             if encoder.size() >= BATCH_SIZE:
                 yield encoder.flush()
@@ -224,14 +215,12 @@ def _batches(run: Run, output: bytes) -> Iterator[tuple[int, bytes]]:
         yield encoder.flush()
 
 
-def _samples(run: Run, node: RunNode, clock: list[float]) -> Iterator[tuple[float, dict[str, wire.Number]]]:
-    stored = Series.objects.filter(run=run, node=node.number).values_list("metric__key", "samples")
+def _samples(node: SampledNode) -> Iterator[tuple[float, dict[str, wire.Number]]]:
     columns: dict[str, list[wire.Number]] = {}
-    for key, block in stored:
-        column = codec.decode(block)
+    for key, column in node.changing.items():
         pairs = zip(column.values.tolist(), column.observed.tolist(), strict=True)
         columns[key] = [value if seen else None for value, seen in pairs]
-    for place, at in enumerate(clock):
+    for place, at in enumerate(node.clock.tolist()):
         yield at, {**node.constants, **{key: samples[place] for key, samples in columns.items()}}
 
 

@@ -1,7 +1,8 @@
 """Series as compressed blocks: pcodec of the observed values, and a bit map of the samples without one.
 
-Block: one byte of type ("i" int64, "u" uint64, "f" float64), four bytes (little-endian) of length of the bit map, the
-bit map (empty: every sample was observed), then the pcodec of the observed values.
+Block, lengths in four bytes (little-endian): one byte of type ("i" int64, "u" uint64, "f" float64); CRC-32 of all
+else; length of the map of gaps and the map (empty: every sample was observed); then the observed values, CHUNK at a
+time, each with its length before it. Integers are counted from a base that is kept outside the block.
 """
 
 import struct
@@ -19,7 +20,10 @@ Values = NDArray[Any]  # int64, uint64 or float64
 
 _TYPES = {"i": np.dtype(np.int64), "u": np.dtype(np.uint64), "f": np.dtype(np.float64)}
 _TAGS = {dtype: tag for tag, dtype in _TYPES.items()}
-_HEAD = struct.Struct("<cI")
+_HEAD = struct.Struct("<cII")
+_LENGTH = struct.Struct("<I")
+# Samples compressed together: an hour or two at one a second; less costs bytes, more costs memory.
+CHUNK = 8192
 _CONFIG = ChunkConfig()
 _INT64 = (-(2**63), 2**63 - 1)
 _UINT64_MAX = 2**64 - 1
@@ -93,31 +97,127 @@ def _array(samples: Sequence[int | float], *, whole: bool) -> Values:
     return values
 
 
-def encode(series: Column) -> bytes:
-    tag = _TAGS[series.values.dtype].encode()
-    if series.observed.all():
-        gaps, values = b"", series.values
-    else:
-        gaps = struct.pack("<I", len(series)) + zlib.compress(np.packbits(series.observed).tobytes(), 9)
-        values = series.values[series.observed]
-    packed = standalone.simple_compress(np.ascontiguousarray(values), _CONFIG) if len(values) else b""
-    return _HEAD.pack(tag, len(gaps)) + gaps + packed
+@dataclass(frozen=True)
+class Encoded:
+    """`base` is what the integers in `data` are counted from: series with equal increments have equal `data`."""
+
+    base: int
+    data: bytes
 
 
-def decode(block: bytes | memoryview) -> Column:
-    """Raises BadBlock."""
+class Writer:
+    """Compresses one series as it comes, CHUNK samples at a time, and checks that each chunk can be read again."""
+
+    def __init__(self) -> None:
+        self._type: np.dtype[Any] = np.dtype(np.int64)
+        self._base: int | None = None
+        self._streams: list[bytes] = []
+        self._waiting: list[Values] = []
+        self._waits = 0
+        self._observed: list[NDArray[np.bool_]] = []
+        self._gaps = False
+
+    def add(self, part: Column) -> None:
+        """The next samples. Raises NotANumber when they cannot stand in one series with those before."""
+        every = bool(part.observed.all())
+        self._gaps |= not every
+        self._observed.append(part.observed)
+        seen: Values = part.values if every else part.values[part.observed]
+        if not len(seen):
+            self._type = self._type if self._waits or self._streams else part.values.dtype
+            return
+        if seen.dtype != self._type:
+            seen = self._of_one_type(seen)
+        if self._type != np.float64:
+            seen = self._from_base(seen)
+        self._waiting.append(seen)
+        self._waits += len(seen)
+        if self._waits >= CHUNK:
+            self._compress(final=False)
+
+    def finish(self) -> Encoded:
+        self._compress(final=True)
+        gaps = _gaps(np.concatenate(self._observed)) if self._gaps else b""
+        tag = _TAGS[self._type].encode()
+        body = b"".join((_LENGTH.pack(len(gaps)), gaps, *self._streams))
+        return Encoded(self._base or 0, tag + _LENGTH.pack(_checksum(tag, body)) + body)
+
+    def _of_one_type(self, seen: Values) -> Values:
+        """`seen` as what the series is from now on: its own type at first, decimal once any sample is."""
+        if not self._streams and not self._waits:
+            self._type = seen.dtype
+            return seen
+        if np.float64 not in (seen.dtype, self._type):
+            signed = self._values() if self._type == np.int64 else seen
+            if len(signed) and signed.min() < 0:
+                raise NotANumber("negative numbers and such beyond 2^63 do not fit in 64 bits together")
+            self._type = np.dtype(np.uint64)
+        elif self._type != np.float64:
+            before = self._values().astype(np.float64)
+            self._type, self._base, self._streams = np.dtype(np.float64), None, []
+            self._waiting, self._waits = [before], len(before)
+        return seen.astype(self._type)
+
+    def _from_base(self, seen: Values) -> Values:
+        """Modulo 2^64, so that any two integers of 64 bits have a difference."""
+        whole: Values = np.ascontiguousarray(seen).view(np.int64)
+        if self._base is None:
+            self._base = int(whole[0])
+        return whole - np.int64(self._base)
+
+    def _values(self) -> Values:
+        found = np.concatenate([_joined(b"".join(self._streams), 0, np.int64), *self._waiting])
+        return (found + np.int64(self._base or 0)).view(self._type)
+
+    def _compress(self, *, final: bool) -> None:
+        if not self._waits:
+            return
+        values: Values = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
+        end = len(values) if final else len(values) - len(values) % CHUNK
+        self._streams += [_stream(values[start : min(start + CHUNK, end)]) for start in range(0, end, CHUNK)]
+        self._waiting, self._waits = [values[end:]], len(values) - end
+
+
+def encode(series: Column) -> Encoded:
+    writer = Writer()
+    writer.add(series)
+    return writer.finish()
+
+
+def _stream(values: Values) -> bytes:
+    """Raises BadBlock when what was compressed does not come back."""
+    values = np.ascontiguousarray(values)
+    packed: bytes = standalone.simple_compress(values, _CONFIG)
+    back: Any = standalone.simple_decompress(packed)
+    if back.tobytes() != values.tobytes():
+        raise BadBlock("compressed samples do not come back as they were")
+    return _LENGTH.pack(len(packed)) + packed
+
+
+def _gaps(observed: NDArray[np.bool_]) -> bytes:
+    return _LENGTH.pack(len(observed)) + zlib.compress(np.packbits(observed).tobytes(), 9)
+
+
+def _checksum(tag: bytes, body: bytes) -> int:
+    return zlib.crc32(body, zlib.crc32(tag))
+
+
+def decode(block: bytes | memoryview, base: int = 0) -> Column:
+    """Raises BadBlock, also when a single bit has changed."""
     block = bytes(block)
     try:
-        tag, gap_length = _HEAD.unpack_from(block)
+        tag, checksum, gap_length = _HEAD.unpack_from(block)
+        if _checksum(tag, block[_HEAD.size - _LENGTH.size :]) != checksum:
+            raise ValueError("its checksum is wrong")
         dtype = _TYPES[tag.decode("ascii")]
-        gaps, packed = block[_HEAD.size : _HEAD.size + gap_length], block[_HEAD.size + gap_length :]
-        found: Any = standalone.simple_decompress(packed) if packed else np.zeros(0, dtype)
-        if found.dtype != dtype:
-            raise ValueError(f"holds {found.dtype}, says {dtype}")
-        if not gaps:
+        start = _HEAD.size + gap_length
+        found = _joined(block, start, np.float64 if dtype == np.float64 else np.int64)
+        if dtype != np.float64:
+            found = (found + np.int64(base)).view(dtype)
+        if not gap_length:
             return Column(values=found, observed=np.ones(len(found), dtype=np.bool_))
-        (length,) = struct.unpack_from("<I", gaps)
-        bits = np.frombuffer(zlib.decompress(gaps[4:]), dtype=np.uint8)
+        (length,) = _LENGTH.unpack_from(block, _HEAD.size)
+        bits = np.frombuffer(zlib.decompress(block[_HEAD.size + _LENGTH.size : start]), dtype=np.uint8)
         observed = np.unpackbits(bits, count=length).astype(np.bool_)
         values: Values = np.zeros(length, dtype=dtype)
         values[observed] = found
@@ -126,10 +226,23 @@ def decode(block: bytes | memoryview) -> Column:
         raise BadBlock(f"not a block of samples: {error}") from error
 
 
+def _joined(block: bytes, start: int, dtype: type[np.float64] | type[np.int64]) -> Values:
+    """The values of the streams from `start` on."""
+    parts: list[Values] = []
+    while start < len(block):
+        (length,) = _LENGTH.unpack_from(block, start)
+        start += _LENGTH.size + length
+        part: Any = standalone.simple_decompress(block[start - length : start])
+        if part.dtype != dtype:
+            raise ValueError(f"holds {part.dtype}")
+        parts.append(part)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, dtype)
+
+
 def encode_floats(values: NDArray[np.float64]) -> bytes:
     """A block of float64; NaN: not observed."""
     observed = ~np.isnan(values)
-    return encode(Column(values=np.where(observed, values, 0.0), observed=observed))
+    return encode(Column(values=np.where(observed, values, 0.0), observed=observed)).data
 
 
 def decode_floats(block: bytes | memoryview) -> NDArray[np.float64]:

@@ -46,6 +46,7 @@ class Run(models.Model):
         AGENT = "agent", "measured by an agent"
         SUBMITTED = "submitted", "submitted through the API"
         EXAMPLE = "example", "shipped example"
+        RIG = "rig", "made up by the scale rig"
 
     uid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     # Found by the indexes below, which begin with them.
@@ -60,6 +61,10 @@ class Run(models.Model):
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
     sealed_at = models.DateTimeField(null=True, blank=True)
+    # Of a sealed run: the version of the rules that made its series and measurements; older ones can be sealed again.
+    derivation = models.PositiveSmallIntegerField(default=0)
+    # The end of the run as it was told, before a seal judged it: {"outcome", "reason", "measured_from", "measured_to"}.
+    told = models.JSONField(default=dict, blank=True)
     warmup = models.FloatField("planned warm-up, s", default=0)
     duration = models.FloatField("planned length of the measured phase, s", null=True, blank=True)
     measured_from = models.FloatField("start of the measured phase, s on the run's clock", null=True, blank=True)
@@ -91,7 +96,7 @@ class Run(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(state__in=["open", "ended", "sealed"]), name="run_state_known"),
             models.CheckConstraint(
-                condition=Q(provenance__in=["agent", "submitted", "example"]), name="run_provenance_known"
+                condition=Q(provenance__in=["agent", "submitted", "example", "rig"]), name="run_provenance_known"
             ),
             # An open run has no outcome yet; every other one has, with its end.
             models.CheckConstraint(
@@ -150,19 +155,36 @@ class RunNode(models.Model):
         ]
 
 
+class Block(models.Model):
+    """The compressed samples of one node's changing series, one behind the other; each Series row says where its own
+    lie. `data` is null once retention has moved it to the archive; `size` stays what it was, bytes.
+    """
+
+    pk = models.CompositePrimaryKey("run_id", "node")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="blocks", db_index=False)
+    node = models.PositiveSmallIntegerField()
+    size = models.BigIntegerField("size, bytes")
+    data = models.BinaryField(null=True)
+
+
 class Series(models.Model):
-    """The samples of one metric on one node in one run, with statistics over the measured phase.
+    """One metric on one node in one run: statistics over the measured phase and over the whole run (`whole_…`), and
+    the place of its samples, `length` bytes from `offset` of the node's Block, on the node's clock.
 
     For a counter the statistics are of its rate (per second, over each measured interval); `increase` is the sum of
-    its positive steps and `resets` the number of its falls. Null: not observed in the measured phase.
-    `samples` is a pcodec block on the node's clock.
+    its positive steps and `resets` the number of its falls. Null: not observed there. `length` 0: a derived metric,
+    whose samples are computed from those of others when they are read. Series with equal increments share their bytes
+    and differ in `base`.
     """
 
     pk = models.CompositePrimaryKey("run_id", "metric_id", "node")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="series", db_index=False)
     metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+", db_index=False)
     node = models.PositiveSmallIntegerField()
-    count = models.PositiveIntegerField()
+    base = models.BigIntegerField("what its integers are counted from", default=0)
+    offset = models.PositiveIntegerField("place in the node's block, bytes", default=0)
+    length = models.PositiveIntegerField("length in the node's block, bytes", default=0)
+    count = models.PositiveIntegerField(default=0)
     mean = models.FloatField(null=True)
     stddev = models.FloatField(null=True)
     minimum = models.FloatField(null=True)
@@ -176,7 +198,40 @@ class Series(models.Model):
     last = models.FloatField(null=True)
     increase = models.FloatField(null=True)
     resets = models.PositiveIntegerField(default=0)
-    samples = models.BinaryField()
+    whole_count = models.PositiveIntegerField(default=0)
+    whole_mean = models.FloatField(null=True)
+    whole_stddev = models.FloatField(null=True)
+    whole_minimum = models.FloatField(null=True)
+    whole_maximum = models.FloatField(null=True)
+    whole_p1 = models.FloatField(null=True)
+    whole_p5 = models.FloatField(null=True)
+    whole_p50 = models.FloatField(null=True)
+    whole_p95 = models.FloatField(null=True)
+    whole_p99 = models.FloatField(null=True)
+    whole_first = models.FloatField(null=True)
+    whole_last = models.FloatField(null=True)
+    whole_increase = models.FloatField(null=True)
+    whole_resets = models.PositiveIntegerField(default=0)
+
+
+class ArchivedRun(models.Model):
+    """That a run lies in the archive: its manifest, whose hash says that all of it is there and unchanged.
+
+    `moved_at`: since then its samples are only there (Block.data is null), until they are fetched.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="archived")
+    manifest = models.CharField("path of the manifest in the archive", max_length=300)
+    manifest_sha256 = models.CharField(max_length=64)
+    size = models.BigIntegerField("size of all its files, bytes")
+    archived_at = models.DateTimeField()
+    moved_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(manifest_sha256__regex=SHA256), name="archived_hash_is_sha256"),
+            models.CheckConstraint(condition=Q(size__gte=0), name="archived_size_not_negative"),
+        ]
 
 
 class Artifact(models.Model):
@@ -195,6 +250,38 @@ class Artifact(models.Model):
             models.UniqueConstraint(fields=["run", "name"], name="artifact_once"),
             models.CheckConstraint(condition=Q(sha256__regex=SHA256), name="artifact_hash_is_sha256"),
             models.CheckConstraint(condition=Q(size__gte=0), name="artifact_size_not_negative"),
+        ]
+
+
+class Distribution(models.Model):
+    """How values of one metric were spread over [`starts_at`, `ends_at`) of the run's clock, s: `counts[k]` of them in
+    bucket `buckets[k]` of `grid`, the other buckets empty. Distributions on one grid are merged by adding counts.
+
+    The bytes of the artifact that it was read from are its birth certificate, as for a Measurement.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="distributions")
+    metric = models.ForeignKey(Metric, on_delete=models.PROTECT, related_name="+")
+    node = models.PositiveSmallIntegerField(default=0)
+    starts_at = models.FloatField("start, s on the run's clock")
+    ends_at = models.FloatField("end, s on the run's clock")
+    grid = models.CharField(max_length=60)
+    buckets = ArrayField(models.IntegerField())
+    counts = ArrayField(models.BigIntegerField())
+    artifact = models.ForeignKey(Artifact, on_delete=models.PROTECT, related_name="distributions")
+    byte_start = models.BigIntegerField()
+    byte_end = models.BigIntegerField()
+    parser = models.CharField(max_length=40)
+    parser_version = models.CharField(max_length=20)
+
+    class Meta:
+        ordering = ["run", "metric", "node", "starts_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "metric", "node", "starts_at"], name="distribution_once"),
+            models.CheckConstraint(
+                condition=Q(buckets__len=F("counts__len")), name="distribution_has_a_count_per_bucket"
+            ),
+            models.CheckConstraint(condition=Q(ends_at__gte=F("starts_at")), name="distribution_in_order"),
         ]
 
 

@@ -2,7 +2,7 @@
 
 import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
@@ -36,13 +36,17 @@ CLIENT_METRICS = {
 
 @dataclass(frozen=True)
 class SampledNode:
-    """One node's series on its clock, s on the run's. `constants`: those that never changed; None: never seen."""
+    """One node's series on its clock, s on the run's. `constants`: those that never changed; None: never seen.
+
+    `damaged`: series whose stored samples cannot be read, and why.
+    """
 
     name: str
     role: str
     clock: NDArray[np.float64]
-    changing: dict[str, Column] = field(default_factory=dict)
-    constants: dict[str, Number] = field(default_factory=dict)
+    changing: Mapping[str, Column] = field(default_factory=dict)
+    constants: Mapping[str, Number] = field(default_factory=dict)
+    damaged: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, key: str) -> Column | None:
         """The samples of one series, changing or constant; None: this node has no such series."""
@@ -81,25 +85,36 @@ def _node(name: str, samples: wire.NodeSamples) -> SampledNode:
     if not np.isfinite(clock).all() or (np.diff(clock) <= 0).any():
         raise BadBatch(f"node {name}: the times of its samples do not rise")
     columns = dict(zip(samples.names, zip_longest(*samples.rows), strict=False))
-    return _split(name, samples.role, clock, columns)
+    return split(name, samples.role, clock, columns)
 
 
-def _split(name: str, role: str, clock: NDArray[np.float64], columns: dict[str, tuple[Number, ...]]) -> SampledNode:
-    node = SampledNode(name=name, role=role, clock=clock)
+def check_node(name: str, role: str) -> None:
+    """Raises BadBatch for a name or role that the warehouse cannot hold."""
+    for field_name, text, limit in (("name", name, NAME_LIMIT), ("role", role, ROLE_LIMIT)):
+        if len(text) > limit or "\0" in text:
+            raise BadBatch(f"node {name!r:.100}: {field_name} must be a text of at most {limit} characters")
+
+
+def split(
+    name: str, role: str, clock: NDArray[np.float64], columns: Mapping[str, Sequence[Number]]
+) -> SampledNode:
+    """Tells the series that change from those that do not. Raises BadBatch for what no series can hold."""
+    changing: dict[str, Column] = {}
+    constants: dict[str, Number] = {}
     for key, samples in columns.items():
         first = samples[0]
         try:
             if samples.count(first) == len(samples):
                 codec.column([first])
-                node.constants[key] = _exact_in_json(first)
+                constants[key] = exact_in_json(first)
             else:
-                node.changing[key] = codec.column(samples)
+                changing[key] = codec.column(samples)
         except codec.NotANumber as error:
             raise BadBatch(f"node {name}, {key}: {error}") from error
-    return node
+    return SampledNode(name=name, role=role, clock=clock, changing=changing, constants=constants)
 
 
-def _exact_in_json(value: Number) -> Number:
+def exact_in_json(value: Number) -> Number:
     """JSON writes a large float with few digits, and PostgreSQL reads those as another integer."""
     return int(value) if isinstance(value, float) and abs(value) >= 2**53 else value
 
@@ -124,7 +139,7 @@ def client_of(intervals: Sequence[Interval], *, offset: float) -> SampledNode | 
     keys = dict.fromkeys(key for second in seconds for key in rows[second])
     columns = {key: tuple(rows[second].get(key) for second in seconds) for key in keys}
     clock = np.array(seconds, dtype=np.float64) + offset
-    return _split(CLIENT, CLIENT, clock, columns)
+    return split(CLIENT, CLIENT, clock, columns)
 
 
 def joined(nodes: Iterable[SampledNode]) -> list[SampledNode]:
@@ -138,7 +153,7 @@ def joined(nodes: Iterable[SampledNode]) -> list[SampledNode]:
 
 def _joined(ours: SampledNode, theirs: SampledNode) -> SampledNode:
     clock = np.union1d(ours.clock, theirs.clock)
-    merged = SampledNode(name=ours.name, role=ours.role or theirs.role, clock=clock)
+    changing: dict[str, Column] = {}
     for node in (theirs, ours):
         places = np.searchsorted(clock, node.clock)
         for key in (*node.changing, *node.constants):
@@ -148,8 +163,8 @@ def _joined(ours: SampledNode, theirs: SampledNode) -> SampledNode:
             values = np.zeros(len(clock), dtype=column.values.dtype)
             observed = np.zeros(len(clock), dtype=np.bool_)
             values[places], observed[places] = column.values, column.observed
-            merged.changing[key] = Column(values=values, observed=observed)
-    return merged
+            changing[key] = Column(values=values, observed=observed)
+    return SampledNode(name=ours.name, role=ours.role or theirs.role, clock=clock, changing=changing)
 
 
 def offset_of(output: Sequence[tuple[float, str]]) -> float | None:

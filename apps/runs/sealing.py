@@ -1,13 +1,14 @@
 """Sealing: once all of a run has arrived, its batches become compressed series with their statistics.
 
 What is stored is read back and compared before the batches go. All in one transaction: a worker that dies half-way
-leaves the run as it was, and two at once have one effect.
+leaves the run as it was, and two at once have one effect. A sealed run can be sealed again by newer rules: from what
+was sampled, and from the tool's output anew.
 """
 
 import io
 import tarfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from django.db import transaction
@@ -15,14 +16,28 @@ from django.utils import timezone
 
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters, metrics_for
-from apps.runs import codec, headlines, storage, summary
-from apps.runs.models import Artifact, Batch, Event, Measurement, Run, RunNode, Series
+from apps.runs import blocks, headlines, storage, summary
+from apps.runs.blocks import StoredDifferently
+from apps.runs.codec import Column
+from apps.runs.gathering import NodeGatherer
+from apps.runs.models import (
+    ArchivedRun,
+    Artifact,
+    Batch,
+    Block,
+    Distribution,
+    Event,
+    Measurement,
+    Run,
+    Series,
+)
 from apps.runs.parsers import sysbench
 from apps.runs.pending import count_attempt, pending
 from apps.runs.sampled import (
     CLIENT,
     SampledNode,
     client_of,
+    covers_interval,
     events_of,
     joined,
     nodes_of,
@@ -32,26 +47,34 @@ from apps.runs.summary import Phase
 from apps.runs.text import printable
 from workers import wire
 
-ROWS_AT_ONCE = 1000
+__all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "output_name", "reseal", "seal"]
+
+# Of the rules that make series, statistics and measurements. One more with each change of what they make: `reseal`
+# finds the runs that older ones sealed.
+DERIVATION = 1
 RAW_BATCHES = "batches.tar"
-
-
-class StoredDifferently(Exception):
-    """What was read back is not what was written: the seal is undone and the batches stay."""
 
 
 @dataclass(frozen=True)
 class _Gathered:
-    """All that arrived of a run, read. `problem`: why its samples cannot be read."""
+    """All that is known of a run, read. `problem`: why its samples cannot be read."""
 
-    payloads: list[tuple[int, bytes]]
     parsed: sysbench.Parsed
-    output: Artifact | None = None
+    output: Artifact | None
+    nodes: list[SampledNode]
+    events: list[wire.EventMessage]
+    metrics: dict[str, Metric]
+    offset: float
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """What the agent sampled; `offset`: the load tool's second 0 on the run's clock, None: not known."""
+
     nodes: list[SampledNode] = field(default_factory=list)
     events: list[wire.EventMessage] = field(default_factory=list)
-    metrics: dict[str, Metric] = field(default_factory=dict)
-    offset: float = 0.0
-    problem: str = ""
+    offset: float | None = None
 
 
 def seal(*, run_id: int) -> bool:
@@ -69,14 +92,46 @@ def seal(*, run_id: int) -> bool:
     waiting = pending(run)
     if waiting is None or not waiting.has_all:
         return False
-    gathered = _gather(run)
+    gathered = _gather(run, _from_batches)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run_id)
         if run.state == Run.State.SEALED:
             return True
+        run.told = {
+            "outcome": run.outcome,
+            "reason": run.reason,
+            "measured_from": run.measured_from,
+            "measured_to": run.measured_to,
+            "offset": gathered.offset,
+        }
+        if gathered.problem:
+            _keep_raw(run)
         _write(run, gathered)
-        _compare(run, gathered)
         Batch.objects.filter(run=run).delete()
+    return True
+
+
+@transaction.atomic
+def reseal(*, run_id: int) -> bool:
+    """Seals a sealed run again by today's rules: series and events as they were sampled, all else anew from the tool's
+    output. False: it is not sealed yet.
+
+    Raises Run.DoesNotExist, storage.DamagedArtifact, blocks.Moved, blocks.DamagedSeries, StoredDifferently; the run is
+    then as it was.
+    """
+    run = Run.objects.select_related("workload").select_for_update(of=("self",)).get(pk=run_id)
+    if run.state != Run.State.SEALED:
+        return False
+    gathered = _gather(run, _from_blocks)
+    for field_name in ("outcome", "reason", "measured_from", "measured_to"):
+        setattr(run, field_name, run.told.get(field_name, getattr(run, field_name)))
+    for kind in (Series, Block, Measurement, Distribution):
+        kind.objects.filter(run=run).delete()
+    Event.objects.filter(run=run, node=CLIENT, kind__in=headlines.EVENT_KINDS_TOLD, detail__has_key="level").delete()
+    if not gathered.problem:
+        Artifact.objects.filter(run=run, name=RAW_BATCHES).delete()
+    ArchivedRun.objects.filter(run=run).delete()
+    _write(run, gathered)
     return True
 
 
@@ -85,27 +140,75 @@ def output_name(run: Run) -> str:
     return f"{run.workload.tool}.txt"
 
 
-def _gather(run: Run) -> _Gathered:
-    batches = Batch.objects.filter(run=run).order_by("sequence").values_list("sequence", "payload")
-    payloads = [(sequence, bytes(payload)) for sequence, payload in batches]
+def _gather(run: Run, source: Callable[[Run, sysbench.Parsed], _Sampled]) -> _Gathered:
     output = Artifact.objects.filter(run=run, name=output_name(run)).first()
     parsed = sysbench.parse(storage.read_artifact(output)) if output else sysbench.Parsed()
     wanted = [headline.metric for headline in headlines.headlines(parsed)]
+    problem = ""
     try:
-        decoded = wire.decode([payload for _, payload in payloads])
-        offset = offset_of(decoded.output) or 0.0
-        client = client_of(parsed.intervals, offset=offset)
-        nodes = joined([*([client] if client else []), *nodes_of(decoded)])
-        events = events_of(decoded)
-        keys = {key for node in nodes for key in (*node.changing, *node.constants)}
-        metrics = metrics_for([*keys, *wanted])
+        sampled = source(run, parsed)
+        metrics = _metrics(sampled.nodes, [])
     except (wire.BadBatch, InvalidParameters) as error:
-        client = client_of(parsed.intervals, offset=0.0)
-        nodes = [client] if client else []
-        keys = {key for node in nodes for key in (*node.changing, *node.constants)}
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
-        return _Gathered(payloads, parsed, output, nodes, metrics=metrics_for([*keys, *wanted]), problem=problem)
-    return _Gathered(payloads, parsed, output, nodes, events, metrics, offset)
+        sampled = _Sampled()
+    offset = sampled.offset or 0.0
+    client = client_of(parsed.intervals, offset=offset)
+    nodes = joined([*([client] if client else []), *sampled.nodes])
+    metrics = _metrics(nodes, wanted)
+    return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem)
+
+
+def _metrics(nodes: Iterable[SampledNode], more: Sequence[str]) -> dict[str, Metric]:
+    return metrics_for([*more, *(key for node in nodes for key in (*node.changing, *node.constants))])
+
+
+def _from_batches(run: Run, _: sysbench.Parsed) -> _Sampled:
+    return _decoded(
+        bytes(payload)
+        for payload in Batch.objects.filter(run=run).order_by("sequence").values_list("payload", flat=True).iterator(16)
+    )
+
+
+def _from_blocks(run: Run, parsed: sysbench.Parsed) -> _Sampled:
+    """Of a sealed run: its samples without what was read from the tool's output."""
+    raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
+    if raw is not None:
+        return _decoded(kept(storage.read_artifact(raw)))
+    nodes = blocks.read([run.pk]).get(run.pk, [])
+    blocks.require_whole(nodes)
+    client = next((node for node in nodes if node.name == CLIENT), None)
+    offset = run.told.get("offset")
+    if offset is None and client is not None and len(client.clock) and parsed.intervals:
+        offset = float(client.clock[0]) - parsed.intervals[0].second
+    return _Sampled(nodes=[_without_output(node) if node is client else node for node in nodes], offset=offset)
+
+
+def _without_output(client: SampledNode) -> SampledNode:
+    """What an agent sampled of the load generator, at the times when it did."""
+    changing = {key: column for key, column in client.changing.items() if not covers_interval(key)}
+    seen = np.zeros(len(client.clock), np.bool_)
+    for column in changing.values():
+        seen |= column.observed
+    return SampledNode(
+        name=client.name,
+        role=client.role,
+        clock=client.clock[seen],
+        changing={key: Column(column.values[seen], column.observed[seen]) for key, column in changing.items()},
+        constants={key: value for key, value in client.constants.items() if not covers_interval(key)},
+    )
+
+
+def _decoded(payloads: Iterable[bytes]) -> _Sampled:
+    """Raises BadBatch."""
+    decoded = wire.decode(list(payloads))
+    gatherers = {node.name: NodeGatherer(node.name) for node in nodes_of(decoded)}
+    for node in nodes_of(decoded):
+        gatherers[node.name].add(node)
+    return _Sampled(
+        nodes=[gatherer.finish() for gatherer in gatherers.values()],
+        events=events_of(decoded),
+        offset=offset_of(decoded.output),
+    )
 
 
 def _write(run: Run, gathered: _Gathered) -> None:
@@ -113,23 +216,9 @@ def _write(run: Run, gathered: _Gathered) -> None:
     phase = _phase(run, gathered)
     run.unparsed_lines = headlines.unparsed_lines(gathered.parsed)
     run.tool_version = run.tool_version or gathered.parsed.version
-    run.state, run.sealed_at = Run.State.SEALED, timezone.now()
+    run.state, run.sealed_at, run.derivation = Run.State.SEALED, timezone.now(), DERIVATION
     run.save()
-    if gathered.problem:
-        _keep_raw(run, gathered.payloads)
-    numbers = _write_nodes(run, gathered.nodes)
-    rows = [
-        Series(
-            run=run,
-            metric=gathered.metrics[key],
-            node=numbers[node.name],
-            samples=codec.encode(column),
-            **asdict(summary.of_series(gathered.metrics[key], node.clock, column, phase)),
-        )
-        for node in gathered.nodes
-        for key, column in node.changing.items()
-    ]
-    Series.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
+    blocks.write(run=run, nodes=gathered.nodes, metrics=gathered.metrics, phase=phase)
     _write_events(run, gathered)
     if gathered.output:
         _write_measurements(run, gathered, gathered.output)
@@ -162,28 +251,10 @@ def _phase(run: Run, gathered: _Gathered) -> Phase:
     return Phase(run.measured_from, run.measured_to)
 
 
-def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
-    """Fills the rows of the nodes that were announced and adds those that were not; name -> number."""
-    known = {row.name: row for row in RunNode.objects.filter(run=run)}
-    free = max((row.number for row in known.values()), default=0) + 1
-    for node in nodes:
-        row = known.get(node.name)
-        if row is None:
-            number = 0 if node.name == CLIENT else free
-            free += number > 0
-            row = known[node.name] = RunNode(run=run, number=number, name=node.name)
-        row.role = row.role or node.role
-        row.samples = len(node.clock)
-        row.clock = codec.encode_floats(node.clock)
-        row.constants = node.constants
-        row.save()
-    return {name: row.number for name, row in known.items()}
-
-
 def _write_events(run: Run, gathered: _Gathered) -> None:
     said = [*gathered.events, *headlines.error_events(gathered.parsed, offset=gathered.offset)]
     events = {(event.kind, event.starts_at, event.label): event for event in reversed(said)}
-    Event.objects.bulk_create(
+    rows = [
         Event(
             run=run,
             kind=event.kind,
@@ -194,7 +265,9 @@ def _write_events(run: Run, gathered: _Gathered) -> None:
             detail=event.detail,
         )
         for event in events.values()
-    )
+    ]
+    # Sealed again, those that were sampled are there.
+    Event.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _write_measurements(run: Run, gathered: _Gathered, output: Artifact) -> None:
@@ -213,14 +286,15 @@ def _write_measurements(run: Run, gathered: _Gathered, output: Artifact) -> None
     )
 
 
-def _keep_raw(run: Run, payloads: Sequence[tuple[int, bytes]]) -> None:
+def _keep_raw(run: Run) -> None:
     """Nothing is lost: batches that cannot be read stay as they came, as an artifact."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for sequence, payload in payloads:
+        batches = Batch.objects.filter(run=run).order_by("sequence").values_list("sequence", "payload")
+        for sequence, payload in batches.iterator(16):
             entry = tarfile.TarInfo(f"{sequence:06}.ndjson.gz")
             entry.size = len(payload)
-            archive.addfile(entry, io.BytesIO(payload))
+            archive.addfile(entry, io.BytesIO(bytes(payload)))
     content = buffer.getvalue()
     Artifact.objects.create(
         run=run,
@@ -231,21 +305,10 @@ def _keep_raw(run: Run, payloads: Sequence[tuple[int, bytes]]) -> None:
     )
 
 
-def _compare(run: Run, gathered: _Gathered) -> None:
-    """Reads back what was written. Raises StoredDifferently."""
-    rows = {row.name: row for row in RunNode.objects.filter(run=run)}
-    stored = {
-        (node, metric): bytes(samples)
-        for node, metric, samples in Series.objects.filter(run=run).values_list("node", "metric_id", "samples")
-    }
-    written = 0
-    for node in gathered.nodes:
-        row = rows[node.name]
-        if not np.array_equal(codec.decode_floats(row.clock), node.clock) or row.constants != node.constants:
-            raise StoredDifferently(f"clock or constants of node {node.name} of run {run.pk}")
-        for key, column in node.changing.items():
-            if not codec.decode(stored[row.number, gathered.metrics[key].pk]).same_as(column):
-                raise StoredDifferently(f"{key} of node {node.name} of run {run.pk}")
-            written += 1
-    if written != len(stored):
-        raise StoredDifferently(f"run {run.pk} has {len(stored)} series, {written} were written")
+def kept(archive: bytes) -> Iterator[bytes]:
+    """The batches in a run's RAW_BATCHES, in their order."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in tar:
+            content = tar.extractfile(member)
+            if content is not None:
+                yield content.read()

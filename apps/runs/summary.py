@@ -4,6 +4,8 @@ A rate is taken over the interval that was measured: between two observed sample
 counter that fell (a restart, a failover) gives no rate for that interval and is counted as a reset.
 """
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +17,7 @@ from apps.runs.sampled import covers_interval
 
 Floats = NDArray[np.float64]
 COUNTER = "counter"
+PERCENTILES = np.array([0.01, 0.05, 0.50, 0.95, 0.99])
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,8 @@ def rates(clock: Floats, counter: Column) -> Rates:
     return Rates(since=at[:-1], at=at[1:], steps=steps, per_second=per_second, fell=fell)
 
 
-def of_counter(found: Rates, phase: Phase) -> Summary:
-    """An interval belongs to the phase that holds its middle."""
-    inside = phase.holds((found.since + found.at) / 2)
+def _of_intervals(found: Rates, inside: NDArray[np.bool_]) -> Summary:
+    """Of the rates of a counter in the intervals that are `inside`."""
     resets = int(np.count_nonzero(found.fell & inside))
     timed = inside & ~np.isnan(found.per_second)
     if not timed.any():
@@ -108,14 +110,6 @@ def of_counter(found: Rates, phase: Phase) -> Summary:
         increase=float(found.steps[inside].sum()),
         resets=resets,
     )
-
-
-def of_gauge(at: Floats, values: Floats, phase: Phase) -> Summary:
-    """`at`: the moment that decides whether a sample belongs to the phase; NaN: not observed."""
-    inside = phase.holds(at) & ~np.isnan(values)
-    if not inside.any():
-        return Summary(count=0)
-    return _summary(values[inside], weights=None)
 
 
 class Described(Protocol):
@@ -130,10 +124,36 @@ class Described(Protocol):
 
 def of_series(metric: Described, clock: Floats, series: Column, phase: Phase) -> Summary:
     """Statistics of a series over `phase`; of a counter, those of its rate."""
+    return of_phases(metric, clock, series, (phase,))[0]
+
+
+def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence[Phase]) -> list[Summary]:
+    """The same over several phases, in their order."""
     if metric.kind == COUNTER:
-        return of_counter(rates(clock, series), phase)
-    at, values = clock[series.observed], series.as_float()[series.observed]
-    return of_gauge(interval_middles(at) if covers_interval(metric.key) else at, values, phase)
+        found = rates(clock, series)
+        middles = (found.since + found.at) / 2  # an interval belongs to the phase that holds its middle
+        return _once_each(phases, middles, lambda inside: _of_intervals(found, inside))
+    seen = series.observed.all()
+    at = clock if seen else clock[series.observed]
+    values = series.as_float() if seen else series.as_float()[series.observed]
+    return of_values(interval_middles(at) if covers_interval(metric.key) else at, values, phases)
+
+
+def of_values(at: Floats, values: Floats, phases: Sequence[Phase]) -> list[Summary]:
+    """Of observed `values`, each belonging to the moment in `at`."""
+    return _once_each(
+        phases, at, lambda inside: _summary(values[inside], weights=None) if inside.any() else Summary(count=0)
+    )
+
+
+def _once_each(phases: Sequence[Phase], at: Floats, summarise: Callable[[NDArray[np.bool_]], Summary]) -> list[Summary]:
+    """One summary for each phase; phases with the same samples share theirs."""
+    found: dict[bytes, Summary] = {}
+    masks = [phase.holds(at) for phase in phases]
+    for mask in masks:
+        if mask.tobytes() not in found:
+            found[mask.tobytes()] = summarise(mask)
+    return [found[mask.tobytes()] for mask in masks]
 
 
 def interval_middles(at: Floats, first_length: float = 1.0) -> Floats:
@@ -142,14 +162,17 @@ def interval_middles(at: Floats, first_length: float = 1.0) -> Floats:
 
 
 def _summary(values: Floats, *, weights: Floats | None, increase: float | None = None, resets: int = 0) -> Summary:
-    mean = float(np.average(values, weights=weights))
-    p1, p5, p50, p95, p99 = np.percentile(values, (1, 5, 50, 95, 99)).tolist()
+    mean = float(values.mean() if weights is None else values @ weights / weights.sum())
+    squares = (values - mean) ** 2
+    variance = float(squares.mean() if weights is None else squares @ weights / weights.sum())
+    ordered = np.sort(values)
+    p1, p5, p50, p95, p99 = _percentiles(ordered).tolist()
     return Summary(
         count=len(values),
         mean=mean,
-        stddev=float(np.sqrt(np.average((values - mean) ** 2, weights=weights))),
-        minimum=float(values.min()),
-        maximum=float(values.max()),
+        stddev=math.sqrt(variance),
+        minimum=float(ordered[0]),
+        maximum=float(ordered[-1]),
         p1=p1,
         p5=p5,
         p50=p50,
@@ -160,3 +183,12 @@ def _summary(values: Floats, *, weights: Floats | None, increase: float | None =
         increase=increase,
         resets=resets,
     )
+
+
+def _percentiles(ordered: Floats) -> Floats:
+    """PERCENTILES of sorted values, interpolated between neighbours; np.percentile's answer in a tenth of its time."""
+    places = PERCENTILES * (len(ordered) - 1)
+    below = places.astype(np.intp)
+    low, high = ordered[below], ordered[np.minimum(below + 1, len(ordered) - 1)]
+    found: Floats = low + (high - low) * (places - below)
+    return found

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from apps.catalog import metrics as catalog_metrics
 from apps.catalog import rules
 from apps.catalog.models import Metric
-from apps.runs import codec, sampled, summary, thinning
+from apps.runs import blocks, sampled, summary, thinning
 from apps.runs.codec import Number
 from apps.runs.models import Batch, Run, RunNode, Series
 from apps.runs.parsers import sysbench
@@ -84,7 +84,7 @@ def load_series(
     `points`: thinned to about so many, with gaps and extremes kept. What was never observed has no entry. Four queries.
     """
     runs = _live(run_ids)
-    runs |= _sealed(run_ids, metrics)
+    runs |= blocks.read(run_ids, metrics)
     described = _described(metrics)
     found = []
     for run_id in dict.fromkeys(run_ids):
@@ -145,22 +145,6 @@ def _tail(run_id: int, payloads: Sequence[bytes]) -> list[SampledNode]:
     intervals = sysbench.parse(printed.encode()).intervals
     client = sampled.client_of(intervals, offset=sampled.offset_of(decoded.output) or 0.0)
     return sampled.joined([*([client] if client else []), *nodes])
-
-
-def _sealed(run_ids: Sequence[int], metrics: Sequence[str]) -> dict[int, list[SampledNode]]:
-    """The nodes of the sealed runs with the series asked for. Two queries."""
-    found: dict[int, list[SampledNode]] = defaultdict(list)
-    by_number: dict[tuple[int, int], SampledNode] = {}
-    for row in RunNode.objects.filter(run_id__in=list(run_ids), run__state=Run.State.SEALED).order_by("number"):
-        clock = codec.decode_floats(row.clock) if row.samples else np.zeros(0)
-        constants = {key: row.constants[key] for key in metrics if key in row.constants}
-        node = SampledNode(name=row.name, role=row.role, clock=clock, constants=constants)
-        by_number[row.run_id, row.number] = node
-        found[row.run_id].append(node)
-    blocks = Series.objects.filter(run_id__in=list(found), metric__key__in=list(metrics))
-    for run_id, number, key, samples in blocks.values_list("run_id", "node", "metric__key", "samples"):
-        by_number[run_id, number].changing[key] = codec.decode(samples)
-    return found
 
 
 def _described(keys: Collection[str]) -> dict[str, Described]:

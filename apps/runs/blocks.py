@@ -1,0 +1,254 @@
+"""The sealed series as they lie in the database: written once with their statistics, read many at a time.
+
+A node's changing series stand compressed in one block, and rows say where: PostgreSQL reads of the block just the
+bytes that were asked for.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+
+import numpy as np
+from django.db import connection
+
+from apps.catalog.models import Metric
+from apps.runs import codec, summary
+from apps.runs.codec import Column, Encoded, Number
+from apps.runs.gathering import EncodedColumns
+from apps.runs.models import Block, Run, RunNode, Series
+from apps.runs.sampled import CLIENT, SampledNode
+from apps.runs.summary import WHOLE_RUN, Phase, Summary
+
+log = logging.getLogger(__name__)
+
+STATISTICS = tuple(Summary.__dataclass_fields__)
+_COLUMNS = (
+    *("run_id", "metric_id", "node", "base", "offset", "length"),
+    *STATISTICS,
+    *(f"whole_{name}" for name in STATISTICS),
+)
+_SLICES = """
+SELECT s.run_id, s.node, m.key, s.base, b.run_id IS NOT NULL AND b.data IS NULL,
+  substring(b.data FROM s."offset" + 1 FOR s.length)
+FROM runs_series s
+JOIN catalog_metric m ON m.id = s.metric_id
+LEFT JOIN runs_block b ON b.run_id = s.run_id AND b.node = s.node
+WHERE s.run_id = ANY(%s) AND m.key = ANY(%s) AND s.length > 0
+"""
+
+
+class StoredDifferently(Exception):
+    """What was read back is not what was written: the seal is undone and the batches stay."""
+
+
+class DamagedSeries(Exception):
+    """Stored samples that cannot be read; the text names run, node and metric."""
+
+
+class Moved(Exception):
+    """The samples of `run_ids` are in the archive alone."""
+
+    def __init__(self, run_ids: Collection[int]) -> None:
+        super().__init__(f"the samples of {', '.join(f'run {pk}' for pk in sorted(run_ids))} are in the archive")
+        self.run_ids = frozenset(run_ids)
+
+
+# ---------------------------------------------------------------- writing
+
+
+@dataclass
+class _BlockWriter:
+    """Puts compressed series one behind the other; equal ones share their place."""
+
+    data: bytearray = field(default_factory=bytearray)
+    places: dict[bytes, int] = field(default_factory=dict)
+
+    def place(self, block: bytes) -> int:
+        if block not in self.places:
+            self.places[block] = len(self.data)
+            self.data += block
+        return self.places[block]
+
+
+def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metric], phase: Phase) -> None:
+    """Series, blocks, clocks and constants of a run that has none yet, then read back and compared. `metrics`: of
+    every key. Raises StoredDifferently; to be called in a transaction."""
+    numbers = _write_nodes(run, nodes)
+    written: dict[int, bytes] = {}
+    rows: list[tuple[object, ...]] = []
+    for node in nodes:
+        number, writer = numbers[node.name], _BlockWriter()
+        # Sorted, so that equal samples make equal blocks.
+        for key in sorted(node.changing):
+            encoded, column = _encoded(node, key)
+            statistics = summary.of_phases(metrics[key], node.clock, column, (phase, WHOLE_RUN))
+            place = (encoded.base, writer.place(encoded.data), len(encoded.data))
+            rows.append((run.pk, metrics[key].pk, number, *place, *_flat(statistics)))
+        if writer.data:
+            written[number] = bytes(writer.data)
+    Block.objects.bulk_create(
+        Block(run=run, node=number, size=len(data), data=data) for number, data in written.items()
+    )
+    _copy(rows)
+    _compare(run, nodes, written, rows)
+
+
+def _encoded(node: SampledNode, key: str) -> tuple[Encoded, Column]:
+    if isinstance(node.changing, EncodedColumns):
+        return node.changing.encoded[key], node.changing[key]
+    column = node.changing[key]
+    return codec.encode(column), column
+
+
+def _flat(statistics: Sequence[Summary]) -> list[object]:
+    return [value for each in statistics for value in astuple(each)]
+
+
+def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
+    """Fills the rows of the nodes that were announced and adds those that were not; name -> number."""
+    known = {row.name: row for row in RunNode.objects.filter(run=run)}
+    free = max((row.number for row in known.values()), default=0) + 1
+    for node in nodes:
+        row = known.get(node.name)
+        if row is None:
+            number = 0 if node.name == CLIENT else free
+            free += number > 0
+            row = known[node.name] = RunNode(run=run, number=number, name=node.name)
+        row.role = row.role or node.role
+        row.samples = len(node.clock)
+        row.clock = codec.encode_floats(node.clock)
+        row.constants = dict(node.constants)
+        row.save()
+    return {name: row.number for name, row in known.items()}
+
+
+def _copy(rows: Sequence[tuple[object, ...]]) -> None:
+    """COPY: a run has a thousand series, and rows one by one cost more than all else."""
+    columns = ", ".join(f'"{name}"' for name in _COLUMNS)
+    with connection.cursor() as cursor, cursor.copy(f"COPY runs_series ({columns}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def _compare(
+    run: Run, nodes: Sequence[SampledNode], written: Mapping[int, bytes], rows: Sequence[tuple[object, ...]]
+) -> None:
+    """Reads back what was written; the codec has compared the samples with their compressed form."""
+    stored = {row.name: row for row in RunNode.objects.filter(run=run)}
+    for node in nodes:
+        row = stored[node.name]
+        if not np.array_equal(codec.decode_floats(row.clock), node.clock) or row.constants != node.constants:
+            raise StoredDifferently(f"clock or constants of node {node.name} of run {run.pk}")
+    blocks = {number: bytes(data or b"") for number, data in Block.objects.filter(run=run).values_list("node", "data")}
+    if blocks != written:
+        raise StoredDifferently(f"blocks of run {run.pk}")
+    places = set(Series.objects.filter(run=run).values_list("metric_id", "node", "base", "offset", "length"))
+    if places != {row[1:6] for row in rows}:
+        raise StoredDifferently(f"places of the series of run {run.pk}")
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read(
+    run_ids: Sequence[int], keys: Collection[str] | None = None, names: Collection[str] | None = None
+) -> dict[int, list[SampledNode]]:
+    """The nodes of the sealed runs among `run_ids`, by number, with their series. `keys`: metrics, None: all; `names`:
+    of nodes, None: all. Two queries whatever is asked for.
+
+    A series that cannot be read is in its node's `damaged`, and logged; the others are there. Raises Moved.
+    """
+    chosen = RunNode.objects.filter(run_id__in=list(run_ids), run__state=Run.State.SEALED)
+    if names is not None:
+        chosen = chosen.filter(name__in=list(names))
+    rows = list(chosen.order_by("run_id", "number").values_list(*_NODE))
+    changing: dict[tuple[int, int], dict[str, Column]] = defaultdict(dict)
+    damaged: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
+    found_names = {(run_id, number): name for run_id, number, name, *_ in rows}
+    found = list({run_id for run_id, *_ in rows})
+    slices = _all_slices(found) if keys is None else _slices(found, keys)
+    moved = {run_id for run_id, _, _, _, gone, _ in slices if gone}
+    if moved:
+        raise Moved(moved)
+    for run_id, number, key, base, _, data in slices:
+        place = run_id, number
+        if place not in found_names:
+            continue
+        try:
+            changing[place][key] = codec.decode(data or b"", base)
+        except codec.BadBlock as error:
+            damaged[place][key] = _damage(run_id, found_names[place], key, error)
+    nodes: dict[int, list[SampledNode]] = defaultdict(list)
+    for row in rows:
+        nodes[row[0]].append(_node(row, changing[row[:2]], damaged[row[:2]], keys))
+    return nodes
+
+
+def require_whole(nodes: Sequence[SampledNode]) -> None:
+    """Raises DamagedSeries."""
+    problems = [text for node in nodes for text in node.damaged.values()]
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise DamagedSeries(problems[0] + more)
+
+
+_NODE = ("run_id", "number", "name", "role", "samples", "clock", "constants")
+_Slice = tuple[int, int, str, int, bool, bytes | None]
+
+
+def _node(
+    row: tuple[int, int, str, str, int, bytes, dict[str, Number]],
+    changing: dict[str, Column],
+    damaged: dict[str, str],
+    keys: Collection[str] | None,
+) -> SampledNode:
+    run_id, _, name, role, samples, clock, constants = row
+    if keys is not None:
+        constants = {key: constants[key] for key in keys if key in constants}
+    try:
+        times = codec.decode_floats(clock) if samples else np.zeros(0)
+    except codec.BadBlock as error:
+        # Without its clock no sample of the node has a place.
+        text = _damage(run_id, name, "clock", error)
+        damaged = dict.fromkeys({**changing, **constants, **damaged}, text)
+        return SampledNode(name=name, role=role, clock=np.zeros(0), damaged=damaged)
+    wrong = {
+        key: _damage(run_id, name, key, f"{len(column)} samples on a clock of {len(times)}")
+        for key, column in changing.items()
+        if len(column) != len(times)
+    }
+    fitting = {key: column for key, column in changing.items() if key not in wrong}
+    return SampledNode(
+        name=name, role=role, clock=times, changing=fitting, constants=constants, damaged={**damaged, **wrong}
+    )
+
+
+def _damage(run_id: int, node: str, key: str, error: object) -> str:
+    text = f"the stored samples of {key} on {node} in run {run_id} are damaged ({error}): restore them from the archive"
+    log.error("%s", text)
+    return text
+
+
+def _slices(run_ids: Sequence[int], keys: Collection[str]) -> list[_Slice]:
+    with connection.cursor() as cursor:
+        cursor.execute(_SLICES, [list(run_ids), list(keys)])
+        found: list[_Slice] = cursor.fetchall()
+    return found
+
+
+def _all_slices(run_ids: Sequence[int]) -> list[_Slice]:
+    """Whole blocks, cut here."""
+    blocks = {
+        (run_id, node): data
+        for run_id, node, data in Block.objects.filter(run_id__in=run_ids).values_list("run_id", "node", "data")
+    }
+    places = Series.objects.filter(run_id__in=run_ids, length__gt=0).order_by("run_id", "node", "metric_id")
+    found: list[_Slice] = []
+    for run_id, node, key, base, offset, length in places.values_list(
+        "run_id", "node", "metric__key", "base", "offset", "length"
+    ):
+        data = blocks.get((run_id, node), b"")
+        block = None if data is None else bytes(data[offset : offset + length])
+        found.append((run_id, node, key, base, data is None, block))
+    return found
