@@ -6,7 +6,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from apps.runs import ingest, pending, queries, sealing, storage
+from apps.runs import blocks, ingest, pending, queries, sealing, storage
 from apps.runs.models import Artifact, Run
 from tests.builders import START, a_run
 from tests.runs.uploads import OUTPUT, Upload, an_open_run, an_upload
@@ -82,7 +82,7 @@ def test_a_seal_that_fails_is_counted_though_it_is_undone(monkeypatch: pytest.Mo
     def differs(*_: object) -> None:
         raise sealing.StoredDifferently("x")
 
-    monkeypatch.setattr(sealing, "_compare", differs)
+    monkeypatch.setattr(blocks, "_compare", differs)
     for attempts, seconds in ((1, 15), (2, 30)):
         with pytest.raises(sealing.StoredDifferently):
             ingest.seal(run_id=run.pk)

@@ -5,13 +5,14 @@ import tarfile
 import threading
 from datetime import timedelta
 from io import BytesIO
+from types import ModuleType
 from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from apps.runs import codec, ingest, sealing, storage
+from apps.runs import blocks, ingest, sealing, storage
 from apps.runs.models import Artifact, Batch, Measurement, Run, Series
 from tests.builders import START
 from tests.runs.uploads import OUTPUT, an_open_run, an_upload, everything, series
@@ -62,12 +63,23 @@ def die(*_: Any, **__: Any) -> None:
     raise MemoryError("killed")
 
 
-@pytest.mark.parametrize("at", ["_gather", "_write_nodes", "_write_measurements", "_compare"])
-def test_a_worker_that_dies_half_way_changes_nothing(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+@pytest.mark.parametrize(
+    ("module", "at"),
+    [
+        (sealing, "_gather"),
+        (blocks, "_write_nodes"),
+        (blocks, "_copy"),
+        (blocks, "_compare"),
+        (sealing, "_write_measurements"),
+    ],
+)
+def test_a_worker_that_dies_half_way_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, at: str
+) -> None:
     run = an_upload().send()
     before, batches = everything(run), list(Batch.objects.values_list("sequence", "checksum"))
     with monkeypatch.context() as patch:
-        patch.setattr(sealing, at, die)
+        patch.setattr(module, at, die)
         with pytest.raises(MemoryError):
             ingest.seal(run_id=run.pk)
     assert everything(run) == before
@@ -76,14 +88,29 @@ def test_a_worker_that_dies_half_way_changes_nothing(monkeypatch: pytest.MonkeyP
     assert series("mysql.status.Questions").mean == 100
 
 
-def test_what_reads_back_differently_is_not_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE runs_block SET data = set_byte(data, 20, 255 - get_byte(data, 20))",
+        "UPDATE runs_series SET base = base + 1 WHERE node = 1",
+        "UPDATE runs_runnode SET constants = constants || '{\"x\": 1}'",
+    ],
+)
+def test_what_reads_back_differently_is_not_sealed(monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     run = an_upload().send()
-    wrong = codec.encode(codec.column([1, 2, 3]))
-    monkeypatch.setattr(codec, "encode", lambda _: wrong)
+    copy = blocks._copy
+
+    def copy_to_a_bad_disk(rows: Any) -> None:
+        copy(rows)
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+
+    monkeypatch.setattr(blocks, "_copy", copy_to_a_bad_disk)
     with pytest.raises(sealing.StoredDifferently):
         ingest.seal(run_id=run.pk)
     assert Batch.objects.count() == 3
     assert Run.objects.get().state == "ended"
+    assert not Series.objects.exists()
 
 
 def test_a_damaged_artifact_leaves_the_run_to_be_sealed_later() -> None:
@@ -103,8 +130,8 @@ def test_seals_at_once_have_one_effect(monkeypatch: pytest.MonkeyPatch) -> None:
     gathered = threading.Barrier(3)
     gather, answers = sealing._gather, []
 
-    def gather_together(run: Run) -> Any:
-        found = gather(run)
+    def gather_together(*arguments: Any) -> Any:
+        found = gather(*arguments)
         gathered.wait(timeout=10)
         return found
 
@@ -130,7 +157,7 @@ def test_seals_at_once_have_one_effect(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_batch_resent_while_its_run_is_sealed_is_not_stored_again(monkeypatch: pytest.MonkeyPatch) -> None:
     upload = an_upload()
     run = upload.send()
-    compare, answers = sealing._compare, []
+    compare, answers = blocks._compare, []
     resends: list[threading.Thread] = []
 
     def resend() -> None:
@@ -145,7 +172,7 @@ def test_a_batch_resent_while_its_run_is_sealed_is_not_stored_again(monkeypatch:
         resends[0].join(timeout=0.3)
         compare(*arguments)
 
-    monkeypatch.setattr(sealing, "_compare", compare_meanwhile)
+    monkeypatch.setattr(blocks, "_compare", compare_meanwhile)
     assert ingest.seal(run_id=run.pk)
     resends[0].join(timeout=10)
     assert answers == [False]

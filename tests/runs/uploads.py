@@ -8,8 +8,9 @@ from typing import Any
 from uuid import uuid4
 
 from apps.catalog.models import LoadLevel, System, Workload
-from apps.runs import ingest
-from apps.runs.models import Event, Measurement, Run, RunNode, Series
+from apps.runs import blocks, ingest
+from apps.runs.codec import Column
+from apps.runs.models import Block, Event, Measurement, Run, RunNode, Series
 from tests.builders import START, a_load_level, a_system, a_workload
 from workers import wire
 from workers.wire import BatchEncoder, EventMessage, Number
@@ -146,12 +147,24 @@ def series(key: str, node: int = 1) -> Series:
     return Series.objects.get(metric__key=key, node=node)
 
 
+def samples(key: str, node: int = 1) -> Column:
+    """What is stored of the only run there is."""
+    run = Run.objects.get()
+    number_of = {row.name: row.number for row in run.nodes.all()}
+    (found,) = (each for each in blocks.read([run.pk], [key])[run.pk] if number_of[each.name] == node)
+    return found.changing[key]
+
+
 def everything(run: Run) -> dict[str, Any]:
     """All that is held of a run, but for how often it was tried to seal it."""
     row = Run.objects.filter(pk=run.pk).values().get()
     return {
         "run": {name: value for name, value in row.items() if name not in ("seal_attempts", "seal_due_at")},
         "nodes": list(RunNode.objects.filter(run=run).values()),
+        "blocks": [
+            (node, bytes(data))
+            for node, data in Block.objects.filter(run=run).order_by("node").values_list("node", "data")
+        ],
         "series": list(Series.objects.filter(run=run).order_by("metric_id", "node").values()),
         "measurements": list(Measurement.objects.filter(run=run).order_by("metric_id").values()),
         "events": list(Event.objects.filter(run=run).order_by("starts_at", "label").values()),
