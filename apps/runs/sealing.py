@@ -144,6 +144,7 @@ def _gather(run: Run, source: Callable[[Run, sysbench.Parsed], _Sampled]) -> _Ga
     output = Artifact.objects.filter(run=run, name=output_name(run)).first()
     parsed = sysbench.parse(storage.read_artifact(output)) if output else sysbench.Parsed()
     wanted = [headline.metric for headline in headlines.headlines(parsed)]
+    wanted += [read.metric for read in headlines.distributions(parsed, offset=0.0)]
     problem = ""
     try:
         sampled = source(run, parsed)
@@ -222,6 +223,7 @@ def _write(run: Run, gathered: _Gathered) -> None:
     _write_events(run, gathered)
     if gathered.output:
         _write_measurements(run, gathered, gathered.output)
+        _write_distributions(run, gathered, gathered.output)
 
 
 def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
@@ -283,6 +285,26 @@ def _write_measurements(run: Run, gathered: _Gathered, output: Artifact) -> None
             parser_version=sysbench.VERSION,
         )
         for headline in headlines.headlines(gathered.parsed)
+    )
+
+
+def _write_distributions(run: Run, gathered: _Gathered, output: Artifact) -> None:
+    Distribution.objects.bulk_create(
+        Distribution(
+            run=run,
+            metric=gathered.metrics[read.metric],
+            starts_at=read.starts_at,
+            ends_at=read.ends_at,
+            grid=read.distribution.grid.id,
+            buckets=list(read.distribution.buckets),
+            counts=list(read.distribution.counts),
+            artifact=output,
+            byte_start=read.byte_start,
+            byte_end=read.byte_end,
+            parser=sysbench.PARSER,
+            parser_version=sysbench.VERSION,
+        )
+        for read in headlines.distributions(gathered.parsed, offset=gathered.offset)
     )
 
 

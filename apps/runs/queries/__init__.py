@@ -9,12 +9,14 @@ from apps.runs.queries.detail import (
     SystemDetail,
     load_run,
 )
+from apps.runs.queries.distributions import DistributionDetail, distributions
 from apps.runs.queries.listing import RunFilter, RunRow, list_runs
 from apps.runs.queries.measured import MeasuredValue, measurements
 from apps.runs.queries.series import SeriesInfo, SeriesValues, load_series, series_index
 
 __all__ = [
     "ArtifactDetail",
+    "DistributionDetail",
     "EventDetail",
     "MeasuredValue",
     "MeasurementDetail",
@@ -25,6 +27,7 @@ __all__ = [
     "SeriesInfo",
     "SeriesValues",
     "SystemDetail",
+    "distributions",
     "list_runs",
     "load_run",
     "load_series",
