@@ -8,6 +8,7 @@ from typing import Any
 from apps.comparison.stats import MARGIN, Ratio
 from apps.comparison.values import ComparedMetric, Comparison, Level
 from apps.web.compare_words import interval_text, label, ratio_text
+from apps.web.ticks import linear_ticks, log_ticks
 
 # A ladder of threads, or ratios, wider than this are drawn on a logarithmic axis.
 WIDE_LADDER = 8
@@ -16,10 +17,6 @@ WIDE_RATIOS = 4
 # a cut bar reaches the second multiple.
 FARTHEST_END = 10
 CUT_ROOM = 2
-# The finest ticks of which at most this many fall into the axis are taken.
-MOST_TICKS = 7
-LOG_TICKS = ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
-LINEAR_STEPS = (1, 2, 5, 10)
 # The seconds of so many runs of a side are overlaid, the newest: the browser fetches each.
 SECONDS_RUNS = 20
 
@@ -92,7 +89,7 @@ def draw_ratios(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
     room = (high / low) ** 0.06
     wide = high > WIDE_RATIOS * low
     shown = (low / room, high * room)
-    ticks = _log_ticks(*shown) if wide else _linear_ticks(*shown)
+    ticks = log_ticks(*shown) if wide else linear_ticks(*shown)
     _draw_bars(points, (low, high))
     return {
         "band": band,
@@ -102,29 +99,6 @@ def draw_ratios(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "ticks": ticks,
         "texts": [f"{tick:,.10g}" for tick in ticks],
     }
-
-
-def _log_ticks(low: float, high: float) -> list[float]:
-    """1 and round numbers around it. Plotly's own would be bare digits: "9 8 7" for 0.9, 0.8, 0.7."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for mantissas in LOG_TICKS:
-        ticks = [
-            tick for decade in decades for mantissa in mantissas if low <= (tick := mantissa * 10.0**decade) <= high
-        ]
-        if len(ticks) <= MOST_TICKS:
-            return [float(f"{tick:.3g}") for tick in ticks]
-    every = math.ceil(len(decades) / MOST_TICKS)
-    return [10.0**decade for decade in decades if decade % every == 0 and low <= 10.0**decade <= high]
-
-
-def _linear_ticks(low: float, high: float) -> list[float]:
-    """Multiples of a round step that hits 1; the axis is narrower than WIDE_RATIOS, so that the step is at most 1."""
-    decade = 10.0 ** math.floor(math.log10((high - low) / MOST_TICKS))
-    for step in (decade * multiple for multiple in LINEAR_STEPS):
-        first, last = math.ceil(low / step), math.floor(high / step)
-        if last - first < MOST_TICKS:
-            return [round(place * step, 10) for place in range(first, last + 1)]
-    raise AssertionError(f"no step gives {low} to {high} at most {MOST_TICKS} ticks")
 
 
 def _draw_bars(points: Sequence[dict[str, Any]], ends: tuple[float, float]) -> None:
