@@ -31,7 +31,7 @@ def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> N
     throughput = run.measurements.get(metric__key="client.throughput")
     output = storage.read_artifact(Artifact.objects.get(run=run, name="sysbench.txt"))
     assert float(output[throughput.byte_start : throughput.byte_end]) == throughput.value
-    assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 1" in page
+    assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 2" in page
     assert f'href="/api/v1/runs/{run.pk}/artifacts/sysbench.txt"' in page
     assert f"<dd>{throughput.value:,.2f} " in page
 
