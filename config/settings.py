@@ -5,6 +5,8 @@ from pathlib import Path
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from apps.core.stores import BadAddress, store_at
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(environ.Env().str("SPLASHBOARD_VAR", default=str(BASE_DIR / "var")))
 
@@ -130,6 +132,19 @@ STORAGES = {
     "default": ARTIFACT_STORE,
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
+# Finished runs as Parquet: a folder, or s3://bucket/prefix. Without it nothing is archived.
+ARCHIVE = env.str("SPLASHBOARD_ARCHIVE", default="")
+# Days after its end during which the samples of an archived run stay in the database, too; 0: for ever.
+KEEP_SAMPLES_DAYS = env.int("SPLASHBOARD_KEEP_SAMPLES_DAYS", default=0)
+if ARCHIVE:
+    try:
+        STORAGES["archive"] = store_at(ARCHIVE, endpoint_url=S3_ENDPOINT_URL or None)
+    except BadAddress as error:
+        raise ImproperlyConfigured(f"SPLASHBOARD_ARCHIVE: {error}") from error
+if KEEP_SAMPLES_DAYS < 0 or (KEEP_SAMPLES_DAYS and not ARCHIVE):
+    raise ImproperlyConfigured(
+        "SPLASHBOARD_KEEP_SAMPLES_DAYS: give a number of days, and the archive to move to in SPLASHBOARD_ARCHIVE"
+    )
 
 # A batch is at most 8 MB on the wire; an artifact at most 64 MB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024

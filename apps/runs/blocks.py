@@ -58,7 +58,7 @@ class Moved(Exception):
 
 
 @dataclass
-class _BlockWriter:
+class BlockWriter:
     """Puts compressed series one behind the other; equal ones share their place."""
 
     data: bytearray = field(default_factory=bytearray)
@@ -78,7 +78,7 @@ def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metri
     written: dict[int, bytes] = {}
     rows: list[tuple[object, ...]] = []
     for node in nodes:
-        number, writer = numbers[node.name], _BlockWriter()
+        number, writer = numbers[node.name], BlockWriter()
         # Sorted, so that equal samples make equal blocks.
         for key in sorted(node.changing):
             encoded, column = _encoded(node, key)
