@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters, metrics_for
-from apps.runs import blocks, headlines, storage, summary
+from apps.runs import batches, blocks, headlines, storage, summary
 from apps.runs.blocks import StoredDifferently
 from apps.runs.codec import Column
 from apps.runs.gathering import NodeGatherer
@@ -40,7 +40,6 @@ from apps.runs.sampled import (
     covers_interval,
     events_of,
     joined,
-    nodes_of,
     offset_of,
 )
 from apps.runs.summary import Phase
@@ -53,6 +52,8 @@ __all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "output_name", "res
 # finds the runs that older ones sealed.
 DERIVATION = 1
 RAW_BATCHES = "batches.tar"
+# Decoded and not yet compressed: 32 MB.
+VALUES_AT_ONCE = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,9 @@ def _from_blocks(run: Run, parsed: sysbench.Parsed) -> _Sampled:
     offset = run.told.get("offset")
     if offset is None and client is not None and len(client.clock) and parsed.intervals:
         offset = float(client.clock[0]) - parsed.intervals[0].second
-    return _Sampled(nodes=[_without_output(node) if node is client else node for node in nodes], offset=offset)
+    sampled = [_without_output(node) if node is client else node for node in nodes]
+    # A node of which nothing is left was the tool's output alone.
+    return _Sampled(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
 
 
 def _without_output(client: SampledNode) -> SampledNode:
@@ -201,15 +204,23 @@ def _without_output(client: SampledNode) -> SampledNode:
 
 def _decoded(payloads: Iterable[bytes]) -> _Sampled:
     """Raises BadBatch."""
-    decoded = wire.decode(list(payloads))
-    gatherers = {node.name: NodeGatherer(node.name) for node in nodes_of(decoded)}
-    for node in nodes_of(decoded):
-        gatherers[node.name].add(node)
+    decoder = batches.Decoder()
+    gatherers: dict[str, NodeGatherer] = {}
+    for payload in payloads:
+        decoder.feed(payload)
+        if decoder.weight >= VALUES_AT_ONCE:
+            _gather_nodes(gatherers, decoder.take())
+    _gather_nodes(gatherers, decoder.take())
     return _Sampled(
         nodes=[gatherer.finish() for gatherer in gatherers.values()],
-        events=events_of(decoded),
-        offset=offset_of(decoded.output),
+        events=events_of(decoder.events),
+        offset=offset_of(decoder.output),
     )
+
+
+def _gather_nodes(gatherers: dict[str, NodeGatherer], nodes: Iterable[SampledNode]) -> None:
+    for node in nodes:
+        gatherers.setdefault(node.name, NodeGatherer(node.name)).add(node)
 
 
 def _write(run: Run, gathered: _Gathered) -> None:

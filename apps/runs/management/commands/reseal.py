@@ -1,0 +1,44 @@
+"""`manage.py reseal`: makes series, statistics and measurements again where older rules made them."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.runs import blocks, sealing, storage
+from apps.runs.models import Run
+
+SAY_EVERY = 100
+
+
+class Command(BaseCommand):
+    help = (
+        "Seals runs again by today's rules: those named, or all that older rules sealed. Samples stay as they are; "
+        "statistics, and what is read from the load tool's output, are made anew."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all that older rules sealed")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        sealed = Run.objects.filter(state=Run.State.SEALED)
+        chosen = (
+            sealed.filter(pk__in=options["runs"])
+            if options["runs"]
+            else sealed.filter(derivation__lt=sealing.DERIVATION)
+        )
+        ids = list(chosen.order_by("id").values_list("id", flat=True))
+        missing = sorted(set(options["runs"]) - set(ids))
+        if missing:
+            raise CommandError(f"no complete run {', '.join(map(str, missing))}: nothing was done")
+        failed = 0
+        for place, pk in enumerate(ids, start=1):
+            try:
+                sealing.reseal(run_id=pk)
+            except (blocks.Moved, blocks.DamagedSeries, storage.DamagedArtifact, sealing.StoredDifferently) as error:
+                failed += 1
+                self.stderr.write(f"run {pk} stays as it was: {error}")
+            if place % SAY_EVERY == 0:
+                self.stdout.write(f"{place} of {len(ids)} runs")
+        self.stdout.write(f"{len(ids) - failed} of {len(ids)} runs sealed again by rules {sealing.DERIVATION}")
+        if failed:
+            raise CommandError(f"{failed} runs stay as they were; the reasons are above")
