@@ -12,6 +12,9 @@ def gather(apps, schema_editor):
     """Old blocks: type, length of the map of gaps, map, values. New ones: type, CRC-32, the same, and a length before
     the values. What they hold stays."""
     Series, Block = apps.get_model("runs", "Series"), apps.get_model("runs", "Block")
+    for node in apps.get_model("runs", "RunNode").objects.exclude(clock=b"").iterator():
+        node.clock = _with_checksum(bytes(node.clock))
+        node.save(update_fields=["clock"])
     places = Series.objects.order_by("run_id", "node").values_list("run_id", "node").distinct()
     for run_id, node in list(places):
         data = bytearray()
