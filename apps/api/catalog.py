@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.api.lists import NoParameters, PageParameters, Parameters, listing, page_of, whole
+from apps.catalog import derived
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
 
 
@@ -59,9 +60,16 @@ class WorkloadSerializer(serializers.ModelSerializer[Workload]):
 
 
 class MetricSerializer(serializers.ModelSerializer[Metric]):
+    formula = serializers.SerializerMethodField(
+        help_text="of a derived metric, over the keys of others, a counter meaning its rate; empty: it is measured"
+    )
+
     class Meta:
         model = Metric
-        fields = ("key", "name", "unit", "kind", "direction", "resource", "aspect", "description", "curated")
+        fields = ("key", "name", "unit", "kind", "direction", "resource", "aspect", "description", "curated", "formula")
+
+    def get_formula(self, metric: Metric) -> str:
+        return derived.formula_of(metric.key)
 
 
 class ReleaseParameters(Parameters):

@@ -1,6 +1,7 @@
-"""The generated part of docs/glossary.md: an entry for every curated metric. Pure."""
+"""The generated part of docs/glossary.md: an entry for every curated and every derived metric. Pure."""
 
-from apps.catalog import metrics
+from apps.catalog import derived, metrics
+from apps.catalog.derived import DerivedSpec
 from apps.catalog.rules import MetricSpec
 
 BEGIN = "<!-- metrics: written by manage.py write_glossary -->"
@@ -10,6 +11,16 @@ GROUPS = (
     ("Database server", metrics.SERVER_KEYS),
     ("Machine and process", metrics.HOST_KEYS),
     ("Published figures", metrics.PUBLISHED_KEYS),
+)
+DERIVED_HEAD = (
+    "### Derived metrics",
+    "",
+    "Computed from others on the same node; a counter in a formula means its rate, and a `*` the sum over all keys "
+    "that fit.",
+    "What is divided by zero is not observed. `<disk>` and `<interface>`: one metric for each that the node has.",
+    "",
+    "| key | unit | direction | formula | meaning |",
+    "|---|---|---|---|---|",
 )
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neutral": "neither is better"}
 
@@ -21,6 +32,7 @@ def metric_entries() -> str:
         lines = [f"### {title}", "", "| key | unit | kind | direction | meaning |", "|---|---|---|---|---|"]
         lines += [_line(metrics.CURATED[key]) for key in keys]
         parts.append("\n".join(lines))
+    parts.append("\n".join([*DERIVED_HEAD, *(_derived_line(spec) for spec in derived.ALL)]))
     return "\n\n".join(parts)
 
 
@@ -34,6 +46,14 @@ def with_entries(text: str) -> str:
 
 
 def _line(spec: MetricSpec) -> str:
+    return f"| `{spec.key}` | {spec.unit or '-'} | {spec.kind} | {DIRECTIONS[spec.direction]} | {_meaning(spec)} |"
+
+
+def _derived_line(spec: DerivedSpec) -> str:
+    direction = DIRECTIONS[spec.direction]
+    return f"| `{spec.key}` | {spec.unit} | {direction} | `{spec.formula.text}` | {_meaning(spec)} |"
+
+
+def _meaning(spec: MetricSpec) -> str:
     use = ", ".join(part for part in (spec.resource, spec.aspect) if part)
-    meaning = f"{spec.name}. {spec.description}" + (f" ({use})" if use else "")
-    return f"| `{spec.key}` | {spec.unit or '-'} | {spec.kind} | {DIRECTIONS[spec.direction]} | {meaning} |"
+    return f"{spec.name}. {spec.description}" + (f" ({use})" if use else "")

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Prefetch, Q
 
-from apps.catalog import rules
+from apps.catalog import derived, rules
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, System, Workload
 
 
@@ -76,7 +76,7 @@ class WorkloadValue:
 
 @dataclass(frozen=True)
 class MetricValue:
-    """`rate_unit` is the unit in which charts show a counter; empty for a gauge."""
+    """`rate_unit` is the unit in which charts show a counter; empty for a gauge. `formula`: of a derived metric."""
 
     key: str
     name: str
@@ -88,6 +88,7 @@ class MetricValue:
     aspect: str
     description: str
     curated: bool
+    formula: str
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,7 @@ def list_metrics(chosen: MetricFilter) -> list[MetricValue]:
             aspect=row.aspect,
             description=row.description,
             curated=row.curated,
+            formula=derived.formula_of(row.key),
         )
         for row in rows
     ]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Q
 
-from apps.catalog import metrics, rules, seed_data
+from apps.catalog import derived, metrics, rules, seed_data
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from workers.wire import HardwareMessage, NodeMessage, SystemMessage
@@ -170,8 +170,10 @@ def seed() -> None:
         unique_fields=["slug"],
         update_fields=seed_data.HARDWARE_FIELDS,
     )
+    members = Metric.objects.filter(key__startswith=derived.PREFIX).values_list("key", flat=True)
+    specs = metrics.CURATED | derived.DERIVED | {key: spec for key in members if (spec := derived.find(key))}
     Metric.objects.bulk_create(
-        [_row(spec, curated=True) for spec in metrics.CURATED.values()],
+        [_row(spec, curated=True) for spec in specs.values()],
         update_conflicts=True,
         unique_fields=["key"],
         update_fields=["name", "unit", "kind", "direction", "resource", "aspect", "description", "curated"],
@@ -196,8 +198,8 @@ def _new_metric(key: str) -> Metric:
     _require(
         bool(KEY.match(key)) and len(key) <= 160, "metric", f"{key[:80]!r} must have 1 to 160 characters, no blank"
     )
-    curated = metrics.CURATED.get(key)
-    return _row(curated or rules.describe(key), curated=curated is not None)
+    spec, curated = derived.describe(key)
+    return _row(spec, curated=curated)
 
 
 def _row(spec: rules.MetricSpec, *, curated: bool) -> Metric:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.catalog import glossary
+from apps.catalog import derived, glossary
 from apps.catalog.metrics import CURATED
 from apps.catalog.rules import MetricSpec
 
@@ -13,7 +13,7 @@ GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
 
 def test_every_metric_has_its_entry_as_the_table_has_it() -> None:
     text = GLOSSARY.read_text(encoding="utf-8")
-    assert [key for key in CURATED if f"| `{key}` |" not in text] == []
+    assert [key for key in (*CURATED, *(spec.key for spec in derived.ALL)) if f"| `{key}` |" not in text] == []
     assert text == glossary.with_entries(text), "run manage.py write_glossary"
 
 
@@ -22,7 +22,10 @@ def test_a_glossary_without_its_marks_is_not_overwritten() -> None:
         glossary.with_entries("# Glossary")
 
 
-@pytest.mark.parametrize("spec", CURATED.values(), ids=CURATED.keys())
+EVERY = {**CURATED, **{spec.key: spec for spec in derived.ALL}}
+
+
+@pytest.mark.parametrize("spec", EVERY.values(), ids=EVERY.keys())
 def test_every_metric_says_what_it_is(spec: MetricSpec) -> None:
     assert spec.kind in {"counter", "gauge", "distribution"}
     assert spec.direction in {"higher", "lower", "neutral"}

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog import services
+from apps.catalog.derived import DERIVED
 from apps.catalog.metrics import CURATED
 from apps.catalog.models import HardwareClass, Metric, Platform, Workload
 
@@ -29,7 +30,7 @@ def test_it_fills_an_empty_catalog() -> None:
     named = {"m4.xlarge", "db.r3.xlarge", "c3.8xlarge", "db.r3.8xlarge", "m2.4xlarge", "c4.4xlarge", "r4.4xlarge"}
     named |= {"i3.4xlarge", "i3.8xlarge", "t3.xlarge", "m5.xlarge"}
     assert named <= set(HardwareClass.objects.values_list("slug", flat=True))
-    assert Metric.objects.filter(curated=True).count() == len(CURATED) >= 40
+    assert Metric.objects.filter(curated=True).count() == len(CURATED) + len(DERIVED) >= 80
     workloads = Workload.objects.filter(tool="sysbench")
     assert {workload.parameters["test"] for workload in workloads} == set(services.SYSBENCH_TESTS)
     assert all((w.parameters["tables"], w.parameters["table_size"]) == (4, 10_000) for w in workloads)
@@ -72,6 +73,14 @@ def test_a_counter_that_came_before_its_description_is_described_by_the_seed() -
     Metric.objects.create(key="mysql.status.Com_select", name="x", kind="counter", direction="neutral")
     services.seed()
     assert Metric.objects.get(key="mysql.status.Com_select").curated
+
+
+def test_a_derived_metric_of_a_device_is_described_and_renewed() -> None:
+    services.metrics_for(["derived.disk.nvme0n1.await"])
+    Metric.objects.update(name="old name")
+    services.seed()
+    renewed = Metric.objects.get(key="derived.disk.nvme0n1.await")
+    assert (renewed.name, renewed.unit, renewed.curated) == ("disk response time (nvme0n1)", "ms", True)
 
 
 def test_a_second_run_is_quick_and_asks_little() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.catalog import metrics, seed_data, services
+from apps.catalog import derived, metrics, seed_data, services
 
 
 class Command(BaseCommand):
@@ -14,5 +14,5 @@ class Command(BaseCommand):
         services.seed()
         self.stdout.write(
             f"Catalog: {len(seed_data.PLATFORMS)} platforms, {len(seed_data.HARDWARE_CLASSES)} hardware classes, "
-            f"{len(metrics.CURATED)} metrics, {len(services.SYSBENCH_TESTS)} workloads."
+            f"{len(metrics.CURATED) + len(derived.DERIVED)} metrics, {len(services.SYSBENCH_TESTS)} workloads."
         )

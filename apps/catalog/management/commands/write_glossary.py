@@ -9,7 +9,7 @@ from apps.catalog import glossary
 
 
 class Command(BaseCommand):
-    help = "Write every curated metric's entry into docs/glossary.md."
+    help = "Write every curated and derived metric's entry into docs/glossary.md."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         path = settings.BASE_DIR / "docs" / "glossary.md"

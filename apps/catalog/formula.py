@@ -1,0 +1,127 @@
+"""Formulas over metrics, small enough to be safe: + - * /, parentheses, numbers and metric keys. Pure.
+
+Keys stand between blanks or parentheses. A `*` in a key means the sum over all keys that fit; a word in angle brackets
+(`host.disk.<disk>.reads`) stands for the same text in every key of the formula and in the metric's own.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_KEY = re.compile(r"(?<![\w.<>*])[A-Za-z][^\s()]*")
+_WORD = re.compile(r"<[a-z]+>")
+
+
+class BadFormula(ValueError):
+    """A text that is no formula."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Raises BadFormula when the text cannot be read."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        _check(self._tree)
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """The keys as they are written, each once."""
+        return tuple(dict.fromkeys(_KEY.findall(self.text)))
+
+    @cached_property
+    def _tree(self) -> ast.expr:
+        names = {key: f"k{place}" for place, key in enumerate(self.inputs)}
+        try:
+            return ast.parse(_KEY.sub(lambda key: names[key.group()], self.text).strip(), mode="eval").body
+        except (SyntaxError, ValueError) as error:
+            raise BadFormula(f"{self.text!r} cannot be read: {error}") from error
+
+    def evaluate(self, values: Mapping[str, Floats]) -> Floats:
+        """`values`: of every input, all of one length; NaN: not observed, and so is what is divided by zero."""
+        found = _evaluate(self._tree, [values[key] for key in self.inputs])
+        return np.where(np.isfinite(found), found, np.nan)
+
+
+def with_keys(text: str, renamed: Callable[[str], str]) -> str:
+    return _KEY.sub(lambda key: renamed(key.group()), text)
+
+
+def words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_WORD.findall(text)))
+
+
+def fill(text: str, meant: Mapping[str, str]) -> str:
+    """`text` with its words in angle brackets replaced."""
+    return _WORD.sub(lambda word: meant.get(word.group(), word.group()), text)
+
+
+def meant(pattern: str, key: str) -> dict[str, str] | None:
+    """What the words of `pattern` stand for in `key`; None: it does not fit."""
+    found = _form(pattern).fullmatch(key)
+    return {f"<{name}>": text for name, text in found.groupdict().items()} if found else None
+
+
+def fitting(pattern: str, keys: Iterable[str]) -> list[str]:
+    """Those of `keys` that a key with a `*` means, in their order."""
+    matches = _form(pattern).fullmatch
+    return [key for key in keys if matches(key)]
+
+
+def has_all(inputs: Iterable[str], keys: Collection[str]) -> bool:
+    """Whether each input is among `keys`; of one with a `*`, at least one."""
+    return all(any(True for _ in fitting(each, keys)) if "*" in each else each in keys for each in inputs)
+
+
+@lru_cache
+def _form(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*|<[a-z]+>)", pattern)
+    groups = {"*": ".+"}
+    return re.compile(
+        "".join(
+            groups.get(part) or (f"(?P<{part[1:-1]}>.+)" if _WORD.fullmatch(part) else re.escape(part))
+            for part in parts
+        )
+    )
+
+
+# ---------------------------------------------------------------- evaluation
+
+
+def _divide(over: Floats, under: Floats) -> Floats:
+    over, under = np.broadcast_arrays(over, under)
+    found: Floats = np.full(over.shape, np.nan)
+    return np.divide(over, under, out=found, where=under != 0)
+
+
+_OPERATORS: dict[type[ast.operator], Callable[[Floats, Floats], Floats]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: _divide,
+}
+
+
+def _check(node: ast.expr) -> None:
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        _check(node.left)
+        _check(node.right)
+    elif not (isinstance(node, ast.Name) or (isinstance(node, ast.Constant) and type(node.value) in (int, float))):
+        raise BadFormula(f"a formula holds keys, numbers, + - * / and parentheses, not {ast.unparse(node)!r}")
+
+
+def _evaluate(node: ast.expr, values: list[Floats]) -> Floats:
+    if isinstance(node, ast.BinOp):
+        return _OPERATORS[type(node.op)](_evaluate(node.left, values), _evaluate(node.right, values))
+    if isinstance(node, ast.Name):
+        return values[int(node.id[1:])]
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return np.asarray(node.value, np.float64)
+    raise BadFormula(ast.dump(node))

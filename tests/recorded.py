@@ -1,0 +1,33 @@
+"""What was recorded of real servers and their machine, second by second, as sampled nodes."""
+
+import json
+from functools import cache
+
+import numpy as np
+
+from apps.rig.recordings import FILE
+from apps.runs.codec import Column
+from apps.runs.sampled import SampledNode
+
+
+@cache
+def nodes() -> dict[str, SampledNode]:
+    """A single server ("single") and three Galera nodes ("g1" to "g3"), about 120 s each."""
+    found = {}
+    with np.load(FILE) as held:
+        for name, told in json.loads(bytes(held["told"])).items():
+            columns = [
+                *zip(told["whole"], np.cumsum(held[f"{name}.whole"], axis=1), strict=True),
+                *zip(told["decimal"], held[f"{name}.decimal"], strict=True),
+            ]
+            changing = {key: Column(values, np.ones(len(values), np.bool_)) for key, values in columns}
+            clock = held[f"{name}.clock"]
+            found[name] = SampledNode(
+                name=name, role="writer", clock=clock, changing=changing, constants=told["constants"]
+            )
+    return found
+
+
+@cache
+def keys() -> frozenset[str]:
+    return frozenset(key for node in nodes().values() for key in (*node.changing, *node.constants))
