@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pcodec import ChunkConfig, standalone
+from pcodec import ChunkConfig, DeltaSpec, standalone
 
 Number = int | float | None
 Values = NDArray[Any]  # int64, uint64 or float64
@@ -24,7 +24,8 @@ _HEAD = struct.Struct("<cII")
 _LENGTH = struct.Struct("<I")
 # Samples compressed together: an hour or two at one a second; less costs bytes, more costs memory.
 CHUNK = 8192
-_CONFIG = ChunkConfig()
+# What is sampled of a server moves from its last value: trying nothing but that is smaller and four times as fast.
+_CONFIG = ChunkConfig(delta_spec=DeltaSpec.try_consecutive(1))
 _INT64 = (-(2**63), 2**63 - 1)
 _UINT64_MAX = 2**64 - 1
 
