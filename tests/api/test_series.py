@@ -7,7 +7,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from apps.api.series import significant
 from apps.runs import ingest
 from apps.runs.models import Run
 from tests.api.submissions import ADDRESS, fields_of
@@ -90,7 +89,6 @@ def test_the_measured_phase_is_given_on_the_runs_clock(anyone: APIClient) -> Non
 @pytest.mark.parametrize(
     ("query", "field"),
     [
-        ("", "metric"),
         ("metric=", "metric.0"),
         ("metric=%00", "metric.0"),
         (f"metric={'x' * 161}", "metric.0"),
@@ -143,20 +141,3 @@ def test_more_metrics_cost_no_more_queries(anyone: APIClient) -> None:
         return len(queries)
 
     assert ask(f"metric={QUESTIONS}&metric={RUNNING}&metric=client.throughput") == ask(f"metric={QUESTIONS}")
-
-
-@pytest.mark.parametrize(
-    ("value", "rounded"),
-    [
-        (1234567.8, 1234570.0),
-        (0.000123456789, 0.000123457),
-        (-0.0, 0.0),
-        (5e-324, 5e-324),
-        (1.7e308, 1.7e308),
-        (float("nan"), None),
-        (float("inf"), None),
-        (None, None),
-    ],
-)
-def test_numbers_keep_six_digits(value: float | None, rounded: float | None) -> None:
-    assert significant(value) == rounded
