@@ -12,6 +12,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Protocol
 
+# Those that are told of a distribution.
+PERCENTILES = (50.0, 90.0, 95.0, 99.0, 99.9)
 # A larger grid would be a mistake: HdrHistogram's with five digits over an hour of nanoseconds has fewer.
 MOST_BUCKETS = 10_000_000
 
