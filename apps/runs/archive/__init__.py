@@ -1,0 +1,39 @@
+"""Finished runs in object storage or a folder, as Parquet that DuckDB, Athena, Trino and Spark read as it is.
+
+A run is archived when its manifest is there and every file has the hash that the manifest says. docs/archive.md
+describes the layout.
+"""
+
+from apps.runs.archive.restoring import Restored, chosen, restore
+from apps.runs.archive.retention import attempt, due, fetch, movable, move, with_samples
+from apps.runs.archive.store import (
+    ArchiveTrouble,
+    Damaged,
+    NoArchive,
+    Unreachable,
+    archive_storage,
+    configured,
+    storage_at,
+)
+from apps.runs.archive.writing import archive, verify
+
+__all__ = [
+    "ArchiveTrouble",
+    "Damaged",
+    "NoArchive",
+    "Restored",
+    "Unreachable",
+    "archive",
+    "archive_storage",
+    "attempt",
+    "chosen",
+    "configured",
+    "due",
+    "fetch",
+    "movable",
+    "move",
+    "restore",
+    "storage_at",
+    "verify",
+    "with_samples",
+]

@@ -1,0 +1,97 @@
+"""System, workload and load level of an archived run in this installation's catalog: found, or made as they were."""
+
+import json
+from typing import Any
+
+from apps.catalog.models import HardwareClass, LoadLevel, Node, Platform, Release, System, Workload
+from apps.catalog.services import load_level_for, metrics_for
+from apps.core.canonical import canonical_hash
+from apps.runs.archive.content import HARDWARE_FIELDS, Row
+from apps.runs.archive.store import ArchiveTrouble
+
+
+class Contradicts(ArchiveTrouble):
+    """The catalog knows another system by the name of the archived one."""
+
+
+def system_of(row: Row) -> System:
+    """Raises Contradicts: a run must not seem to have been measured on another system."""
+    known = System.objects.select_related("release__platform", "hardware_class").filter(slug=row["system"]).first()
+    if known is not None:
+        _require_same(known, row)
+        return known
+    classes = {each["slug"]: _hardware(each) for each in row["hardware"]}
+    system = System.objects.create(
+        slug=row["system"],
+        name=row["system_name"],
+        release=_release(row),
+        hardware_class=classes[row["hardware_class"]],
+        endpoint=row["endpoint"],
+        settings=json.loads(row["settings"]),
+        settings_hash=canonical_hash(json.loads(row["settings"])),
+        labels=row["labels"],
+    )
+    Node.objects.bulk_create(
+        Node(
+            system=system,
+            name=node["name"],
+            role=node["role"],
+            zone=node["zone"],
+            hardware_class=classes[node["hardware_class"]],
+        )
+        for node in row["system_nodes"]
+    )
+    return system
+
+
+def workload_of(row: Row) -> Workload:
+    return Workload.objects.get_or_create(
+        content_hash=row["workload_hash"],
+        defaults={
+            "tool": row["tool"],
+            "name": row["workload_name"],
+            "parameters": json.loads(row["parameters"]),
+            "primary_metric": metrics_for([row["primary_metric"]])[row["primary_metric"]],
+            "description": row["workload_description"],
+        },
+    )[0]
+
+
+def load_level_of(row: Row) -> LoadLevel:
+    return load_level_for(threads=row["threads"], rate=row["rate"])
+
+
+def _require_same(known: System, row: Row) -> None:
+    ours: list[tuple[str, Any, Any]] = [
+        ("platform", known.release.platform.slug, row["platform_slug"]),
+        ("release", known.release.version, row["release"]),
+        ("hardware class", known.hardware_class.slug, row["hardware_class"]),
+        ("settings", canonical_hash(known.settings), canonical_hash(json.loads(row["settings"]))),
+    ]
+    different = [name for name, here, there in ours if here != there]
+    if different:
+        raise Contradicts(
+            f"run {row['run']} is of a system {known.slug} that has another {' and another '.join(different)} than "
+            f"the {known.slug} here: give the system here a slug of its own, then restore the run again"
+        )
+
+
+def _release(row: Row) -> Release:
+    colour = row["platform_color"]
+    platform, _ = Platform.objects.get_or_create(
+        slug=row["platform_slug"],
+        defaults={
+            "color": colour,
+            **{name: row[f"platform_{name}"] for name in ("name", "replication", "description")},
+        },
+    )
+    return Release.objects.get_or_create(
+        platform=platform,
+        version=row["release"],
+        defaults={"version_key": row["release_numbers"], "released_on": row["released_on"]},
+    )[0]
+
+
+def _hardware(told: dict[str, Any]) -> HardwareClass:
+    described = {name: told[name] for name in HARDWARE_FIELDS if name != "slug"}
+    return HardwareClass.objects.get_or_create(slug=told["slug"], defaults=described)[0]

@@ -1,0 +1,106 @@
+"""Samples of archived runs: moved out of the database after a time, and fetched back when somebody reads them."""
+
+import logging
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from apps.runs import blocks
+from apps.runs.archive import filling, manifest, store, writing
+from apps.runs.archive.store import ArchiveTrouble, Damaged
+from apps.runs.models import ArchiveAttempt, ArchivedRun, Block, Run
+from apps.runs.pending import pause_after
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+# Who looked at a run may look again.
+FETCHED_STAYS = timedelta(days=1)
+
+
+def due(*, now: datetime, limit: int) -> list[int]:
+    """Sealed runs that are to be archived, the newest first; none without an archive."""
+    if store.configured() is None:
+        return []
+    waiting = Run.objects.filter(state=Run.State.SEALED, archived=None)
+    return list(waiting.exclude(archive_attempt__due_at__gt=now).order_by("-id").values_list("id", flat=True)[:limit])
+
+
+def attempt(*, run_id: int, now: datetime) -> bool:
+    """Archives a run. What fails is kept with its reason, and tried again later and later."""
+    tried = ArchiveAttempt.objects.filter(run_id=run_id).values_list("attempts", flat=True).first() or 0
+    # Counted before, so that an attempt that kills its worker counts too.
+    due_at = now + pause_after(tried + 1)
+    ArchiveAttempt.objects.update_or_create(run_id=run_id, defaults={"attempts": tried + 1, "due_at": due_at})
+    try:
+        return writing.archive(run_id=run_id, now=now)
+    except ArchiveTrouble as error:
+        ArchiveAttempt.objects.filter(run_id=run_id).update(problem=str(error))
+        log.error("run %s could not be archived: %s", run_id, error)
+        return False
+
+
+def movable(*, now: datetime, days: int, limit: int) -> list[int]:
+    """Archived runs that ended over `days` ago and whose samples are in the database, too, the oldest first. `days` 0:
+    none."""
+    if not days or store.configured() is None:
+        return []
+    held = Exists(Block.objects.filter(run=OuterRef("run"), data__isnull=False))
+    unread = Q(fetched_at=None) | Q(fetched_at__lt=now - FETCHED_STAYS)
+    found = ArchivedRun.objects.filter(unread, held, moved_at=None, run__ended_at__lt=now - timedelta(days=days))
+    return list(found.order_by("run_id").values_list("run_id", flat=True)[:limit])
+
+
+def move(*, run_id: int, now: datetime) -> bool:
+    """Takes the samples of an archived run out of the database, once all its files were read again. False: it is not
+    archived, or they are moved, or its files are not what they were: then it is to be archived again.
+
+    Raises NoArchive, Unreachable.
+    """
+    storage = store.archive_storage()
+    with transaction.atomic():
+        run = writing.locked(run_id)
+        known = ArchivedRun.objects.filter(run=run, moved_at=None).first() if run else None
+        if known is None:
+            return False
+        try:
+            writing.verify(storage, known)
+        except Damaged as error:
+            log.error("run %s is archived again: %s", run_id, error)
+            known.delete()
+            return False
+        Block.objects.filter(run=run).update(data=None)
+        ArchivedRun.objects.filter(run=run).update(moved_at=now, fetched_at=None)
+    return True
+
+
+def fetch(run_ids: Collection[int]) -> int:
+    """Brings the samples of those runs that were moved back into the database; how many runs. Two at once have one
+    effect. Raises NoArchive, Damaged, Unreachable; runs before the one in trouble are there then."""
+    return sum(_fetch(run_id) for run_id in sorted(set(run_ids)))
+
+
+@transaction.atomic
+def _fetch(run_id: int) -> bool:
+    run = Run.objects.select_for_update(no_key=True).filter(pk=run_id, state=Run.State.SEALED).first()
+    known = ArchivedRun.objects.filter(run=run).exclude(moved_at=None).first() if run else None
+    if run is None or known is None:
+        return False
+    storage = store.archive_storage()
+    found = manifest.read(storage, known.manifest, sha256=known.manifest_sha256)
+    filling.refill(storage, found, run)
+    ArchivedRun.objects.filter(run=run).update(moved_at=None, fetched_at=timezone.now())
+    return True
+
+
+def with_samples(read: Callable[[], T]) -> T:
+    """What `read` gives; samples that it finds moved are fetched first. Raises ArchiveTrouble."""
+    try:
+        return read()
+    except blocks.Moved as moved:
+        fetch(moved.run_ids)
+    return read()

@@ -1,0 +1,69 @@
+"""Samples of one series as lists of an Arrow column and back, to the bit. Pure."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from apps.runs.archive.tables import DECIMALS, INTEGERS, LARGE, SCHEMAS
+from apps.runs.codec import Column
+
+COLUMN_OF = {np.dtype(np.int64): INTEGERS, np.dtype(np.uint64): LARGE, np.dtype(np.float64): DECIMALS}
+TYPES = {name: dtype for dtype, name in COLUMN_OF.items()}
+
+
+def list_columns(columns: list[Column | None]) -> dict[str, pa.Array]:
+    """One list column for each type of number: the samples of each series in that of its type, null in the others,
+    and in all where there is no series. A sample that was not observed is null within its list."""
+    return {name: _lists(name, columns) for name in COLUMN_OF.values()}
+
+
+def _lists(name: str, columns: list[Column | None]) -> pa.Array:
+    kind = SCHEMAS["series"].field(name).type
+    ours = [column if column is not None and COLUMN_OF[column.values.dtype] == name else None for column in columns]
+    present = [column for column in ours if column is not None]
+    offsets = np.cumsum([0, *(0 if column is None else len(column) for column in ours)], dtype=np.int32)
+    values = np.concatenate([column.values for column in present]) if present else np.zeros(0, TYPES[name])
+    unseen = ~np.concatenate([column.observed for column in present]) if present else np.zeros(0, np.bool_)
+    flat: pa.Array = (
+        pa.array(
+            [None if gone else Decimal(value) for value, gone in zip(values.tolist(), unseen.tolist(), strict=True)],
+            type=kind.value_type,
+        )
+        if name == LARGE
+        else pa.array(values, type=kind.value_type, mask=unseen)
+    )
+    absent = pa.array([column is None for column in ours], type=pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets), flat, type=kind, mask=absent)
+
+
+def column_of(batch: pa.RecordBatch, row: int) -> Column | None:
+    """The samples of one row of the table of series; None: it has none of its own."""
+    for name, dtype in TYPES.items():
+        cell = batch.column(name)[row]
+        if cell.is_valid:
+            return _column(cell.values, dtype)
+    return None
+
+
+def _column(samples: pa.Array, dtype: "np.dtype[Any]") -> Column:
+    observed = samples.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_decimal(samples.type):
+        values = np.array([0 if value is None else int(value) for value in samples.to_pylist()], dtype=dtype)
+    else:
+        values = samples.fill_null(0).to_numpy(zero_copy_only=False).astype(dtype, copy=False)
+    return Column(values=values, observed=observed)
+
+
+def series_of(local: BinaryIO) -> Iterator[tuple[int, str, Column | None]]:
+    """Node, metric and samples of each row of a file of series, one row group at a time."""
+    local.seek(0)
+    with pq.ParquetFile(local) as file:
+        for group in range(file.num_row_groups):
+            for batch in file.read_row_group(group, columns=["node", "metric", *TYPES]).to_batches():
+                places = zip(batch.column("node").to_pylist(), batch.column("metric").to_pylist(), strict=True)
+                for row, (node, key) in enumerate(places):
+                    yield node, key, column_of(batch, row)

@@ -1,0 +1,386 @@
+"""The archive: what comes back is what the warehouse held, to the bit, whatever interrupts it."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.files.storage import Storage
+from django.test.utils import override_settings
+from django.utils import timezone
+
+from apps.core.stores import store_at
+from apps.runs import archive, blocks, queries, sealing, storage
+from apps.runs.archive import store
+from apps.runs.models import ArchiveAttempt, ArchivedRun, Block, Run, Series
+from tests.builders import a_run
+from tests.runs.archived import a_full_run, forget_everything, held
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """An archive in a folder."""
+    place = tmp_path / "archive"
+    with override_settings(STORAGES=settings.STORAGES | {"archive": store_at(str(place))}):
+        yield place
+
+
+def archived(run: Run) -> ArchivedRun:
+    assert archive.archive(run_id=run.pk, now=NOW)
+    return ArchivedRun.objects.get(run=run)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def restored(source: Storage, **which: Any) -> list[archive.Restored]:
+    return list(archive.restore(source, paths=archive.chosen(source, **which)))
+
+
+def test_every_row_and_sample_comes_back_from_the_archive_into_an_empty_database(folder: Path) -> None:
+    run = a_full_run()
+    before, samples = held(run), blocks.read([run.pk])[run.pk]
+    assert all(before.values()), "a table without rows proves nothing"
+    archived(run)
+    forget_everything()
+    assert not Run.objects.exists()
+    (found,) = restored(archive.archive_storage())
+    assert found.problem == ""
+    back = Run.objects.get(uid=run.uid)
+    after = held(back)
+    for name, rows in before.items():
+        assert after[name] == rows, name
+    for ours, theirs in zip(samples, blocks.read([back.pk])[back.pk], strict=True):
+        assert ours.clock.tobytes() == theirs.clock.tobytes()
+        assert ours.changing.keys() == theirs.changing.keys()
+        assert all(ours.changing[key].same_as(theirs.changing[key]) for key in ours.changing)
+    assert {node.name for node in samples} == {"client", "db1", "db2"}
+
+
+def test_files_lie_by_table_platform_workload_and_month_and_artifacts_under_their_hash(folder: Path) -> None:
+    run = a_full_run()
+    known = archived(run)
+    slug = f"oltp_write_only-{run.workload.content_hash[:8]}"
+    place = f"platform=mariadb/workload={slug}/month=2026-01"
+    assert known.manifest == f"manifests/{place}/{run.uid}.json"
+    found = files(folder)
+    told = json.loads(found[known.manifest])
+    assert {one["path"] for one in told["tables"]} == {
+        f"{table}/{place}/{run.uid}.parquet"
+        for table in ("runs", "nodes", "series", "measurements", "events", "distributions", "artifacts")
+    }
+    assert {one["path"] for one in told["artifacts"]} == {
+        storage.path_of(artifact.sha256).join(("files/", "")) for artifact in run.artifacts.all()
+    }
+    listed = told["tables"] + told["artifacts"]
+    assert {one["path"]: (one["sha256"], one["size"]) for one in listed} == {
+        name: (store.digest(content), len(content)) for name, content in found.items() if name != known.manifest
+    }
+    assert known.size == sum(one["size"] for one in listed)
+
+
+def test_archiving_again_writes_nothing(folder: Path) -> None:
+    run = a_full_run()
+    archived(run)
+    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    before = files(folder)
+    ArchivedRun.objects.all().delete()
+    archived(run)
+    assert files(folder) == before
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
+
+
+class Killed(BaseException):
+    """As a SIGKILL would end it: nothing of the archive's own catches it."""
+
+
+@pytest.mark.parametrize("survivors", range(10))
+def test_an_attempt_killed_between_two_files_is_gone_on_with(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, survivors: int
+) -> None:
+    run, written = a_full_run(), []
+    write = store._write
+
+    def counted(*arguments: Any) -> None:
+        if len(written) == survivors:
+            raise Killed
+        written.append(arguments)
+        write(*arguments)
+
+    monkeypatch.setattr(store, "_write", counted)
+    with pytest.raises(Killed):
+        archive.archive(run_id=run.pk, now=NOW)
+    assert not ArchivedRun.objects.exists()
+    assert not list(folder.glob("manifests/**/*.json")), "a manifest says that all is there"
+    monkeypatch.setattr(store, "_write", lambda *arguments: (written.append(arguments), write(*arguments)))
+    archived(run)
+    paths = [path for _, path, _ in written]
+    assert len(paths) == len(set(paths)) == 10, "no file is written twice"
+    before = held(run)
+    forget_everything()
+    restored(archive.archive_storage())
+    assert held(Run.objects.get()) == before
+
+
+def test_half_a_file_under_its_own_name_is_written_anew(folder: Path) -> None:
+    run = a_full_run()
+    known = archived(run)
+    whole = files(folder)
+    ArchivedRun.objects.all().delete()
+    (folder / known.manifest).unlink()
+    (path,) = folder.glob("series/**/*.parquet")
+    path.write_bytes(path.read_bytes()[:100])
+    archived(run)
+    assert files(folder) == whole
+
+
+def test_a_run_that_is_sealed_again_is_archived_anew_under_the_same_names(folder: Path) -> None:
+    run = a_full_run()
+    first = archived(run)
+    Series.objects.filter(run=run).update(mean=1.0)
+    assert sealing.reseal(run_id=run.pk)
+    assert archive.due(now=NOW, limit=5) == [run.pk]
+    second = archived(run)
+    assert second.manifest == first.manifest
+    assert second.manifest_sha256 != first.manifest_sha256
+    assert archive.verify(archive.archive_storage(), second)
+    told = archive.verify(archive.archive_storage(), second)
+    assert len(files(folder)) == 1 + len(told.files()), "nothing is left of what lay there before"
+
+
+def test_a_table_that_the_newer_seal_lacks_is_gone_from_the_archive(folder: Path) -> None:
+    run = a_full_run()
+    archived(run)
+    run.events.all().delete()
+    ArchivedRun.objects.all().delete()
+    archived(run)
+    assert not list(folder.glob("events/**/*.parquet"))
+
+
+def test_a_run_that_is_not_sealed_is_not_archived(folder: Path) -> None:
+    run = a_run(state="ended", sealed_at=None)
+    assert not archive.archive(run_id=run.pk, now=NOW)
+    assert archive.due(now=NOW, limit=5) == []
+    with pytest.raises(Run.DoesNotExist):
+        archive.archive(run_id=run.pk + 1, now=NOW)
+
+
+def test_without_an_archive_nothing_is_due_and_the_remedy_is_said() -> None:
+    run = a_run()
+    assert archive.due(now=NOW, limit=5) == []
+    with pytest.raises(archive.NoArchive, match="SPLASHBOARD_ARCHIVE"):
+        archive.archive(run_id=run.pk, now=NOW)
+
+
+# ---------------------------------------------------------------- damage
+
+
+def test_damaged_samples_are_not_archived_and_run_node_and_metric_are_named(folder: Path) -> None:
+    run = a_full_run()
+    row = Series.objects.filter(run=run, metric__key="mysql.status.Com_commit").get()
+    block = Block.objects.get(run=run, node=row.node)
+    data = bytearray(bytes(block.data or b""))
+    data[row.offset + row.length - 1] ^= 1
+    Block.objects.filter(run=run, node=row.node).update(data=bytes(data))
+    assert not archive.attempt(run_id=run.pk, now=NOW)
+    tried = ArchiveAttempt.objects.get(run=run)
+    assert f"on db1 in run {run.pk} are damaged" in tried.problem
+    assert not list(folder.glob("manifests/**/*.json"))
+    assert tried.due_at > NOW
+    assert archive.due(now=NOW, limit=5) == []
+    assert archive.due(now=tried.due_at + timedelta(seconds=1), limit=5) == [run.pk]
+
+
+def test_an_attempt_that_succeeds_forgets_those_that_did_not(folder: Path) -> None:
+    run = a_full_run()
+    artifact = run.artifacts.get(name="load.png")
+    storage.default_storage.delete(storage.path_of(artifact.sha256))
+    assert not archive.attempt(run_id=run.pk, now=NOW)
+    assert "load.png" in ArchiveAttempt.objects.get().problem
+    storage.keep(b"\x89PNG")
+    assert archive.attempt(run_id=run.pk, now=NOW)
+    assert not ArchiveAttempt.objects.exists()
+
+
+def test_what_the_disk_gives_back_otherwise_is_not_taken_for_archived(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_full_run()
+    write = store._write
+
+    def rotten(place: Storage, path: str, source: Any) -> None:
+        write(place, path, source)
+        if path.startswith("series/"):
+            (folder / path).write_bytes(b"PAR1")
+
+    monkeypatch.setattr(store, "_write", rotten)
+    with pytest.raises(archive.Damaged, match="does not come back"):
+        archive.archive(run_id=run.pk, now=NOW)
+    assert not ArchivedRun.objects.exists()
+
+
+def test_a_damaged_file_is_named_with_what_to_do_and_the_other_runs_are_restored(folder: Path) -> None:
+    runs = [a_full_run(), a_full_run(repetition=2)]
+    for run in runs:
+        archived(run)
+    (path,) = folder.glob(f"series/**/{runs[0].uid}.parquet")
+    content = bytearray(path.read_bytes())
+    content[200] ^= 4
+    path.write_bytes(bytes(content))
+    (gone,) = folder.glob(f"events/**/{runs[0].uid}.parquet")
+    forget_everything()
+    results = {one.manifest.rpartition("/")[2]: one for one in restored(archive.archive_storage())}
+    damaged, whole = (results[f"{run.uid}.json"] for run in runs)
+    assert f"{runs[0].uid}.parquet of the archive has changed" in damaged.problem
+    assert "bring it back from a backup" in damaged.problem
+    assert whole.run is not None
+    assert [run.uid for run in Run.objects.all()] == [runs[1].uid], "half a run is none"
+    gone.unlink()
+    assert any("missing from the archive" in one.problem for one in restored(archive.archive_storage()))
+
+
+def test_restoring_leaves_alone_what_is_there(folder: Path) -> None:
+    run = a_full_run()
+    archived(run)
+    Run.objects.filter(pk=run.pk).update(tags=["mine"])
+    before = held(run)
+    (found,) = restored(archive.archive_storage())
+    assert (found.run, found.problem) == (None, "")
+    assert held(run) == before
+
+
+def test_runs_are_chosen_by_uid_platform_workload_and_month(folder: Path) -> None:
+    run, source = a_full_run(), None
+    archived(run)
+    source = archive.archive_storage()
+    for which in (
+        {"uids": [run.uid]},
+        {"platform": "mariadb"},
+        {"workload": "oltp_write_only"},
+        {"month": "2026-01", "platform": "mariadb"},
+    ):
+        assert len(archive.chosen(source, **which)) == 1, which
+    for which in ({"platform": "pxc"}, {"workload": "oltp"}, {"month": "2026-02"}):
+        assert archive.chosen(source, **which) == [], which
+
+
+def test_a_run_of_another_system_of_the_same_name_is_refused(folder: Path) -> None:
+    run = a_full_run()
+    archived(run)
+    system = run.system
+    forget_everything_but_system = held(run)["system"]
+    run.measurements.all().delete()
+    run.distributions.all().delete()
+    run.delete()
+    system.settings = {"sync_binlog": "0"}
+    system.save()
+    assert forget_everything_but_system
+    (found,) = restored(archive.archive_storage())
+    assert "another settings" in found.problem
+    assert not Run.objects.exists()
+
+
+# ---------------------------------------------------------------- retention
+
+
+def moved(run: Run) -> None:
+    archived(run)
+    assert archive.move(run_id=run.pk, now=NOW)
+
+
+def test_samples_older_than_the_days_kept_move_and_everything_else_stays(folder: Path) -> None:
+    run = a_full_run()
+    before = held(run)
+    archived(run)
+    ended = run.ended_at
+    assert ended is not None
+    assert archive.movable(now=ended + timedelta(days=29), days=30, limit=5) == []
+    assert archive.movable(now=ended + timedelta(days=31), days=0, limit=5) == []
+    assert archive.movable(now=ended + timedelta(days=31), days=30, limit=5) == [run.pk]
+    assert archive.move(run_id=run.pk, now=NOW)
+    assert archive.movable(now=ended + timedelta(days=31), days=30, limit=5) == []
+    assert not Block.objects.exclude(data=None).exists()
+    after = held(run)
+    for block in (*before["blocks"], *after["blocks"]):
+        block["data"] = None
+    assert after == before
+    assert ArchivedRun.objects.get().moved_at == NOW
+    with pytest.raises(blocks.Moved):
+        blocks.read([run.pk])
+
+
+def test_reading_a_series_of_a_moved_run_fetches_its_samples(folder: Path) -> None:
+    run = a_full_run()
+    before = held(run)
+    wanted = {"run_ids": [run.pk], "metrics": ["mysql.status.Com_commit", "client.throughput"]}
+    values = [series.values.tobytes() for series in queries.load_series(**wanted)]
+    moved(run)
+    assert [series.values.tobytes() for series in queries.load_series(**wanted)] == values
+    assert held(run) == before
+    known = ArchivedRun.objects.get()
+    assert known.moved_at is None
+    ended = run.ended_at
+    assert ended is not None
+    assert archive.movable(now=timezone.now(), days=30, limit=5) == [], "who looked at it may look again"
+    assert archive.movable(now=timezone.now() + timedelta(days=2), days=30, limit=5) == [run.pk]
+
+
+def test_samples_do_not_move_unless_every_file_is_as_it_was_and_the_run_is_archived_again(folder: Path) -> None:
+    run = a_full_run()
+    archived(run)
+    whole = files(folder)
+    (path,) = folder.glob("nodes/**/*.parquet")
+    path.write_bytes(b"PAR1")
+    assert not archive.move(run_id=run.pk, now=NOW)
+    assert not Block.objects.filter(data=None).exists()
+    assert archive.due(now=NOW, limit=5) == [run.pk]
+    archived(run)
+    assert files(folder) == whole
+
+
+def test_a_manifest_that_another_wrote_is_not_trusted_when_samples_move(folder: Path) -> None:
+    run = a_full_run()
+    known = archived(run)
+    path = folder / known.manifest
+    path.write_text(path.read_text().replace("mariadb", "mariadc"))
+    assert not archive.move(run_id=run.pk, now=NOW)
+    assert not Block.objects.filter(data=None).exists()
+
+
+def test_samples_that_cannot_be_fetched_are_not_taken_for_absent(folder: Path) -> None:
+    run = a_full_run()
+    moved(run)
+    (path,) = folder.glob("series/**/*.parquet")
+    path.unlink()
+    with pytest.raises(archive.Damaged, match="missing from the archive"):
+        archive.fetch([run.pk])
+    assert ArchivedRun.objects.get().moved_at == NOW
+
+
+def test_blocks_of_another_codec_get_the_places_of_this_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = a_full_run()
+    samples = blocks.read([run.pk])[run.pk]
+    moved(run)
+    monkeypatch.setattr(archive.filling.codec, "CHUNK", 8)
+    assert archive.fetch([run.pk]) == 1
+    assert archive.fetch([run.pk]) == 0
+    for ours, theirs in zip(samples, blocks.read([run.pk])[run.pk], strict=True):
+        assert all(ours.changing[key].same_as(theirs.changing[key]) for key in ours.changing)
+        assert not theirs.damaged
+
+
+def test_a_moved_run_is_verified_when_it_is_archived_again(folder: Path) -> None:
+    run = a_full_run()
+    moved(run)
+    assert archive.archive(run_id=run.pk, now=NOW)
+    (path,) = folder.glob("series/**/*.parquet")
+    path.unlink()
+    with pytest.raises(archive.Damaged):
+        archive.archive(run_id=run.pk, now=NOW)
