@@ -162,7 +162,7 @@ def everything(run: Run) -> dict[str, Any]:
         "run": {name: value for name, value in row.items() if name not in ("seal_attempts", "seal_due_at")},
         "nodes": list(RunNode.objects.filter(run=run).values()),
         "blocks": [
-            (node, bytes(data))
+            (node, bytes(data or b""))
             for node, data in Block.objects.filter(run=run).order_by("node").values_list("node", "data")
         ],
         "series": list(Series.objects.filter(run=run).order_by("metric_id", "node").values()),
