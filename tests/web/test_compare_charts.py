@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.web.compare_charts import MOST_TICKS, draw_ratios
+from apps.web.compare_charts import draw_ratios
+from apps.web.ticks import MOST_TICKS
 
 
 def a_point(ratio: float | None, low: float | None = None, high: float | None = None) -> dict[str, Any]:
