@@ -72,9 +72,9 @@ def _restored(source: Storage, path: str) -> Run | None:
     _keep_artifacts(source, found)
     blocks = _filled(source, found)
     with transaction.atomic():
+        metrics = _metrics(tables)
         run = _run(tables["runs"][0])
         _write_nodes(run, tables["nodes"])
-        metrics = _metrics(tables)
         Series.objects.bulk_create((_series(run, row, metrics, blocks) for row in tables["series"]), batch_size=1000)
         Block.objects.bulk_create(blocks.blocks(run))
         Event.objects.bulk_create(_event(run, row) for row in tables["events"])
