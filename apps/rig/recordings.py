@@ -1,0 +1,95 @@
+"""The recordings that the rig replays: two minutes of real servers under load, a second at a time."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.catalog.metrics import CURATED
+
+FILE = Path(__file__).parent / "data" / "recordings.npz"
+SINGLE, GALERA = ("single",), ("g1", "g2", "g3")
+QUESTIONS = "mysql.status.Questions"
+FIRST = (
+    QUESTIONS,
+    "mysql.status.Innodb_rows_read",
+    "mysql.status.Threads_running",
+    "host.cpu.user",
+    "mysql.status.Innodb_os_log_written",
+    "mysql.status.Innodb_buffer_pool_read_requests",
+    "mysql.status.Bytes_sent",
+    "host.disk.vda.write_bytes",
+    "host.cpu.system",
+)
+# The first and last second of a load are its beginning and end, not the load.
+EDGE = 1.5
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One node. `whole` (int64) and `decimal` (float64): series x seconds, under the keys of the same place.
+
+    `loads`: kind of load -> the places of the seconds of each such load; `constants` never changed; `variables` are
+    the server's.
+    """
+
+    whole_keys: Sequence[str]
+    decimal_keys: Sequence[str]
+    whole: NDArray[np.int64]
+    decimal: NDArray[np.float64]
+    loads: dict[str, list[NDArray[np.intp]]]
+    constants: dict[str, int | float]
+    variables: dict[str, str]
+
+    def keys(self) -> list[str]:
+        """What a reader looks at first, then what is described, then the rest."""
+        first = {key: place for place, key in enumerate(dict.fromkeys((*FIRST, *CURATED)))}
+        return sorted((*self.whole_keys, *self.decimal_keys), key=lambda key: (first.get(key, len(first)), key))
+
+    def statements(self) -> NDArray[np.float64]:
+        """In each second; at least one, the recorder's own."""
+        total = self.whole[list(self.whole_keys).index(QUESTIONS)]
+        steps: NDArray[np.int64] = np.diff(total, prepend=total[0])
+        return np.maximum(steps, 1).astype(np.float64)
+
+
+@cache
+def load() -> dict[str, Recording]:
+    """By name of the recorded node."""
+    with np.load(FILE) as held:
+        told: dict[str, Any] = json.loads(bytes(held["told"]))
+        return {
+            node: Recording(
+                whole_keys=said["whole"],
+                decimal_keys=said["decimal"],
+                whole=np.cumsum(held[f"{node}.whole"], axis=1),
+                decimal=held[f"{node}.decimal"],
+                loads=_loads(held[f"{node}.clock"], said["loads"]),
+                constants=said["constants"],
+                variables=said["variables"],
+            )
+            for node, said in told.items()
+        }
+
+
+def _loads(clock: NDArray[np.float64], told: Sequence[tuple[float, float, str]]) -> dict[str, list[NDArray[np.intp]]]:
+    found: dict[str, list[NDArray[np.intp]]] = {}
+    for start, end, kind in told:
+        within = (clock >= start + EDGE) & (clock < end - EDGE)
+        found.setdefault(kind, []).append(np.flatnonzero(within))
+    return found
+
+
+def stretches(recorded: int, wanted: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Places of `wanted` seconds among the `recorded`, in stretches of 5 to 20 as they followed each other (block
+    bootstrap)."""
+    found: list[NDArray[np.intp]] = []
+    while sum(map(len, found)) < wanted:
+        start, length = int(rng.integers(recorded)), int(rng.integers(5, 21))
+        found.append(np.arange(start, min(start + length, recorded)))
+    return np.concatenate(found)[:wanted]

@@ -1,0 +1,184 @@
+"""A warehouse of made-up runs, to try an installation at the size it is to grow to; and its removal."""
+
+import json
+import multiprocessing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import connection, connections, transaction
+from django.db.models import ProtectedError
+
+from apps.accounts.credentials import digest_of, new_secret
+from apps.catalog import services as catalog_services
+from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
+from apps.core.canonical import canonical_hash
+from apps.dispatch.models import Agent, Campaign, JobRun
+from apps.rig import world
+from apps.rig.making import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
+from apps.rig.plan import Planned, campaigns
+from apps.rig.world import SystemSpec
+from apps.rig.writing import STATEMENT, Catalog, write_campaign
+from apps.runs import storage
+from apps.runs.models import (
+    ArchivedRun,
+    Artifact,
+    Block,
+    Configuration,
+    Distribution,
+    Event,
+    Measurement,
+    Run,
+    RunNode,
+    Series,
+)
+
+AGENT = "rig"
+TABLES = 8
+ROWS = 1_000_000
+# For each series that changes a server has about three that do not.
+CONSTANTS_PER_SERIES = 3
+REMOVED_AT_ONCE = 1000
+
+
+class NotEmpty(Exception):
+    """There are runs already, of which the text tells."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    shape: Shape
+    seed: int
+    catalog: Catalog
+
+    def write(self, planned: Planned) -> int:
+        made = runs_of(planned, shape=self.shape, metrics=self.catalog.metrics, seed=self.seed)
+        write_campaign(planned, made, shape=self.shape, catalog=self.catalog)
+        return len(made)
+
+
+def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> Iterator[int]:
+    """Yields how many runs are written, after each campaign. The same seed makes the same warehouse, ids apart.
+
+    Raises NotEmpty where a rig stands already, and without `add` where there are other runs.
+    """
+    if Run.objects.filter(provenance=Run.Provenance.RIG).exists():
+        raise NotEmpty("the rig's runs are here already: take them away with --remove first")
+    if not add and Run.objects.exists():
+        raise NotEmpty("this warehouse holds runs that are not of the rig: give --add to put made-up runs beside them")
+    specs = world.systems()
+    work = _Work(shape, seed, _catalog(specs, shape))
+    plan = campaigns(runs=runs, seed=seed, systems=specs)
+    done = 0
+    for count in _each(work, plan, processes):
+        done += count
+        yield done
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def remove() -> Iterator[int]:
+    """Deletes what `seed` made; yields how many runs are gone. What others refer to by now stays in the catalog."""
+    done = 0
+    while ids := list(Run.objects.filter(provenance=Run.Provenance.RIG).values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
+        _delete_runs(ids)
+        done += len(ids)
+        yield done
+    own = list(Campaign.objects.filter(jobs__agent__name=AGENT).order_by().values_list("pk", flat=True).distinct())
+    Campaign.objects.filter(pk__in=own).delete()
+    Agent.objects.filter(name=AGENT, jobs=None).delete()
+    for system in System.objects.filter(slug__startswith=world.PREFIX):
+        try:
+            with transaction.atomic():
+                system.delete()
+        except ProtectedError:
+            continue
+    for platform in world.PLATFORMS:
+        versions = [version for version, _ in platform.releases]
+        Release.objects.filter(platform__slug=platform.slug, version__in=versions, systems=None).delete()
+
+
+@transaction.atomic
+def _delete_runs(ids: Sequence[int]) -> None:
+    """Table by table: Django would read every row first to see what refers to it."""
+    with connection.cursor() as cursor:
+        for model in (Measurement, Distribution, Event, Artifact, Series, Block, RunNode, ArchivedRun, JobRun):
+            table = model._meta.db_table
+            cursor.execute(f"DELETE FROM {table} WHERE run_id = ANY(%s)", [list(ids)])  # noqa: S608  our own name
+        cursor.execute("DELETE FROM runs_run WHERE id = ANY(%s)", [list(ids)])
+
+
+# ---------------------------------------------------------------- processes
+
+_work: list[_Work] = []
+
+
+def _each(work: _Work, plan: Sequence[Planned], processes: int) -> Iterator[int]:
+    if processes == 1:
+        yield from map(work.write, plan)
+        return
+    connections.close_all()  # none may be shared with a child
+    with multiprocessing.get_context("fork").Pool(processes, _work.append, (work,)) as pool:
+        yield from pool.imap_unordered(_write, plan)
+
+
+def _write(planned: Planned) -> int:
+    return _work[0].write(planned)
+
+
+# ---------------------------------------------------------------- the catalog
+
+
+@transaction.atomic
+def _catalog(specs: Sequence[SystemSpec], shape: Shape) -> Catalog:
+    catalog_services.seed()
+    keys = {key for spec in specs for _, own in keys_of(spec, shape) for key in own}
+    systems = {spec.slug: _system(spec) for spec in specs}
+    configurations: dict[tuple[str, int], int] = {}
+    constants: dict[tuple[str, int], str] = {}
+    for spec in specs:
+        for number, (recording, own) in enumerate(keys_of(spec, shape), 1):
+            variables = recording.variables | dict(spec.settings) | {"version": spec.server_version}
+            digest = canonical_hash(variables)
+            row, _ = Configuration.objects.get_or_create(content_hash=digest, defaults={"variables": variables})
+            configurations[spec.slug, number] = row.pk
+            still = list(recording.constants.items())[: CONSTANTS_PER_SERIES * len(own)]
+            constants[spec.slug, number] = json.dumps(dict(still))
+    agent, _ = Agent.objects.get_or_create(name=AGENT, defaults={"digest": digest_of(new_secret())})
+    # Nobody holds its secret.
+    Agent.objects.filter(pk=agent.pk).update(revoked_at=agent.created_at)
+    return Catalog(
+        systems=systems,
+        workloads={spec.test: _workload(spec.test) for spec in world.WORKLOADS},
+        levels={threads: catalog_services.load_level_for(threads=threads) for threads in world.THREADS},
+        metrics=catalog_services.metrics_for({*CLIENT_KEYS, *MEASURED, *keys}),
+        configurations=configurations,
+        constants=constants,
+        agent=agent,
+        sha256=storage.keep(STATEMENT),
+    )
+
+
+def _workload(test: str) -> Workload:
+    parameters: Mapping[str, object] = {"test": test, "tables": TABLES, "table_size": ROWS}
+    return catalog_services.workload_for(tool="sysbench", parameters=parameters)
+
+
+def _system(spec: SystemSpec) -> System:
+    platform = Platform.objects.get(slug=spec.platform.slug)
+    hardware = HardwareClass.objects.get(slug=spec.hardware)
+    system, created = System.objects.get_or_create(
+        slug=spec.slug,
+        defaults={
+            "name": spec.name,
+            "release": catalog_services.release_for(platform=platform, version=spec.release),
+            "hardware_class": hardware,
+            "settings": dict(spec.settings),
+            "settings_hash": canonical_hash(dict(spec.settings)),
+            "labels": [f"system:{spec.slug}"],
+        },
+    )
+    if created:
+        Node.objects.bulk_create(
+            Node(system=system, name=name, role=role, hardware_class=hardware) for name, role in spec.platform.nodes
+        )
+    return system
