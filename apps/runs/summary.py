@@ -17,6 +17,8 @@ from apps.runs.sampled import covers_interval
 
 Floats = NDArray[np.float64]
 COUNTER = "counter"
+# Of the interval that the first value of a series covers, s: there is no sample before it.
+FIRST_LENGTH = 1.0
 PERCENTILES = np.array([0.01, 0.05, 0.50, 0.95, 0.99])
 
 
@@ -49,6 +51,8 @@ class Rates:
 
     def on_clock(self, clock: Floats) -> Floats:
         """One value per sample of `clock` after the first; NaN: not observed, or fell."""
+        if len(self.at) == len(clock) - 1:
+            return self.per_second
         values = np.full(max(len(clock) - 1, 0), np.nan)
         values[np.searchsorted(clock, self.at) - 1] = self.per_second
         return values
@@ -81,21 +85,27 @@ class Summary:
 
 def rates(clock: Floats, counter: Column) -> Rates:
     """`clock`: when each sample was taken, s, rising."""
-    seen = counter.observed
-    at, values = clock[seen], counter.values[seen]
+    at, values = clock, counter.values
+    if not counter.observed.all():
+        at, values = at[counter.observed], values[counter.observed]
     older, newer = values[:-1], values[1:]
-    fell = newer < older
     if values.dtype == np.float64:
         steps = newer - older
     else:
         # Modulo 2^64 the difference of any two integers of 64 bits is exact where it is positive.
         steps = (newer.view(np.uint64) - older.view(np.uint64)).astype(np.float64)
-    steps = np.where(fell, 0.0, steps)
-    seconds = np.diff(at)
-    timed = ~fell & (seconds > 0)
-    per_second = np.full(len(steps), np.nan)
-    per_second[timed] = steps[timed] / seconds[timed]
-    return Rates(since=at[:-1], at=at[1:], steps=steps, per_second=per_second, fell=fell)
+    fell = newer < older
+    since, until = at[:-1], at[1:]
+    seconds = until - since
+    has_fallen = fell.any()
+    if has_fallen:
+        steps[fell] = 0.0
+    if has_fallen or not (seconds > 0).all():
+        per_second = np.full(len(steps), np.nan)
+        np.divide(steps, seconds, out=per_second, where=~fell & (seconds > 0))
+    else:
+        per_second = steps / seconds
+    return Rates(since=since, at=until, steps=steps, per_second=per_second, fell=fell)
 
 
 def _of_intervals(found: Rates, inside: NDArray[np.bool_]) -> Summary:
@@ -139,11 +149,15 @@ def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence
     return of_values(interval_middles(at) if covers_interval(metric.key) else at, values, phases)
 
 
-def of_values(at: Floats, values: Floats, phases: Sequence[Phase]) -> list[Summary]:
-    """Of observed `values`, each belonging to the moment in `at`."""
-    return _once_each(
-        phases, at, lambda inside: _summary(values[inside], weights=None) if inside.any() else Summary(count=0)
-    )
+def of_values(at: Floats, values: Floats, phases: Sequence[Phase], *, lengths: Floats | None = None) -> list[Summary]:
+    """Of observed `values`, each belonging to the moment in `at`; `lengths`: of the intervals that they cover, s."""
+
+    def summarise(inside: NDArray[np.bool_]) -> Summary:
+        if not inside.any():
+            return Summary(count=0)
+        return _summary(values[inside], weights=None if lengths is None else lengths[inside])
+
+    return _once_each(phases, at, summarise)
 
 
 def _once_each(phases: Sequence[Phase], at: Floats, summarise: Callable[[NDArray[np.bool_]], Summary]) -> list[Summary]:
@@ -156,9 +170,9 @@ def _once_each(phases: Sequence[Phase], at: Floats, summarise: Callable[[NDArray
     return [found[mask.tobytes()] for mask in masks]
 
 
-def interval_middles(at: Floats, first_length: float = 1.0) -> Floats:
-    """For values that cover the time since the sample before: the middle of each. `first_length`: of the first, s."""
-    return at - np.diff(at, prepend=at[:1] - first_length) / 2
+def interval_middles(at: Floats) -> Floats:
+    """For values that cover the time since the sample before: the middle of each."""
+    return at - np.diff(at, prepend=at[:1] - FIRST_LENGTH) / 2
 
 
 def _summary(values: Floats, *, weights: Floats | None, increase: float | None = None, resets: int = 0) -> Summary:

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from apps.catalog.services import metrics_for
 from apps.runs import ingest, queries
 from apps.runs.models import Batch, Run
-from apps.runs.queries import SeriesValues
+from apps.runs.queries import SeriesValues, reading
 from apps.runs.queries import series as series_module
 from tests.runs.uploads import OUTPUT, Samples, Upload, a_minute, an_open_run, an_upload
 
@@ -135,17 +135,21 @@ def test_an_unreadable_live_batch_shows_nothing_and_does_not_raise(caplog: pytes
     assert "cannot be read" in caplog.text
 
 
-@pytest.mark.parametrize("at", ["_live", "_sealed", "_described"])
-def test_a_reader_sees_all_of_a_run_that_is_sealed_meanwhile(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+@pytest.mark.parametrize(
+    ("module", "at"), [(reading, "live"), (reading, "sealed"), (series_module, "described"), (series_module, "zeros")]
+)
+def test_a_reader_sees_all_of_a_run_that_is_sealed_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, module: Any, at: str
+) -> None:
     run = an_upload().send()
-    read = getattr(series_module, at)
+    read = getattr(module, at)
     before = queries.load_series(run_ids=[run.pk], metrics=[QUESTIONS, RUNNING])
 
     def read_after_the_seal(*arguments: Any) -> Any:
         assert ingest.seal(run_id=run.pk)
         return read(*arguments)
 
-    monkeypatch.setattr(series_module, at, read_after_the_seal)
+    monkeypatch.setattr(module, at, read_after_the_seal)
     assert same(queries.load_series(run_ids=[run.pk], metrics=[QUESTIONS, RUNNING]), before)
     assert not Batch.objects.exists()
 

@@ -10,7 +10,7 @@ SECOND = np.arange(2000, dtype=np.float64)
 
 def thinned(values: list[float], points: int) -> tuple[list[float], list[float]]:
     at, array = SECOND[: len(values)], np.array(values, dtype=np.float64)
-    chosen = thin(at, array, points)
+    chosen = thin(array, points)
     return at[chosen].tolist(), array[chosen].tolist()
 
 

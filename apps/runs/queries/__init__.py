@@ -1,5 +1,6 @@
 """Reads of the warehouse: small frozen values, in a constant number of queries whatever is asked for."""
 
+from apps.runs.queries.alignment import MEASURED_PHASE, RUN_CLOCK, Alignment
 from apps.runs.queries.detail import (
     ArtifactDetail,
     EventDetail,
@@ -10,11 +11,15 @@ from apps.runs.queries.detail import (
     load_run,
 )
 from apps.runs.queries.distributions import DistributionDetail, distributions
+from apps.runs.queries.index import SeriesInfo, series_index
 from apps.runs.queries.listing import RunFilter, RunRow, list_runs
 from apps.runs.queries.measured import MeasuredValue, measurements
-from apps.runs.queries.series import SeriesInfo, SeriesValues, load_series, series_index
+from apps.runs.queries.series import SeriesValues, load_series
 
 __all__ = [
+    "MEASURED_PHASE",
+    "RUN_CLOCK",
+    "Alignment",
     "ArtifactDetail",
     "DistributionDetail",
     "EventDetail",

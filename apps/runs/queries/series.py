@@ -1,41 +1,39 @@
-"""Series of live and sealed runs alike: as arrays for charts, and as an index of what there is.
+"""Series of live and sealed runs alike, of many runs, metrics and nodes at once, as arrays."""
 
-The batches are read before the sealed series: sealing takes the ones away in the transaction that brings the others,
-so a reader sees the live tail or the sealed series, never half of one.
-"""
-
-import logging
-from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog import metrics as catalog_metrics
-from apps.catalog import rules
+from apps.catalog import derived, formula
+from apps.catalog.derived import DerivedSpec
 from apps.catalog.models import Metric
-from apps.runs import blocks, sampled, summary, thinning
-from apps.runs.codec import Number
-from apps.runs.models import Batch, Run, RunNode, Series
-from apps.runs.parsers import sysbench
-from apps.runs.sampled import SampledNode
-from apps.runs.summary import Summary
-from workers import wire
-
-log = logging.getLogger(__name__)
+from apps.catalog.rules import MetricSpec
+from apps.runs import lines, thinning
+from apps.runs.codec import Column, Values
+from apps.runs.derivation import Inputs, evaluate
+from apps.runs.lines import Line
+from apps.runs.queries import reading
+from apps.runs.queries.alignment import RUN_CLOCK, Alignment, zeros
+from apps.runs.queries.describing import GAUGE, described, kind_of, unit_of
+from apps.runs.sampled import CLIENT, SampledNode
+from apps.runs.summary import COUNTER
 
 Floats = NDArray[np.float64]
-Described = Metric | rules.MetricSpec
-RATE, GAUGE = "rate", "gauge"
 
 
 @dataclass(frozen=True)
 class SeriesValues:
-    """`values` at `at` (s on the run's clock); NaN: not observed.
+    """`values` at `at` (s from `zero`, which is s on the run's clock); NaN: not observed.
 
     Of a counter (`kind` is rate) the values are its rates over the time since the sample before, `unit` is theirs, and
-    `resets` are the times at which it fell.
+    `resets` are the times at which it fell. Raw (`kind` is counter) they are its totals in `unit`, of the type that was
+    sampled; `observed` then says which are there. Over nodes, `node` is "sum" or "mean", `nodes` are those that have
+    the metric, and `parts` is of how many each value is.
+
+    `problem`: a sentence that says why there are no values; `at` and `values` are then empty. `node` is empty when it
+    concerns the run.
     """
 
     run_id: int
@@ -46,30 +44,13 @@ class SeriesValues:
     kind: str
     node: str
     at: Floats
-    values: Floats
+    values: Values
     resets: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class SeriesInfo:
-    """One series that a run has, with its statistics over the measured phase (of a live run: so far).
-
-    None: not observed there. `constant`: it never changed; a counter's rate is then 0.
-    """
-
-    metric: str
-    name: str
-    unit: str
-    direction: str
-    kind: str
-    resource: str
-    aspect: str
-    node: str
-    constant: bool
-    mean: float | None
-    minimum: float | None
-    maximum: float | None
-    resets: int
+    zero: float = 0.0
+    observed: NDArray[np.bool_] | None = None
+    nodes: tuple[str, ...] = ()
+    parts: NDArray[np.intp] | None = None
+    problem: str = ""
 
 
 def load_series(
@@ -78,135 +59,181 @@ def load_series(
     metrics: Sequence[str],
     nodes: Sequence[str] | None = None,
     points: int | None = None,
+    between: tuple[float, float] | None = None,
+    align: Alignment = RUN_CLOCK,
+    over_nodes: str | None = None,
+    raw: bool = False,
 ) -> list[SeriesValues]:
     """The series of `metrics` (keys) on `nodes` (names; None: all), by run, metric and node as they were asked for.
 
-    `points`: thinned to about so many, with gaps and extremes kept. What was never observed has no entry. Four queries.
+    `align`: what t = 0 is; `between`: first and last time, s from there. `points`: thinned to about so many, with every
+    gap and the lowest and highest of each stretch kept. `raw`: the samples as they are stored, not rates.
+
+    `over_nodes`: one series for run and metric, the "sum" or "mean" over the nodes, on the clock of the one with the
+    most samples (see `lines.over_nodes`); without `nodes`, over all but the load generator where others have it. A
+    derived metric is then the formula over the sums or means of its inputs.
+
+    What was never observed has no entry; what cannot be had has one with a `problem`. Four queries, five when aligned
+    to other than the run's clock. Raises ValueError for options that exclude each other.
     """
-    runs = _live(run_ids)
-    runs |= blocks.read(run_ids, metrics)
-    described = _described(metrics)
+    if over_nodes not in (None, lines.SUM, lines.MEAN) or (raw and over_nodes):
+        raise ValueError("over nodes there is a sum or a mean, and none of raw samples")
+    wanted = {key: derived.find(key) for key in metrics}
+    # The batches first: see reading.
+    nodes_of = reading.live(run_ids)
+    start = zeros(run_ids, align)
+    known = described(wanted, _patterns(wanted.values()))
+    rest = [run_id for run_id in dict.fromkeys(run_ids) if run_id not in nodes_of]
+    sealed = reading.sealed(rest, _stored(wanted, known), nodes)
+    nodes_of |= sealed.nodes
+    problems = start.problems | sealed.problems
+    window = _Window(points, between, raw)
     found = []
     for run_id in dict.fromkeys(run_ids):
-        for key in dict.fromkeys(metrics):
-            for node in runs.get(run_id, []):
-                if nodes is None or node.name in nodes:
-                    one = _values(run_id, described[key], node, points)
-                    found += [one] if one else []
+        zero = start.at.get(run_id, 0.0)
+        asked = {key: _Asked(run_id, known[key], spec, zero, window) for key, spec in wanted.items()}
+        if run_id in problems:
+            found += [each.absent("", problems[run_id]) for each in asked.values()]
+            continue
+        chosen = [Inputs(node) for node in nodes_of.get(run_id, []) if nodes is None or node.name in nodes]
+        for each in asked.values():
+            if over_nodes:
+                found += each.over(each.servers(chosen) if nodes is None else chosen, over_nodes)
+            else:
+                found += [series for node in chosen for series in each.on(node)]
     return found
 
 
-def series_index(run_id: int) -> list[SeriesInfo]:
-    """Every series of a run, by metric and node. Four queries."""
-    live = _live([run_id]).get(run_id, [])
-    rows = list(RunNode.objects.filter(run_id=run_id, run__state=Run.State.SEALED))
-    statistics = Series.objects.filter(run_id=run_id).values_list(
-        "node", "metric__key", "count", "mean", "minimum", "maximum", "resets"
-    )
-    names = {row.number: row.name for row in rows}
-    changing = {
-        (names[node], key): Summary(count=count, mean=mean, minimum=minimum, maximum=maximum, resets=resets)
-        for node, key, count, mean, minimum, maximum, resets in statistics
-        if node in names
-    }
-    constants = {(row.name, key): value for row in rows for key, value in row.constants.items()}
-    if not rows:
-        constants = {(node.name, key): value for node in live for key, value in node.constants.items()}
-    columns = [] if rows else [(node, key, column) for node in live for key, column in node.changing.items()]
-    described = _described({key for _, key in (*changing, *constants)} | {key for _, key, _ in columns})
-    for node, key, column in columns:
-        changing[node.name, key] = summary.of_series(described[key], node.clock, column, summary.WHOLE_RUN)
-    found = [_info(described[key], node, one, constant=False) for (node, key), one in changing.items()]
-    found += [
-        _info(described[key], node, _still(described[key], v), constant=True) for (node, key), v in constants.items()
-    ]
-    return sorted(found, key=lambda info: (info.metric, info.node))
+@dataclass(frozen=True)
+class _Window:
+    """What is shown of a series."""
+
+    points: int | None
+    between: tuple[float, float] | None
+    raw: bool
+
+    def places(self, at: Floats, values: Values, zero: float) -> "NDArray[np.intp] | slice":
+        part = slice(0, len(at))
+        if self.between is not None:
+            first, last = self.between[0] + zero, self.between[1] + zero
+            part = slice(int(np.searchsorted(at, first, "left")), int(np.searchsorted(at, last, "right")))
+        if self.points is None or part.stop - part.start <= self.points:
+            return part
+        return thinning.thin(values[part], self.points) + part.start
+
+    def times(self, resets: Iterable[float], zero: float) -> tuple[float, ...]:
+        """Those of `resets` that are in it."""
+        first, last = self.between or (-np.inf, np.inf)
+        return tuple(reset - zero for reset in resets if first <= reset - zero <= last)
 
 
-def _live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
-    """What has arrived of the runs that are not sealed, up to the first batch that is missing. One query."""
-    payloads: dict[int, list[bytes]] = defaultdict(list)
-    batches = Batch.objects.filter(run_id__in=list(run_ids)).order_by("run_id", "sequence")
-    for run_id, sequence, payload in batches.values_list("run_id", "sequence", "payload"):
-        if sequence == len(payloads[run_id]):
-            payloads[run_id].append(bytes(payload))
-    return {run_id: _tail(run_id, arrived) for run_id, arrived in payloads.items()}
+def _patterns(specs: Iterable[DerivedSpec | None]) -> set[str]:
+    return {key for spec in specs if spec for key in spec.formula.inputs if "*" in key}
 
 
-def _tail(run_id: int, payloads: Sequence[bytes]) -> list[SampledNode]:
-    try:
-        decoded = wire.decode(payloads)
-        nodes = sampled.nodes_of(decoded)
-    except wire.BadBatch as error:
-        # The seal will say so of the run and keep the batches; until then there is nothing to show.
-        log.warning("run %s has a batch that cannot be read: %s", run_id, error)
-        return []
-    printed = "\n".join(line for _, line in decoded.output) + "\n"
-    intervals = sysbench.parse(printed.encode()).intervals
-    client = sampled.client_of(intervals, offset=sampled.offset_of(decoded.output) or 0.0)
-    return sampled.joined([*([client] if client else []), *nodes])
+def _stored(wanted: dict[str, DerivedSpec | None], known: Iterable[str]) -> list[str]:
+    """The keys of the samples that are needed."""
+    found = {key for key, spec in wanted.items() if spec is None}
+    for spec in wanted.values():
+        for key in spec.formula.inputs if spec else ():
+            found |= set(formula.fitting(key, known)) if "*" in key else {key}
+    return sorted(found)
 
 
-def _described(keys: Collection[str]) -> dict[str, Described]:
-    """The catalog's word for each key; for a key that only a live run has so far, what its rules say. One query."""
-    known = {metric.key: metric for metric in Metric.objects.filter(key__in=list(keys))}
-    return {key: known.get(key) or catalog_metrics.CURATED.get(key) or rules.describe(key) for key in keys}
+@dataclass(frozen=True)
+class _Asked:
+    """One metric of one run as it was asked for. `spec`: of a derived metric. `zero`: where t = 0 is, s on the run's
+    clock."""
 
+    run_id: int
+    metric: MetricSpec
+    spec: DerivedSpec | None
+    zero: float
+    window: _Window
 
-def _values(run_id: int, metric: Described, node: SampledNode, points: int | None) -> SeriesValues | None:
-    column = node.column(metric.key)
-    if column is None or not column.observed.any():
-        return None
-    at, values, resets = node.clock, column.as_float(), []
-    if metric.kind == Metric.Kind.COUNTER:
-        rates = summary.rates(node.clock, column)
-        at, values, resets = node.clock[1:], rates.on_clock(node.clock), rates.resets()
-    if points is not None:
-        chosen = thinning.thin(at, values, points)
-        at, values = at[chosen], values[chosen]
-    return SeriesValues(
-        run_id=run_id,
-        metric=metric.key,
-        name=metric.name,
-        unit=_unit(metric),
-        direction=metric.direction,
-        kind=_kind(metric),
-        node=node.name,
-        at=at,
-        values=values,
-        resets=tuple(resets),
-    )
+    def on(self, inputs: Inputs) -> list[SeriesValues]:
+        """On one node: one series or none."""
+        node = inputs.node
+        if problem := self._damage(inputs):
+            return [self.absent(node.name, problem)]
+        if self.spec is not None:
+            return self._observed(evaluate(self.spec, [inputs]), node.name)
+        column = node.column(self.metric.key)
+        if column is None or not column.observed.any():
+            return []
+        line = lines.of_column(self.metric, node.clock, column)
+        return [self._raw(node, column, line.resets) if self.window.raw else self._shown(line, node.name)]
 
+    def over(self, nodes: Sequence[Inputs], how: str) -> list[SeriesValues]:
+        """Over the nodes: one series or none."""
+        having = [inputs for inputs in nodes if self._is_on(inputs)]
+        problem = next(filter(None, map(self._damage, nodes)), "")
+        if self.metric.kind == Metric.Kind.DISTRIBUTION and len(having) > 1:
+            problem = problem or "a percentile over several nodes does not follow from theirs: ask for each node"
+        if problem:
+            return [self.absent(how, problem)]
+        if self.spec is not None:
+            line = evaluate(self.spec, having, how)
+        else:
+            columns = [(one.node.clock, column) for one in having if (column := one.node.column(self.metric.key))]
+            each = [lines.of_column(self.metric, clock, column) for clock, column in columns]
+            line = lines.over_nodes(each, how) if each else None
+        names = tuple(inputs.node.name for inputs in having)
+        return [replace(series, nodes=names) for series in self._observed(line, how)]
 
-def _info(metric: Described, node: str, statistics: Summary, *, constant: bool) -> SeriesInfo:
-    return SeriesInfo(
-        metric=metric.key,
-        name=metric.name,
-        unit=_unit(metric),
-        direction=metric.direction,
-        kind=_kind(metric),
-        resource=metric.resource,
-        aspect=metric.aspect,
-        node=node,
-        constant=constant,
-        mean=statistics.mean,
-        minimum=statistics.minimum,
-        maximum=statistics.maximum,
-        resets=statistics.resets,
-    )
+    def servers(self, nodes: Sequence[Inputs]) -> list[Inputs]:
+        """Those with the metric, damaged or not; the load generator only if no other has it."""
+        having = [inputs for inputs in nodes if self._is_on(inputs) or self._damage(inputs)]
+        return [inputs for inputs in having if inputs.node.name != CLIENT] or having
 
+    def absent(self, node: str, problem: str) -> SeriesValues:
+        return replace(self._empty(node), problem=problem)
 
-def _still(metric: Described, value: Number) -> Summary:
-    """Of a series that never changed."""
-    if value is None:
-        return Summary(count=0)
-    level = 0.0 if metric.kind == Metric.Kind.COUNTER else float(value)
-    return Summary(count=1, mean=level, minimum=level, maximum=level)
+    def _is_on(self, inputs: Inputs) -> bool:
+        if self.spec is None:
+            return self.metric.key in inputs.keys
+        return formula.has_all(self.spec.formula.inputs, inputs.keys)
 
+    def _damage(self, inputs: Inputs) -> str:
+        """Why what is stored of the metric, or of one of its inputs, cannot be read."""
+        damaged = inputs.node.damaged
+        if not damaged:
+            return ""
+        patterns = self.spec.formula.inputs if self.spec else (self.metric.key,)
+        return next((damaged[key] for pattern in patterns for key in formula.fitting(pattern, damaged)), "")
 
-def _kind(metric: Described) -> str:
-    return RATE if metric.kind == Metric.Kind.COUNTER else GAUGE
+    def _observed(self, line: Line | None, node: str) -> list[SeriesValues]:
+        return [] if line is None or np.isnan(line.values).all() else [self._shown(line, node)]
 
+    def _shown(self, line: Line, node: str) -> SeriesValues:
+        places = self.window.places(line.at, line.values, self.zero)
+        metric = self.metric
+        return SeriesValues(
+            run_id=self.run_id,
+            metric=metric.key,
+            name=metric.name,
+            unit=unit_of(metric),
+            direction=metric.direction,
+            kind=kind_of(metric),
+            node=node,
+            at=line.at[places] - self.zero if self.zero else line.at[places],
+            values=line.values[places],
+            resets=self.window.times(line.resets, self.zero) if line.resets else (),
+            zero=self.zero,
+            parts=None if line.parts is None else line.parts[places],
+        )
 
-def _unit(metric: Described) -> str:
-    return rules.rate_unit(metric.unit) if metric.kind == Metric.Kind.COUNTER else metric.unit
+    def _raw(self, node: SampledNode, column: Column, resets: Sequence[float]) -> SeriesValues:
+        places = self.window.places(node.clock, column.as_float(), self.zero)
+        return replace(
+            self._empty(node.name),
+            unit=self.metric.unit,
+            kind=COUNTER if self.metric.kind == COUNTER else GAUGE,
+            at=node.clock[places] - self.zero,
+            values=column.values[places],
+            resets=self.window.times(resets, self.zero),
+            observed=column.observed[places],
+        )
+
+    def _empty(self, node: str) -> SeriesValues:
+        return self._shown(Line(np.zeros(0), np.zeros(0)), node)

@@ -1,0 +1,71 @@
+"""Sampled nodes of live and sealed runs alike.
+
+The batches are read before the sealed series: sealing takes the ones away in the transaction that brings the others,
+so a reader sees the live tail or the sealed series, never half of one.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from apps.runs import archive, batches, blocks, sampled
+from apps.runs.models import Batch
+from apps.runs.parsers import sysbench
+from apps.runs.sampled import SampledNode
+from workers.wire import BadBatch
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """`nodes` by run, in their order; `problems`: why the samples of a run cannot be had."""
+
+    nodes: dict[int, list[SampledNode]]
+    problems: dict[int, str] = field(default_factory=dict)
+
+
+def live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
+    """What has arrived of the runs that are not sealed, up to the first batch that is missing. One query."""
+    payloads: dict[int, list[bytes]] = defaultdict(list)
+    waiting = Batch.objects.filter(run_id__in=list(run_ids)).order_by("run_id", "sequence")
+    for run_id, sequence, payload in waiting.values_list("run_id", "sequence", "payload"):
+        if sequence == len(payloads[run_id]):
+            payloads[run_id].append(bytes(payload))
+    return {run_id: _tail(run_id, arrived) for run_id, arrived in payloads.items()}
+
+
+def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str] | None) -> Sampled:
+    """The series `keys` of the sealed runs among `run_ids`; samples that were moved to the archive are fetched. Two
+    queries when none was."""
+    if not run_ids:
+        return Sampled({})
+    try:
+        return Sampled(blocks.read(run_ids, keys, names))
+    except blocks.Moved as moved:
+        problems = {run_id: text for run_id in moved.run_ids if (text := _fetch(run_id))}
+    return Sampled(blocks.read([run_id for run_id in run_ids if run_id not in problems], keys, names), problems)
+
+
+def _fetch(run_id: int) -> str:
+    """Why it failed; empty: it did not."""
+    try:
+        archive.fetch([run_id])
+    except archive.ArchiveTrouble as error:
+        log.error("the samples of run %s could not be fetched: %s", run_id, error)
+        return f"the samples of run {run_id} are in the archive and could not be fetched: {error}"
+    return ""
+
+
+def _tail(run_id: int, payloads: Sequence[bytes]) -> list[SampledNode]:
+    try:
+        decoded = batches.decode(payloads)
+    except BadBatch as error:
+        # The seal will say so of the run and keep the batches; until then there is nothing to show.
+        log.warning("run %s has a batch that cannot be read: %s", run_id, error)
+        return []
+    printed = "\n".join(line for _, line in decoded.output) + "\n"
+    intervals = sysbench.parse(printed.encode()).intervals
+    client = sampled.client_of(intervals, offset=sampled.offset_of(decoded.output) or 0.0)
+    return sampled.joined([*([client] if client else []), *decoded.nodes])
