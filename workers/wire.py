@@ -8,6 +8,8 @@ A batch is gzip of JSON lines. Its first line is `{"run": uid, "sequence": n}`; 
 - `[node, t, [value, ...]]`               a full sample in the layout's order; the first of each node in each batch
 - `[node, t, [index, ...], [delta, ...]]` only what changed since the node's sample before; a null delta: no longer
                                           observed; after a null, the delta is the value itself
+- `[node, t, [index, ...], [delta, ...], [index, ...], [value, ...]]`
+                                          the same, and values said outright: those that a delta does not give exactly
 - `{"event": {...}}`                      something that happened (EventMessage)
 - `{"output": text, "t": t}`              a line that the load tool printed, for the live view
 
@@ -17,10 +19,9 @@ JSON has no word for a float that is not finite, so it counts as not observed.
 
 import gzip
 import hashlib
-import io
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -28,6 +29,7 @@ import msgspec
 
 T = TypeVar("T")
 VERSION = 1
+GZIP = zlib.MAX_WBITS | 16
 Number = int | float | None
 
 # ---------------------------------------------------------------- JSON messages
@@ -234,15 +236,7 @@ class BatchEncoder:
             self._put([node, t, row])
             state.sent_in_batch = True
         else:
-            index = [i for i, (old, new) in enumerate(zip(state.values, row, strict=True)) if old != new]
-            delta = [_delta(state.values[i], row[i]) for i in index]
-            # A float's delta may round: then say the whole sample, so that what is read back is what was seen.
-            exact = all(
-                new is None or old is None or (old + change == new and _fits(change))
-                for old, new, change in ((state.values[i], row[i], d) for i, d in zip(index, delta, strict=True))
-                if change is not None
-            )
-            self._put([node, t, index, delta] if exact else [node, t, row])
+            self._put(_changes(node, t, state.values, row))
         state.values = row
 
     def add_event(self, event: EventMessage) -> None:
@@ -284,83 +278,37 @@ def _sayable(value: Number) -> Number:
     return value if value is None or _fits(value) else float(value)
 
 
-def _delta(old: Number, new: Number) -> Number:
-    return new if new is None or old is None else new - old
-
-
-@dataclass
-class NodeSamples:
-    """What one node's samples were: `rows[k]` at `times[k]`, in the order of `names`; a row may be shorter than
-    `names` when series appeared later."""
-
-    role: str
-    names: list[str] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
-    rows: list[list[Number]] = field(default_factory=list)
-
-
-@dataclass
-class DecodedRun:
-    nodes: dict[str, NodeSamples] = field(default_factory=dict)
-    events: list[EventMessage] = field(default_factory=list)
-    output: list[tuple[float, str]] = field(default_factory=list)
+def _changes(node: str, t: float, before: Sequence[Number], now: Sequence[Number]) -> list[Any]:
+    """A delta where it says the value exactly, which it does of integers; else the value."""
+    index, delta, outright, values = [], [], [], []
+    for place, (old, new) in enumerate(zip(before, now, strict=True)):
+        if old == new:
+            continue
+        if isinstance(old, int) and isinstance(new, int) and _fits(new - old):
+            index.append(place)
+            delta.append(new - old)
+        else:
+            outright.append(place)
+            values.append(new)
+    return [node, t, index, delta, outright, values] if outright else [node, t, index, delta]
 
 
 class BadBatch(ValueError):
     """A batch that cannot be read; the text says which line and why."""
 
 
-def read_lines(payload: bytes, *, limit: int = 256 * 1024 * 1024) -> Iterator[bytes]:
+def read_lines(payload: bytes, *, limit: int = 64 * 1024 * 1024) -> list[bytes]:
     """Lines of a batch. Raises BadBatch when it is not gzip or unpacks to more than `limit` bytes."""
+    text, rest = b"", payload
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(payload)) as stream:
-            text = stream.read(limit + 1)
-    except (OSError, EOFError, ValueError) as error:
+        while rest:
+            member = zlib.decompressobj(wbits=GZIP)
+            text += member.decompress(rest, limit + 1 - len(text))
+            if len(text) > limit:
+                raise BadBatch(f"the batch unpacks to more than {limit} bytes")
+            if not member.eof:
+                raise BadBatch("the batch is not gzip: its end is missing")
+            rest = member.unused_data
+    except zlib.error as error:
         raise BadBatch(f"the batch is not gzip: {error}") from error
-    if len(text) > limit:
-        raise BadBatch(f"the batch unpacks to more than {limit} bytes")
-    yield from text.split(b"\n")
-
-
-def decode(payloads: Sequence[bytes]) -> DecodedRun:
-    """Everything in a run's batches, given in the order of their sequence. Raises BadBatch."""
-    decoded = DecodedRun()
-    layouts: dict[str, list[str]] = {}
-    for payload in payloads:
-        lines = read_lines(payload)
-        next(lines, None)
-        for number, line in enumerate(lines, start=2):
-            try:
-                _read(json.loads(line), decoded, layouts)
-            except (KeyError, IndexError, TypeError, ValueError, OverflowError, RecursionError) as error:
-                raise BadBatch(f"line {number}: {error}") from error
-    return decoded
-
-
-def _read(entry: Any, decoded: DecodedRun, layouts: dict[str, list[str]]) -> None:
-    if isinstance(entry, list):
-        node = decoded.nodes[entry[0]]
-        if len(entry) == 3:
-            row = list(entry[2])
-            if len(row) != len(node.names):
-                raise ValueError(f"{len(row)} values for the {len(node.names)} names of node {entry[0]}")
-        else:
-            row = list(node.rows[-1])
-            for index, delta in zip(entry[2], entry[3], strict=True):
-                old = row[index]
-                row[index] = delta if old is None or delta is None else old + delta
-        node.times.append(float(entry[1]))
-        node.rows.append(row)
-    elif "layout" in entry:
-        names = layouts.setdefault(entry["layout"], entry.get("names", []))
-        node = decoded.nodes.setdefault(entry["node"], NodeSamples(role=entry["role"]))
-        if node.names != names:
-            if names[: len(node.names)] != node.names:
-                raise ValueError(f"layout {entry['layout']} drops names of node {entry['node']}")
-            node.names = names
-    elif "event" in entry:
-        decoded.events.append(msgspec.convert(entry["event"], EventMessage))
-    elif "output" in entry:
-        decoded.output.append((float(entry["t"]), str(entry["output"])))
-    else:
-        raise ValueError(f"unknown line {str(entry)[:80]}")
+    return text.split(b"\n")

@@ -4,7 +4,6 @@ import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,39 +64,19 @@ def covers_interval(key: str) -> bool:
 def constant_column(value: Number, length: int) -> Column:
     if value is None:
         return Column(values=np.zeros(length, np.float64), observed=np.zeros(length, np.bool_))
-    exact = isinstance(value, int) and -(2**63) <= value < 2**63
-    values = np.full(length, value, np.int64 if exact else np.float64)
+    whole = isinstance(value, int) and -(2**63) <= value < 2**64
+    values = np.full(length, value, (np.int64 if value < 2**63 else np.uint64) if whole else np.float64)
     return Column(values=values, observed=np.ones(length, np.bool_))
 
 
-def nodes_of(decoded: wire.DecodedRun) -> list[SampledNode]:
-    """The nodes in the order in which they first spoke. Raises BadBatch for what no series can hold."""
-    return [_node(name, samples) for name, samples in decoded.nodes.items()]
-
-
-def _node(name: str, samples: wire.NodeSamples) -> SampledNode:
-    for field_name, text, limit in (("name", name, NAME_LIMIT), ("role", samples.role, ROLE_LIMIT)):
-        if not isinstance(text, str) or len(text) > limit or "\0" in text:
-            raise BadBatch(f"node {name!r:.100}: {field_name} must be a text of at most {limit} characters")
-    if not all(isinstance(key, str) for key in samples.names):
-        raise BadBatch(f"node {name}: the names of its series must be texts")
-    clock = np.array(samples.times, dtype=np.float64)
-    if not np.isfinite(clock).all() or (np.diff(clock) <= 0).any():
-        raise BadBatch(f"node {name}: the times of its samples do not rise")
-    columns = dict(zip(samples.names, zip_longest(*samples.rows), strict=False))
-    return split(name, samples.role, clock, columns)
-
-
 def check_node(name: str, role: str) -> None:
-    """Raises BadBatch for a name or role that the warehouse cannot hold."""
+    """Raises ValueError for a name or role that the warehouse cannot hold."""
     for field_name, text, limit in (("name", name, NAME_LIMIT), ("role", role, ROLE_LIMIT)):
         if len(text) > limit or "\0" in text:
-            raise BadBatch(f"node {name!r:.100}: {field_name} must be a text of at most {limit} characters")
+            raise ValueError(f"node {name!r:.100}: {field_name} must be a text of at most {limit} characters")
 
 
-def split(
-    name: str, role: str, clock: NDArray[np.float64], columns: Mapping[str, Sequence[Number]]
-) -> SampledNode:
+def split(name: str, role: str, clock: NDArray[np.float64], columns: Mapping[str, Sequence[Number]]) -> SampledNode:
     """Tells the series that change from those that do not. Raises BadBatch for what no series can hold."""
     changing: dict[str, Column] = {}
     constants: dict[str, Number] = {}
@@ -173,10 +152,10 @@ def offset_of(output: Sequence[tuple[float, str]]) -> float | None:
     return statistics.median(found) if found else None
 
 
-def events_of(decoded: wire.DecodedRun) -> list[wire.EventMessage]:
+def events_of(events: Iterable[wire.EventMessage]) -> list[wire.EventMessage]:
     """Each event once. Raises BadBatch for one that the warehouse cannot hold."""
     found: dict[tuple[str, float, str], wire.EventMessage] = {}
-    for event in decoded.events:
+    for event in events:
         problem = _event_problem(event)
         if problem:
             raise BadBatch(f"event {event.label[:80]!r}: {problem}")

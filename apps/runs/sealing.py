@@ -18,7 +18,7 @@ from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters, metrics_for
 from apps.runs import batches, blocks, headlines, storage, summary
 from apps.runs.blocks import StoredDifferently
-from apps.runs.codec import Column
+from apps.runs.codec import Column, NotANumber
 from apps.runs.gathering import NodeGatherer
 from apps.runs.models import (
     ArchivedRun,
@@ -150,7 +150,7 @@ def _gather(run: Run, source: Callable[[Run, sysbench.Parsed], _Sampled]) -> _Ga
     try:
         sampled = source(run, parsed)
         metrics = _metrics(sampled.nodes, [])
-    except (wire.BadBatch, InvalidParameters) as error:
+    except (wire.BadBatch, NotANumber, InvalidParameters) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
         sampled = _Sampled()
     offset = sampled.offset or 0.0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs import sampled
+from apps.runs import batches, sampled
 from apps.runs.parsers.sysbench import Interval
 from workers import wire
 
@@ -23,11 +23,13 @@ VALUES = st.one_of(
     st.lists(st.integers(0, 3), max_size=3),
     st.sampled_from(["db1", "a", 10**400, 2**63, -1]),
 )
+PLACES = st.lists(st.integers(-1, 2), max_size=2)
 ENTRIES = st.one_of(
     st.fixed_dictionaries({"node": VALUES, "role": VALUES, "layout": VALUES}, optional={"names": st.lists(VALUES)}),
     st.just({"node": "db1", "role": "writer", "layout": "a", "names": ["k", "l"]}),
     st.tuples(st.just("db1"), st.integers(0, 9), st.lists(VALUES, min_size=2, max_size=2)),
     st.tuples(st.just("db1"), VALUES, st.lists(st.integers(-1, 3)), st.lists(VALUES)),
+    st.tuples(st.just("db1"), st.integers(0, 9), PLACES, PLACES | st.lists(VALUES), PLACES, PLACES | st.lists(VALUES)),
     st.fixed_dictionaries(
         {"event": st.dictionaries(st.sampled_from(["kind", "label", "starts_at", "ends_at"]), VALUES)}
     ),
@@ -37,9 +39,8 @@ ENTRIES = st.one_of(
 
 
 def read(lines: list[bytes]) -> None:
-    decoded = wire.decode([gzip.compress(b"\n".join([b"{}", *lines]))])
-    sampled.nodes_of(decoded)
-    sampled.events_of(decoded)
+    decoded = batches.decode([gzip.compress(b"\n".join([b"{}", *lines]))])
+    sampled.events_of(decoded.events)
     sampled.offset_of(decoded.output)
 
 

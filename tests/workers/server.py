@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from apps.runs.batches import Decoded, decode
+from apps.runs.sampled import SampledNode
 from workers import wire
 
 Answer = tuple[int, bytes]
@@ -37,11 +39,15 @@ class SeenRun:
     artifacts: dict[str, bytes] = field(default_factory=dict)
     end: wire.RunEndMessage | None = None
 
-    def decoded(self) -> wire.DecodedRun:
+    def decoded(self) -> Decoded:
         """Raises AssertionError when a batch that was announced is not there."""
         assert self.end is not None
         assert sorted(self.batches) == list(range(self.end.batches))
-        return wire.decode([self.batches[n] for n in range(self.end.batches)])
+        return decode([self.batches[n] for n in range(self.end.batches)])
+
+    def node(self, name: str) -> SampledNode:
+        (found,) = (node for node in self.decoded().nodes if node.name == name)
+        return found
 
 
 class FakeServer:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lab.mariadb import MariaDB
@@ -103,18 +104,18 @@ def check_measured(run: SeenRun) -> None:
     assert end - start == pytest.approx(2, abs=0.01)
     (load,) = [event for event in decoded.events if event.kind == "load"]
     assert load.starts_at + 1 == pytest.approx(start, abs=0.001)
-    node = decoded.nodes["db1"]
+    node = run.node("db1")
     # A second of sampling on either side of the load.
-    assert node.times[0] < load.starts_at - 0.8
+    assert node.clock[0] < load.starts_at - 0.8
     assert load.ends_at is not None
-    assert node.times[-1] > load.ends_at
-    steps = [later - earlier for earlier, later in zip(node.times, node.times[1:], strict=False)]
+    assert node.clock[-1] > load.ends_at
+    steps = np.diff(node.clock)
     assert all(0.5 < step < 3 for step in steps)  # a busy machine may skip a second, never bunch them up
-    column = {name: [row[place] for row in node.rows] for place, name in enumerate(node.names)}
-    assert len([name for name in column if name.startswith("mysql.status.")]) > 450
-    assert {"host.cpu.user", "host.pressure.cpu.some", "process.rss", "process.cpu.user"} <= set(column)
-    commits = column["mysql.status.Com_commit"]
-    counted = (commits[-1] or 0) - (commits[0] or 0)
+    names = {*node.changing, *node.constants}
+    assert len([name for name in names if name.startswith("mysql.status.")]) > 450
+    assert {"host.cpu.user", "host.pressure.cpu.some", "process.rss", "process.cpu.user"} <= names
+    commits = node.changing["mysql.status.Com_commit"].values
+    counted = int(commits[-1] - commits[0])
     transactions = sum(int(n) for n in re.findall(rb"transactions: +(\d+)", output))
     assert transactions > 50
     assert counted == pytest.approx(transactions, rel=0.02, abs=10)
@@ -181,7 +182,7 @@ def test_a_whole_job_survives_the_servers_absence(
             eventually(single.holds_end_of_run, what="the run's end waits in the spool")
         eventually(ended(server), what="the job's end has arrived")
     assert server.job_ends()[0]["outcome"] == "succeeded"
-    assert only_run(server).decoded().nodes["db1"].times
+    assert len(only_run(server).node("db1").clock)
 
 
 def test_cancelling_stops_the_load_cleans_up_and_says_so(
@@ -197,7 +198,7 @@ def test_cancelling_stops_the_load_cleans_up_and_says_so(
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("cancelled", "cancelled by request")
-    assert run.decoded().nodes["db1"].times
+    assert len(run.node("db1").clock)
     assert b"[ 1s ]" in run.artifacts["sysbench.txt"]
 
 
@@ -250,7 +251,7 @@ def test_what_could_not_be_sent_before_sigterm_is_sent_at_the_next_start(
         assert single.waiting() != []
     start_agent()
     eventually(ended(server), what="the job's end has arrived")
-    assert only_run(server).decoded().nodes["db1"].times
+    assert len(only_run(server).node("db1").clock)
 
 
 def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
@@ -273,8 +274,7 @@ def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("failed", reason)
-    decoded = run.decoded()  # every batch from the first to the last that was announced
-    assert decoded.nodes["db1"].times[-1] > 2
+    assert run.node("db1").clock[-1] > 2  # every batch from the first to the last that was announced
     assert b"[ 1s ]" in run.artifacts["sysbench.txt"]
     assert not sysbench_processes(mariadb)
     server.jobs.append(a_job())
@@ -368,8 +368,9 @@ def test_a_server_that_dies_under_load_fails_the_run_and_its_tables_go_once_it_i
     decoded = run.decoded()
     (event,) = [event for event in decoded.events if event.kind == "sampler_error" and event.label.startswith("mysql")]
     assert event.node == "db1"
-    host = decoded.nodes["db1"].names.index("host.cpu.user")
-    assert decoded.nodes["db1"].rows[-1][host] is not None
+    host = run.node("db1").column("host.cpu.user")
+    assert host is not None
+    assert host.observed[-1]
     database.stop()
 
 
@@ -411,7 +412,7 @@ def test_a_disk_that_fills_up_ends_the_run_with_the_remedy_and_no_more_jobs_are_
     assert run.end is not None
     assert run.end.outcome == "failed"
     assert re.search(r"only \d+ MB are free .*; free space there or lower agent\.minimum_free_mb", run.end.reason)
-    assert run.decoded().nodes["db1"].times
+    assert len(run.node("db1").clock)
     filler.unlink()
     eventually(ended(server, 2), what="the next job is done once there is room")
 
