@@ -12,10 +12,16 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 MATCH_EVERY = 5.0  # s
 EXPIRE_EVERY = 5.0  # s
 SWEEP_EVERY = 15.0  # s
+ARCHIVE_EVERY = 30.0  # s
 
 # A tick that was not taken before the next one comes is worth nothing: without `expires` a worker that was away finds
 # a pile of them.
 app.conf.beat_schedule = {
     name: {"task": f"workers.tasks.{name}", "schedule": every, "options": {"expires": every}}
-    for name, every in {"match_jobs": MATCH_EVERY, "expire_leases": EXPIRE_EVERY, "sweep": SWEEP_EVERY}.items()
+    for name, every in {
+        "match_jobs": MATCH_EVERY,
+        "expire_leases": EXPIRE_EVERY,
+        "sweep": SWEEP_EVERY,
+        "archive": ARCHIVE_EVERY,
+    }.items()
 }

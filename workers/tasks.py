@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celery import Task
+from django.conf import settings
 from django.utils import timezone
 from kombu.exceptions import LimitExceeded, OperationalError
 from kombu.pools import producers
@@ -13,10 +14,14 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from apps.dispatch import services as dispatch
+from apps.runs import archive as archives
 from apps.runs import ingest, pending
-from workers.celery import SWEEP_EVERY, app
+from workers.celery import ARCHIVE_EVERY, SWEEP_EVERY, app
 
 log = logging.getLogger(__name__)
+
+# Runs of one tick: seals and leases do not wait behind a backlog.
+ARCHIVED_AT_ONCE = 10
 
 # One more try at once, because a pooled connection may be dead though the broker is back.
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
@@ -82,3 +87,24 @@ def sweep() -> int:
     dispatch.close_abandoned_runs(now=now)
     # What no worker took before the next sweep is found again by that one: no pile grows.
     return sum(enqueue(seal_run, run_id=run_id, expires=SWEEP_EVERY) for run_id in pending.due(now=now))
+
+
+@app.task
+def archive() -> int:
+    """Gives what is to be archived or moved to tasks of its own, a few runs at a time; how many."""
+    now = timezone.now()
+    due = archives.due(now=now, limit=ARCHIVED_AT_ONCE)
+    movable = archives.movable(now=now, days=settings.KEEP_SAMPLES_DAYS, limit=ARCHIVED_AT_ONCE)
+    given = [enqueue(archive_run, run_id=run_id, expires=ARCHIVE_EVERY) for run_id in due]
+    given += [enqueue(move_samples, run_id=run_id, expires=ARCHIVE_EVERY) for run_id in movable]
+    return sum(given)
+
+
+@app.task(reject_on_worker_lost=False)
+def archive_run(run_id: int) -> bool:
+    return archives.attempt(run_id=run_id, now=timezone.now())
+
+
+@app.task(reject_on_worker_lost=False)
+def move_samples(run_id: int) -> bool:
+    return archives.move(run_id=run_id, now=timezone.now())

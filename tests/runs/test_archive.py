@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
-from django.core.files.storage import Storage
+from django.core.files.storage import Storage, default_storage
 from django.test.utils import override_settings
 from django.utils import timezone
 
 from apps.core.stores import store_at
-from apps.runs import archive, blocks, queries, sealing, storage
+from apps.runs import archive, blocks, codec, queries, sealing, storage
 from apps.runs.archive import store
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Block, Run, Series
 from tests.builders import a_run
@@ -41,7 +42,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def restored(source: Storage, **which: Any) -> list[archive.Restored]:
-    return list(archive.restore(source, paths=archive.chosen(source, **which)))
+    return [archive.restore(source, path=path) for path in archive.chosen(source, **which)]
 
 
 def test_every_row_and_sample_comes_back_from_the_archive_into_an_empty_database(folder: Path) -> None:
@@ -201,7 +202,7 @@ def test_damaged_samples_are_not_archived_and_run_node_and_metric_are_named(fold
 def test_an_attempt_that_succeeds_forgets_those_that_did_not(folder: Path) -> None:
     run = a_full_run()
     artifact = run.artifacts.get(name="load.png")
-    storage.default_storage.delete(storage.path_of(artifact.sha256))
+    default_storage.delete(storage.path_of(artifact.sha256))
     assert not archive.attempt(run_id=run.pk, now=NOW)
     assert "load.png" in ArchiveAttempt.objects.get().problem
     storage.keep(b"\x89PNG")
@@ -236,8 +237,8 @@ def test_a_damaged_file_is_named_with_what_to_do_and_the_other_runs_are_restored
     path.write_bytes(bytes(content))
     (gone,) = folder.glob(f"events/**/{runs[0].uid}.parquet")
     forget_everything()
-    results = {one.manifest.rpartition("/")[2]: one for one in restored(archive.archive_storage())}
-    damaged, whole = (results[f"{run.uid}.json"] for run in runs)
+    source = archive.archive_storage()
+    damaged, whole = (restored(source, uids=[run.uid])[0] for run in runs)
     assert f"{runs[0].uid}.parquet of the archive has changed" in damaged.problem
     assert "bring it back from a backup" in damaged.problem
     assert whole.run is not None
@@ -257,31 +258,31 @@ def test_restoring_leaves_alone_what_is_there(folder: Path) -> None:
 
 
 def test_runs_are_chosen_by_uid_platform_workload_and_month(folder: Path) -> None:
-    run, source = a_full_run(), None
+    run = a_full_run()
     archived(run)
     source = archive.archive_storage()
-    for which in (
+    here: list[dict[str, Any]] = [
         {"uids": [run.uid]},
         {"platform": "mariadb"},
         {"workload": "oltp_write_only"},
         {"month": "2026-01", "platform": "mariadb"},
-    ):
-        assert len(archive.chosen(source, **which)) == 1, which
-    for which in ({"platform": "pxc"}, {"workload": "oltp"}, {"month": "2026-02"}):
-        assert archive.chosen(source, **which) == [], which
+    ]
+    elsewhere: list[dict[str, Any]] = [{"platform": "pxc"}, {"workload": "oltp"}, {"month": "2026-02"}]
+    assert [len(archive.chosen(source, **which)) for which in here] == [1, 1, 1, 1]
+    assert [len(archive.chosen(source, **which)) for which in elsewhere] == [0, 0, 0]
+    with pytest.raises(archive.Damaged, match="no manifest of run"):
+        archive.chosen(source, uids=[uuid4()])
 
 
 def test_a_run_of_another_system_of_the_same_name_is_refused(folder: Path) -> None:
     run = a_full_run()
     archived(run)
     system = run.system
-    forget_everything_but_system = held(run)["system"]
     run.measurements.all().delete()
     run.distributions.all().delete()
     run.delete()
     system.settings = {"sync_binlog": "0"}
     system.save()
-    assert forget_everything_but_system
     (found,) = restored(archive.archive_storage())
     assert "another settings" in found.problem
     assert not Run.objects.exists()
@@ -319,10 +320,14 @@ def test_samples_older_than_the_days_kept_move_and_everything_else_stays(folder:
 def test_reading_a_series_of_a_moved_run_fetches_its_samples(folder: Path) -> None:
     run = a_full_run()
     before = held(run)
-    wanted = {"run_ids": [run.pk], "metrics": ["mysql.status.Com_commit", "client.throughput"]}
-    values = [series.values.tobytes() for series in queries.load_series(**wanted)]
+
+    def values() -> list[bytes]:
+        keys = ["mysql.status.Com_commit", "client.throughput"]
+        return [series.values.tobytes() for series in queries.load_series(run_ids=[run.pk], metrics=keys)]
+
+    drawn = values()
     moved(run)
-    assert [series.values.tobytes() for series in queries.load_series(**wanted)] == values
+    assert values() == drawn
     assert held(run) == before
     known = ArchivedRun.objects.get()
     assert known.moved_at is None
@@ -368,7 +373,7 @@ def test_blocks_of_another_codec_get_the_places_of_this_one(folder: Path, monkey
     run = a_full_run()
     samples = blocks.read([run.pk])[run.pk]
     moved(run)
-    monkeypatch.setattr(archive.filling.codec, "CHUNK", 8)
+    monkeypatch.setattr(codec, "CHUNK", 8)
     assert archive.fetch([run.pk]) == 1
     assert archive.fetch([run.pk]) == 0
     for ours, theirs in zip(samples, blocks.read([run.pk])[run.pk], strict=True):

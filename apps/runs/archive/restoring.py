@@ -1,7 +1,7 @@
 """Runs from an archive into this installation: row by row as they were, nothing is derived anew."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -27,23 +27,21 @@ _NO_SAMPLES = set(samples.TYPES)
 
 @dataclass(frozen=True)
 class Restored:
-    """What became of the run of one manifest. `problem`: why it could not be restored, and what to do. Neither: it
-    was here already, and stays as it is."""
+    """What became of an archived run. `problem`: why it could not be restored, and what to do. Neither: it was here
+    already, and stays as it is."""
 
-    manifest: str
     run: Run | None = None
     problem: str = ""
 
 
-def restore(source: Storage, *, paths: Collection[str]) -> Iterator[Restored]:
-    """The runs of the manifests at `paths`, each as a whole or not at all. Raises Unreachable."""
-    for path in paths:
-        try:
-            yield Restored(path, run=_restored(source, path))
-        except store.Unreachable:
-            raise
-        except (ArchiveTrouble, InvalidParameters, IntegrityError) as error:
-            yield Restored(path, problem=str(error))
+def restore(source: Storage, *, path: str) -> Restored:
+    """The run of the manifest at `path`, as a whole or not at all. Raises Unreachable."""
+    try:
+        return Restored(run=_restored(source, path))
+    except store.Unreachable:
+        raise
+    except (ArchiveTrouble, InvalidParameters, IntegrityError) as error:
+        return Restored(problem=f"{path}: {error}")
 
 
 def chosen(

@@ -78,17 +78,20 @@ def move(*, run_id: int, now: datetime) -> bool:
     return True
 
 
-def fetch(run_ids: Collection[int]) -> int:
+def fetch(run_ids: Collection[int], *, held_too: bool = False) -> int:
     """Brings the samples of those runs that were moved back into the database; how many runs. Two at once have one
-    effect. Raises NoArchive, Damaged, Unreachable; runs before the one in trouble are there then."""
-    return sum(_fetch(run_id) for run_id in sorted(set(run_ids)))
+    effect. `held_too`: of archived runs whose samples are there, too, in place of those.
+
+    Raises NoArchive, Damaged, Unreachable; runs before the one in trouble are there then.
+    """
+    return sum(_fetch(run_id, held_too=held_too) for run_id in sorted(set(run_ids)))
 
 
 @transaction.atomic
-def _fetch(run_id: int) -> bool:
+def _fetch(run_id: int, *, held_too: bool) -> bool:
     run = Run.objects.select_for_update(no_key=True).filter(pk=run_id, state=Run.State.SEALED).first()
-    known = ArchivedRun.objects.filter(run=run).exclude(moved_at=None).first() if run else None
-    if run is None or known is None:
+    known = ArchivedRun.objects.filter(run=run).first() if run else None
+    if run is None or known is None or not (known.moved_at or held_too):
         return False
     storage = store.archive_storage()
     found = manifest.read(storage, known.manifest, sha256=known.manifest_sha256)

@@ -1,0 +1,75 @@
+"""`manage.py archive_runs`: all complete runs that are not in the archive yet, or those named."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.runs import archive
+from apps.runs.management.progress import told
+from apps.runs.models import ArchivedRun, Run
+
+MOST = 1_000_000
+
+
+class Command(BaseCommand):
+    help = (
+        "Archives complete runs as Parquet where SPLASHBOARD_ARCHIVE says: those named, or all that are not there. "
+        "Broken off and begun again, it goes on. Runs that are there are verified when they are named."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all that are not archived")
+        parser.add_argument("--older-than", type=int, metavar="DAYS", help="only runs that ended so long ago")
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument("--check", action="store_true", help="read every file of archived runs instead")
+        what.add_argument(
+            "--move",
+            action="store_true",
+            help="move samples now that SPLASHBOARD_KEEP_SAMPLES_DAYS would move by and by",
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        storage = archive.configured()
+        if storage is None:
+            raise CommandError(str(archive.NoArchive()))
+        now = timezone.now()
+        if options["move"]:
+            ids = archive.movable(now=now, days=settings.KEEP_SAMPLES_DAYS, limit=MOST)
+            ids = [pk for pk in ids if pk in options["runs"]] if options["runs"] else ids
+            self._each(ids, "moved to the archive", lambda pk: archive.move(run_id=pk, now=now))
+        elif options["check"]:
+            known = ArchivedRun.objects.in_bulk(list(self._chosen(options)))
+            self._each(sorted(known), "whole in the archive", lambda pk: bool(archive.verify(storage, known[pk])))
+        else:
+            ids = list(self._chosen(options, archived=None if options["runs"] else False))
+            self._each(ids, "in the archive", lambda pk: archive.archive(run_id=pk, now=now))
+
+    def _chosen(self, options: dict[str, Any], *, archived: bool | None = True) -> "QuerySet[Run, int]":
+        chosen = Run.objects.filter(state=Run.State.SEALED)
+        if options["runs"]:
+            chosen = chosen.filter(pk__in=options["runs"])
+            missing = sorted(set(options["runs"]) - set(chosen.values_list("pk", flat=True)))
+            if missing:
+                raise CommandError(f"no complete run {', '.join(map(str, missing))}: nothing was done")
+        if options["older_than"] is not None:
+            chosen = chosen.filter(ended_at__lt=timezone.now() - timedelta(days=options["older_than"]))
+        if archived is not None:
+            chosen = chosen.filter(archived__isnull=not archived)
+        return chosen.order_by("pk").values_list("pk", flat=True)
+
+    def _each(self, ids: list[int], done: str, act: Callable[[int], bool]) -> None:
+        count, problems = 0, 0
+        for pk in told(ids, noun="runs", out=self.stdout):
+            try:
+                count += act(pk)
+            except archive.ArchiveTrouble as error:
+                problems += 1
+                self.stderr.write(f"run {pk}: {error}")
+        self.stdout.write(f"{count:,} of {len(ids):,} runs are {done}")
+        if problems:
+            raise CommandError(f"{problems:,} are not, for the reasons above")

@@ -1,0 +1,59 @@
+"""`manage.py restore_runs --from s3://bucket/prefix --platform mariadb --month 2026-11`"""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.storage import Storage
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.core.stores import BadAddress
+from apps.runs import archive
+from apps.runs.management.progress import told
+
+
+class Command(BaseCommand):
+    help = (
+        "Reads archived runs into this installation as they were, with system, workload and raw files. Runs that are "
+        "here already are left alone; a damaged one is named, and the rest goes on."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--from", dest="source", help="a folder or s3://bucket/prefix; else SPLASHBOARD_ARCHIVE")
+        parser.add_argument("--run", nargs="+", type=UUID, default=[], metavar="UID", help="only these runs")
+        parser.add_argument("--platform", default="", help="only runs of this platform, for example mariadb")
+        parser.add_argument("--workload", default="", help="only runs of this workload, by its name")
+        parser.add_argument(
+            "--month", default="", help="only runs that began in this month of UTC, for example 2026-11"
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        try:
+            source = (
+                archive.storage_at(options["source"], endpoint_url=settings.S3_ENDPOINT_URL or None)
+                if options["source"]
+                else archive.archive_storage()
+            )
+            paths = archive.chosen(
+                source,
+                uids=options["run"],
+                platform=options["platform"],
+                workload=options["workload"],
+                month=options["month"],
+            )
+            self._restore(source, paths)
+        except (BadAddress, archive.ArchiveTrouble) as error:
+            raise CommandError(str(error)) from error
+
+    def _restore(self, source: Storage, paths: list[str]) -> None:
+        restored, problems = 0, 0
+        for path in told(paths, noun="runs", out=self.stdout):
+            found = archive.restore(source, path=path)
+            restored += found.run is not None
+            if found.problem:
+                problems += 1
+                self.stderr.write(found.problem)
+        here = len(paths) - restored - problems
+        self.stdout.write(f"{restored:,} of {len(paths):,} archived runs restored, {here:,} were here already")
+        if problems:
+            raise CommandError(f"{problems:,} could not be restored, for the reasons above")
