@@ -22,8 +22,8 @@ _TYPES = {"i": np.dtype(np.int64), "u": np.dtype(np.uint64), "f": np.dtype(np.fl
 _TAGS = {dtype: tag for tag, dtype in _TYPES.items()}
 _HEAD = struct.Struct("<cII")
 _LENGTH = struct.Struct("<I")
-# Samples compressed together: an hour or two at one a second; less costs bytes, more costs memory.
-CHUNK = 8192
+# Samples compressed together, about an hour at one a second: less costs bytes, more costs memory.
+CHUNK = 4096
 # What is sampled of a server moves from its last value: trying nothing but that is smaller and four times as fast.
 _CONFIG = ChunkConfig(delta_spec=DeltaSpec.try_consecutive(1))
 _INT64 = (-(2**63), 2**63 - 1)
@@ -115,14 +115,13 @@ class Writer:
         self._streams: list[bytes] = []
         self._waiting: list[Values] = []
         self._waits = 0
-        self._observed: list[NDArray[np.bool_]] = []
-        self._gaps = False
+        # Of each part which samples were observed; a number: so many, all of them.
+        self._observed: list[NDArray[np.bool_] | int] = []
 
     def add(self, part: Column) -> None:
         """The next samples. Raises NotANumber when they cannot stand in one series with those before."""
         every = bool(part.observed.all())
-        self._gaps |= not every
-        self._observed.append(part.observed)
+        self._observed.append(len(part) if every else part.observed)
         seen: Values = part.values if every else part.values[part.observed]
         if not len(seen):
             self._type = self._type if self._waits or self._streams else part.values.dtype
@@ -138,7 +137,8 @@ class Writer:
 
     def finish(self) -> Encoded:
         self._compress(final=True)
-        gaps = _gaps(np.concatenate(self._observed)) if self._gaps else b""
+        masks = [np.ones(each, np.bool_) if isinstance(each, int) else each for each in self._observed]
+        gaps = b"" if all(isinstance(each, int) for each in self._observed) else _gaps(np.concatenate(masks))
         tag = _TAGS[self._type].encode()
         body = b"".join((_LENGTH.pack(len(gaps)), gaps, *self._streams))
         return Encoded(self._base or 0, tag + _LENGTH.pack(_checksum(tag, body)) + body)
