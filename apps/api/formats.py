@@ -26,17 +26,25 @@ Renderers = Sequence[BaseRenderer] | Sequence[type[BaseRenderer]]
 
 
 class Json(JSONRenderer):
-    """Renders problems too, whatever format was asked for."""
+    """Renders problems too, whatever format was asked for.
+
+    `broken` follows what was sent when no more can be: the server may end the transfer as if it were whole, and no
+    reader shall take it for that. Of JSON and Parquet the end is missing then, which their readers notice.
+    """
+
+    broken = b""
 
 
 class Csv(Json):
     media_type = "text/csv"
     format = "csv"
+    broken = b'\n"The answer breaks off here: the reason is in the log of the server.'  # a quote without its end
 
 
 class Arrow(Json):
     media_type = "application/vnd.apache.arrow.stream"
     format = "arrow"
+    broken = b"\xff\xff\xff\xff\xff\xff\xff\x7f"  # a message that is longer than what follows
 
 
 class Parquet(Json):
@@ -153,15 +161,25 @@ def answer(
 
     The first piece is made here, so that what is wrong from the start is answered by a problem.
     """
-    renderer = request.accepted_renderer
+    renderer: Any = request.accepted_renderer  # one of FORMATS
     headers = caching(etag)
     if not is_json(request):
         headers["Content-Disposition"] = f'attachment; filename="{filename}.{renderer.format}"'
     media_type = str(renderer.media_type)
+    if request.method == "HEAD":
+        return StreamingHttpResponse(iter(()), content_type=media_type, headers=headers)
     begin = list(islice(pieces, 3))
     if len(begin) < 3:
         return HttpResponse(b"".join(begin), content_type=media_type, headers=headers)
-    return StreamingHttpResponse(chain(begin, pieces), content_type=media_type, headers=headers)
+    return StreamingHttpResponse(_to_the_end(renderer, chain(begin, pieces)), content_type=media_type, headers=headers)
+
+
+def _to_the_end(renderer: Json, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    try:
+        yield from pieces
+    except Exception:
+        yield renderer.broken
+        raise
 
 
 def unchanged(request: Request, etag: str | None) -> HttpResponseBase | None:

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from apps.api import formats, series_json, series_reading, series_tables
 from apps.api.runs import find_run
-from apps.api.series_parameters import EVERY, IndexParameters, SeriesOfRunsParameters, SeriesParameters
+from apps.api.series_parameters import EVERY, IndexParameters, SeriesOfRunsParameters, SeriesParameters, options
 from apps.api.series_reading import Asked, Reading
 from apps.runs import queries
 from apps.runs.models import Run
@@ -64,7 +64,9 @@ class SeriesOfRuns(Tabular):
         """The same of several runs at once, as one table; in JSON each series names its run."""
         parameters = SeriesOfRunsParameters.read(request)
         runs = _runs(list(dict.fromkeys(parameters["run"])))
-        return _samples(request, runs, parameters, head={"runs": [_described(run) for run in runs]}, filename="series")
+        return _samples(
+            request, runs, parameters, head={"runs": [series_json.described(run) for run in runs]}, filename="series"
+        )
 
 
 class SeriesIndex(Tabular):
@@ -93,12 +95,8 @@ def _samples(
     request: Request, runs: Sequence[Run], parameters: dict[str, Any], *, head: dict[str, Any], filename: str
 ) -> HttpResponseBase:
     keys = parameters.get("metric")
-    options = {name: parameters[name] for name in ("points",) if name in parameters}
-    asked = Asked(
-        runs=runs,
-        metrics=None if not keys or EVERY in keys else tuple(dict.fromkeys(keys)),
-        options=options | {"nodes": parameters.get("node")},
-    )
+    metrics = None if not keys or EVERY in keys else tuple(dict.fromkeys(keys))
+    asked = Asked(runs=runs, metrics=metrics, options=options(parameters))
     etag = asked.etag(request.accepted_renderer.media_type, *head)
     if response := formats.unchanged(request, etag):
         return response
@@ -106,8 +104,7 @@ def _samples(
     if formats.is_json(request):
         pieces = series_json.document(head, reading, runs="runs" in head)
     else:
-        schema = series_tables.samples_schema(raw=False, metadata={"runs": [_described(run) for run in runs]})
-        pieces = formats.encoded(request.accepted_renderer, schema, series_tables.batches(schema, reading))
+        pieces = series_tables.samples(request.accepted_renderer, reading)
     return formats.answer(request, pieces, etag=etag, filename=filename)
 
 
@@ -118,7 +115,3 @@ def _runs(ids: Sequence[int]) -> list[Run]:
     if unknown:
         raise ValidationError({"run": [f"there is no run {', '.join(unknown)}"]})
     return [found[pk] for pk in ids]
-
-
-def _described(run: Run) -> dict[str, Any]:
-    return {"run": run.pk, "uid": str(run.uid), "measured": series_json.measured(run)}

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from rest_framework import serializers
 
-from apps.api.rounding import all_significant, significant, times
-from apps.api.series_reading import Absent, Reading
+from apps.api.rounding import MILLISECONDS, all_significant, significant, times
+from apps.api.series_reading import Absent, Reading, as_float
 from apps.runs import queries
 from apps.runs.models import Run
 
@@ -18,21 +18,25 @@ class OneSeriesSerializer(serializers.Serializer[Any]):
     unit = serializers.CharField(help_text="of the values: for a counter, that of its rate")
     direction = serializers.CharField(help_text="higher, lower or neutral: what is better")
     node = serializers.CharField()
-    kind = serializers.CharField(help_text="rate or gauge")
+    kind = serializers.CharField(help_text="rate, gauge, or counter: its totals")
     at = serializers.ListField(child=serializers.FloatField(), help_text="s on the clock asked for, to 1 ms")
     values = serializers.ListField(
         child=serializers.FloatField(allow_null=True), help_text="six significant digits; null: not observed"
     )
     resets = serializers.ListField(child=serializers.FloatField(), help_text="when a counter fell, s")
+    zero = serializers.FloatField(help_text="where that clock begins, s on the run's")
+    nodes = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="over nodes: those that have the metric"
+    )
+    parts = serializers.ListField(
+        child=serializers.IntegerField(), required=False, help_text="over nodes: of how many each value is"
+    )
 
 
 class MissingSerializer(serializers.Serializer[Any]):
     metric = serializers.CharField()
+    node = serializers.CharField(help_text="empty: on none")
     reason = serializers.CharField()
-
-
-class DamagedSerializer(MissingSerializer):
-    node = serializers.CharField()
 
 
 class RunSeriesSerializer(serializers.Serializer[Any]):
@@ -41,8 +45,7 @@ class RunSeriesSerializer(serializers.Serializer[Any]):
         child=serializers.FloatField(), allow_null=True, help_text="[from, to), s; null: not known yet"
     )
     series = OneSeriesSerializer(many=True)
-    missing = MissingSerializer(many=True, help_text="of the metrics asked for, those without a series")
-    damaged = DamagedSerializer(many=True, help_text="series that are stored but cannot be read")
+    missing = MissingSerializer(many=True, help_text="what was asked for and is not there, or cannot be read")
 
 
 class OneSeriesOfRunsSerializer(OneSeriesSerializer):
@@ -50,10 +53,6 @@ class OneSeriesOfRunsSerializer(OneSeriesSerializer):
 
 
 class MissingInRunSerializer(MissingSerializer):
-    run = serializers.IntegerField()
-
-
-class DamagedInRunSerializer(DamagedSerializer):
     run = serializers.IntegerField()
 
 
@@ -67,7 +66,6 @@ class SeriesOfRunsSerializer(serializers.Serializer[Any]):
     runs = MeasuredRunSerializer(many=True)
     series = OneSeriesOfRunsSerializer(many=True)
     missing = MissingInRunSerializer(many=True)
-    damaged = DamagedInRunSerializer(many=True)
 
 
 class SeriesEntrySerializer(serializers.Serializer[Any]):
@@ -96,8 +94,12 @@ def measured(run: Run) -> list[float] | None:
     return None if run.measured_from is None or run.measured_to is None else [run.measured_from, run.measured_to]
 
 
+def described(run: Run) -> dict[str, Any]:
+    return {"run": run.pk, "uid": str(run.uid), "measured": measured(run)}
+
+
 def document(head: dict[str, Any], reading: Reading, *, runs: bool) -> Iterator[bytes]:
-    """`head`, `series`, `missing` and `damaged` as one object, a piece for each stretch and one that ends it.
+    """`head`, `series` and `missing` as one object, a piece for each stretch and one that ends it.
 
     `runs`: each entry names its run.
     """
@@ -106,15 +108,12 @@ def document(head: dict[str, Any], reading: Reading, *, runs: bool) -> Iterator[
         if found:
             yield before + b",".join(msgspec.json.encode(_drawn(series, runs=runs)) for series in found)
             before = b","
-    lists = {
-        "missing": [_absent(one, ("metric", "reason"), runs=runs) for one in reading.missing()],
-        "damaged": [_absent(one, ("metric", "node", "reason"), runs=runs) for one in reading.damaged],
-    }
-    yield before.removeprefix(b",") + b"]," + msgspec.json.encode(lists)[1:]
+    absent = [_absent(one, runs=runs) for one in reading.absent()]
+    yield before.removeprefix(b",") + b'],"missing":' + msgspec.json.encode(absent) + b"}"
 
 
-def _absent(one: Absent, names: Sequence[str], *, runs: bool) -> dict[str, Any]:
-    entry = {name: getattr(one, name) for name in names}
+def _absent(one: Absent, *, runs: bool) -> dict[str, Any]:
+    entry = {"metric": one.metric, "node": one.node, "reason": one.reason}
     return {"run": one.run_id, **entry} if runs else entry
 
 
@@ -126,10 +125,13 @@ def _drawn(series: queries.SeriesValues, *, runs: bool) -> dict[str, Any]:
         "direction": series.direction,
         "node": series.node,
         "kind": series.kind,
+        "zero": round(series.zero, MILLISECONDS),
         "at": times(series.at),
-        "values": all_significant(series.values),
-        "resets": [round(at, 3) for at in series.resets],
+        "values": all_significant(as_float(series)),
+        "resets": [round(at, MILLISECONDS) for at in series.resets],
     }
+    if series.parts is not None:
+        drawn |= {"nodes": series.nodes, "parts": series.parts.tolist()}
     return {"run": series.run_id, **drawn} if runs else drawn
 
 

@@ -2,15 +2,20 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 from django.db.models import Sum
+from numpy.typing import NDArray
 
 from apps.api.problems import Problem
+from apps.catalog import derived
 from apps.catalog.models import Metric
 from apps.runs import queries
 from apps.runs.models import Run, RunNode
+from apps.runs.queries import SeriesValues
 
 # Samples that are read at once: a few tens of megabytes as arrays.
 STRETCH = 2**19
@@ -25,6 +30,14 @@ class Asked:
     runs: Sequence[Run]
     metrics: Sequence[str] | None
     options: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def keys(self) -> dict[int, Sequence[str]]:
+        """The metrics to be read of each run."""
+        if self.metrics is not None:
+            return {run.pk: self.metrics for run in self.runs}
+        indexes = ((run.pk, queries.series_index(run.pk)) for run in self.runs)
+        return {pk: list(dict.fromkeys(info.metric for info in index)) for pk, index in indexes}
 
     def etag(self, *parts: object) -> str | None:
         """None: a run may still change."""
@@ -44,7 +57,7 @@ def _seals(runs: Iterable[Run]) -> list[tuple[Any, ...]]:
 
 @dataclass(frozen=True)
 class Absent:
-    """Why there are no samples; `node` is empty when no node has any."""
+    """Why there are no samples; an empty `node`: on none."""
 
     run_id: int
     metric: str
@@ -53,34 +66,42 @@ class Absent:
 
 
 class Reading:
-    """One pass over the series asked for; what was not there or cannot be read is known after it."""
+    """One pass over the series asked for; what could not be given is known after it."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
-        self.damaged: list[Absent] = []
-        self._found: set[tuple[int, str]] = set()
+        self._troubles: list[Absent] = []
+        self._answered: set[tuple[int, str]] = set()
 
-    def stretches(self) -> Iterator[list[queries.SeriesValues]]:
+    def stretches(self) -> Iterator[list[SeriesValues]]:
         """The series by run and metric, some at a time. Raises Problem when a run was stored anew meanwhile."""
         for run_ids, metrics in _stretches(self.asked):
+            if troubled := next((one for one in self._troubles if [one.run_id] == run_ids and not one.node), None):
+                # The samples of this run cannot be had at all: once is often enough to try.
+                self._troubles += [replace(troubled, metric=key) for key in metrics]
+                continue
             found = queries.load_series(run_ids=run_ids, metrics=metrics, **self.asked.options)
-            self._found.update((series.run_id, series.metric) for series in found)
-            yield found
+            self._answered.update((series.run_id, series.metric) for series in found)
+            self._troubles += [
+                Absent(series.run_id, series.metric, series.node, series.problem) for series in found if series.problem
+            ]
+            yield [series for series in found if not series.problem]
         sealed = [run for run in self.asked.runs if run.state == Run.State.SEALED]
         if _seals(sealed) != _seals(Run.objects.filter(pk__in=[run.pk for run in sealed])):
             detail = "A run was stored anew while it was read: ask again."
             raise Problem(status=503, kind="stored-anew", title="Changed while it was read", detail=detail)
 
-    def missing(self) -> list[Absent]:
-        """Of the metrics asked for by name, those without a series. One query, or none."""
-        found = self._found | {(one.run_id, one.metric) for one in self.damaged}
-        absent = [(run.pk, key) for run in self.asked.runs for key in self.asked.metrics or ()]
-        absent = [place for place in absent if place not in found]
-        known = set(Metric.objects.filter(key__in={key for _, key in absent}).values_list("key", flat=True))
+    def absent(self) -> list[Absent]:
+        """Of the metrics asked for by name those without a series, and all series that cannot be read. One query, or
+        none."""
+        asked = [(run.pk, key) for run in self.asked.runs for key in self.asked.metrics or ()]
+        unanswered = [place for place in asked if place not in self._answered]
+        known = set(Metric.objects.filter(key__in={key for _, key in unanswered}).values_list("key", flat=True))
+        known |= {key for _, key in unanswered if derived.find(key)}
         nodes = self.asked.options.get("nodes")
         where = f"on {', '.join(nodes)}" if nodes else "in this run"
         reasons = {True: f"not observed {where}", False: "no metric has this key; see /api/v1/metrics/"}
-        return [Absent(run_id=pk, metric=key, node="", reason=reasons[key in known]) for pk, key in absent]
+        return [Absent(pk, key, "", reasons[key in known]) for pk, key in unanswered] + self._troubles
 
 
 def _stretches(asked: Asked) -> Iterator[tuple[list[int], Sequence[str]]]:
@@ -93,7 +114,7 @@ def _stretches(asked: Asked) -> Iterator[tuple[list[int], Sequence[str]]]:
     waiting: list[int] = []
     total = 0
     for run in asked.runs:
-        metrics = asked.metrics if asked.metrics is not None else _all_metrics(run)
+        metrics = asked.keys[run.pk]
         size = max(sizes.get(run.pk, 0), 1)
         if waiting and (asked.metrics is None or total + size * len(metrics) > STRETCH):
             yield waiting, metrics
@@ -109,5 +130,7 @@ def _stretches(asked: Asked) -> Iterator[tuple[list[int], Sequence[str]]]:
         yield waiting, asked.metrics or ()
 
 
-def _all_metrics(run: Run) -> list[str]:
-    return list(dict.fromkeys(info.metric for info in queries.series_index(run.pk)))
+def as_float(series: SeriesValues) -> NDArray[np.float64]:
+    """Its values, NaN where nothing was observed."""
+    values = series.values.astype(np.float64)
+    return values if series.observed is None else np.where(series.observed, values, np.nan)

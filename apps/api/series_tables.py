@@ -5,41 +5,70 @@ reader pivots what it wants wide.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from rest_framework.renderers import BaseRenderer
 
-from apps.api.series_reading import Absent, Reading
+from apps.api.formats import encoded
+from apps.api.series_json import described
+from apps.api.series_reading import Absent, Asked, Reading, as_float
 from apps.runs import queries
+from apps.runs.queries import SeriesValues, describing
 
 WORD = pa.dictionary(pa.int32(), pa.string())
-SAMPLES = pa.schema(
-    [
+METADATA = b"splashboard"
+INT64_MAX = 2**63 - 1
+
+
+def samples_schema(asked: Asked) -> pa.Schema:
+    """`seconds`: on the clock asked for; `value`: null where nothing was observed; `missing`: why there are no samples,
+    in a row without time and value, null in every other.
+
+    Of raw samples integers are given to the last digit, which `value` rounds beyond 2^53: in `integer`, in `unsigned`
+    from 2^63 on. Over nodes, `parts` is of how many each value is.
+    """
+    fields = [
         pa.field("run", pa.int64(), nullable=False),
         pa.field("metric", WORD, nullable=False),
         pa.field("node", WORD),
         pa.field("unit", WORD),
-        pa.field("at", pa.float64()),
+        pa.field("seconds", pa.float64()),
         pa.field("value", pa.float64()),
-        pa.field("missing", WORD),
     ]
-)
-# Integers to the last digit, which a float64 rounds beyond 2^53: those of 63 bits, and the few that are larger.
-WHOLE = pa.schema([pa.field("integer", pa.int64()), pa.field("unsigned", pa.uint64())])
-METADATA = b"splashboard"
+    if asked.options.get("raw"):
+        fields += [pa.field("integer", pa.int64()), pa.field("unsigned", pa.uint64())]
+    if asked.options.get("over_nodes"):
+        fields += [pa.field("parts", pa.int32())]
+    return pa.schema([*fields, pa.field("missing", WORD)], metadata={METADATA: json.dumps(_about(asked))})
 
 
-def samples_schema(*, raw: bool, metadata: Mapping[str, Any]) -> pa.Schema:
-    fields = [*SAMPLES][:-1] + ([*WHOLE] if raw else []) + [SAMPLES.field("missing")]
-    return pa.schema(fields, metadata={METADATA: json.dumps(metadata)})
+def _about(asked: Asked) -> dict[str, Any]:
+    """What holds for whole runs and metrics."""
+    known = describing.described({key for keys in asked.keys.values() for key in keys})
+    metrics = {key: {"name": spec.name, "direction": spec.direction, "kind": spec.kind} for key, spec in known.items()}
+    return {"runs": [described(run) for run in asked.runs], "metrics": metrics}
 
 
-def samples(schema: pa.Schema, found: Sequence[queries.SeriesValues], absent: Sequence[Absent] = ()) -> pa.RecordBatch:
-    """The samples of `found`, then one row for each in `absent`, which has no time and no value."""
-    both: list[queries.SeriesValues | Absent] = [*found, *absent]
+def samples(renderer: BaseRenderer, reading: Reading) -> Iterator[bytes]:
+    """The table in the format of `renderer`."""
+    schema = samples_schema(reading.asked)
+    yield from encoded(renderer, schema, _batches(schema, reading))
+
+
+def _batches(schema: pa.Schema, reading: Reading) -> Iterator[pa.RecordBatch]:
+    for found in reading.stretches():
+        if found:
+            yield _samples(schema, found, [])
+    if absent := reading.absent():
+        yield _samples(schema, [], absent)
+
+
+def _samples(schema: pa.Schema, found: Sequence[SeriesValues], absent: Sequence[Absent]) -> pa.RecordBatch:
+    both: list[SeriesValues | Absent] = [*found, *absent]
     lengths = np.array([len(one.at) for one in found] + [1] * len(absent), dtype=np.intp)
     nothing = np.full(len(absent), np.nan)
     columns: dict[str, pa.Array] = {
@@ -47,19 +76,30 @@ def samples(schema: pa.Schema, found: Sequence[queries.SeriesValues], absent: Se
         "metric": _words([one.metric for one in both], lengths),
         "node": _words([one.node for one in both], lengths),
         "unit": _words([one.unit for one in found] + [""] * len(absent), lengths),
-        "at": _numbers([*(one.at for one in found), nothing]),
-        "value": _numbers([*(one.values for one in found), nothing]),
+        "seconds": _numbers([*(one.at for one in found), nothing]),
+        "value": _numbers([*(as_float(one) for one in found), nothing]),
         "missing": _words([""] * len(found) + [one.reason for one in absent], lengths),
     }
+    if "integer" in schema.names:
+        columns["integer"] = _integers(found, len(absent), np.dtype(np.int64))
+        columns["unsigned"] = _integers(found, len(absent), np.dtype(np.uint64))
+    if "parts" in schema.names:
+        parts = [one.parts if one.parts is not None else np.zeros(len(one.at), np.intp) for one in found]
+        columns["parts"] = pa.array([*np.concatenate(parts).tolist(), *[None] * len(absent)], pa.int32())
     return pa.record_batch([columns[name] for name in schema.names], schema=schema)
 
 
-def batches(schema: pa.Schema, reading: Reading) -> Iterator[pa.RecordBatch]:
-    for found in reading.stretches():
-        if found:
-            yield samples(schema, found)
-    if absent := [*reading.missing(), *reading.damaged]:
-        yield samples(schema, [], absent)
+def _integers(found: Sequence[SeriesValues], absent: int, dtype: "np.dtype[Any]") -> pa.Array:
+    """The raw samples that are integers and, of int64 and uint64, belong to `dtype`: those from 2^63 on to uint64."""
+    values, given = [], []
+    for one in found:
+        whole = one.observed is not None and one.values.dtype.kind in "iu"
+        fitting = (one.values <= INT64_MAX) == (dtype.kind == "i")
+        values.append(one.values.astype(dtype) if whole else np.zeros(len(one.at), dtype))
+        given.append(fitting & one.observed if whole else np.zeros(len(one.at), np.bool_))
+    values.append(np.zeros(absent, dtype))
+    given.append(np.zeros(absent, np.bool_))
+    return pa.array(np.concatenate(values), mask=~np.concatenate(given))
 
 
 def _words(words: Sequence[str], lengths: NDArray[np.intp]) -> pa.DictionaryArray:

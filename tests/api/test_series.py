@@ -72,11 +72,11 @@ def test_what_is_missing_is_named_with_the_reason(anyone: APIClient) -> None:
     document = series(anyone, sealed(), f"metric=no.such&metric={RUNNING}&metric=host.load.1m")
     assert [entry["metric"] for entry in document["series"]] == [RUNNING]
     assert document["missing"] == [
-        {"metric": "no.such", "reason": "no metric has this key; see /api/v1/metrics/"},
-        {"metric": "host.load.1m", "reason": "not observed in this run"},
+        {"metric": "no.such", "node": "", "reason": "no metric has this key; see /api/v1/metrics/"},
+        {"metric": "host.load.1m", "node": "", "reason": "not observed in this run"},
     ]
     (missing,) = series(anyone, sealed(), f"metric={RUNNING}&node=db9")["missing"]
-    assert missing == {"metric": RUNNING, "reason": "not observed on db9"}
+    assert missing == {"metric": RUNNING, "node": "", "reason": "not observed on db9"}
 
 
 def test_the_measured_phase_is_given_on_the_runs_clock(anyone: APIClient) -> None:
