@@ -12,9 +12,11 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison import choices, queries
 from apps.comparison.comparability import Weight, withheld_places
+from apps.comparison.latency import latencies
 from apps.comparison.values import NO_VALUES, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import queries as published
+from apps.web import latency
 from apps.web.compare_charts import SECONDS_RUNS, SeriesView, chart_data
 from apps.web.compare_words import answers, difference_summary, label, table, value_note, value_words
 from apps.web.pages import render_page
@@ -195,6 +197,7 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
     view = SeriesView(level=level, apart=address.apart)
     differences = comparison.differences
     columns = _columns(comparison)
+    sides = latency.of_sides(latencies(comparison, level) if level else [])
     return {
         "comparison": comparison,
         "baseline": comparison.sides[0],
@@ -217,15 +220,14 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "older": sum(tally.runs for tally in comparison.tallies) > len(comparison.runs),
         "level": level,
         "seconds_runs": SECONDS_RUNS,
-        "level_links": [
-            {"level": each, "url": replace(address, level=each.key).url() + "#seconds"} for each in comparison.levels
-        ],
+        "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
         "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
         "accept_url": replace(address, acknowledged=(*address.acknowledged, "hardware")).url(),
         "all_runs_url": replace(address, runs=None).url(),
         "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in comparison.sides],
         "api_query": address.url().partition("?")[2],
-        "chart_data": chart_data(comparison, view),
+        "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
+        "latency": sides,
         **_witnesses(comparison),
         **_picker(address),
     }

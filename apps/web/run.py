@@ -14,6 +14,7 @@ from apps.runs import queries
 from apps.runs.models import Run
 from apps.runs.pending import Pending
 from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
+from apps.web import latency
 from apps.web.addresses import runs_address
 from apps.web.pages import is_partial, render_page
 from apps.web.run_counters import choose
@@ -83,9 +84,11 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         return response
     counters = counters_of(queries.series_index(run_id))
     named = [node for node in run.nodes if node.variables is not None]
+    latencies = latency.of_run(run, queries.distributions([run_id]))
     context = headline | {
+        "latency": latencies,
         "counters": counters,
-        "data": page_data(run, counters, is_live=is_live),
+        "data": page_data(run, counters, is_live=is_live) | {"latency": latencies.chart},
         "others": [one for one in run.measurements if one.metric not in HEADLINES],
         "variables": variables(named),
         "variable_nodes": named,

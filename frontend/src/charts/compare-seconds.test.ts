@@ -16,6 +16,7 @@ const data: CompareData = {
   ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.1], ticks: [1], texts: ["1"] },
   points: [],
   series: { level: "4", apart: false, runs: [] },
+  latency: null,
 };
 
 function answer(run: number, values: (number | null)[]): SeriesAnswer {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { closest, dodged, ends, ratioChart, ratioRows, scalingChart, scalingRows, type CompareData } from "./compare";
+import { closest, dodged, ratioChart, ratioRows, scalingChart, scalingRows, type CompareData } from "./compare";
 import { palette } from "./palette.fixture";
+import { ends } from "./style";
 
 const throughput = {
   key: "client.throughput",
@@ -28,6 +29,7 @@ const data: CompareData = {
     { ...shared, level: "8", threads: 8, side: 1, value: 2000, runs: [{ run: 5, value: 2000 }], ratio: 1.5, low: null, high: null, words: "too few repetitions" },
   ],
   series: { level: "4", apart: false, runs: [] },
+  latency: null,
 };
 
 test("every run is a point and every side's value a line in the side's colour", () => {

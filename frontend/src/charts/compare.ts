@@ -1,7 +1,8 @@
 // The Compare page's charts over load levels, as pure functions of what the server computed.
 import type { Data, Layout } from "plotly.js";
 import type { Cell } from "./csv";
-import { axis, axisTitle, sideColor, type Palette } from "./style";
+import type { LatencyData } from "./latency";
+import { axis, axisTitle, ends, sideColor, type Palette } from "./style";
 
 export interface CompareSide {
   slug: string;
@@ -46,6 +47,8 @@ export interface CompareData {
   ratios: { band: [number, number]; scale: "linear" | "log"; range: [number, number]; ticks: number[]; texts: string[] };
   points: ComparePoint[];
   series: { level: string | null; apart: boolean; runs: SecondsRun[] };
+  /** Of that level, every side's runs together; null: none has a histogram. */
+  latency: LatencyData | null;
 }
 
 export interface SecondsRun {
@@ -74,11 +77,6 @@ function rates(points: ComparePoint[]): (number | null)[] {
 
 function levelText(data: CompareData, point: ComparePoint): string {
   return data.levels.find((level) => level.key === point.level)?.text ?? point.level;
-}
-
-/** Ends of an axis as Plotly wants them: a logarithmic one by its exponents. */
-export function ends(range: [number, number], scale: "linear" | "log"): [number, number] {
-  return scale === "log" ? [Math.log10(range[0]), Math.log10(range[1])] : range;
 }
 
 function threadsAxis(data: CompareData): Partial<Layout> {

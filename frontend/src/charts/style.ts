@@ -44,6 +44,11 @@ export function axis(quantity: string, unit = "", extra: Partial<LayoutAxis> = {
   return { ...extra, title: { text: axisTitle(quantity, unit) + scale } };
 }
 
+/** Ends of an axis as Plotly wants them: a logarithmic one by its exponents. */
+export function ends(range: [number, number], scale: "linear" | "log"): [number, number] {
+  return scale === "log" ? [Math.log10(range[0]), Math.log10(range[1])] : range;
+}
+
 /** Bars of published figures are hatched, so that nobody takes them for measured ones. */
 export function publishedMarker(color: string): Partial<PlotData["marker"]> {
   return {

@@ -7,6 +7,7 @@ import { ratioChart, ratioRows, scalingChart, scalingRows, type CompareData, typ
 import { hasLines, missing, panels, secondsChart, secondsRows, type LoadedRun, type Panel } from "../charts/compare-seconds";
 import { toCsv } from "../charts/csv";
 import { draw, drawWhenVisible, whenVisible } from "../charts/plotly";
+import { mountLatency } from "./latency";
 
 // Requests at a time: a browser has six connections to a server.
 const AT_ONCE = 4;
@@ -119,6 +120,7 @@ async function drawSeconds(data: CompareData, holder: HTMLElement): Promise<void
 if (document.getElementById("compare-data")) {
   const data = pageData<CompareData>("compare-data");
   drawOverThreads(data);
+  if (data.latency) mountLatency(data.latency, `compare-latency-${data.series.level ?? ""}`);
   const holder = document.querySelector<HTMLElement>("[data-seconds]");
   if (holder) whenVisible(holder, () => void drawSeconds(data, holder));
 }

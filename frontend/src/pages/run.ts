@@ -3,9 +3,11 @@ import { readView, writeView } from "../address";
 import { pageData } from "../api/client";
 import { loadSeriesIndex } from "../api/series";
 import type { RunEvent } from "../charts/clock";
+import type { LatencyData } from "../charts/latency";
 import { Panels } from "../charts/panels";
 import { choices, matching, type Choice } from "../charts/picker";
 import { combobox } from "../combobox";
+import { mountLatency } from "./latency";
 
 interface RunData {
   id: number;
@@ -14,6 +16,8 @@ interface RunData {
   whole: [number, number] | null;
   events: RunEvent[];
   counters: string[];
+  /** Null: the run has no histogram. */
+  latency: LatencyData | null;
 }
 
 const REFRESH_MS = 2000;
@@ -63,6 +67,8 @@ function show(metric: string): HTMLElement | undefined {
 
 for (const figure of document.querySelectorAll<HTMLElement>("figure[data-metrics]")) panels.add(figure);
 for (const metric of chosen) show(metric);
+
+if (data.latency) mountLatency(data.latency, `run-${data.id}-latency`);
 
 let index: Promise<Choice[]> | undefined;
 const field = document.querySelector<HTMLInputElement>("#picker");
