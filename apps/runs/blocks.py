@@ -4,6 +4,7 @@ A node's changing series stand compressed in one block, and rows say where: Post
 bytes that were asked for.
 """
 
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -35,6 +36,17 @@ FROM runs_series s
 JOIN catalog_metric m ON m.id = s.metric_id
 LEFT JOIN runs_block b ON b.run_id = s.run_id AND b.node = s.node
 WHERE s.run_id = ANY(%s) AND m.key = ANY(%s) AND s.length > 0
+"""
+# Constants are many and stand in one compressed value: it is unpacked once ("|| '{}'"), and only those asked for leave
+# the database.
+_NODES = """
+SELECT n.run_id, n.number, n.name, n.role, n.samples, n.clock,
+  (SELECT jsonb_object_agg(key, held.constants -> key) FROM unnest(%s::text[]) key WHERE held.constants ? key)
+FROM runs_runnode n
+JOIN runs_run r ON r.id = n.run_id
+CROSS JOIN LATERAL (SELECT n.constants || '{}'::jsonb AS constants OFFSET 0) held
+WHERE n.run_id = ANY(%s) AND r.state = %s
+ORDER BY n.run_id, n.number
 """
 
 
@@ -159,10 +171,9 @@ def read(
 
     A series that cannot be read is in its node's `damaged`, and logged; the others are there. Raises Moved.
     """
-    chosen = RunNode.objects.filter(run_id__in=list(run_ids), run__state=Run.State.SEALED)
+    rows = _all_nodes(run_ids) if keys is None else _nodes(run_ids, keys)
     if names is not None:
-        chosen = chosen.filter(name__in=list(names))
-    rows = list(chosen.order_by("run_id", "number").values_list(*_NODE))
+        rows = [row for row in rows if row[2] in names]
     changing: dict[tuple[int, int], dict[str, Column]] = defaultdict(dict)
     damaged: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
     found_names = {(run_id, number): name for run_id, number, name, *_ in rows}
@@ -181,7 +192,7 @@ def read(
             damaged[place][key] = _damage(run_id, found_names[place], key, error)
     nodes: dict[int, list[SampledNode]] = defaultdict(list)
     for row in rows:
-        nodes[row[0]].append(_node(row, changing[row[:2]], damaged[row[:2]], keys))
+        nodes[row[0]].append(_node(row, changing[row[:2]], damaged[row[:2]]))
     return nodes
 
 
@@ -193,19 +204,16 @@ def require_whole(nodes: Sequence[SampledNode]) -> None:
         raise DamagedSeries(problems[0] + more)
 
 
-_NODE = ("run_id", "number", "name", "role", "samples", "clock", "constants")
+_NodeRow = tuple[int, int, str, str, int, bytes, dict[str, Number]]
 _Slice = tuple[int, int, str, int, bool, bytes | None]
 
 
 def _node(
-    row: tuple[int, int, str, str, int, bytes, dict[str, Number]],
+    row: _NodeRow,
     changing: dict[str, Column],
     damaged: dict[str, str],
-    keys: Collection[str] | None,
 ) -> SampledNode:
     run_id, _, name, role, samples, clock, constants = row
-    if keys is not None:
-        constants = {key: constants[key] for key in keys if key in constants}
     try:
         times = codec.decode_floats(clock) if samples else np.zeros(0)
     except codec.BadBlock as error:
@@ -228,6 +236,20 @@ def _damage(run_id: int, node: str, key: str, error: object) -> str:
     text = f"the stored samples of {key} on {node} in run {run_id} are damaged ({error}): restore them from the archive"
     log.error("%s", text)
     return text
+
+
+def _nodes(run_ids: Sequence[int], keys: Collection[str]) -> list[_NodeRow]:
+    """Of sealed runs, with their constants among `keys`."""
+    with connection.cursor() as cursor:
+        cursor.execute(_NODES, [list(keys), list(run_ids), Run.State.SEALED])
+        return [(*row[:-1], json.loads(row[-1]) if row[-1] else {}) for row in cursor.fetchall()]
+
+
+def _all_nodes(run_ids: Sequence[int]) -> list[_NodeRow]:
+    """The same with all constants."""
+    chosen = RunNode.objects.filter(run_id__in=list(run_ids), run__state=Run.State.SEALED)
+    fields = ("run_id", "number", "name", "role", "samples", "clock", "constants")
+    return list(chosen.order_by("run_id", "number").values_list(*fields))
 
 
 def _slices(run_ids: Sequence[int], keys: Collection[str]) -> list[_Slice]:

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 from tsdownsample import MinMaxDownsampler
 
 Floats = NDArray[np.float64]
-_minmax: Any = MinMaxDownsampler  # of no type
+# Without the checks of what it is given, which take longer than itself.
+_minmax: Any = MinMaxDownsampler
+_downsample = _minmax().mod_single_core.downsample_f64
 
 
 def thin(values: Floats, points: int) -> NDArray[np.intp]:
@@ -35,7 +37,7 @@ def _shape(values: Floats, points: int) -> NDArray[np.intp]:
     if last < points:
         return np.arange(last + 1)
     # At least one stretch; a stretch has two points.
-    picked = _minmax().downsample(np.ascontiguousarray(values), n_out=max(points // 2 - 1, 1) * 2)
+    picked = _downsample(np.ascontiguousarray(values), max(points // 2 - 1, 1) * 2)
     chosen: NDArray[np.intp] = np.empty(len(picked) + 2, np.intp)
     chosen[0], chosen[1:-1], chosen[-1] = 0, picked, last
     return chosen[np.concatenate(([True], chosen[1:] > chosen[:-1]))]
