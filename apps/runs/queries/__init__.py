@@ -15,6 +15,7 @@ from apps.runs.queries.index import SeriesInfo, series_index
 from apps.runs.queries.listing import RunFilter, RunRow, list_runs
 from apps.runs.queries.measured import MeasuredValue, measurements
 from apps.runs.queries.series import SeriesValues, load_series
+from apps.runs.queries.statistics import MetricStatistics, statistics_of
 
 __all__ = [
     "MEASURED_PHASE",
@@ -25,6 +26,7 @@ __all__ = [
     "EventDetail",
     "MeasuredValue",
     "MeasurementDetail",
+    "MetricStatistics",
     "NodeDetail",
     "RunDetail",
     "RunFilter",
@@ -38,4 +40,5 @@ __all__ = [
     "load_series",
     "measurements",
     "series_index",
+    "statistics_of",
 ]
