@@ -150,8 +150,8 @@ def _listed(info: queries.SeriesInfo) -> dict[str, Any]:
         "resource": info.resource,
         "aspect": info.aspect,
         "constant": info.constant,
-        "mean": significant(info.mean),
-        "minimum": significant(info.minimum),
-        "maximum": significant(info.maximum),
-        "resets": info.resets,
+        "mean": significant(info.statistics.mean),
+        "minimum": significant(info.statistics.minimum),
+        "maximum": significant(info.statistics.maximum),
+        "resets": info.statistics.resets,
     }

@@ -17,6 +17,7 @@ from apps.api.formats import encoded
 from apps.api.series_json import described
 from apps.api.series_reading import Absent, Asked, Reading, as_float
 from apps.runs import queries
+from apps.runs.blocks import STATISTICS
 from apps.runs.queries import SeriesValues, describing
 
 WORD = pa.dictionary(pa.int32(), pa.string())
@@ -120,7 +121,8 @@ def statistics(run_id: int, index: Sequence[queries.SeriesInfo]) -> pa.RecordBat
     for name in ("metric", "node", "name", "unit", "direction", "kind", "resource", "aspect"):
         columns[name] = _words([getattr(info, name) for info in index], np.ones(len(index), dtype=np.intp))
     columns["constant"] = pa.array([info.constant for info in index], pa.bool_())
-    for name in ("mean", "minimum", "maximum"):
-        columns[name] = pa.array([getattr(info, name) for info in index], pa.float64())
-    columns["resets"] = pa.array([info.resets for info in index], pa.int64())
+    for prefix, of in (("", "statistics"), ("whole_", "whole")):
+        for name in STATISTICS:
+            kind = pa.int64() if name in ("count", "resets") else pa.float64()
+            columns[prefix + name] = pa.array([getattr(getattr(info, of), name) for info in index], kind)
     return pa.record_batch(columns)

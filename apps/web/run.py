@@ -126,7 +126,7 @@ def missing(pending: Pending) -> str:
 
 def counters_of(index: Sequence[SeriesInfo]) -> Counters:
     changing = {info.metric for info in index if not info.constant}
-    busiest = sorted(index, key=lambda info: info.mean or 0.0, reverse=True)
+    busiest = sorted(index, key=lambda info: info.statistics.mean or 0.0, reverse=True)
     drawn = choose(
         changing=changing,
         constant={info.metric for info in index if info.constant},

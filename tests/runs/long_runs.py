@@ -26,7 +26,11 @@ def a_node(
         for number in range(series)
     }
     return SampledNode(
-        name=name, role="writer", clock=np.arange(samples) + 0.25, changing=changing, constants=constants or {}
+        name=name,
+        role="writer",
+        clock=np.arange(samples, dtype=np.float64) + 0.25,
+        changing=changing,
+        constants=constants or {},
     )
 
 

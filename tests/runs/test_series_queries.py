@@ -201,11 +201,16 @@ def test_the_index_says_what_there_is_live_and_sealed() -> None:
         ("gauge", True),
     }
     questions, most = index[QUESTIONS, "db1"], index[MOST, "db1"]
-    assert (questions.kind, questions.unit, questions.constant, questions.mean) == ("rate", "statements/s", False, 100)
-    assert (most.constant, most.mean, most.maximum) == (True, 7, 7)
-    assert live[QUESTIONS, "db1"].mean == 100
+    assert (questions.kind, questions.unit, questions.constant, questions.statistics.mean) == (
+        "rate",
+        "statements/s",
+        False,
+        100,
+    )
+    assert (most.constant, most.statistics.mean, most.statistics.maximum) == (True, 7, 7)
+    assert live[QUESTIONS, "db1"].statistics.mean == 100
     throughput = index["client.throughput", "client"]
-    assert throughput.mean == pytest.approx(1192.63, rel=0.01)
+    assert throughput.statistics.mean == pytest.approx(1192.63, rel=0.01)
     assert throughput.direction == "higher"
 
 
@@ -214,5 +219,5 @@ def test_statistics_leave_out_what_lies_before_the_measured_phase() -> None:
     run = upload.send(measured_from=5.0, measured_to=20.0)
     ingest.seal(run_id=run.pk)
     (info,) = [info for info in queries.series_index(run.pk) if info.metric == RUNNING]
-    assert info.maximum == 3
+    assert (info.statistics.maximum, info.whole.maximum) == (3, 90)
     assert np.max(one(run, RUNNING).values) == 90

@@ -2,23 +2,31 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from apps.catalog.rules import MetricSpec
-from apps.runs import derivation, summary
+from apps.runs import codec, derivation, summary
+from apps.runs.blocks import STATISTICS
 from apps.runs.codec import Number
 from apps.runs.lines import Line
 from apps.runs.models import Run, RunNode, Series
 from apps.runs.queries import reading
 from apps.runs.queries.describing import described, kind_of, unit_of
-from apps.runs.sampled import SampledNode
-from apps.runs.summary import COUNTER, WHOLE_RUN, Summary
+from apps.runs.sampled import SampledNode, constant_column, covers_interval
+from apps.runs.summary import COUNTER, WHOLE_RUN, Phase, Summary
+
+Floats = NDArray[np.float64]
+# Of a series that never changed they are all the same.
+ALIKE = ("mean", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99", "first", "last")
 
 
 @dataclass(frozen=True)
 class SeriesInfo:
-    """One series that a run has, with its statistics over the measured phase (of a live run: so far).
-
-    None: not observed there. `constant`: it never changed; a counter's rate is then 0.
+    """One series that a run has, with its statistics over the measured phase and the whole run (of a live run both are
+    of what there is so far). `constant`: it never changed; a counter's rate is then 0.
     """
 
     metric: str
@@ -30,10 +38,8 @@ class SeriesInfo:
     aspect: str
     node: str
     constant: bool
-    mean: float | None
-    minimum: float | None
-    maximum: float | None
-    resets: int
+    statistics: Summary
+    whole: Summary
 
 
 @dataclass(frozen=True)
@@ -43,56 +49,87 @@ class _Entry:
     metric: str
     node: str
     statistics: Summary
+    whole: Summary
     still: bool = False
 
 
 def series_index(run_id: int) -> list[SeriesInfo]:
     """Every series of a run, derived ones too, by metric and node. Four queries."""
     live = reading.live([run_id]).get(run_id, [])
-    rows = list(RunNode.objects.filter(run_id=run_id, run__state=Run.State.SEALED))
+    rows = list(RunNode.objects.filter(run_id=run_id, run__state=Run.State.SEALED).select_related("run"))
     names = {row.number: row.name for row in rows}
     entries = [entry for entry in _stored(run_id, names) if entry.node]
-    constants = [(row.name, key, value) for row in rows for key, value in row.constants.items()]
     if rows:
         live = []
     derived = {node.name: derivation.columns(node) for node in live}
-    constants += [(node.name, key, value) for node in live for key, value in node.constants.items()]
-    keys = {entry.metric for entry in entries} | {key for _, key, _ in constants}
+    constants = {row.name: row.constants for row in rows} | {node.name: node.constants for node in live}
+    keys = {entry.metric for entry in entries} | {key for held in constants.values() for key in held}
     keys |= {key for node in live for key in (*node.changing, *derived[node.name])}
     known = described(keys)
     for node in live:
         entries += _of_live(node, known, derived[node.name])
-    entries += [_Entry(key, node, _constant(known[key], value), still=True) for node, key, value in constants]
+        entries += _constants(node.name, node.constants, known, node.clock, WHOLE_RUN)
+    for row in rows:
+        entries += _constants(row.name, row.constants, known, _clock(row), _measured(row.run))
     found = [_info(known[entry.metric], entry) for entry in entries]
     return sorted(found, key=lambda info: (info.metric, info.node))
 
 
 def _stored(run_id: int, names: Mapping[int, str]) -> Iterator[_Entry]:
     """Those that changed, and the derived ones."""
-    rows = Series.objects.filter(run_id=run_id).values_list(
-        *("node", "metric__key", "length", "count", "mean", "minimum", "maximum", "resets"),
-        *("whole_minimum", "whole_maximum"),
-    )
-    for node, key, length, count, mean, minimum, maximum, resets, lowest, highest in rows:
-        statistics = Summary(count=count, mean=mean, minimum=minimum, maximum=maximum, resets=resets)
+    whole = [f"whole_{name}" for name in STATISTICS]
+    rows = Series.objects.filter(run_id=run_id).values_list("node", "metric__key", "length", *STATISTICS, *whole)
+    for node, key, length, *values in rows:
+        measured, throughout = Summary(*values[: len(STATISTICS)]), Summary(*values[len(STATISTICS) :])
         # Where samples are stored, they changed.
-        yield _Entry(key, names.get(node, ""), statistics, still=not length and lowest == highest)
+        still = not length and throughout.minimum == throughout.maximum
+        yield _Entry(key, names.get(node, ""), measured, throughout, still=still)
 
 
 def _of_live(node: SampledNode, known: Mapping[str, MetricSpec], derived: Mapping[str, Line]) -> Iterator[_Entry]:
     for key, column in node.changing.items():
-        yield _Entry(key, node.name, summary.of_series(known[key], node.clock, column, WHOLE_RUN))
+        so_far = summary.of_series(known[key], node.clock, column, WHOLE_RUN)
+        yield _Entry(key, node.name, so_far, so_far)
     for key, line in derived.items():
-        (statistics,) = derivation.statistics(line, (WHOLE_RUN,))
-        yield _Entry(key, node.name, statistics, still=statistics.minimum == statistics.maximum)
+        (so_far,) = derivation.statistics(line, (WHOLE_RUN,))
+        yield _Entry(key, node.name, so_far, so_far, still=so_far.minimum == so_far.maximum)
 
 
-def _constant(metric: MetricSpec, value: Number) -> Summary:
-    """Of a series that never changed."""
-    if value is None:
+def _constants(
+    node: str, constants: Mapping[str, Number], known: Mapping[str, MetricSpec], clock: Floats, phase: Phase
+) -> Iterator[_Entry]:
+    """Of the series that never changed. How many values there are depends on what covers an interval alone."""
+    ones = constant_column(1, len(clock))
+    counts: dict[tuple[bool, bool], list[int]] = {}
+    for key, value in constants.items():
+        metric = known[key]
+        sort = metric.kind == COUNTER, covers_interval(key)
+        if sort not in counts:
+            counts[sort] = [one.count for one in summary.of_phases(metric, clock, ones, (phase, WHOLE_RUN))]
+        measured, throughout = (_constant(metric, value, count) for count in counts[sort])
+        yield _Entry(key, node, measured, throughout, still=True)
+
+
+def _constant(metric: MetricSpec, value: Number, count: int) -> Summary:
+    if value is None or not count:
         return Summary(count=0)
     level = 0.0 if metric.kind == COUNTER else float(value)
-    return Summary(count=1, mean=level, minimum=level, maximum=level)
+    alike: dict[str, Any] = dict.fromkeys(ALIKE, level)
+    return Summary(count=count, stddev=0.0, increase=0.0 if metric.kind == COUNTER else None, **alike)
+
+
+def _clock(row: RunNode) -> Floats:
+    """Empty when it is damaged, as its samples then are."""
+    try:
+        return codec.decode_floats(row.clock) if row.samples else np.zeros(0)
+    except codec.BadBlock:
+        return np.zeros(0)
+
+
+def _measured(run: Run) -> Phase:
+    if run.measured_from is None or run.measured_to is None:
+        return WHOLE_RUN
+    return Phase(run.measured_from, run.measured_to)
 
 
 def _info(metric: MetricSpec, entry: _Entry) -> SeriesInfo:
@@ -106,8 +143,6 @@ def _info(metric: MetricSpec, entry: _Entry) -> SeriesInfo:
         aspect=metric.aspect,
         node=entry.node,
         constant=entry.still,
-        mean=entry.statistics.mean,
-        minimum=entry.statistics.minimum,
-        maximum=entry.statistics.maximum,
-        resets=entry.statistics.resets,
+        statistics=entry.statistics,
+        whole=entry.whole,
     )
