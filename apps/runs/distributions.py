@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate, pairwise
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Protocol
 
 # Those that are told of a distribution.
@@ -163,6 +163,7 @@ class HdrGrid:
 SYSBENCH = SysbenchGrid()
 
 
+@lru_cache
 def grid_of(text: str) -> Grid:
     """The grid with this id. Raises UnknownGrid."""
     kind, *parts = text.split(":")
@@ -213,7 +214,7 @@ class Distribution:
             raise ValueError(f"{len(self.buckets)} buckets with {len(self.counts)} counts")
         if self.buckets[0] < 0 or self.buckets[-1] >= self.grid.size or min(self.counts) < 1:
             raise ValueError(f"a bucket outside the grid {self.grid.id}, or one without a count")
-        if any(after <= before for before, after in pairwise(self.buckets)):
+        if tuple(sorted(set(self.buckets))) != self.buckets:
             raise ValueError("buckets do not rise")
 
     @cached_property
