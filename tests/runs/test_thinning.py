@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -66,3 +68,17 @@ def test_every_gap_and_both_extremes_survive(values: list[float], points: int) -
 def test_even_a_few_points_hold_the_extremes(points: int) -> None:
     values = [0.0] * 50 + [5.0] + [0.0] * 50 + [-5.0] + [0.0] * 50
     assert {5.0, -5.0} <= set(thinned(values, points)[1])
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=30, max_size=400), st.integers(4, 60))
+def test_the_lowest_and_highest_of_every_stretch_are_kept(values: list[float], points: int) -> None:
+    array = np.array(values)
+    chosen = set(thin(array, points).tolist())
+    if len(values) <= points:
+        return
+    stretches = points // 2 - 1
+    edges = [0, *(int((len(values) - 1) / stretches * place) + 1 for place in range(1, stretches)), len(values)]
+    for start, end in pairwise(edges):
+        kept = array[sorted(place for place in chosen if start <= place < end)]
+        assert (kept.min(), kept.max()) == (array[start:end].min(), array[start:end].max())
+    assert len(chosen) <= max(points, 4)

@@ -1,0 +1,142 @@
+"""Values of several nodes on one clock: totals are kept, gaps stay gaps, and who is not there is not counted."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from apps.catalog.metrics import CURATED
+from apps.runs import codec, lines
+from apps.runs.lines import Line
+
+Floats = NDArray[np.float64]
+QUESTIONS, RUNNING = CURATED["mysql.status.Questions"], CURATED["mysql.status.Threads_running"]
+
+
+def rates(clock: list[float], totals: list[codec.Number]) -> Line:
+    return lines.of_column(QUESTIONS, np.array(clock), codec.column(totals))
+
+
+def gauge(clock: list[float], values: list[codec.Number]) -> Line:
+    return lines.of_column(RUNNING, np.array(clock), codec.column(values))
+
+
+def shown(line: Line) -> str:
+    return repr(line.values.round(6).tolist())
+
+
+def test_nodes_on_one_clock_are_added_second_by_second() -> None:
+    found = lines.over_nodes([rates([0, 1, 2], [0, 5, 6]), rates([0, 1, 2], [10, 20, 40])], "sum")
+    assert (found.at.tolist(), shown(found)) == ([1, 2], "[15.0, 21.0]")
+    assert found.parts is not None
+    assert found.parts.tolist() == [2, 2]
+    mean = lines.over_nodes([rates([0, 1, 2], [0, 5, 6]), rates([0, 1, 2], [10, 20, 40])], "mean")
+    assert shown(mean) == "[7.5, 10.5]"
+
+
+def test_a_rate_is_held_over_its_interval_on_the_common_clock() -> None:
+    own = rates([0, 1, 2, 3], [0, 0, 0, 0])
+    other = rates([0.5, 1.5, 2.5], [0, 10, 40])
+    # From 1 to 2: half a second at 10/s, half at 30/s.
+    assert shown(lines.over_nodes([own, other], "sum")) == "[10.0, 20.0, 30.0]"
+
+
+def test_a_gauge_is_taken_from_the_nearest_sample() -> None:
+    found = lines.over_nodes([gauge([0, 1, 2], [1, 1, 1]), gauge([0.3, 1.3], [10, 20])], "sum")
+    assert shown(found) == "[11.0, 21.0, 21.0]"
+
+
+def test_a_node_that_joins_late_or_leaves_is_not_counted_before_and_after() -> None:
+    found = lines.over_nodes(
+        [rates([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5]), rates([2, 3, 4], [0, 10, 20])],
+        "sum",
+    )
+    assert shown(found) == "[1.0, 1.0, 11.0, 11.0, 1.0]"
+    assert found.parts is not None
+    assert found.parts.tolist() == [1, 1, 2, 2, 1]
+
+
+def test_a_gap_of_one_node_is_a_gap_of_the_sum() -> None:
+    clock: list[float] = [0, 1, 2, 3, 4]
+    found = lines.over_nodes([rates(clock, [0, 1, 2, 3, 4]), rates(clock, [0, 1, None, 3, 4])], "sum")
+    # The rate to the third second is that since the first: it was observed.
+    assert shown(found) == "[2.0, nan, 2.0, 2.0]"
+    found = lines.over_nodes(
+        [gauge(clock, [1, 1, 1, 1, 1]), gauge([0.2, 1.2, 2.2, 3.2, 4.2], [1, 1, None, 1, 1])], "sum"
+    )
+    assert shown(found) == "[2.0, 2.0, nan, 2.0, 2.0]"
+
+
+def test_a_node_that_was_not_sampled_for_long_leaves_a_gap_in_the_sum_of_gauges() -> None:
+    clock = [float(t) for t in range(10)]
+    found = lines.over_nodes([gauge(clock, [1] * 10), gauge([0, 1, 2, 7, 8, 9], [1] * 6)], "sum")
+    assert shown(found) == "[2.0, 2.0, 2.0, 2.0, nan, nan, 2.0, 2.0, 2.0, 2.0]"
+
+
+def test_a_reset_of_one_node_is_a_reset_of_the_sum_and_no_rate() -> None:
+    clock: list[float] = [0, 1, 2]
+    found = lines.over_nodes([rates(clock, [5, 9, 1]), rates(clock, [0, 1, 2])], "sum")
+    # The last interval of the one that fell is not known: it took no part in it.
+    assert (found.resets, shown(found)) == ((2.0,), "[5.0, 1.0]")
+    found = lines.over_nodes([rates([*clock, 3], [5, 9, 1, 2]), rates([*clock, 3], [0, 1, 2, 3])], "sum")
+    assert (found.resets, shown(found)) == ((2.0,), "[5.0, nan, 2.0]")
+
+
+def test_a_node_that_never_was_observed_is_not_counted() -> None:
+    found = lines.over_nodes([gauge([0, 1], [1, 2]), gauge([0.1, 1.1], [None, None])], "mean")
+    assert shown(found) == "[1.0, 2.0]"
+
+
+@st.composite
+def clocks(draw: st.DrawFn) -> Floats:
+    steps = draw(st.lists(st.floats(0.05, 3), min_size=3, max_size=30))
+    return float(draw(st.floats(0, 5))) + np.concatenate(([0.0], np.cumsum(steps)))
+
+
+@st.composite
+def counted(draw: st.DrawFn) -> tuple[Floats, Floats]:
+    clock = draw(clocks())
+    steps = draw(st.lists(st.integers(0, 1000), min_size=len(clock), max_size=len(clock)))
+    return clock, np.cumsum(steps).astype(np.float64)
+
+
+def total_at(clock: Floats, totals: Floats, t: float) -> float:
+    """A counter between its samples: by hand, along the straight line."""
+    for before, after, low, high in zip(clock, clock[1:], totals, totals[1:], strict=False):
+        if before <= t <= after:
+            return float(low + (high - low) * (t - before) / (after - before))
+    return float(totals[0] if t < clock[0] else totals[-1])
+
+
+@given(st.lists(counted(), min_size=2, max_size=4))
+def test_sums_of_rates_agree_with_brute_force(nodes: list[tuple[Floats, Floats]]) -> None:
+    found = lines.over_nodes([rates(clock.tolist(), totals.astype(int).tolist()) for clock, totals in nodes], "sum")
+    assert found.since is not None
+    for since, at, value in zip(found.since, found.at, found.values, strict=True):
+        expected, parts = 0.0, 0
+        for clock, totals in nodes:
+            start, end = max(since, clock[0]), min(at, clock[-1])
+            if end - start > lines.INSTANT:
+                expected += (total_at(clock, totals, end) - total_at(clock, totals, start)) / (end - start)
+                parts += 1
+        if parts:
+            assert value == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@given(st.lists(counted(), min_size=2, max_size=4))
+def test_the_common_clock_rises_and_spans_all_but_edges(nodes: list[tuple[Floats, Floats]]) -> None:
+    each = [clock for clock, _ in nodes]
+    common = lines.common_clock(each)
+    assert (np.diff(common) > 0).all()
+    longest = max(each, key=len)
+    assert set(longest.tolist()) <= set(common.tolist())
+    for clock in each:
+        assert common[-1] >= clock[-1] - lines.step(clock) - 1e-9
+        assert common[0] <= clock[0] + lines.step(clock) + 1e-9
+
+
+@given(counted())
+def test_one_node_over_nodes_is_itself(node: tuple[Floats, Floats]) -> None:
+    own = rates(node[0].tolist(), node[1].astype(int).tolist())
+    assert lines.over_nodes([own], "sum") is own
