@@ -198,7 +198,6 @@ class EndRun(AgentView):
 
 def _stored(run: Run, new: bool) -> Response:
     """The last missing piece may come after the end: then the run can be sealed."""
-    run.refresh_from_db(fields=["state"])
     if run.state == Run.State.ENDED:
         _seal_after_commit(run)
     return Response({"run": run.pk}, status=201 if new else 200)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.catalog import services as catalog
@@ -15,7 +14,7 @@ from workers import wire
 # Agents ask for work every few seconds; whoever was silent this long gets no new job.
 AGENT_ALIVE_FOR = timedelta(seconds=30)
 # An agent speaks several times a second while it uploads: that must not cost a write each.
-SEEN_WRITTEN_EVERY = timedelta(seconds=2)
+SEEN_WRITTEN_EVERY = timedelta(seconds=10)
 
 
 def register_agent(*, name: str) -> tuple[Agent, str]:
@@ -64,10 +63,9 @@ def _refused_name(message: str, remedy: str) -> Invalid:
 def agent_of_secret(*, secret: str, now: datetime) -> Agent | None:
     """Who has this secret, noted as seen; None when nobody has it or it was revoked."""
     agent = Agent.objects.filter(digest=digest_of(secret), revoked_at=None).first()
-    if agent is not None:
-        stale = Q(last_seen_at=None) | Q(last_seen_at__lt=now - SEEN_WRITTEN_EVERY)
-        if Agent.objects.filter(stale, pk=agent.pk).update(last_seen_at=now):
-            agent.last_seen_at = now
+    if agent is not None and (agent.last_seen_at is None or agent.last_seen_at < now - SEEN_WRITTEN_EVERY):
+        Agent.objects.filter(pk=agent.pk).update(last_seen_at=now)
+        agent.last_seen_at = now
     return agent
 
 

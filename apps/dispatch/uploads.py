@@ -23,6 +23,13 @@ SILENT_AT_MOST = timedelta(hours=24)
 AGENT_SPEAKS_EVERY = timedelta(minutes=2)
 
 
+# What shows whose run it is: every batch asks for it.
+_PROVING = (
+    *("uid", "state", "load_level__threads", "load_level__rate", "job_run__attempt", "job_run__job__state"),
+    *("job_run__job__campaign__created_at",),
+)
+
+
 class NoSuchRun(Exception):
     """No run of this agent has this uid."""
 
@@ -60,7 +67,7 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
 
 def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
     """The opened run, if it is this agent's; its attempt gets the lease back if that had run out. Raises NoSuchRun."""
-    runs = Run.objects.select_related("job_run__job__campaign", "load_level")
+    runs = Run.objects.select_related("job_run__job__campaign", "load_level").only(*_PROVING)
     run = runs.filter(uid=uid, job_run__isnull=False).first()
     if run is None:
         raise NoSuchRun(f"no run {uid} was opened: open it first, by a PUT to its own address")

@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count, Max
+from django.utils import timezone
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.canonical import canonical_hash
@@ -101,30 +102,57 @@ def open_run(
     return run
 
 
+# One statement, since agents send batches all the time. The lock keeps a batch from slipping in behind a seal; what the
+# run is, is read after the wait for it.
+_STORE_BATCH = """
+WITH run AS (SELECT id, state, batches_expected FROM runs_run WHERE id = %(run)s FOR NO KEY UPDATE),
+stored AS (
+  INSERT INTO runs_batch (run_id, sequence, checksum, payload, received_at)
+  SELECT id, %(sequence)s, %(checksum)s, %(payload)s, %(now)s FROM run
+  WHERE state <> 'sealed' AND %(sequence)s < coalesce(batches_expected, 2147483648)
+  ON CONFLICT (run_id, sequence) DO NOTHING RETURNING id
+)
+SELECT state, batches_expected, EXISTS (SELECT FROM stored) FROM run
+"""
+
+
 @transaction.atomic
 def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> bool:
-    """Stores a batch as it came. False: a resend of one that is already held. Raises Refused."""
+    """Stores a batch as it came. False: a resend of one that is already held. `run.state` is then what it was under the
+    lock. Raises Refused."""
     _require(len(payload) <= MAX_BATCH, "payload", f"has {len(payload)} bytes; a batch has at most {MAX_BATCH}")
     _require(0 <= sequence < 2**31, "sequence", "must be a whole number from 0")
     _require(wire.checksum(payload) == checksum, "checksum", "is not the SHA-256 of what arrived: send it again")
-    # The lock keeps a batch from slipping in behind a seal.
-    run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    batch: dict[str, Any] = {
+        "run": run.pk,
+        "sequence": sequence,
+        "checksum": checksum,
+        "payload": payload,
+        "now": timezone.now(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_STORE_BATCH, batch)
+        found = cursor.fetchone()
+    if found is None:
+        raise Run.DoesNotExist(f"run {run.pk} was deleted")
+    run.state, expected, stored = found
+    if stored:
+        if run.state == Run.State.ENDED:
+            pending.begin_again(run)
+        return True
     known = Batch.objects.filter(run=run, sequence=sequence).values_list("checksum", flat=True).first()
     if known is not None:
         _require(known == checksum, "checksum", f"batch {sequence} of run {run.uid} is held with other content")
-        return False
-    if run.batches_expected is not None and sequence >= run.batches_expected:
-        raise Refused("sequence", f"run {run.uid} ended with {run.batches_expected} batches, numbered from 0")
-    if run.state == Run.State.SEALED:
-        return False
-    Batch.objects.create(run=run, sequence=sequence, checksum=checksum, payload=payload)
-    if run.state == Run.State.ENDED:
-        pending.begin_again(run)
-    return True
+    elif expected is not None and sequence >= expected:
+        raise Refused("sequence", f"run {run.uid} ended with {expected} batches, numbered from 0")
+    return False
 
 
 def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_type: str = "text/plain") -> bool:
-    """Stores a raw file. False: a resend of one that is already held. Raises Refused, or OSError when storage fails."""
+    """Stores a raw file. False: a resend of one that is already held. `run.state` is then what it was under the lock.
+
+    Raises Refused, or OSError when storage fails.
+    """
     _require(bool(ARTIFACT_NAME.match(name)), "name", "must be 1 to 120 letters, digits, dots, dashes or underscores")
     _require(name != RAW_BATCHES, "name", f"{RAW_BATCHES} is the server's own: choose another")
     _require(len(content) <= MAX_ARTIFACT, "content", f"has {len(content)} bytes; a file has at most {MAX_ARTIFACT}")
@@ -136,13 +164,14 @@ def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_t
     )
     storage.keep(content)
     with transaction.atomic():
-        run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        run.state = locked.state
         known = Artifact.objects.filter(run=run, name=name).values_list("sha256", flat=True).first()
         if known is not None:
             _require(known == sha256, "sha256", f"artifact {name} of run {run.uid} is held with other content")
             return False
         _require(run.state != Run.State.SEALED, "name", f"run {run.uid} is complete and takes no artifact any more")
-        announced = {entry["name"]: entry["sha256"] for entry in run.artifacts_expected}
+        announced = {entry["name"]: entry["sha256"] for entry in locked.artifacts_expected}
         contradicts = name in announced and announced[name] != sha256
         _require(not contradicts, "sha256", f"the end of run {run.uid} announced {name} with other content")
         Artifact.objects.create(run=run, name=name, sha256=sha256, size=len(content), media_type=media_type)
