@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from django.db.models import F
+import numpy as np
+from django.db.models import F, Model
 
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
-from apps.runs import ingest
+from apps.runs import codec, ingest
+from apps.runs.codec import Column
 from apps.runs.models import (
     ArchivedRun,
     Artifact,
@@ -22,15 +24,15 @@ from tests.builders import a_metric
 from tests.runs.uploads import Samples, an_open_run, an_upload
 from workers import wire
 
-# A restart, a second without an answer, integers beyond 2^53 and 2^63, decimals, equal increments, a node that joins
-# late, and a constant that no float holds.
+# A restart, a second without an answer, integers beyond 2^53, decimals, equal increments, a node that joins late, and a
+# constant that no float holds.
+LARGE = "mysql.status.Bytes_sent"
 NODES: dict[str, Samples] = {
     "db1": [
         (
             0.013 + t,
             {
                 "mysql.status.Questions": None if t == 7 else 2**60 + 7 * t if t < 12 else t,
-                "mysql.status.Bytes_sent": 2**63 + 5 * t,
                 "mysql.status.Com_commit": 1_000 + 3 * t,
                 "mysql.status.Handler_commit": 77_000 + 3 * t,
                 "mysql.status.Binlog_snapshot_position": 2**62 + 1,
@@ -70,8 +72,26 @@ def a_full_run(**fields: Any) -> Run:
         parser="sysbench",
         parser_version="1",
     )
+    _add_beyond_2_to_the_63(run)
     run.refresh_from_db()
     return run
+
+
+def _add_beyond_2_to_the_63(run: Run) -> None:
+    """The series LARGE on db2: agents round such counters, other sources need not."""
+    values = np.arange(11, dtype=np.uint64) * np.uint64(5) + np.uint64(2**63)
+    encoded = codec.encode(Column(values=values, observed=values != values[4]))
+    block = Block.objects.get(run=run, node=2)
+    data = bytes(block.data or b"")
+    Block.objects.filter(run=run, node=2).update(data=data + encoded.data, size=len(data) + len(encoded.data))
+    Series.objects.create(
+        run=run,
+        metric=a_metric(LARGE, kind="counter", unit="bytes"),
+        node=2,
+        base=encoded.base,
+        offset=len(data),
+        length=len(encoded.data),
+    )
 
 
 def held(run: Run) -> dict[str, list[dict[str, Any]]]:
@@ -113,7 +133,7 @@ def _told(of: str, row: dict[str, Any]) -> dict[str, Any]:
 
 def forget_everything() -> None:
     """As an empty database, but for its schema."""
-    for model in (ArchivedRun, Measurement, Distribution, Run, System, Workload, Release, Platform, Metric):
-        model.objects.all().delete()
-    for model in (HardwareClass, LoadLevel, Configuration):
-        model.objects.all().delete()
+    of_runs: list[type[Model]] = [ArchivedRun, Measurement, Distribution, Run, System, Workload, Release, Platform]
+    shared: list[type[Model]] = [Metric, HardwareClass, LoadLevel, Configuration]
+    for model in of_runs + shared:
+        model._default_manager.all().delete()

@@ -106,24 +106,23 @@ class Killed(BaseException):
 def test_an_attempt_killed_between_two_files_is_gone_on_with(
     folder: Path, monkeypatch: pytest.MonkeyPatch, survivors: int
 ) -> None:
-    run, written = a_full_run(), []
-    write = store._write
+    run, written, write = a_full_run(), list[str](), store._write
+    room = survivors
 
-    def counted(*arguments: Any) -> None:
-        if len(written) == survivors:
+    def counted(place: Storage, path: str, source: Any) -> None:
+        if len(written) == room:
             raise Killed
-        written.append(arguments)
-        write(*arguments)
+        written.append(path)
+        write(place, path, source)
 
     monkeypatch.setattr(store, "_write", counted)
     with pytest.raises(Killed):
         archive.archive(run_id=run.pk, now=NOW)
     assert not ArchivedRun.objects.exists()
     assert not list(folder.glob("manifests/**/*.json")), "a manifest says that all is there"
-    monkeypatch.setattr(store, "_write", lambda *arguments: (written.append(arguments), write(*arguments)))
+    room = 10
     archived(run)
-    paths = [path for _, path, _ in written]
-    assert len(paths) == len(set(paths)) == 10, "no file is written twice"
+    assert len(written) == len(set(written)) == 10, "no file is written twice"
     before = held(run)
     forget_everything()
     restored(archive.archive_storage())

@@ -1,6 +1,7 @@
 """Files of the archive: written so that a half one is never seen, read back after writing, and read by their hash."""
 
 import hashlib
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from django.core.files.base import File
 from django.core.files.storage import Storage, storages
 
 from apps.core.stores import store_at
+
+log = logging.getLogger(__name__)
 
 ALIAS = "archive"
 _CHUNK = 1024 * 1024
@@ -145,7 +148,9 @@ def _answers(path: str) -> Iterator[None]:
     try:
         yield
     except (OSError, BotoCoreError, ClientError) as error:
-        raise Unreachable(f"{path}: the archive does not answer ({error}); try again when it does") from error
+        # Readers see the sentence, and need not know the address.
+        log.warning("archive, %s: %s", path, error)
+        raise Unreachable(f"the archive does not answer, or has no room, for {path}: try again when it does") from error
 
 
 def _digest(source: "BinaryIO | File[bytes]", copy: BinaryIO | None = None) -> tuple[str, int]:

@@ -102,7 +102,7 @@ def _written(storage: Storage, run: Run) -> Manifest:
     files = []
     for table, batches in content.batches(run).items():
         with tempfile.TemporaryFile() as local:
-            rows = _write_table(local, table, batches)
+            rows = write_table(local, table, batches)
             if not rows:
                 continue
             if table == "series":
@@ -132,7 +132,7 @@ def _put_artifact(storage: Storage, artifact: Artifact) -> ArtifactFile:
     return ArtifactFile(name=artifact.name, path=stored.path, sha256=stored.sha256, size=stored.size)
 
 
-def _write_table(local: BinaryIO, table: str, batches: Iterable[pa.RecordBatch]) -> int:
+def write_table(local: BinaryIO, table: str, batches: Iterable[pa.RecordBatch]) -> int:
     """Rows written to `local`. One row group for each batch."""
     schema, rows = tables.SCHEMAS[table], 0
     encoded = {path: name for path, name in _ENCODINGS.items() if path.partition(".")[0] in schema.names}
