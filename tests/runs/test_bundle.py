@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from apps.catalog.models import System
 from apps.runs import ingest
 from apps.runs.bundle import MalformedBundle, read_bundle, write_bundle
-from apps.runs.models import Artifact, Event, Measurement, Run, RunNode, Series
+from apps.runs.models import Artifact, Distribution, Event, Measurement, Run, RunNode, Series
 from tests.runs.uploads import Samples, an_open_run, an_upload
 from workers import wire
 
@@ -56,6 +56,7 @@ def content(run: Run) -> dict[str, Any]:
 
 def forget(run: Run) -> None:
     Measurement.objects.filter(run=run).delete()
+    Distribution.objects.filter(run=run).delete()
     system = run.system
     run.delete()
     system.delete()

@@ -24,7 +24,7 @@ def kept(run: Run) -> dict[str, Any]:
     """All but when it was sealed."""
     found = everything(run)
     del found["run"]["sealed_at"]
-    for row in (*found["events"], *found["measurements"]):
+    for row in (*found["events"], *found["measurements"], *found["distributions"]):
         del row["id"]
     return found
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.runs import blocks, ingest
 from apps.runs.codec import Column
-from apps.runs.models import Block, Event, Measurement, Run, RunNode, Series
+from apps.runs.models import Block, Distribution, Event, Measurement, Run, RunNode, Series
 from tests.builders import START, a_load_level, a_system, a_workload
 from workers import wire
 from workers.wire import BatchEncoder, EventMessage, Number
@@ -167,5 +167,6 @@ def everything(run: Run) -> dict[str, Any]:
         ],
         "series": list(Series.objects.filter(run=run).order_by("metric_id", "node").values()),
         "measurements": list(Measurement.objects.filter(run=run).order_by("metric_id").values()),
+        "distributions": list(Distribution.objects.filter(run=run).order_by("metric_id").values()),
         "events": list(Event.objects.filter(run=run).order_by("starts_at", "label").values()),
     }
