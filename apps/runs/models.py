@@ -88,8 +88,29 @@ class Run(models.Model):
         ordering = ["-started_at", "-id"]
         indexes = [
             models.Index(fields=["system", "workload", "load_level", "-started_at"], name="run_by_side"),
-            models.Index(fields=["workload", "load_level"], name="run_by_workload"),
+            # What counts in a comparison and what does not, place by place, the newest first: apps.runs.queries.places.
+            models.Index(
+                *(F("system"), F("workload"), F("load_level"), F("provenance"), F("started_at").desc(), F("id").desc()),
+                condition=Q(state="sealed", outcome="succeeded"),
+                name="run_counted",
+            ),
+            models.Index(
+                *(F("system"), F("workload"), F("load_level"), F("state"), F("outcome")),
+                *(F("started_at").desc(), F("id").desc()),
+                condition=~Q(state="sealed", outcome="succeeded"),
+                name="run_left_out",
+            ),
+            # The list of runs, newest first: all, of a system, of a workload, of those that do not count.
             models.Index(F("started_at").desc(), F("id").desc(), name="run_newest"),
+            models.Index(F("system"), F("started_at").desc(), F("id").desc(), name="run_newest_of_system"),
+            models.Index(F("workload"), F("started_at").desc(), F("id").desc(), name="run_newest_of_workload"),
+            models.Index(
+                *(F("outcome"), F("started_at").desc(), F("id").desc()),
+                condition=~Q(state="sealed", outcome="succeeded"),
+                name="run_newest_left_out",
+            ),
+            models.Index(F("provenance"), F("started_at").desc(), F("id").desc(), name="run_newest_of_origin"),
+            models.Index(fields=["server_version"], name="run_by_server_version"),
             models.Index(fields=["state"], condition=~Q(state="sealed"), name="run_unsealed"),
             GinIndex(fields=["tags"], name="run_by_tag"),
         ]
