@@ -27,6 +27,10 @@ class Side:
     runs: int
     origins: tuple[str, ...]
 
+    @property
+    def from_agents_only(self) -> bool:
+        return set(self.origins) <= {"agent"}
+
 
 @dataclass(frozen=True)
 class ComparedWorkload:

@@ -7,7 +7,7 @@
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
 {% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
-{% origin "published" %}        mark: published, example, submitted, agent
+{% origin "published" %}        mark: published, example, submitted, agent, rig
 {% verdict "better" %}          word with its sign; {% verdict word direction="lower" %}
 """
 
@@ -40,6 +40,7 @@ ORIGINS = {
     "example": ("example", "Shipped with the product as an example"),
     "submitted": ("submitted", "Submitted through the API; the tool's raw output is kept"),
     "agent": ("agent", "Measured by an agent beside the database"),
+    "rig": ("made up", "Made up by the scale rig to try this installation; nothing was measured"),
 }
 
 
