@@ -20,7 +20,7 @@ from django.db import transaction
 
 from apps.catalog.models import HardwareClass, System
 from apps.catalog.services import InvalidParameters, load_level_for, register_system, workload_for
-from apps.runs import blocks, ingest, storage
+from apps.runs import archive, blocks, ingest, storage
 from apps.runs.models import Event, Run
 from apps.runs.sampled import CLIENT, INTERVAL_LINE, SampledNode
 from apps.runs.sealing import RAW_BATCHES, kept, output_name
@@ -67,7 +67,10 @@ class BundledRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_bundle(*, runs: Sequence[int], path: Path) -> int:
-    """Writes the sealed runs among `runs` and returns how many. Raises Run.DoesNotExist, storage.DamagedArtifact."""
+    """Writes the sealed runs among `runs` and returns how many; moved samples are fetched from the archive.
+
+    Raises Run.DoesNotExist, storage.DamagedArtifact, blocks.DamagedSeries, archive.ArchiveTrouble.
+    """
     found = list(
         Run.objects.filter(pk__in=runs, state=Run.State.SEALED)
         .select_related("system__release__platform", "system__hardware_class", "workload", "load_level")
@@ -184,7 +187,7 @@ def _bundled(run: Run, batches: int) -> BundledRun:
 
 def _batches(run: Run, output: bytes) -> Iterator[tuple[int, bytes]]:
     encoder = wire.BatchEncoder(run=str(run.uid))
-    nodes = blocks.read([run.pk]).get(run.pk, [])
+    nodes = archive.with_samples(lambda: blocks.read([run.pk])).get(run.pk, [])
     blocks.require_whole(nodes)
     client = next((node for node in nodes if node.name == CLIENT and len(node.clock)), None)
     if client is not None:

@@ -1,20 +1,25 @@
 """The archive: what comes back is what the warehouse held, to the bit, whatever interrupts it."""
 
+import io
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.conf import settings
 from django.core.files.storage import Storage, default_storage
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
 from django.test.utils import override_settings
 from django.utils import timezone
 
 from apps.core.stores import store_at
-from apps.runs import archive, blocks, codec, queries, sealing, storage
+from apps.runs import archive, blocks, bundle, codec, queries, sealing, storage
 from apps.runs.archive import store
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Block, Run, Series
 from tests.builders import a_run
@@ -388,3 +393,60 @@ def test_a_moved_run_is_verified_when_it_is_archived_again(folder: Path) -> None
     path.unlink()
     with pytest.raises(archive.Damaged):
         archive.archive(run_id=run.pk, now=NOW)
+
+
+def test_a_moved_run_can_be_exported_and_sealed_again(folder: Path, tmp_path: Path) -> None:
+    run = a_full_run()
+    moved(run)
+    assert bundle.write_bundle(runs=[run.pk], path=tmp_path / "runs.zip") == 1
+    moved(run)
+    call_command("reseal", str(run.pk), stdout=io.StringIO())
+    assert archive.due(now=NOW, limit=5) == [run.pk]
+    assert blocks.read([run.pk])[run.pk]
+
+
+def test_damaged_samples_are_replaced_by_the_archives(folder: Path) -> None:
+    run = a_full_run()
+    before = held(run)
+    archived(run)
+    Block.objects.filter(run=run, node=1).update(data=b"x" * 500)
+    assert any(node.damaged for node in blocks.read([run.pk])[run.pk])
+    call_command("fetch_runs", str(run.pk), stdout=io.StringIO())
+    assert held(run) == before
+    with pytest.raises(CommandError, match="not in the archive"):
+        call_command("fetch_runs", str(run.pk + 1), stdout=io.StringIO())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_fetch_at_once_have_one_effect(folder: Path) -> None:
+    run = a_full_run()
+    before = held(run)
+    moved(run)
+    together = Barrier(3)
+
+    def fetched(_: int) -> int:
+        together.wait()
+        try:
+            return archive.fetch([run.pk])
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(3) as threads:
+        assert sum(threads.map(fetched, range(3))) == 1
+    assert held(run) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_somebody_else_holds_is_left_to_them(folder: Path) -> None:
+    run = a_full_run()
+
+    def archived_elsewhere() -> bool:
+        try:
+            return archive.archive(run_id=run.pk, now=NOW)
+        finally:
+            connection.close()
+
+    with transaction.atomic(), ThreadPoolExecutor(1) as thread:
+        Run.objects.select_for_update().get(pk=run.pk)
+        assert not thread.submit(archived_elsewhere).result()
+    assert archive.archive(run_id=run.pk, now=NOW)

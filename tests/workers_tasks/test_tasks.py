@@ -1,16 +1,20 @@
 """Tasks one by one, without a broker: each makes one domain call and may run twice."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from celery.exceptions import Reject
+from django.conf import settings
+from django.test.utils import override_settings
 from django.utils import timezone
 
+from apps.core.stores import store_at
 from apps.dispatch.leases import run_uid
 from apps.dispatch.models import Agent
 from apps.runs import ingest
-from apps.runs.models import Run
+from apps.runs.models import Block, Run
 from tests.builders import a_campaign, a_job, a_load_level, a_run, an_agent
 from workers import tasks
 from workers.celery import app
@@ -106,3 +110,30 @@ def test_sweep_never_closes_a_run_of_a_living_attempt(db: None) -> None:
     tasks.sweep()
     run.refresh_from_db()
     assert run.state == "open"
+
+
+def test_archive_gives_each_run_to_a_task_of_its_own_and_does_nothing_without_an_archive(
+    db: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    enqueued: list[tuple[object, dict[str, Any]]] = []
+
+    def enqueue(task: object, **arguments: Any) -> bool:
+        enqueued.append((task, arguments))
+        return True
+
+    monkeypatch.setattr(tasks, "enqueue", enqueue)
+    old, new = a_run(), a_run()
+    a_run(state="ended", sealed_at=None)
+    assert tasks.archive() == 0
+    with override_settings(STORAGES=settings.STORAGES | {"archive": store_at(str(tmp_path))}, KEEP_SAMPLES_DAYS=1):
+        assert tasks.archive() == 2
+        given = [(task, arguments["run_id"], arguments["expires"]) for task, arguments in enqueued]
+        assert given == [(tasks.archive_run, new.pk, 30.0), (tasks.archive_run, old.pk, 30.0)]
+        assert tasks.archive_run(old.pk)
+        assert tasks.archive_run(new.pk)
+        enqueued.clear()
+        Block.objects.create(run=old, node=1, size=1, data=b"x")
+        assert tasks.archive() == 1
+        assert enqueued == [(tasks.move_samples, {"run_id": old.pk, "expires": 30.0})]
+        assert tasks.move_samples(old.pk)
+        assert tasks.archive() == 0

@@ -5,8 +5,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from apps.runs import archive, blocks, storage
 from apps.runs.bundle import write_bundle
 from apps.runs.models import Run
+
+# Why nothing can be written.
+REASONS = (Run.DoesNotExist, OSError, storage.DamagedArtifact, blocks.DamagedSeries, archive.ArchiveTrouble)
 
 
 class Command(BaseCommand):
@@ -19,6 +23,6 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         try:
             count = write_bundle(runs=options["runs"], path=options["output"])
-        except (Run.DoesNotExist, OSError) as error:
+        except REASONS as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{count} runs written to {options['output']}")

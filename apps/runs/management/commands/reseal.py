@@ -1,13 +1,16 @@
 """`manage.py reseal`: makes series, statistics and measurements again where older rules made them."""
 
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.runs import blocks, sealing, storage
+from apps.runs import archive, blocks, sealing, storage
 from apps.runs.models import Run
 
 SAY_EVERY = 100
+# Why a run stays as it was.
+REASONS = (blocks.DamagedSeries, storage.DamagedArtifact, archive.ArchiveTrouble, sealing.StoredDifferently)
 
 
 class Command(BaseCommand):
@@ -33,8 +36,8 @@ class Command(BaseCommand):
         failed = 0
         for place, pk in enumerate(ids, start=1):
             try:
-                sealing.reseal(run_id=pk)
-            except (blocks.Moved, blocks.DamagedSeries, storage.DamagedArtifact, sealing.StoredDifferently) as error:
+                archive.with_samples(partial(sealing.reseal, run_id=pk))
+            except REASONS as error:
                 failed += 1
                 self.stderr.write(f"run {pk} stays as it was: {error}")
             if place % SAY_EVERY == 0:
