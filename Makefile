@@ -10,7 +10,7 @@ LAUNCH = $(PYTHON) -m config.launch --with-parent
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop test check lock env manage lab
+.PHONY: help run stop test bench check lock env manage lab
 
 help: ## Show these lines
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ stop: ## Stop what `make run` started
 
 test: ## Every check and every test, with databases of their own
 	@$(LAUNCH) test $(ARGS)
+
+bench: ## Speed and size beside named peers, into docs/performance.md; ARGS="q1 ingest" for parts
+	@$(LAUNCH) bench $(ARGS)
 
 check: ## Formatting, lint, types, imports, templates, migrations, front end
 	@$(LAUNCH) check

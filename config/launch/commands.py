@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 
-from config.launch import checks, environment, guard, places, processes, programs, suite, supervisor
+from config.launch import bench, checks, environment, guard, places, processes, programs, suite, supervisor
 from config.launch.children import RunLock
 from config.launch.places import Places
 from config.launch.say import Problem, Screen, Step
@@ -44,6 +44,8 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
     commands.add_parser("check", help="formatting, lint, types, imports, templates, front end")
     test = commands.add_parser("test", help="every check and every test")
     test.add_argument("arguments", nargs=argparse.REMAINDER, help="for pytest")
+    measured = commands.add_parser("bench", help="speed and size beside named peers")
+    measured.add_argument("arguments", nargs=argparse.REMAINDER, help="parts to measure")
     commands.add_parser("lock", help="renew requirements.txt and requirements-server.txt from pyproject.toml")
     commands.add_parser("env", help="print the environment of the running programs for a shell's eval")
     manage = commands.add_parser("manage", help="run manage.py with that environment")
@@ -58,6 +60,7 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
         "stop": lambda: stop(setup, screen),
         "check": lambda: checks.run(setup, screen),
         "test": lambda: suite.run(setup, screen, options.arguments),
+        "bench": lambda: bench.run(setup, screen, options.arguments),
         "lock": lambda: lock(setup, screen),
         "env": lambda: show_environment(setup, screen),
         "manage": lambda: programs.manage(options.arguments, {**processes.clean_environment(), **_kept(setup)}),

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,20 +34,20 @@ def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
     return code or (1 if failed else 0)
 
 
-def missing_programs() -> list[str]:
+def missing_programs(packages: Mapping[str, str] = PACKAGES) -> list[str]:
     path = f"{os.environ.get('PATH', '')}:/usr/sbin"
-    return [name for name in PACKAGES if not shutil.which(name, path=path)]
+    return [name for name in packages if not shutil.which(name, path=path)]
 
 
-def install_programs(places: Places, screen: Screen) -> None:
-    """What is missing comes from Debian's packages if we may; otherwise its tests say that they were skipped."""
-    missing = missing_programs()
+def install_programs(
+    places: Places, screen: Screen, packages: Mapping[str, str] = PACKAGES, otherwise: str = "Their tests are skipped"
+) -> None:
+    """What is missing comes from Debian's packages if we may; `otherwise`: what happens without it."""
+    missing = missing_programs(packages)
     if not missing:
         return
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        screen.line(
-            f"  Not found: {', '.join(missing)}. Their tests are skipped; as root on Debian they are installed."
-        )
+        screen.line(f"  Not found: {', '.join(missing)}. {otherwise}; as root on Debian they are installed.")
         return
     what = f"Installing {', '.join(missing)}"
     step, log = Step(screen, what), places.log_of("apt")
@@ -56,12 +56,12 @@ def install_programs(places: Places, screen: Screen) -> None:
     with no_services():
         code = processes.run([*apt, "update"], step=step, log=log, env=env)
         if code == 0:
-            packages = [PACKAGES[name] for name in missing]
-            argv = [*apt, "install", "--yes", "--no-install-recommends", *packages]
+            wanted = [packages[name] for name in missing]
+            argv = [*apt, "install", "--yes", "--no-install-recommends", *wanted]
             code = processes.run(argv, step=step, log=log, env=env, append=True)
-    if code or missing_programs():
+    if code or missing_programs(packages):
         step.failed()
-        screen.line(f"  {processes.failure(what, log)} Their tests cannot run.")
+        screen.line(f"  {processes.failure(what, log)} {otherwise}.")
     else:
         step.done()
 
@@ -83,7 +83,18 @@ def no_services(policy: Path = POLICY) -> Iterator[None]:
 
 
 def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
-    with tempfile.TemporaryDirectory(prefix="splashboard-test-") as folder:
+    # The data lives for minutes: nothing is lost by not waiting for the disk.
+    with own_stores(places, screen, "fsync=off", "full_page_writes=off") as env:
+        return in_front([PYTHON, "-m", "pytest", *arguments], env)
+
+
+@contextmanager
+def own_stores(places: Places, screen: Screen, *options: str) -> Iterator[dict[str, str]]:
+    """The environment for programs that use a PostgreSQL and a Valkey which live and die with the block.
+
+    `options`: further settings of that PostgreSQL.
+    """
+    with tempfile.TemporaryDirectory(prefix="splashboard-") as folder:
         # PostgreSQL runs as another user when we are root.
         os.chmod(folder, 0o711)  # noqa: S103 - others may pass, not look
         own = replace(places, var=Path(folder), postgres_port=ports.free(), redis_port=ports.free(), port=ports.free(),
@@ -92,18 +103,17 @@ def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
         children = Children(own, RunLock(own, screen))
         children.start_guard()
         try:
-            # The data lives for minutes: nothing is lost by not waiting for the disk.
-            urls = supervisor.start_stores(own, children, screen, "fsync=off", "full_page_writes=off")
+            urls = supervisor.start_stores(own, children, screen, *options)
             env = programs.environ(own, database_url=urls[0], redis_url=urls[1])
-            return _in_front(env, arguments)
+            yield {**env, "SPLASHBOARD_PORT": str(own.port)}
         finally:
-            children.stop_all(Screen(open(os.devnull, "w")))  # noqa: SIM115 - pytest's closing line is to be the last
+            children.stop_all(Screen(open(os.devnull, "w")))  # noqa: SIM115 - the program's closing line is the last
 
 
-def _in_front(env: dict[str, str], arguments: Sequence[str]) -> int:
-    """pytest with our own output. Ctrl-C in a terminal reaches it directly: it then ends by itself."""
+def in_front(argv: Sequence[str | Path], env: Mapping[str, str]) -> int:
+    """A program with our own output. Ctrl-C in a terminal reaches it directly: it then ends by itself."""
     process = subprocess.Popen(
-        [PYTHON, "-m", "pytest", *arguments],
+        argv,
         env=env,
         cwd=ROOT,
         preexec_fn=processes.die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - one thread

@@ -1,0 +1,91 @@
+"""`make bench`: the product's speed and size beside its peers'. ARGS names the parts; without it, all of them."""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import django
+
+PARTS = ("ingest", "disk", "q1", "q2", "live", "pages")
+BULK = {"ingest", "disk", "q1"}
+
+
+def main(argv: Sequence[str]) -> int:
+    """1: a bar was missed. 2: something could not be measured."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; none: all")
+    parser.add_argument("--rig-runs", type=int, default=100_000, help="runs of the large warehouse for `pages`")
+    options = parser.parse_args(argv)
+    unknown = set(options.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    os.environ["SPLASHBOARD_LOG_LEVEL"] = "WARNING"
+    django.setup()
+    from bench.servers import Failed  # noqa: PLC0415 - models need the set-up above
+    from config.launch import processes  # noqa: PLC0415
+
+    processes.Signals.install()
+    try:
+        return _measure(options.parts or list(PARTS), rig_runs=options.rig_runs)
+    except Failed as failed:
+        say(f"FAILED: {failed}")
+        return 2
+    except processes.Interrupted as interrupted:
+        return 128 + interrupted.signum
+
+
+def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
+    from bench import across_runs, bulk, live, machine, pages, peers, rates, results, warehouse  # noqa: PLC0415
+    from bench.context import Bench  # noqa: PLC0415
+    from config.launch import places  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory(prefix="splashboard-bench-") as name, ExitStack() as stack:
+        folder = Path(name)
+        absent = {peer: "not installed" for peer in peers.PROGRAMS if peers.version_of(peer) is None}
+        for peer, why in absent.items():
+            say(f"{peer} is {why}: its figures are left out")
+        here = {peer: stack.enter_context(peers.started(peer, folder)) for peer in peers.PROGRAMS if peer not in absent}
+        ours = stack.enter_context(warehouse.started(folder, runs=bulk.RUNS + across_runs.RUNS + 1))
+        bench = Bench(ours, here, absent, say)
+        if BULK & set(parts):
+            stored = bulk.store(bench)
+            if "ingest" in parts:
+                bulk.tell_ingest(bench, stored)
+            if "disk" in parts:
+                bulk.tell_disk(bench, stored, folder)
+            if "q1" in parts:
+                rates.measure(bench, stored, places.from_environment().port)
+        if "q2" in parts:
+            across_runs.measure(bench)
+        if "live" in parts:
+            live.measure(bench)
+        if "pages" in parts:
+            pages.measure(bench, folder, runs=rig_runs)
+        now = results.Results(
+            measured_on=bench.today,
+            machine=machine.facts(),
+            versions=machine.versions(here.values()),
+            data=bench.data,
+            figures=bench.figures,
+        )
+        everything = results.merged(results.load(), now)
+        results.save(everything)
+    missed = [figure.title for figure in now.figures if figure.passed is False]
+    say(f"{len(now.figures)} figures, {len(missed)} bars missed; see docs/performance.md")
+    return 1 if missed else 0
+
+
+_began = time.monotonic()
+
+
+def say(text: str) -> None:
+    print(f"  {time.monotonic() - _began:5.0f} s  {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

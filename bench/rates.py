@@ -1,0 +1,92 @@
+"""Q1: counters of several runs as rates, thinned for a chart. Through the query layer, and through the HTTP API."""
+
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import urlencode
+
+from apps.runs import queries
+from bench import remote_write, rounds
+from bench.bulk import Stored
+from bench.context import Bench
+from bench.peers import PROMETHEUS, VICTORIA_METRICS
+from bench.servers import Connection, Failed
+
+RUNS = 6
+POINTS = 800
+NODES = 2
+ROUNDS = 15
+# Counters that rise on both servers throughout.
+METRICS = [
+    "host.context_switches",
+    "host.cpu.idle",
+    "host.cpu.system",
+    "host.cpu.user",
+    "host.disk.vda.io_time",
+    "host.disk.vda.write_bytes",
+    "host.disk.vda.writes",
+    "host.vmstat.pgfault",
+    "mysql.status.Bytes_received",
+    "mysql.status.Bytes_sent",
+    "mysql.status.Com_commit",
+    "mysql.status.Com_update",
+    "mysql.status.Handler_commit",
+    "mysql.status.Handler_read_key",
+    "mysql.status.Innodb_buffer_pool_read_requests",
+    "mysql.status.Innodb_buffer_pool_write_requests",
+    "mysql.status.Innodb_log_write_requests",
+    "mysql.status.Innodb_os_log_written",
+    "mysql.status.Handler_update",
+    "mysql.status.Questions",
+]
+LAYER, HTTP = "query layer", "HTTP"
+TITLE = f"Q1: {RUNS} runs × {len(METRICS)} metrics × {NODES} nodes as rates, {POINTS} points"
+
+
+def measure(bench: Bench, stored: Stored, port: int) -> None:
+    ids, labels = stored.ids[:RUNS], stored.labels[:RUNS]
+    names = [remote_write.name_of(key) for key in METRICS]
+    http = Connection(port)
+    sides: dict[str, Callable[[], float]] = {
+        LAYER: partial(_through_the_layer, ids),
+        HTTP: partial(_through_http, http, ids),
+        **{
+            name: partial(peer.rates, metrics=names, runs=labels, span=stored.span, points=POINTS)
+            for name, peer in bench.peers.items()
+        },
+    }
+    rounds.interleaved(sides, rounds=2)
+    found = {
+        side: [1000 * took for took in values] for side, values in rounds.interleaved(sides, rounds=ROUNDS).items()
+    }
+    for side, peer, limit in (
+        (LAYER, VICTORIA_METRICS, 0.10),
+        (LAYER, PROMETHEUS, 0.10),
+        (HTTP, VICTORIA_METRICS, 0.5),
+        (HTTP, PROMETHEUS, None),
+    ):
+        bench.tell(
+            key=f"q1.{side.replace(' ', '_').lower()}.{peer}", part="q1", title=f"{TITLE}; {side}", peer=peer,
+            unit="ms", better="lower", limit=limit,
+            found=rounds.compared(found[side], found[peer]) if peer in found else None,
+        )  # fmt: skip
+
+
+def _through_the_layer(ids: list[int]) -> float:
+    """s until the arrays are there. Raises Failed when a series is missing."""
+    began = time.perf_counter()
+    series = queries.load_series(run_ids=ids, metrics=METRICS, points=POINTS)
+    took = time.perf_counter() - began
+    if len(series) != RUNS * NODES * len(METRICS):
+        raise Failed(f"the query layer answered {len(series)} series")
+    return took
+
+
+def _through_http(http: Connection, ids: list[int]) -> float:
+    """s to the last byte."""
+    asked = [*(("run", str(run)) for run in ids), *(("metric", key) for key in METRICS), ("points", str(POINTS))]
+    answer, took = http.send("GET", f"/api/v1/series/?{urlencode(asked)}")
+    if len(json.loads(answer)["series"]) != RUNS * NODES * len(METRICS):
+        raise Failed("the API answered too few series")
+    return took

@@ -1,0 +1,189 @@
+"""bench/results.json, and the table in docs/performance.md that is made from it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from bench.rounds import Compared
+
+ROOT = Path(__file__).resolve().parents[1]
+FILE = ROOT / "bench" / "results.json"
+PAGE = ROOT / "docs" / "performance.md"
+TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -->)", flags=re.DOTALL)
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One comparison. `ratio` is ours / theirs: the median over the rounds, `lowest` and `highest` of them.
+
+    `limit`: the bar for the ratio, by `better` its greatest or least; `limit_ours`: that for our own value. Without
+    either the figure is told and not judged. `skipped`: why nothing was measured.
+    """
+
+    key: str  # what.peer
+    part: str
+    title: str
+    peer: str
+    unit: str
+    better: Literal["lower", "higher"]
+    measured_on: str  # ISO date
+    ours: float | None = None
+    theirs: float | None = None
+    ratio: float | None = None
+    lowest: float | None = None
+    highest: float | None = None
+    rounds: int = 0
+    limit: float | None = None
+    limit_ours: float | None = None
+    passed: bool | None = None
+    skipped: str = ""
+
+
+class Results(msgspec.Struct, frozen=True, kw_only=True):
+    measured_on: str = ""
+    machine: dict[str, str | int | float] = {}
+    versions: dict[str, str] = {}
+    data: dict[str, str | int | float] = {}
+    figures: list[Figure] = []
+
+    def passed(self) -> bool:
+        return all(figure.passed is not False for figure in self.figures)
+
+
+def figure(
+    *,
+    key: str,
+    part: str,
+    title: str,
+    peer: str,
+    unit: str,
+    better: Literal["lower", "higher"],
+    measured_on: str,
+    found: Compared,
+    limit: float | None = None,
+    limit_ours: float | None = None,
+) -> Figure:
+    """Judged: a ratio by `limit`, our own value by `limit_ours`; both, when both are given."""
+    verdicts = []
+    if limit is not None:
+        verdicts.append(_holds(found.ratio, limit, better))
+    if limit_ours is not None:
+        verdicts.append(_holds(found.ours, limit_ours, better))
+    return Figure(
+        key=key,
+        part=part,
+        title=title,
+        peer=peer,
+        unit=unit,
+        better=better,
+        measured_on=measured_on,
+        ours=found.ours,
+        theirs=found.theirs,
+        ratio=found.ratio,
+        lowest=found.lowest,
+        highest=found.highest,
+        rounds=found.rounds,
+        limit=limit,
+        limit_ours=limit_ours,
+        passed=all(verdicts) if verdicts else None,
+    )
+
+
+def _holds(value: float, limit: float, better: str) -> bool:
+    return value <= limit if better == "lower" else value >= limit
+
+
+def load(file: Path = FILE) -> Results:
+    """What was measured last; nothing when nothing was."""
+    return msgspec.json.decode(file.read_bytes(), type=Results) if file.exists() else Results()
+
+
+def merged(before: Results, now: Results) -> Results:
+    """A part that was measured again replaces all figures that it had."""
+    parts = {figure.part for figure in now.figures}
+    kept = [figure for figure in before.figures if figure.part not in parts]
+    order = list(dict.fromkeys([*(one.part for one in before.figures), *(one.part for one in now.figures)]))
+    figures = sorted([*kept, *now.figures], key=lambda one: order.index(one.part))
+    return msgspec.structs.replace(
+        now, versions={**before.versions, **now.versions}, data={**before.data, **now.data}, figures=figures
+    )
+
+
+def save(results: Results, *, file: Path = FILE, page: Path = PAGE) -> None:
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")
+    page.write_text(TABLE.sub(lambda _: table(results), page.read_text()))
+
+
+def table_in(text: str) -> str:
+    """The table as the page has it. Raises ValueError when it has no place for one."""
+    found = TABLE.search(text)
+    if found is None:
+        raise ValueError("the page has no place for the table")
+    return found[0]
+
+
+def table(results: Results) -> str:
+    """Markdown: the machine, the programs, a row for each figure."""
+    machine = results.machine
+    lines = [
+        f"Measured on {results.measured_on}: {machine.get('cpu', 'unknown processor')}, "
+        f"{machine.get('cores', '?')} cores, {machine.get('memory_gb', '?')} GB, {machine.get('system', 'Linux')}; "
+        + ", ".join(f"{name} {version}" for name, version in results.versions.items())
+        + ".",
+        "",
+        *_rows(results.figures),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def sentence(figure: Figure) -> str:
+    """The figure as a line of output."""
+    if figure.skipped:
+        return f"{figure.title}; {figure.peer}: NOT MEASURED, {figure.skipped}"
+    bar = _bar(figure)
+    verdict = {None: "", True: f": meets {bar}", False: f": MISSES {bar}"}[figure.passed]
+    values = f"{_short(figure.ours)} against {figure.peer}'s {_short(figure.theirs)} {figure.unit}"
+    return f"{figure.title}: {values}, ratio {_spread(figure)}{verdict}"
+
+
+def _rows(figures: Iterable[Figure]) -> list[str]:
+    head = ["what", "peer", "ours", "theirs", "ratio (lowest – highest)", "bar", "met"]
+    return [
+        f"| {' | '.join(head)} |",
+        f"|{'---|' * len(head)}",
+        *(f"| {' | '.join(_cells(figure))} |" for figure in figures),
+    ]
+
+
+def _cells(figure: Figure) -> Sequence[str]:
+    what = f"{figure.title}, {figure.unit}"
+    if figure.skipped:
+        return what, figure.peer, "", "", f"not measured: {figure.skipped}", _bar(figure), ""
+    verdict = {None: "", True: "yes", False: "**no**"}[figure.passed]
+    return what, figure.peer, _short(figure.ours), _short(figure.theirs), _spread(figure), _bar(figure), verdict
+
+
+def _spread(figure: Figure) -> str:
+    """The ratio, with its range when there were several rounds."""
+    if figure.rounds < 2:
+        return _short(figure.ratio)
+    return f"{_short(figure.ratio)} ({_short(figure.lowest)} – {_short(figure.highest)})"
+
+
+def _bar(figure: Figure) -> str:
+    sign = "≤" if figure.better == "lower" else "≥"
+    bars = []
+    if figure.limit is not None:
+        bars.append(f"{sign} {figure.limit:g} ×")
+    if figure.limit_ours is not None:
+        bars.append(f"{sign} {figure.limit_ours:g} {figure.unit}")
+    return ", ".join(bars)
+
+
+def _short(value: float | None) -> str:
+    """Three significant digits, large numbers in full."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -1,0 +1,20 @@
+"""`make bench`: the environment, the peers, a PostgreSQL and a Valkey as `make run` has them, and bench/ with these."""
+
+from collections.abc import Sequence
+
+from config.launch import environment, frontend, suite
+from config.launch.places import PYTHON, Places, make_folders
+from config.launch.say import Screen
+
+# Peer's program -> Debian's package of it.
+PEERS = {"victoria-metrics": "victoria-metrics", "prometheus": "prometheus"}
+
+
+def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
+    """The bench's exit code. Raises Problem when the set-up fails."""
+    make_folders(places)
+    environment.ensure(places=places, screen=screen)
+    suite.install_programs(places, screen, PEERS, "Their figures are left out")
+    frontend.ensure(places=places, screen=screen)
+    with suite.own_stores(places, screen) as env:
+        return suite.in_front([PYTHON, "-m", "bench", *arguments], env)
