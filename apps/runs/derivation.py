@@ -47,6 +47,11 @@ class Inputs:
         return [line for line in map(self.line, keys) if line is not None]
 
 
+def keys(node: SampledNode) -> list[str]:
+    """Of the derived metrics that the node has, observed or not."""
+    return [spec.key for spec in derived.available({*node.changing, *node.constants})]
+
+
 def columns(node: SampledNode) -> dict[str, Line]:
     """Every derived metric that the node has and that was observed at all, by key."""
     inputs = Inputs(node)
