@@ -58,10 +58,22 @@ def metrics_for(keys: Iterable[str]) -> dict[str, Metric]:
     found = {metric.key: metric for metric in Metric.objects.filter(key__in=wanted)}
     missing = [key for key in wanted if key not in found]
     if missing:
-        # Sorted, so that two inserts never wait for each other; a conflict means that the other one was first.
-        Metric.objects.bulk_create([_new_metric(key) for key in missing], ignore_conflicts=True)
+        _make_metrics(missing)
         found |= {metric.key: metric for metric in Metric.objects.filter(key__in=missing)}
     return {key: found[key] for key in wanted}
+
+
+def name_metrics(keys: Iterable[str]) -> None:
+    """As `metrics_for`, of keys of which nobody needs the rows: a run has hundreds that never change."""
+    wanted = set(keys)
+    known = set(Metric.objects.filter(key__in=wanted).values_list("key", flat=True))
+    if wanted - known:
+        _make_metrics(wanted - known)
+
+
+def _make_metrics(keys: Iterable[str]) -> None:
+    # Sorted, so that two inserts never wait for each other; a conflict means that the other one was first.
+    Metric.objects.bulk_create([_new_metric(key) for key in sorted(keys)], ignore_conflicts=True)
 
 
 def version_key(version: str) -> list[int]:
