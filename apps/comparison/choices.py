@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, F, Max, QuerySet
 
 from apps.catalog.models import System, Workload
 from apps.comparison.values import ComparedCampaign
 from apps.runs.models import Run
+from apps.runs.queries import places
+from apps.runs.queries.places import Amount, Place
 
 MOST_SUGGESTIONS = 8
 # Groups (campaign, workload, system) that are looked at for suggestions, the newest first.
 MOST_GROUPS = 200
+# Runs that are looked at for suggestions and campaigns, the newest; of each side.
+MOST_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class SystemChoice:
     platform: str
     release: str
     hardware: str
-    runs: int
+    amount: Amount
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class WorkloadChoice:
 
     id: int
     text: str
-    runs: int
+    amount: Amount
     sides: int
 
 
@@ -49,10 +53,12 @@ class Suggestion:
     newest: datetime
 
 
-def systems() -> list[SystemChoice]:
-    """All systems that are not archived, those with runs that count first, by name."""
-    rows = System.objects.filter(archived_at__isnull=True).annotate(counted=Count("runs", filter=_counts("runs__")))
-    rows = rows.select_related("release__platform", "hardware_class").order_by("name")
+def picker() -> tuple[list[SystemChoice], list[WorkloadChoice]]:
+    """All systems that are not archived, those with runs that count first, by name; and the workloads with runs that
+    count, those that most systems share first."""
+    rows = list(System.objects.select_related("release__platform", "hardware_class").order_by("name"))
+    ran = places.counted(systems=[row.pk for row in rows], by_level=False)
+    amounts = _summed((place.system, place) for place in ran)
     found = [
         SystemChoice(
             slug=row.slug,
@@ -60,25 +66,33 @@ def systems() -> list[SystemChoice]:
             platform=row.release.platform.name,
             release=row.release.version,
             hardware=row.hardware_class.name,
-            runs=row.counted,
+            amount=amounts[row.pk],
         )
         for row in rows
+        if row.archived_at is None
     ]
-    return sorted(found, key=lambda choice: choice.runs == 0)
+    return sorted(found, key=lambda choice: choice.amount.runs == 0), _workloads(ran)
 
 
 def workloads(sides: Sequence[str]) -> list[WorkloadChoice]:
-    """Workloads with runs that count of `sides` (none: of any system), those that most sides share first."""
-    ran = _counted_runs()
-    if sides:
-        ran = ran.filter(system__slug__in=sides)
-    counts = {
-        row["workload_id"]: (row["sides"], row["runs"])
-        for row in ran.order_by().values("workload_id").annotate(sides=Count("system", distinct=True), runs=Count("id"))
-    }
-    texts = workload_texts(list(Workload.objects.filter(pk__in=counts)))
-    found = [WorkloadChoice(id=pk, text=text, runs=counts[pk][1], sides=counts[pk][0]) for pk, text in texts.items()]
-    return sorted(found, key=lambda choice: (-choice.sides, -choice.runs, choice.text))
+    """Workloads with runs that count of `sides`, those that most of them share first."""
+    systems = System.objects.filter(slug__in=sides).values_list("pk", flat=True)
+    return _workloads(places.counted(systems=list(systems), by_level=False))
+
+
+def _workloads(ran: Sequence[Place]) -> list[WorkloadChoice]:
+    amounts = _summed((place.workload, place) for place in ran)
+    sides = Counter(place.workload for place in ran)
+    texts = workload_texts(list(Workload.objects.filter(pk__in=amounts)))
+    found = [WorkloadChoice(id=pk, text=text, amount=amounts[pk], sides=sides[pk]) for pk, text in texts.items()]
+    return sorted(found, key=lambda choice: (-choice.sides, -choice.amount.runs, choice.text))
+
+
+def _summed(ran: Iterable[tuple[int, Place]]) -> dict[int, Amount]:
+    found: dict[int, Amount] = defaultdict(Amount)
+    for key, place in ran:
+        found[key] += place.amount
+    return found
 
 
 def workload_texts(rows: Sequence[Workload]) -> dict[int, str]:
@@ -95,25 +109,37 @@ def _parameters(workload: Workload) -> str:
 
 
 def campaigns(*, sides: Sequence[str], workload: int | None) -> list[ComparedCampaign]:
-    """Campaigns with runs that count of `sides`, the newest first."""
-    ran = _counted_runs().filter(job_run__isnull=False)
+    """Campaigns of the newest runs that count of `sides` (none: of all systems), the newest first."""
+    systems: Sequence[int | None] = [None]
     if sides:
-        ran = ran.filter(system__slug__in=sides)
-    if workload is not None:
-        ran = ran.filter(workload_id=workload)
-    rows = (
-        ran.order_by()
-        .values(campaign=F("job_run__job__campaign_id"), name=F("job_run__job__campaign__name"))
-        .annotate(newest=Max("started_at"))
-        .order_by("-newest")
-    )
-    return [ComparedCampaign(row["campaign"], row["name"]) for row in rows[:MOST_GROUPS]]
+        systems = list(System.objects.filter(slug__in=sides).values_list("pk", flat=True))
+    ran = _newest_counted(systems, workload)
+    rows = Run.objects.filter(pk__in=ran, job_run__isnull=False).order_by()
+    named = rows.values(campaign=F("job_run__job__campaign_id"), name=F("job_run__job__campaign__name"))
+    found = named.annotate(newest=Max("started_at")).order_by("-newest")
+    return [ComparedCampaign(row["campaign"], row["name"]) for row in found[:MOST_GROUPS]]
+
+
+def _newest_counted(systems: Sequence[int | None], workload: int | None = None) -> list[int]:
+    """Ids of the newest MOST_LOOKED_AT runs that count of each of `systems` (None: of all together)."""
+    each = []
+    for system in systems:
+        ran = _counted_runs().order_by("-started_at", "-id")
+        if system is not None:
+            ran = ran.filter(system_id=system)
+        if workload is not None:
+            ran = ran.filter(workload_id=workload)
+        each.append(ran.values_list("pk", flat=True)[:MOST_LOOKED_AT])
+    if not each:
+        return []
+    return list(each[0].union(*each[1:], all=True) if len(each) > 1 else each[0])
 
 
 def suggestions() -> list[Suggestion]:
-    """Comparisons that can be opened now: two to four systems with the same workload, the newest first."""
+    """Comparisons that can be opened now: two to four systems with the same workload among the newest runs, the
+    newest first."""
     rows = (
-        _counted_runs()
+        Run.objects.filter(pk__in=_newest_counted([None]))
         .order_by()
         .values(
             "workload_id",
@@ -154,9 +180,5 @@ def sides_of(runs: Iterable[int]) -> tuple[list[str], list[int]]:
     return list(dict.fromkeys(slug for slug, _ in found)), list(dict.fromkeys(workload for _, workload in found))
 
 
-def _counts(prefix: str = "") -> Q:
-    return Q(**{f"{prefix}state": Run.State.SEALED, f"{prefix}outcome": Run.Outcome.SUCCEEDED})
-
-
 def _counted_runs() -> "QuerySet[Run]":
-    return Run.objects.filter(_counts())
+    return Run.objects.filter(state=Run.State.SEALED, outcome=Run.Outcome.SUCCEEDED)

@@ -5,8 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from django.db.models import F, Q, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Q, QuerySet
 
 from apps.catalog.models import LoadLevel, Metric, Node, System, Workload
 from apps.comparison import comparability, stats, table
@@ -32,6 +31,8 @@ FEWEST_SIDES, MOST_SIDES = 2, 4
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
 USUAL_PERCENTILE = "client.latency.p95"
+# Of each side at each level: among so many earlier runs those alike are sought that tell how much runs vary.
+MOST_EARLIER = 200
 
 
 class Unknown(Invalid):
@@ -258,7 +259,8 @@ def _history(
     rows: Sequence[dict[str, Any]],
     metrics: Sequence[ComparedMetric],
 ) -> dict[tuple[str, int, str], tuple[float, ...]]:
-    """(side, level, metric) -> values of the newest earlier runs like those compared, the newest first.
+    """(side, level, metric) -> values of the newest earlier runs like those compared, the newest first; of a side at a
+    level no more than MOST_EARLIER are looked at.
 
     Like: same system, level, server, load generator's host, warm-up and duration, before the first compared run. A side
     whose compared runs differ in these has no history: nothing says which of them the past is like.
@@ -266,26 +268,13 @@ def _history(
     groups: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["system_id"], row["load_level_id"]].append(row)
-    alike = Q(pk__in=[])
-    for (system, level), members in groups.items():
-        first = members[0]  # in time
-        if len({canonical_json(_conditions(member)) for member in members}) == 1:
-            alike |= _alike(first) & Q(system_id=system, load_level_id=level, started_at__lt=first["started_at"])
-    newest_first = Window(
-        RowNumber(),
-        partition_by=[F("system_id"), F("load_level_id")],
-        order_by=[F("started_at").desc(), F("id").desc()],
-    )
-    earlier = (
-        Run.objects.filter(alike, workload_id=workload_id, state=Run.State.SEALED, outcome=Run.Outcome.SUCCEEDED)
-        .exclude(pk__in=[row["id"] for row in rows])
-        .annotate(age=newest_first)
-        .filter(age__lte=stats.HISTORY_RUNS)
-    )
-    places = {
-        pk: (system, level, age)
-        for pk, system, level, age in earlier.values_list("id", "system_id", "load_level_id", "age")
-    }
+    # In time: the first of each group is the oldest.
+    firsts = [
+        members[0]
+        for members in groups.values()
+        if len({canonical_json(_conditions(member)) for member in members}) == 1
+    ]
+    places = {run: (system, level, age) for age, (run, system, level) in enumerate(_earlier(firsts, workload_id))}
     slugs = {system.pk: system.slug for system in systems}
     measured = Measurement.objects.filter(
         run_id__in=list(places), metric__key__in=[metric.key for metric in metrics]
@@ -301,6 +290,33 @@ def _conditions(row: dict[str, Any]) -> dict[str, Any]:
     """Under which a run was made, as far as they say how much such runs vary."""
     lengths = {"warmup": seconds(row["warmup"]), "duration": seconds(row["duration"])}
     return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}
+
+
+def _earlier(firsts: Sequence[dict[str, Any]], workload_id: int) -> list[tuple[int, int, int]]:
+    """(run, system, load level) of the newest runs before each of `firsts` and like it, the newest first."""
+    each = [
+        Run.objects.filter(_alike(first), pk__in=_just_before(first, workload_id))
+        .order_by("-started_at", "-id")
+        .values_list("id", "system_id", "load_level_id", "started_at")[: stats.HISTORY_RUNS]
+        for first in firsts
+    ]
+    if not each:
+        return []
+    found = each[0].union(*each[1:], all=True) if len(each) > 1 else each[0]
+    return [(run, system, level) for run, system, level, _ in sorted(found, key=lambda row: row[3], reverse=True)]
+
+
+def _just_before(first: dict[str, Any], workload_id: int) -> "QuerySet[Run, Any]":
+    """The runs that count at its place, from the index; the newest MOST_EARLIER."""
+    counted = Run.objects.filter(
+        system_id=first["system_id"],
+        workload_id=workload_id,
+        load_level_id=first["load_level_id"],
+        started_at__lt=first["started_at"],
+        state=Run.State.SEALED,
+        outcome=Run.Outcome.SUCCEEDED,
+    )
+    return counted.order_by("-started_at", "-id").values("pk")[:MOST_EARLIER]
 
 
 def _alike(row: dict[str, Any]) -> Q:

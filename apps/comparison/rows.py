@@ -1,5 +1,6 @@
 """Which runs are compared: of each side and load level the newest, and how many there are in all."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from django.db.models.functions import RowNumber
 from apps.catalog.models import System
 from apps.comparison.values import Level, Tally
 from apps.runs.models import Run
+from apps.runs.queries import places
+from apps.runs.queries.places import Amount
 
 # Of each side at each load level, of those that count and of those that do not: more are not read.
 MOST_RUNS = 100
@@ -20,12 +23,18 @@ def run_rows(
     systems: Sequence[System], workload_id: int, campaign: int | None, runs: Sequence[int] | None
 ) -> tuple[list[dict[str, Any]], tuple[Tally, ...]]:
     """The runs in time, and how many there are of each kind. Runs that are named one by one are all read."""
+    if campaign is None and runs is None:
+        ids, tallies = _newest_of_all(systems, workload_id)
+        return _newest_rows(_rows(Run.objects.filter(pk__in=ids))), tallies
     chosen = Run.objects.filter(system__in=systems, workload_id=workload_id)
     if campaign is not None:
         chosen = chosen.filter(job_run__job__campaign_id=campaign)
     if runs is not None:
         chosen = chosen.filter(pk__in=runs)
-    read = chosen if runs is not None else Run.objects.filter(pk__in=_newest(chosen))
+    return _rows(chosen if runs is not None else Run.objects.filter(pk__in=_newest(chosen))), _tallies(chosen)
+
+
+def _rows(read: "QuerySet[Run]") -> list[dict[str, Any]]:
     rows = read.order_by("started_at", "id").values(
         "id",
         "state",
@@ -47,7 +56,30 @@ def run_rows(
         campaign_id=F("job_run__job__campaign_id"),
         campaign_name=F("job_run__job__campaign__name"),
     )
-    return [{**row} for row in rows], _tallies(chosen)
+    return [{**row} for row in rows]
+
+
+def _newest_of_all(systems: Sequence[System], workload_id: int) -> tuple[list[int], tuple[Tally, ...]]:
+    """Ids of the newest of each kind, and how many there are: without a look at many more runs than are compared."""
+    sides = {system.pk: system.slug for system in systems}
+    counted = places.counted(systems=sides, workload=workload_id, newest=MOST_RUNS)
+    others = places.left_out(systems=sides, workload=workload_id, newest=MOST_RUNS)
+    ids = [run for place in (*counted, *others) for run in place.newest]
+    words = [(place, "") for place in counted] + [(place, left_out_word(*place.kind)) for place in others]
+    tallies = [Tally(sides[place.system], place.level, word, place.amount) for place, word in words]
+    return ids, tuple(tallies)
+
+
+def _newest_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of `rows` in time the newest of each side and level, of those that count and of those that do not."""
+    taken: Counter[tuple[int, int, bool]] = Counter()
+    kept = []
+    for row in reversed(rows):
+        place = row["system_id"], row["load_level_id"], is_counted(row)
+        taken[place] += 1
+        if taken[place] <= MOST_RUNS:
+            kept.append(row)
+    return kept[::-1]
 
 
 def _newest(chosen: "QuerySet[Run]") -> "QuerySet[Run, Any]":
@@ -68,7 +100,7 @@ def _tallies(chosen: "QuerySet[Run]") -> tuple[Tally, ...]:
             side=group["system__slug"],
             level=group["load_level_id"],
             left_out=left_out_word(group["state"], group["outcome"]),
-            runs=group["runs"],
+            amount=Amount(group["runs"]),
         )
         for group in groups
     )
@@ -91,10 +123,9 @@ def newest_only(
     tallies: Iterable[Tally], *, names: Mapping[str, str], levels: Sequence[Level], campaign: bool
 ) -> list[str]:
     """Sentences that say of which side and level only the newest runs were read. `names`: of the sides, in order."""
-    totals: dict[tuple[bool, int, str], int] = {}
+    totals: dict[tuple[bool, int, str], Amount] = defaultdict(Amount)
     for tally in tallies:
-        place = (not tally.left_out, tally.level, tally.side)
-        totals[place] = totals.get(place, 0) + tally.runs
+        totals[not tally.left_out, tally.level, tally.side] += tally.amount
     others = "choose runs to compare others" if campaign else "choose runs or a campaign to compare others"
     sentences = []
     for counted, rest in ((True, f"count; {others}."), (False, "that do not count are listed.")):
@@ -102,16 +133,16 @@ def newest_only(
             (totals[counted, level.id, side], f"runs of {name} at {level.text}")
             for level in levels
             for side, name in names.items()
-            if totals.get((counted, level.id, side), 0) > MOST_RUNS
+            if totals[counted, level.id, side].runs > MOST_RUNS
         ]
         if found:
             sentences.append(f"Only the newest {MOST_RUNS} {_of(found)} {rest}")
     return sentences
 
 
-def _of(found: Sequence[tuple[int, str]]) -> str:
+def _of(found: Sequence[tuple[Amount, str]]) -> str:
     if len(found) > TOLD_ONE_BY_ONE:
-        total = sum(runs for runs, _ in found)
-        return f"runs of each side at each load level (of {total:,} in {len(found)} such places)"
-    texts = [f"of {runs:,} {text}" for runs, text in found]
+        total = sum((amount for amount, _ in found), Amount())
+        return f"runs of each side at each load level (of {total} in {len(found)} such places)"
+    texts = [f"of {amount} {text}" for amount, text in found]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from apps.comparison.comparability import Difference
 from apps.comparison.stats import Direction, Ratio, Summary
+from apps.runs.queries.places import Amount
 
 # Why a complete run may be left out.
 NO_VALUES = "no headline values"
@@ -129,7 +130,7 @@ class Tally:
     side: str
     level: int
     left_out: str
-    runs: int
+    amount: Amount
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The Compare page: two to four sides, answer first."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +16,7 @@ from apps.comparison.latency import latencies
 from apps.comparison.values import NO_VALUES, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import queries as published
+from apps.runs.queries.places import Amount
 from apps.web import latency
 from apps.web.compare_charts import SECONDS_RUNS, SeriesView, chart_data
 from apps.web.compare_words import answers, difference_summary, label, table, value_note, value_words
@@ -141,8 +142,8 @@ def _level(comparison: Comparison, address: Address) -> Level | None:
 def _nothing(comparison: Comparison, address: Address) -> str:
     """Why there is nothing to compare."""
     where = f" in campaign {address.campaign}" if address.campaign is not None else ""
-    left_out = sum(runs for _, runs in _left_out(comparison))
-    kept_out = f": the {left_out:,} runs there are did not succeed or are not complete" if left_out else ""
+    left_out = sum((amount for _, amount in _left_out(comparison)), Amount())
+    kept_out = f": the {left_out} runs there are did not succeed or are not complete" if left_out.runs else ""
     return f"none of these sides has a complete run of {comparison.workload.name}{where}{kept_out}"
 
 
@@ -166,6 +167,7 @@ def _choose(
     """The page without a comparison: what is wrong, the picker, and what can be opened."""
     context = {
         "problems": [problem.sentence() for problem in problems],
+        "looked_at": choices.MOST_LOOKED_AT,
         "suggestions": [
             {
                 "value": each,
@@ -182,13 +184,13 @@ def _choose(
 
 
 def _picker(address: Address) -> dict[str, Any]:
-    systems = choices.systems()
+    systems, workloads = choices.picker()
     chosen = [*address.sides, *[""] * queries.MOST_SIDES][: queries.MOST_SIDES]
     return {
         "address": address,
         "systems": systems,
         "slots": [{"number": place, "slug": slug} for place, slug in enumerate(chosen)],
-        "workloads": choices.workloads(()),
+        "workloads": workloads,
         "campaigns": choices.campaigns(sides=address.sides, workload=address.workload),
     }
 
@@ -217,7 +219,7 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "fold_runs": len(comparison.runs) > SHOWN_AT_ONCE,
         "runs": _run_rows(comparison),
         "left_out": _left_out(comparison),
-        "older": sum(tally.runs for tally in comparison.tallies) > len(comparison.runs),
+        "older": sum(tally.amount.runs for tally in comparison.tallies) > len(comparison.runs),
         "level": level,
         "seconds_runs": SECONDS_RUNS,
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
@@ -296,10 +298,13 @@ def _run_rows(comparison: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def _left_out(comparison: Comparison) -> list[tuple[str, int]]:
+def _left_out(comparison: Comparison) -> list[tuple[str, Amount]]:
     """Reasons in short ("failed") with how many runs each leaves out, the older ones that are not listed too."""
-    found: Counter[str] = Counter(run.left_out for run in comparison.left_out if run.left_out == NO_VALUES)
+    found: dict[str, Amount] = defaultdict(Amount)
+    for run in comparison.left_out:
+        if run.left_out == NO_VALUES:
+            found[NO_VALUES] += Amount(1)
     for tally in comparison.tallies:
         if tally.left_out:
-            found[tally.left_out] += tally.runs
-    return found.most_common()
+            found[tally.left_out] += tally.amount
+    return sorted(found.items(), key=lambda item: -item[1].runs)

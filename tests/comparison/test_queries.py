@@ -346,7 +346,7 @@ def test_only_the_newest_runs_count_and_that_is_said(workload: Workload, a: Syst
         "Only the newest 100 of 103 runs of a at 4 threads count; choose runs or a campaign to compare others."
     )
     assert cell.history == 3  # those that no longer count still tell the spread
-    assert counting(lambda: compare(workload)) <= 10
+    assert counting(lambda: compare(workload)) <= 11
 
 
 def test_the_newest_are_taken_of_each_level_and_of_runs_that_do_not_count(
@@ -361,7 +361,7 @@ def test_the_newest_are_taken_of_each_level_and_of_runs_that_do_not_count(
         [("a", level_of(comparison)), ("a", level_of(comparison, 8)), ("b", level_of(comparison))] * 2
     )
     assert [run.left_out for run in comparison.left_out] == ["failed: disk full", "cancelled"]
-    assert {(each.left_out, each.runs) for each in comparison.tallies if each.left_out} == {
+    assert {(each.left_out, each.amount.runs) for each in comparison.tallies if each.left_out} == {
         ("failed", 3),
         ("cancelled", 1),
     }

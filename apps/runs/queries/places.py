@@ -1,0 +1,115 @@
+"""Where there are runs: systems x workloads x load levels, with the newest runs of each and how many there are.
+
+Read from index to index, so that it takes as long as there are places, however many runs each has: of no place more
+runs are read, or counted, than are asked for.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db import connection
+
+from apps.catalog.models import System
+
+# Runs of one place are counted up to here; beyond, there are “more than” so many.
+MOST_COUNTED = 1000
+COUNTED = "state = 'sealed' AND outcome = 'succeeded'"
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How many runs: `runs` of them, or `more` than that, since nobody counted further."""
+
+    runs: int = 0
+    more: bool = False
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(self.runs + other.runs, self.more or other.more)
+
+    def __str__(self) -> str:
+        return f"more than {self.runs:,}" if self.more else f"{self.runs:,}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Runs of one system and workload at one load level (0: at any), alike in `kind`: the provenance of those that
+    count, state and outcome of the others. `newest`: ids, the newest first."""
+
+    system: int
+    workload: int
+    level: int
+    kind: tuple[str, ...]
+    amount: Amount
+    newest: tuple[int, ...]
+
+
+def counted(
+    *,
+    systems: Collection[int] | None = None,
+    workload: int | None = None,
+    by_level: bool = True,
+    most: int = MOST_COUNTED,
+    newest: int = 0,
+) -> list[Place]:
+    """Of the runs that count: complete and successful. `systems` None: all; without `by_level` all levels are one
+    place (of level 0). `most`: count no further. One query, two for all systems."""
+    kind = ("load_level_id", "provenance") if by_level else ()
+    return _places(which=COUNTED, parts=kind, systems=systems, workload=workload, most=most, newest=newest)
+
+
+def left_out(*, systems: Collection[int], workload: int, newest: int = 0) -> list[Place]:
+    """Of the runs that do not count."""
+    kind = ("load_level_id", "state", "outcome")
+    which = f"NOT ({COUNTED})"
+    return _places(which=which, parts=kind, systems=systems, workload=workload, most=MOST_COUNTED, newest=newest)
+
+
+def _places(
+    *,
+    which: str,
+    parts: tuple[str, ...],
+    systems: Collection[int] | None,
+    workload: int | None,
+    most: int,
+    newest: int,
+) -> list[Place]:
+    """`parts`: the columns that tell places of one system and workload apart, in the order of the index."""
+    if systems is None:
+        systems = list(System.objects.values_list("pk", flat=True))
+    columns = ("workload_id", *parts)
+    names = ", ".join(columns)
+    of_workload = "AND workload_id = %(workload)s" if workload is not None else ""
+    rising = columns if workload is None else parts
+    alike = " AND ".join(f"r.{name} = p.{name}" for name in ("system_id", *columns))
+    # Each step finds the next place in the index run_counted or run_left_out, and passes over the runs between.
+    query = f"""
+    WITH RECURSIVE place AS (
+        SELECT first.* FROM unnest(%(systems)s::bigint[]) AS side (id) CROSS JOIN LATERAL (
+            SELECT system_id, {names} FROM runs_run
+            WHERE system_id = side.id {of_workload} AND {which}
+            ORDER BY system_id, {names} LIMIT 1
+        ) first
+        UNION ALL
+        SELECT next.* FROM place p CROSS JOIN LATERAL (
+            SELECT system_id, {names} FROM runs_run
+            WHERE system_id = p.system_id {of_workload} AND {which}
+              AND ({", ".join(rising)}) > ({", ".join(f"p.{name}" for name in rising)})
+            ORDER BY system_id, {names} LIMIT 1
+        ) next
+    )
+    SELECT system_id, {names},
+        (SELECT count(*) FROM (SELECT FROM runs_run r WHERE {alike} AND {which} LIMIT %(most)s + 1) alike),
+        ARRAY(SELECT id FROM runs_run r WHERE {alike} AND {which} ORDER BY started_at DESC, id DESC LIMIT %(newest)s)
+    FROM place p
+    """  # noqa: S608  our own names
+    values = {"systems": list(systems), "workload": workload, "most": most, "newest": newest}
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        return [
+            Place(system, work, own[0] if own else 0, tuple(own[1:]), _amount(runs, most), tuple(ids))
+            for system, work, *own, runs, ids in cursor.fetchall()
+        ]
+
+
+def _amount(runs: int, most: int) -> Amount:
+    return Amount(min(runs, most), more=runs > most)
