@@ -146,9 +146,13 @@ def whole_clock(run: RunDetail, counters: Counters) -> tuple[float, float] | Non
 
     Not to the run's end: one that broke off is ended when somebody notices, which may be a day later.
     """
-    kinds = {key.partition(".")[0]: key for key in reversed(counters.drawn)}
-    series = queries.load_series(run_ids=[run.row.id], metrics=["client.throughput", *kinds.values()])
-    last = [float(one.at[-1]) for one in series if len(one.at)]
+    if run.archive is None:
+        kinds = {key.partition(".")[0]: key for key in reversed(counters.drawn)}
+        series = queries.load_series(run_ids=[run.row.id], metrics=["client.throughput", *kinds.values()])
+        last = [float(one.at[-1]) for one in series if len(one.at)]
+    else:
+        # Samples that lie in the archive are not fetched for the page alone.
+        last = [node.last for node in run.nodes if node.last is not None]
     if run.measured_to is not None:
         last.append(run.measured_to)
     return (0.0, max(last)) if last else None

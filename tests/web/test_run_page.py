@@ -1,14 +1,19 @@
 """The page of one run."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
+from django.test.utils import override_settings
+from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from apps.runs import queries, storage
-from apps.runs.models import Artifact, Run
+from apps.core.stores import store_at
+from apps.runs import archive, queries, storage
+from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run
 from tests.builders import a_run, a_system
 from tests.runs.uploads import an_open_run, an_upload
 from tests.web.runs import a_sealed_run, samples
@@ -156,6 +161,24 @@ def test_a_run_that_cannot_be_stored_says_how_often_that_was_tried(client: Clien
     page = _page(client, run)
     assert "storing it was tried 4 times without success" in page
     assert "It is tried again from <time" in page
+
+
+def test_the_page_says_where_the_samples_are_and_does_not_fetch_them(client: Client, tmp_path: Path) -> None:
+    run = a_sealed_run()
+    page = _page(client, run)
+    assert "in the database, not archived" in page
+    whole = _data(page)["whole"]
+    with override_settings(STORAGES=settings.STORAGES | {"archive": store_at(str(tmp_path))}):
+        tried = ArchiveAttempt.objects.create(run=run, attempts=1, due_at=run.started_at, problem="the disk is full")
+        assert "not archived so far: the disk is full; tried again from <time" in _page(client, run)
+        tried.delete()
+        assert archive.archive(run_id=run.pk, now=timezone.now())
+        assert "in the database, and in the archive since <time" in _page(client, run)
+        assert archive.move(run_id=run.pk, now=timezone.now())
+        page = _page(client, run)
+        assert "opening a chart fetches them" in page
+        assert _data(page)["whole"] == whole
+        assert ArchivedRun.objects.get().moved_at is not None
 
 
 def test_a_run_that_became_complete_is_shown_whole(client: Client) -> None:

@@ -8,7 +8,8 @@ from uuid import UUID
 from django.db.models import Case, When
 
 from apps.catalog.models import HardwareClass
-from apps.runs.models import Artifact, Event, Measurement, Run, RunNode
+from apps.runs import codec
+from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Event, Measurement, Run, RunNode
 from apps.runs.pending import Pending, pending
 from apps.runs.queries.listing import NEWEST_FIRST, RunRow, rows_of
 
@@ -32,13 +33,15 @@ class SystemDetail:
 
 @dataclass(frozen=True)
 class NodeDetail:
-    """A node that was sampled or whose variables were recorded; `variables`: None where none were."""
+    """A node that was sampled or whose variables were recorded; `variables`: None where none were. `last`: its last
+    sample, s on the run's clock; None: there is none, or its clock cannot be read."""
 
     number: int
     name: str
     role: str
     samples: int
     variables: dict[str, str] | None
+    last: float | None = None
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,21 @@ class ArtifactDetail:
 
 
 @dataclass(frozen=True)
+class ArchiveDetail:
+    """Where the samples of a complete run are. `moved_at`: since then in the archive alone. `problem`: why the run
+    could not be archived; it is tried again at `next_at`."""
+
+    archived_at: datetime | None
+    moved_at: datetime | None
+    problem: str
+    next_at: datetime | None
+
+
+@dataclass(frozen=True)
 class RunDetail:
     """`row`: what the list shows of it. `siblings`: the other runs of the same system, workload and load level, newest
-    first. `pending`: what it waits for between its end and its seal. Times without a date are seconds, `measured_from`
-    and `measured_to` on the run's clock."""
+    first. `pending`: what it waits for between its end and its seal. `archive`: of a complete run. Times without a date
+    are seconds, `measured_from` and `measured_to` on the run's clock."""
 
     row: RunRow
     uid: UUID
@@ -106,6 +120,7 @@ class RunDetail:
     unparsed_lines: tuple[str, ...]
     siblings: tuple[RunRow, ...]
     pending: Pending | None
+    archive: ArchiveDetail | None
 
     def measurement(self, metric: str) -> MeasurementDetail | None:
         return next((one for one in self.measurements if one.metric == metric), None)
@@ -114,7 +129,8 @@ class RunDetail:
 def load_run(run_id: int) -> RunDetail:
     """Eight queries, ten between its end and its seal. Raises Run.DoesNotExist."""
     run = Run.objects.select_related(
-        "system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level"
+        *("system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level"),
+        *("archived", "archive_attempt"),
     ).get(pk=run_id)
     alike = Run.objects.filter(system=run.system, workload=run.workload, load_level=run.load_level)
     # The run itself first, then the newest of the others.
@@ -147,6 +163,18 @@ def load_run(run_id: int) -> RunDetail:
         unparsed_lines=tuple(run.unparsed_lines),
         siblings=tuple(siblings),
         pending=pending(run),
+        archive=_archive(run) if run.state == Run.State.SEALED else None,
+    )
+
+
+def _archive(run: Run) -> ArchiveDetail:
+    known: ArchivedRun | None = getattr(run, "archived", None)
+    tried: ArchiveAttempt | None = getattr(run, "archive_attempt", None)
+    return ArchiveDetail(
+        archived_at=known.archived_at if known else None,
+        moved_at=known.moved_at if known else None,
+        problem=tried.problem if tried else "",
+        next_at=tried.due_at if tried else None,
     )
 
 
@@ -168,11 +196,22 @@ def _system(run: Run) -> SystemDetail:
 def _nodes(run: Run) -> tuple[NodeDetail, ...]:
     rows = RunNode.objects.filter(run=run).order_by("number")
     return tuple(
-        NodeDetail(number=number, name=name, role=role, samples=samples, variables=variables)
-        for number, name, role, samples, variables in rows.values_list(
-            "number", "name", "role", "samples", "configuration__variables"
+        NodeDetail(number=number, name=name, role=role, samples=samples, variables=variables, last=_last(clock))
+        for number, name, role, samples, variables, clock in rows.values_list(
+            "number", "name", "role", "samples", "configuration__variables", "clock"
         )
     )
+
+
+def _last(clock: bytes | memoryview) -> float | None:
+    if not clock:
+        return None
+    try:
+        times = codec.decode_floats(bytes(clock))
+    except codec.BadBlock:
+        # Who reads the node's series is told of it.
+        return None
+    return float(times[-1]) if len(times) else None
 
 
 def _measurements(run: Run) -> tuple[MeasurementDetail, ...]:
