@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from apps.catalog import derived
+from apps.catalog import derived, formula
 from apps.catalog.derived import DerivedSpec
 from apps.catalog.formula import Formula
 from apps.runs import codec, derivation
@@ -98,8 +98,8 @@ def test_gauges_alone_are_values_of_moments() -> None:
 
 
 def test_a_gauge_beside_a_counter_counts_as_it_was_at_the_end_of_the_interval() -> None:
-    formula = Formula(f"{STATUS}Questions / {STATUS}Threads_running")
-    spec = DerivedSpec(key="derived.x", name="x", unit="x", kind="gauge", direction="neutral", formula=formula)
+    text = f"{STATUS}Questions / {STATUS}Threads_running"
+    spec = DerivedSpec(key="derived.x", name="x", unit="x", kind="gauge", direction="neutral", formula=Formula(text))
     line = derivation.evaluate(spec, [Inputs(a_node([0, 1, 2], Questions=[0, 10, 30], Threads_running=[1, 2, 4]))])
     assert line is not None
     assert (line.at.tolist(), line.values.tolist()) == ([1, 2], [5, 5])
@@ -156,7 +156,7 @@ def test_the_recorded_servers_have_every_derived_metric_between_them() -> None:
     found = {key for node in recorded.nodes().values() for key in derivation.columns(node)}
     assert {spec.key for spec in derived.DERIVED.values()} <= found
     for family in derived.FAMILIES:
-        assert any(derived.formula.meant(family.key, key) for key in found), family.key
+        assert any(formula.meant(family.key, key) for key in found), family.key
 
 
 def test_what_the_formulas_say_agrees_with_what_the_server_says() -> None:

@@ -39,13 +39,19 @@ def live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
 def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str] | None) -> Sampled:
     """The series `keys` of the sealed runs among `run_ids`; samples that were moved to the archive are fetched. Two
     queries when none was."""
-    if not run_ids:
-        return Sampled({})
-    try:
-        return Sampled(blocks.read(run_ids, keys, names))
-    except blocks.Moved as moved:
-        problems = {run_id: text for run_id in moved.run_ids if (text := _fetch(run_id))}
-    return Sampled(blocks.read([run_id for run_id in run_ids if run_id not in problems], keys, names), problems)
+    problems: dict[int, str] = {}
+    tried: set[int] = set()
+    while left := [run_id for run_id in run_ids if run_id not in problems]:
+        try:
+            return Sampled(blocks.read(left, keys, names), problems)
+        except blocks.Moved as moved:
+            # Each is fetched once; who still has none then has none.
+            problems |= {
+                pk: f"the samples of run {pk} are neither here nor in the archive" for pk in moved.run_ids & tried
+            }
+            problems |= {pk: text for pk in moved.run_ids - tried if (text := _fetch(pk))}
+            tried |= moved.run_ids
+    return Sampled({}, problems)
 
 
 def _fetch(run_id: int) -> str:

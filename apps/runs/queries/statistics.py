@@ -106,8 +106,9 @@ def _rows(
     """Run, node, whether it changed, the columns, and the value where it did not."""
     arguments: list[Any] = [metric]
     if isinstance(runs, QuerySet):
+        unordered = runs if runs.query.is_sliced else runs.order_by()
         try:
-            chosen, parameters = runs.order_by().values("pk").query.sql_with_params()
+            chosen, parameters = unordered.values("pk").query.sql_with_params()
         except EmptyResultSet:
             return []
         condition = f"IN ({chosen})"
