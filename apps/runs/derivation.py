@@ -43,8 +43,13 @@ class Inputs:
 
     def all_of(self, pattern: str) -> list[Line]:
         """Those that a key of a formula means."""
-        keys = formula.fitting(pattern, sorted(self.keys)) if "*" in pattern else [pattern]
+        keys = _fitting(pattern, self.keys) if "*" in pattern else [pattern]
         return [line for line in map(self.line, keys) if line is not None]
+
+
+@lru_cache(maxsize=1024)
+def _fitting(pattern: str, keys: frozenset[str]) -> Sequence[str]:
+    return tuple(formula.fitting(pattern, sorted(keys)))
 
 
 def keys(node: SampledNode) -> list[str]:
