@@ -1,5 +1,7 @@
 """Which format an answer comes in: as Accept says with its qualities, or as the address names it."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test import override_settings
@@ -120,7 +122,7 @@ def test_an_etag_made_weak_by_compression_still_counts(anyone: APIClient, run: R
 def test_a_head_request_reads_no_samples(anyone: APIClient, run: Run) -> None:
     whole = anyone.get(f"{ADDRESS}{run.pk}/series/?format=csv")
     with CaptureQueriesContext(connection) as queries:
-        head = anyone.head(f"{ADDRESS}{run.pk}/series/?format=csv")
+        head: Any = anyone.head(f"{ADDRESS}{run.pk}/series/?format=csv")
     assert (head.status_code, b"".join(head.streaming_content), len(queries)) == (200, b"", 1)
     assert (head["ETag"], head["Content-Type"]) == (whole["ETag"], whole["Content-Type"])
     assert not head.has_header("Content-Length")
