@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Q, QuerySet
 
 from apps.catalog.models import LoadLevel, Metric, Node, System, Workload
@@ -118,9 +119,12 @@ def _systems(slugs: Sequence[str]) -> list[System]:
 def _values(runs: Iterable[int]) -> dict[int, dict[str, float]]:
     """Run -> metric key -> headline value."""
     found: dict[int, dict[str, float]] = defaultdict(dict)
-    rows = Measurement.objects.filter(run_id__in=list(runs)).values_list("run_id", "metric__key", "value")
-    for run, key, value in rows:
-        found[run][key] = value
+    measured = Measurement.objects.filter(run_id__in=list(runs)).order_by()
+    # A row per metric: thousands of rows would cost more than all else.
+    arrays = {"runs": ArrayAgg("run_id"), "values": ArrayAgg("value")}
+    for key, ids, values in measured.values_list("metric__key").annotate(**arrays):
+        for run, value in zip(ids, values, strict=True):
+            found[run][key] = value
     return found
 
 

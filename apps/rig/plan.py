@@ -1,7 +1,7 @@
 """Which runs the rig makes: campaigns over two and a half years. Pure; the same seed gives the same plan.
 
 Two of five runs are of the nightly campaigns: two systems, one workload, two load levels, ten repetitions each. The
-others compare two to four systems on two workloads over all load levels.
+others compare two to four of the other systems on two workloads over all load levels.
 """
 
 from collections.abc import Iterator, Sequence
@@ -93,7 +93,7 @@ def _releases(systems: Sequence[SystemSpec], rng: np.random.Generator) -> Iterat
     number = 0
     while True:
         number += 1
-        chosen = rng.choice(len(systems), size=int(rng.integers(2, 5)), replace=False)
+        chosen = 2 + rng.choice(len(systems) - 2, size=int(rng.integers(2, 5)), replace=False)
         workloads = rng.choice(len(WORKLOADS), size=2, replace=False)
         yield Planned(
             number=0,

@@ -13,11 +13,12 @@ from django.views.decorators.http import require_safe
 from apps.comparison import choices, queries
 from apps.comparison.comparability import Weight, withheld_places
 from apps.comparison.latency import latencies
-from apps.comparison.values import NO_VALUES, Comparison, Level
+from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import queries as published
 from apps.runs.queries.places import Amount
 from apps.web import latency
+from apps.web.addresses import runs_address
 from apps.web.compare_charts import SECONDS_RUNS, SeriesView, chart_data
 from apps.web.compare_words import answers, difference_summary, label, table, value_note, value_words
 from apps.web.pages import render_page
@@ -25,6 +26,8 @@ from apps.web.pages import render_page
 # Longer lists of runs or variables are folded.
 SHOWN_AT_ONCE = 24
 SHOWN_WITNESSES = 6
+# Of the compared runs the newest are listed; runs that were named one by one are all listed.
+LISTED_RUNS = 100
 
 
 @dataclass(frozen=True)
@@ -200,6 +203,7 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
     differences = comparison.differences
     columns = _columns(comparison)
     sides = latency.of_sides(latencies(comparison, level) if level else [])
+    listed = comparison.runs if address.runs is not None else comparison.runs[-LISTED_RUNS:]
     return {
         "comparison": comparison,
         "baseline": comparison.sides[0],
@@ -216,10 +220,12 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "important": [each for each in differences if each.weight is not Weight.MINOR],
         "minor": [each for each in differences if each.weight is Weight.MINOR],
         "fold_minor": len(differences) > SHOWN_AT_ONCE,
-        "fold_runs": len(comparison.runs) > SHOWN_AT_ONCE,
-        "runs": _run_rows(comparison),
+        "fold_runs": len(listed) > SHOWN_AT_ONCE,
+        "runs": _run_rows(comparison, listed),
+        "listed_left_out": sum(bool(run.left_out) for run in listed),
         "left_out": _left_out(comparison),
-        "older": sum(tally.amount.runs for tally in comparison.tallies) > len(comparison.runs),
+        "older": sum(tally.amount.runs for tally in comparison.tallies) > len(listed),
+        "runs_url": runs_address(system=list(address.sides), workload=comparison.workload.id),
         "level": level,
         "seconds_runs": SECONDS_RUNS,
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
@@ -281,12 +287,10 @@ def _witnesses(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _run_rows(comparison: Comparison) -> list[dict[str, Any]]:
+def _run_rows(comparison: Comparison, listed: Sequence[ComparedRun]) -> list[dict[str, Any]]:
     sides = {side.slug: side for side in comparison.sides}
     levels = {level.id: level for level in comparison.levels}
-    order = sorted(
-        comparison.runs, key=lambda run: (list(levels).index(run.level), sides[run.side].position, run.started_at)
-    )
+    order = sorted(listed, key=lambda run: (list(levels).index(run.level), sides[run.side].position, run.started_at))
     return [
         {
             "run": run,
