@@ -51,6 +51,8 @@ class DocumentedSchema(AutoSchema):
         }
         if "{" in self.path:
             possible["404"] = "There is no such thing"
+        if len(self.view.renderer_classes) > 1:
+            possible["406"] = "There is none of the formats that the caller accepts"
         if self.method not in ("GET", "HEAD"):
             possible |= {
                 "409": "It contradicts what is already held",

@@ -1,9 +1,11 @@
-"""The commands that docs/api.md shows are run as they stand, against a server, in the order of the page."""
+"""The commands and snippets that docs/api.md shows are run as they stand, against a server, in its order."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -15,6 +17,7 @@ from pytest_django.live_server_helper import LiveServer
 from apps.accounts import services as accounts
 from apps.catalog.models import Workload
 from apps.catalog.services import seed
+from apps.runs.queries import load_series
 from tests.api.submissions import POINT_SELECT
 from tests.builders import a_user
 
@@ -82,6 +85,48 @@ def test_the_example_of_an_answer_is_what_the_server_says(live_server: LiveServe
     assert described.items() <= same.items()
     raw = POINT_SELECT.read_bytes()
     assert float(raw[measurement["byte_start"] : measurement["byte_end"]]) == measurement["value"]
+
+
+def test_the_snippets_load_runs_into_pandas_and_duckdb(live_server: LiveServer, tmp_path: Path) -> None:
+    _, secret = accounts.create_token(user=a_user(), name="documentation")
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var" / "token").write_text(secret)
+    (tmp_path / "sysbench.txt").write_bytes(POINT_SELECT.read_bytes())
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER SEQUENCE catalog_workload_id_seq RESTART; ALTER SEQUENCE runs_run_id_seq RESTART")
+    for command in examples()[:2]:
+        run(command, server=live_server, folder=tmp_path)
+    (throughput,) = load_series(run_ids=[1], metrics=["client.throughput"])
+    highest = throughput.values.max()
+
+    described, aligned, aggregated, best = [
+        executed(code, server=live_server, folder=tmp_path)
+        for code in re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(), re.M | re.S)
+    ]
+    assert re.search(rf"^max +{highest:.6f}$", described, re.M)
+    assert re.search(r"^\d+ +client\.throughput +client +transactions/s ", described, re.M)
+    assert re.search(r"^run +1 +2$", aligned, re.M)
+    assert f"{throughput.values[-1]:.2f}" in aligned
+    assert re.search(rf"client\.throughput.*transactions/s.* {len(throughput.values)} ", aggregated)
+    assert re.search(rf" 1 .* {highest} ", best)
+    assert re.search(rf" 2 .* {highest} ", best)
+
+
+def executed(code: str, *, server: LiveServer, folder: Path) -> str:
+    """What it prints."""
+    shown = code.replace(DOCUMENTED_SERVER, server.url)
+    environment = {**os.environ, "COLUMNS": "200", "PYTHONWARNINGS": "error"}
+    done = subprocess.run(
+        [sys.executable, "-c", shown],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 0, f"{shown}\n{done.stdout}{done.stderr}"
+    return done.stdout
 
 
 def test_the_readme_submits_a_run_and_learns_its_address(live_server: LiveServer, tmp_path: Path) -> None:

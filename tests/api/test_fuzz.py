@@ -2,13 +2,16 @@
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
+from apps.runs.models import Run
 from tests.api.submissions import ADDRESS, POINT_SELECT, a_description, a_file, send
+from tests.api.test_series import sealed
 from tests.builders import a_user
 
 pytestmark = pytest.mark.django_db
@@ -167,3 +170,40 @@ def test_any_json_body(quick_engineer: APIClient, body: Any, address: str) -> No
 def test_any_query(quick_engineer: APIClient, address: str, name: str, value: str) -> None:
     query = {name: value.encode("utf-8", "replace").decode()}
     check(quick_engineer.get(f"/api/v1/{address}", query_params=query))
+
+
+@FEW
+@given(
+    path=st.sampled_from(["runs/{}/series/", "runs/{}/series-index/", "series/?run={}&"]),
+    name=st.sampled_from(
+        [
+            "metric",
+            "node",
+            "points",
+            "from",
+            "to",
+            "align",
+            "event",
+            "event_label",
+            "over_nodes",
+            "raw",
+            "format",
+            "run",
+        ]
+    ),
+    value=TEXTS
+    | NUMBERS.map(str)
+    | st.sampled_from(["*", "true", "sum", "event", "measured", "csv", "arrow", "parquet"]),
+    accept=st.sampled_from(["", "*/*", "text/csv", "text/html", "a/b;q=0.5;q=2, text/csv;q=1e5"])
+    | st.text(max_size=20),
+)
+def test_any_question_about_series(quick_engineer: APIClient, path: str, name: str, value: str, accept: str) -> None:
+    run = Run.objects.first() or sealed()
+    query = urlencode({name: value.encode("utf-8", "replace").decode()})
+    address = path.format(run.pk)
+    accepted = "".join(character for character in accept if character.isprintable()).encode("latin-1", "replace")
+    check(
+        quick_engineer.get(
+            f"/api/v1/{address}{'' if '?' in address else '?'}{query}", headers={"Accept": accepted.decode("latin-1")}
+        )
+    )

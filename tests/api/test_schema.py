@@ -10,6 +10,8 @@ from drf_spectacular.generators import SchemaGenerator
 from openapi_spec_validator import validate
 from rest_framework.test import APIClient
 
+from apps.api.formats import FORMATS
+from apps.api.series_parameters import SeriesOfRunsParameters, SeriesParameters
 from apps.api.urls import urlpatterns
 from apps.catalog import services as catalog
 from apps.dispatch import planning
@@ -63,6 +65,26 @@ def test_every_operation_says_what_it_does_and_which_problems_it_answers(schema:
         assert expected <= problems, where
         for status in problems:
             assert "application/problem+json" in entry["responses"][status]["content"], f"{where}: {status}"
+
+
+@pytest.mark.parametrize(
+    ("address", "parameters"),
+    [
+        ("runs/{run_id}/series/", set(SeriesParameters().fields) | {"run_id"}),
+        ("series/", set(SeriesOfRunsParameters().fields)),
+        ("runs/{run_id}/series-index/", {"run_id", "format"}),
+    ],
+)
+def test_series_are_described_with_every_format_and_parameter(
+    schema: dict[str, Any], address: str, parameters: set[str]
+) -> None:
+    described = schema["paths"][f"/api/v1/{address}"]["get"]
+    assert set(described["responses"]["200"]["content"]) == {one.media_type for one in FORMATS}
+    assert {"304", "406"} <= set(described["responses"])
+    names = [parameter["name"] for parameter in described["parameters"]]
+    assert sorted(names) == sorted(parameters | {"If-None-Match"})
+    (named,) = [parameter for parameter in described["parameters"] if parameter["name"] == "format"]
+    assert sorted(named["schema"]["enum"]) == sorted(str(one.format) for one in FORMATS)
 
 
 def test_limits_of_a_plan_are_those_that_are_kept(schema: dict[str, Any]) -> None:

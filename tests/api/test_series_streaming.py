@@ -82,10 +82,10 @@ def test_all_samples_arrive(answers: Client) -> None:
     pieces = exported(answers, run, "arrow").streaming_content
     read = ipc.open_stream(io.BytesIO(b"".join(pieces))).read_all()
     assert read.num_rows == (6_999 + 2_999) * 120
-    counts = duckdb.sql(
-        "SELECT metric, node, count(*), count(value), min(seconds), max(seconds) FROM read GROUP BY ALL"
-    )
-    assert {row[1:] for row in counts.fetchall()} == {
+    query = "SELECT metric, node, count(*), count(value), min(seconds), max(seconds) FROM read GROUP BY ALL"
+    found: Any = duckdb.sql(query)
+    counts = found.fetchall()
+    assert {row[1:] for row in counts} == {
         ("db1", 6999, 6999, 1.25, 6999.25),
         ("db2", 2999, 2999, 1.25, 2999.25),
     }
