@@ -1,6 +1,7 @@
 """The page of one run."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,17 @@ def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> N
     assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 2" in page
     assert f'href="/api/v1/runs/{run.pk}/artifacts/sysbench.txt"' in page
     assert f"<dd>{throughput.value:,.2f} " in page
+
+
+def test_all_samples_and_statistics_are_linked_as_files(client: Client) -> None:
+    run = a_sealed_run()
+    addresses = re.findall(rf'href="(/api/v1/runs/{run.pk}/series[^"]*)" download', _page(client, run))
+    assert len(addresses) == 5
+    for address in addresses:
+        answer = client.get(address)
+        assert answer.status_code == 200
+        assert answer["Content-Disposition"].startswith(f'attachment; filename="run-{run.pk}-series')
+    assert "/series/?format" not in _page(client, a_run())
 
 
 def test_at_least_twelve_counters_are_drawn_unasked(client: Client) -> None:
