@@ -5,7 +5,7 @@ describes the layout.
 """
 
 from apps.runs.archive.restoring import Restored, chosen, restore
-from apps.runs.archive.retention import attempt, due, fetch, movable, move, with_samples
+from apps.runs.archive.retention import attempt, due, fetch, movable, move, waiting, with_samples
 from apps.runs.archive.store import (
     ArchiveTrouble,
     Damaged,
@@ -35,5 +35,6 @@ __all__ = [
     "restore",
     "storage_at",
     "verify",
+    "waiting",
     "with_samples",
 ]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.runs import blocks
@@ -22,12 +22,18 @@ T = TypeVar("T")
 FETCHED_STAYS = timedelta(days=1)
 
 
+def waiting() -> "QuerySet[Run]":
+    """Sealed runs that do not lie in the archive. Those that were made up to try the installation are not for keeps."""
+    sealed = Run.objects.filter(state=Run.State.SEALED, archived=None)
+    return sealed.exclude(provenance=Run.Provenance.RIG)
+
+
 def due(*, now: datetime, limit: int) -> list[int]:
-    """Sealed runs that are to be archived, the newest first; none without an archive."""
+    """Runs that are to be archived, the newest first; none without an archive."""
     if store.configured() is None:
         return []
-    waiting = Run.objects.filter(state=Run.State.SEALED, archived=None)
-    return list(waiting.exclude(archive_attempt__due_at__gt=now).order_by("-id").values_list("id", flat=True)[:limit])
+    found = waiting().exclude(archive_attempt__due_at__gt=now)
+    return list(found.order_by("-id").values_list("id", flat=True)[:limit])
 
 
 def attempt(*, run_id: int, now: datetime) -> bool:

@@ -39,28 +39,27 @@ class Command(BaseCommand):
             raise CommandError(str(archive.NoArchive()))
         now = timezone.now()
         if options["move"]:
-            ids = archive.movable(now=now, days=settings.KEEP_SAMPLES_DAYS, limit=MOST)
-            ids = [pk for pk in ids if pk in options["runs"]] if options["runs"] else ids
+            movable = set(archive.movable(now=now, days=settings.KEEP_SAMPLES_DAYS, limit=MOST))
+            ids = [pk for pk in self._chosen(options, Run.objects.filter(archived__isnull=False)) if pk in movable]
             self._each(ids, "moved to the archive", lambda pk: archive.move(run_id=pk, now=now))
         elif options["check"]:
-            known = ArchivedRun.objects.in_bulk(list(self._chosen(options)))
-            self._each(sorted(known), "whole in the archive", lambda pk: bool(archive.verify(storage, known[pk])))
+            ids = self._chosen(options, Run.objects.filter(archived__isnull=False))
+            known = ArchivedRun.objects.in_bulk(ids)
+            self._each(ids, "whole in the archive", lambda pk: bool(archive.verify(storage, known[pk])))
         else:
-            ids = list(self._chosen(options, archived=None if options["runs"] else False))
+            ids = self._chosen(options, Run.objects.all() if options["runs"] else archive.waiting())
             self._each(ids, "in the archive", lambda pk: archive.archive(run_id=pk, now=now))
 
-    def _chosen(self, options: dict[str, Any], *, archived: bool | None = True) -> "QuerySet[Run, int]":
-        chosen = Run.objects.filter(state=Run.State.SEALED)
+    def _chosen(self, options: dict[str, Any], among: "QuerySet[Run]") -> list[int]:
+        chosen = among.filter(state=Run.State.SEALED)
         if options["runs"]:
             chosen = chosen.filter(pk__in=options["runs"])
             missing = sorted(set(options["runs"]) - set(chosen.values_list("pk", flat=True)))
             if missing:
-                raise CommandError(f"no complete run {', '.join(map(str, missing))}: nothing was done")
+                raise CommandError(f"no such complete run: {', '.join(map(str, missing))}; nothing was done")
         if options["older_than"] is not None:
             chosen = chosen.filter(ended_at__lt=timezone.now() - timedelta(days=options["older_than"]))
-        if archived is not None:
-            chosen = chosen.filter(archived__isnull=not archived)
-        return chosen.order_by("pk").values_list("pk", flat=True)
+        return list(chosen.order_by("pk").values_list("pk", flat=True))
 
     def _each(self, ids: list[int], done: str, act: Callable[[int], bool]) -> None:
         count, problems = 0, 0
