@@ -5,7 +5,7 @@ the common clock's intervals take the mean over their time: totals are kept. A v
 the sample next to each moment of the common clock.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,6 +57,26 @@ def of_column(metric: Described, clock: Floats, column: Column) -> Line:
         return Line(clock[1:], rates.on_clock(clock), since, tuple(rates.resets()))
     covered = covers_interval(metric.key)
     return Line(clock, column.as_float(), np.concatenate((clock[:1] - FIRST_LENGTH, clock[:-1])) if covered else None)
+
+
+def of_steady(clock: Floats, columns: Mapping[str, Column]) -> dict[str, Line]:
+    """Of those counters that were always observed and never fell, at a fraction of what one by one would cost."""
+    found: dict[str, Line] = {}
+    at, since = clock[1:], clock[:-1]
+    seconds = at - since
+    for dtype in (np.int64, np.float64):
+        keys = [key for key, column in columns.items() if column.values.dtype == dtype and column.observed.all()]
+        if not keys:
+            continue
+        totals = np.stack([columns[key].values for key in keys])
+        older, newer = totals[:, :-1], totals[:, 1:]
+        fell: NDArray[np.bool_] = np.asarray((newer < older).any(axis=1))
+        whole = dtype == np.int64
+        # As summary.rates has it.
+        steps = (newer.view(np.uint64) - older.view(np.uint64)).astype(np.float64) if whole else newer - older
+        steps /= seconds
+        found |= {key: Line(at, steps[row], since) for row, key in enumerate(keys) if not fell[row]}
+    return found
 
 
 def common_clock(clocks: Sequence[Floats]) -> Floats:

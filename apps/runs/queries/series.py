@@ -96,11 +96,12 @@ def load_series(
             found += [each.absent("", problems[run_id]) for each in asked.values()]
             continue
         chosen = [Inputs(node) for node in nodes_of.get(run_id, []) if nodes is None or node.name in nodes]
-        for each in asked.values():
-            if over_nodes:
+        if over_nodes:
+            for each in asked.values():
                 found += each.over(each.servers(chosen) if nodes is None else chosen, over_nodes)
-            else:
-                found += [series for node in chosen for series in each.on(node)]
+        else:
+            tables = [_on_node(asked, node, zero, window) for node in chosen]
+            found += [table[key] for key in asked for table in tables if key in table]
     return found
 
 
@@ -112,14 +113,16 @@ class _Window:
     between: tuple[float, float] | None
     raw: bool
 
-    def places(self, at: Floats, values: Values, zero: float) -> "NDArray[np.intp] | slice":
+    def places(self, at: Floats, rows: Sequence[Values], zero: float) -> "Sequence[NDArray[np.intp] | slice]":
+        """Of each of `rows` at the same times."""
         part = slice(0, len(at))
         if self.between is not None:
             first, last = self.between[0] + zero, self.between[1] + zero
             part = slice(int(np.searchsorted(at, first, "left")), int(np.searchsorted(at, last, "right")))
         if self.points is None or part.stop - part.start <= self.points:
-            return part
-        return thinning.thin(values[part], self.points) + part.start
+            return [part] * len(rows)
+        thinned = thinning.thin_all([row[part] for row in rows], self.points)
+        return [places + part.start for places in thinned] if part.start else thinned
 
     def times(self, resets: Iterable[float], zero: float) -> tuple[float, ...]:
         """Those of `resets` that are in it."""
@@ -138,6 +141,20 @@ def _stored(wanted: dict[str, DerivedSpec | None], known: Iterable[str]) -> list
         for key in spec.formula.inputs if spec else ():
             found |= set(formula.fitting(key, known)) if "*" in key else {key}
     return sorted(found)
+
+
+def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _Window) -> dict[str, SeriesValues]:
+    """What a node has of what is asked for."""
+    node = inputs.node
+    counters = {
+        key: column
+        for key, each in asked.items()
+        if each.metric.kind == COUNTER and (column := node.changing.get(key)) is not None and not window.raw
+    }
+    steady = lines.of_steady(node.clock, counters)
+    shown = window.places(node.clock[1:], [line.values for line in steady.values()], zero)
+    found = {key: asked[key].shown(line, node.name, at) for (key, line), at in zip(steady.items(), shown, strict=True)}
+    return found | {key: series for key, each in asked.items() if key not in found for series in each.on(inputs)}
 
 
 @dataclass(frozen=True)
@@ -206,7 +223,10 @@ class _Asked:
         return [] if line is None or np.isnan(line.values).all() else [self._shown(line, node)]
 
     def _shown(self, line: Line, node: str) -> SeriesValues:
-        places = self.window.places(line.at, line.values, self.zero)
+        return self.shown(line, node, self.window.places(line.at, [line.values], self.zero)[0])
+
+    def shown(self, line: Line, node: str, places: "NDArray[np.intp] | slice") -> SeriesValues:
+        """`places` of it."""
         metric = self.metric
         return SeriesValues(
             run_id=self.run_id,
@@ -224,7 +244,7 @@ class _Asked:
         )
 
     def _raw(self, node: SampledNode, column: Column, resets: Sequence[float]) -> SeriesValues:
-        places = self.window.places(node.clock, column.as_float(), self.zero)
+        (places,) = self.window.places(node.clock, [column.as_float()], self.zero)
         return replace(
             self._empty(node.name),
             unit=self.metric.unit,
