@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Max
 from django.utils import timezone
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.runs import headlines, pending, storage
+from apps.runs import binary, headlines, pending, storage
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
 from apps.runs.parsers import sysbench
 from apps.runs.sampled import CLIENT, NAME_LIMIT, ROLE_LIMIT
@@ -108,7 +108,7 @@ _STORE_BATCH = """
 WITH run AS (SELECT id, state, batches_expected FROM runs_run WHERE id = %(run)s FOR NO KEY UPDATE),
 stored AS (
   INSERT INTO runs_batch (run_id, sequence, checksum, payload, received_at)
-  SELECT id, %(sequence)s, %(checksum)s, %(payload)s, %(now)s FROM run
+  SELECT id, %(sequence)s, %(checksum)s, %(payload)b, %(now)s FROM run
   WHERE state <> 'sealed' AND %(sequence)s < coalesce(batches_expected, 2147483648)
   ON CONFLICT (run_id, sequence) DO NOTHING RETURNING id
 )
@@ -130,7 +130,7 @@ def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> b
         "payload": payload,
         "now": timezone.now(),
     }
-    with connection.cursor() as cursor:
+    with binary.cursor() as cursor:
         cursor.execute(_STORE_BATCH, batch)
         found = cursor.fetchone()
     if found is None:

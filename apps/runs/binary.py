@@ -1,0 +1,16 @@
+"""Bytes to and from PostgreSQL as they are: Django's own cursor writes them as text of twice the length."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+
+@contextmanager
+def cursor() -> Iterator[psycopg.Cursor[Any]]:
+    """Within Django's connection and its transaction. Bytes are written as `%(name)b`, and read with `binary=True`."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as found:
+        yield found
