@@ -109,6 +109,36 @@ def total_at(clock: Floats, totals: Floats, t: float) -> float:
     return float(totals[0] if t < clock[0] else totals[-1])
 
 
+@given(
+    clocks(),
+    st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 50), min_size=31, max_size=31),
+    st.lists(st.floats(-1e9, 1e9), min_size=31, max_size=31),
+    st.booleans(),
+)
+def test_all_at_once_gives_what_one_by_one_gives(
+    clock: Floats, integers: list[int], floats: list[float], gap: bool
+) -> None:
+    length = len(clock)
+    steady = np.cumsum(np.abs(np.array(integers[:length]) % 1000))
+    samples: dict[str, list[codec.Number]] = {
+        "steady": steady.tolist(),
+        "any": list(integers[:length]),
+        "decimal": [abs(value) for value in np.cumsum(np.abs(floats[:length])).tolist()],
+        "falls": list(floats[:length]),
+        "gap": [None if gap and place == 1 else value for place, value in enumerate(steady.tolist())],
+    }
+    columns = {key: codec.column(values) for key, values in samples.items()}
+    found = lines.of_steady(clock, columns)
+    assert {"steady", "decimal"} <= set(found)
+    for key, line in found.items():
+        expected = lines.of_column(QUESTIONS, clock, columns[key])
+        assert not expected.resets
+        assert line.values.tolist() == expected.values.tolist()
+    for key in set(samples) - set(found):
+        expected = lines.of_column(QUESTIONS, clock, columns[key])
+        assert expected.resets or not columns[key].observed.all()
+
+
 @given(st.lists(counted(), min_size=2, max_size=4))
 def test_sums_of_rates_agree_with_brute_force(nodes: list[tuple[Floats, Floats]]) -> None:
     found = lines.over_nodes([rates(clock.tolist(), totals.astype(int).tolist()) for clock, totals in nodes], "sum")
