@@ -1,17 +1,25 @@
-"""The matrix of the Overview: what was measured of each workload on each platform. One query.
+"""The matrix of the Overview: what was measured of each workload on each platform. A fixed number of queries.
 
-Shipped examples only fill the place of runs that are not there yet: they never stand among others.
+Shipped examples and made-up runs only fill the place of runs that are not there yet: they never stand among others.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Aggregate, Count, F, FloatField, Max, Min, Q
+from django.db.models import Aggregate, Count, F, FloatField, Max, Min
 
-from apps.catalog.models import LoadLevel
+from apps.catalog.models import LoadLevel, Platform, System, Workload
 from apps.runs.models import Measurement, Run
+from apps.runs.queries import places
+from apps.runs.queries.places import Amount, Place
 from apps.web.addresses import runs_address
+
+THROUGHPUT = "client.throughput"
+# Of each system the newest runs make the median and the range.
+NEWEST_RUNS = 20
+FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 
 
 class Median(Aggregate):
@@ -24,7 +32,8 @@ class Median(Aggregate):
 
 @dataclass(frozen=True)
 class Cell:
-    """Throughput of all complete runs of a workload on a platform at the row's load: median and range.
+    """Throughput of complete runs of a workload on a platform at the row's load: median and range of the newest
+    NEWEST_RUNS of each system. `runs`: how many there are in all.
 
     `origin` is where all of them come from; None: agents measured some, and `submitted` of them were submitted.
     """
@@ -32,9 +41,9 @@ class Cell:
     median: float
     lowest: float
     highest: float
-    runs: int
+    runs: Amount
     systems: int
-    submitted: int
+    submitted: Amount
     origin: str | None
     address: str
 
@@ -64,82 +73,84 @@ class Matrix:
 
 def load_matrix() -> Matrix:
     """Each workload at the load level that most platforms have (then most runs, then most threads)."""
-    groups = list(_groups())
-    platforms = {group["slug"]: Heading(group["slug"], group["platform"], group["color"]) for group in groups}
-    headings = tuple(sorted(platforms.values(), key=lambda heading: heading.name.lower()))
-    workloads: dict[int, dict[tuple[int, float | None], list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for group in groups:
-        workloads[group["workload"]][group["threads"], group["rate"]].append(group)
+    platforms = dict(System.objects.values_list("pk", "release__platform_id"))
+    levels = LoadLevel.objects.in_bulk()
+    shown = _at_one_level(_without_fillers(places.counted()), platforms, levels)
+    cells: dict[tuple[int, int], list[Place]] = defaultdict(list)
+    for place in shown:
+        cells[place.workload, platforms[place.system]].append(place)
+    measured = _measured(places.newest(shown, NEWEST_RUNS))
+    known = Platform.objects.in_bulk({platform for _, platform in measured})
+    columns = sorted(known.values(), key=lambda platform: platform.name.lower())
     rows = []
-    for workload, levels in workloads.items():
-        level = max(levels, key=lambda key: (len(levels[key]), sum(g["runs"] for g in levels[key]), key[0]))
-        chosen = {group["slug"]: group for group in levels[level]}
-        any_group = levels[level][0]
+    for workload in Workload.objects.filter(pk__in={workload for workload, _ in measured}):
+        level = next(levels[place.level] for place in shown if place.workload == workload.pk)
+        found = [measured.get((workload.pk, platform.pk)) for platform in columns]
         rows.append(
             Row(
-                workload=f"{any_group['tool']} {any_group['name']}",
-                load_level=str(LoadLevel(threads=level[0], rate=level[1])),
-                unit=any_group["unit"],
-                address=runs_address(workload=workload),
-                cells=tuple(_cell(workload, chosen.get(heading.slug)) for heading in headings),
+                workload=str(workload),
+                load_level=str(level),
+                unit=next(values["unit"] for values in found if values),
+                address=runs_address(workload=workload.pk),
+                cells=tuple(
+                    _cell(workload, platform, values, cells[workload.pk, platform.pk]) if values else None
+                    for platform, values in zip(columns, found, strict=True)
+                ),
             )
         )
+    headings = tuple(Heading(platform.slug, platform.name, platform.color) for platform in columns)
     return Matrix(headings, tuple(sorted(rows, key=lambda row: row.workload)))
 
 
-def _groups() -> Any:
-    platform = "run__system__release__platform"
-    complete = Measurement.objects.filter(
-        metric__key="client.throughput", run__state=Run.State.SEALED, run__outcome=Run.Outcome.SUCCEEDED
-    ).order_by()
-    is_example = Q(run__provenance=Run.Provenance.EXAMPLE)
-    measured = complete.exclude(is_example).values("run__workload")
-    return (
-        complete.exclude(is_example, run__workload__in=measured)
-        .values(
-            unit=F("metric__unit"),
-            slug=F(f"{platform}__slug"),
-            platform=F(f"{platform}__name"),
-            color=F(f"{platform}__color"),
-            workload=F("run__workload"),
-            tool=F("run__workload__tool"),
-            name=F("run__workload__name"),
-            threads=F("run__load_level__threads"),
-            rate=F("run__load_level__rate"),
-        )
+def _without_fillers(found: Sequence[Place]) -> list[Place]:
+    measured = {place.workload for place in found if place.kind[0] not in FILLERS}
+    return [place for place in found if place.kind[0] not in FILLERS or place.workload not in measured]
+
+
+def _at_one_level(found: Sequence[Place], platforms: dict[int, int], levels: dict[int, LoadLevel]) -> list[Place]:
+    """Of each workload the places at the level that the matrix shows."""
+    by_level: dict[int, dict[int, list[Place]]] = defaultdict(lambda: defaultdict(list))
+    for place in found:
+        by_level[place.workload][place.level].append(place)
+
+    def rank(level: int, alike: Sequence[Place]) -> tuple[int, int, int]:
+        runs = sum(place.amount.runs for place in alike)
+        return len({platforms[place.system] for place in alike}), runs, levels[level].threads
+
+    return [
+        place
+        for own in by_level.values()
+        for place in own[max(own, key=lambda level, own=own: rank(level, own[level]))]  # type: ignore[misc]
+    ]
+
+
+def _measured(runs: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
+    """(workload, platform) -> what their throughput was."""
+    platform = F("run__system__release__platform")
+    groups = (
+        Measurement.objects.filter(run_id__in=runs, metric__key=THROUGHPUT)
+        .order_by()
+        .values(workload=F("run__workload"), platform=platform, unit=F("metric__unit"))
         .annotate(
             median=Median("value"),
             lowest=Min("value"),
             highest=Max("value"),
-            runs=Count("run"),
             systems=Count("run__system", distinct=True),
-            submitted=Count("run", filter=Q(run__provenance=Run.Provenance.SUBMITTED)),
-            examples=Count("run", filter=is_example),
         )
-        .order_by("platform", "workload")
     )
+    return {(group["workload"], group["platform"]): {**group} for group in groups}
 
 
-def _cell(workload: int, group: dict[str, Any] | None) -> Cell | None:
-    if group is None:
-        return None
-    origins = _origins(group)
+def _cell(workload: Workload, platform: Platform, values: dict[str, Any], alike: Sequence[Place]) -> Cell:
+    origins = [str(one) for one in Run.Provenance.values if any(place.kind[0] == one for place in alike)]
+    submitted = [place.amount for place in alike if place.kind[0] == Run.Provenance.SUBMITTED]
     return Cell(
-        median=group["median"],
-        lowest=group["lowest"],
-        highest=group["highest"],
-        runs=group["runs"],
-        systems=group["systems"],
-        submitted=group["submitted"],
+        median=values["median"],
+        lowest=values["lowest"],
+        highest=values["highest"],
+        runs=sum((place.amount for place in alike), Amount()),
+        systems=values["systems"],
+        submitted=sum(submitted, Amount()),
         origin=origins[0] if len(origins) == 1 else None,
-        address=runs_address(workload=workload, platform=group["slug"], provenance=origins),
+        address=runs_address(workload=workload.pk, platform=platform.slug, provenance=origins),
     )
-
-
-def _origins(group: dict[str, Any]) -> list[str]:
-    counts = {
-        Run.Provenance.AGENT: group["runs"] - group["submitted"] - group["examples"],
-        Run.Provenance.SUBMITTED: group["submitted"],
-        Run.Provenance.EXAMPLE: group["examples"],
-    }
-    return [str(provenance) for provenance, runs in counts.items() if runs]

@@ -15,11 +15,14 @@ from apps.published import queries as published
 from apps.published.values import FigureValue
 from apps.runs import queries as runs
 from apps.runs.models import Run
-from apps.web.matrix import load_matrix
+from apps.runs.queries.places import Amount, how_many
+from apps.web.matrix import NEWEST_RUNS, load_matrix
 from apps.web.pages import is_partial, render_page
 
 LATEST_RUNS = 10
 LATEST_CAMPAIGNS = 5
+# Runs are counted up to here.
+MOST_TOLD = 10_000
 WITNESSES = 6
 WITNESSES_AN_ARTICLE = 2
 # The three architectures that the articles compare.
@@ -28,7 +31,7 @@ COMPARED = ("aurora", "pxc", "mha")
 
 @dataclass(frozen=True)
 class Totals:
-    runs: int
+    runs: Amount
     open_runs: int
     systems: int
 
@@ -48,6 +51,7 @@ def show(request: HttpRequest) -> HttpResponse:
             "campaigns": dispatch.list_campaigns(now=now, limit=LATEST_CAMPAIGNS),
             "rows": runs.list_runs(runs.RunFilter(), limit=LATEST_RUNS),
             "matrix": load_matrix(),
+            "newest_runs": NEWEST_RUNS,
             "witnesses": chosen_witnesses(published.witnesses(COMPARED)),
         }
     return render_page(request, "web/overview.html", context, part="web/overview_now.html")
@@ -66,7 +70,7 @@ def chosen_witnesses(figures: Sequence[FigureValue]) -> list[FigureValue]:
 
 def _totals() -> Totals:
     return Totals(
-        runs=Run.objects.count(),
+        runs=how_many(Run.objects.all(), MOST_TOLD),
         open_runs=Run.objects.filter(state=Run.State.OPEN).count(),
         systems=System.objects.filter(archived_at=None).count(),
     )

@@ -4,12 +4,14 @@ Read from index to index, so that it takes as long as there are places, however 
 runs are read, or counted, than are asked for.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from apps.catalog.models import System
+from apps.runs.models import Run
 
 # Runs of one place are counted up to here; beyond, there are “more than” so many.
 MOST_COUNTED = 1000
@@ -62,6 +64,28 @@ def left_out(*, systems: Collection[int], workload: int, newest: int = 0) -> lis
     kind = ("load_level_id", "state", "outcome")
     which = f"NOT ({COUNTED})"
     return _places(which=which, parts=kind, systems=systems, workload=workload, most=MOST_COUNTED, newest=newest)
+
+
+def newest(of: Sequence[Place], most: int) -> list[int]:
+    """Ids of the newest `most` runs of each of these places of runs that count."""
+    query = f"""
+    SELECT run.id FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[]) AS p (system, workload, level, kind)
+    CROSS JOIN LATERAL (
+        SELECT id FROM runs_run
+        WHERE system_id = p.system AND workload_id = p.workload AND load_level_id = p.level
+          AND provenance = p.kind AND {COUNTED}
+        ORDER BY started_at DESC, id DESC LIMIT %s
+    ) run
+    """  # noqa: S608  our own names
+    columns = [[place.system for place in of], [place.workload for place in of], [place.level for place in of]]
+    with connection.cursor() as cursor:
+        cursor.execute(query, [*columns, [place.kind[0] for place in of], most])
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def how_many(runs: "QuerySet[Run]", most: int = MOST_COUNTED) -> Amount:
+    """Counted from an index, and no further than `most`."""
+    return _amount(runs.order_by("pk").values("pk")[: most + 1].count(), most)
 
 
 def _places(
