@@ -155,20 +155,21 @@ def encoded(renderer: BaseRenderer, schema: pa.Schema, batches: Iterable[pa.Reco
 
 
 def answer(
-    request: Request, pieces: Iterator[bytes], *, etag: str | None, filename: str
+    request: Request, pieces: Iterator[bytes], *, etag: str | None, filename: str, troubles: Sequence[object] = ()
 ) -> HttpResponse | StreamingHttpResponse:
     """What fits one or two pieces is sent whole, with its length; more is sent as it comes.
 
-    The first piece is made here, so that what is wrong from the start is answered by a problem.
+    The first pieces are made here, so that what is wrong from the start is answered by a problem. `troubles` fills
+    meanwhile: with any, the next answer may be another, and this one is not to be held.
     """
     renderer: Any = request.accepted_renderer  # one of FORMATS
-    headers = caching(etag)
+    begin = [] if request.method == "HEAD" else list(islice(pieces, 3))
+    headers = caching(None if troubles else etag)
     if not is_json(request):
         headers["Content-Disposition"] = f'attachment; filename="{filename}.{renderer.format}"'
-    media_type = str(renderer.media_type)
+    media_type = str(renderer.media_type) + ("; charset=utf-8" if isinstance(renderer, Csv) else "")
     if request.method == "HEAD":
         return StreamingHttpResponse(iter(()), content_type=media_type, headers=headers)
-    begin = list(islice(pieces, 3))
     if len(begin) < 3:
         return HttpResponse(b"".join(begin), content_type=media_type, headers=headers)
     return StreamingHttpResponse(_to_the_end(renderer, chain(begin, pieces)), content_type=media_type, headers=headers)

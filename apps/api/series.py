@@ -105,7 +105,7 @@ def _samples(
         pieces = series_json.document(head, reading, runs="runs" in head)
     else:
         pieces = series_tables.samples(request.accepted_renderer, reading)
-    return formats.answer(request, pieces, etag=etag, filename=filename)
+    return formats.answer(request, pieces, etag=etag, filename=filename, troubles=reading.troubles)
 
 
 def _runs(ids: Sequence[int]) -> list[Run]:

@@ -66,23 +66,24 @@ class Absent:
 
 
 class Reading:
-    """One pass over the series asked for; what could not be given is known after it."""
+    """One pass over the series asked for; what could not be given is known after it: `troubles` are stored series that
+    cannot be read."""
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
-        self._troubles: list[Absent] = []
+        self.troubles: list[Absent] = []
         self._answered: set[tuple[int, str]] = set()
 
     def stretches(self) -> Iterator[list[SeriesValues]]:
         """The series by run and metric, some at a time. Raises Problem when a run was stored anew meanwhile."""
         for run_ids, metrics in _stretches(self.asked):
-            if troubled := next((one for one in self._troubles if [one.run_id] == run_ids and not one.node), None):
+            if troubled := next((one for one in self.troubles if [one.run_id] == run_ids and not one.node), None):
                 # The samples of this run cannot be had at all: once is often enough to try.
-                self._troubles += [replace(troubled, metric=key) for key in metrics]
+                self.troubles += [replace(troubled, metric=key) for key in metrics]
                 continue
             found = queries.load_series(run_ids=run_ids, metrics=metrics, **self.asked.options)
             self._answered.update((series.run_id, series.metric) for series in found)
-            self._troubles += [
+            self.troubles += [
                 Absent(series.run_id, series.metric, series.node, series.problem) for series in found if series.problem
             ]
             yield [series for series in found if not series.problem]
@@ -101,7 +102,7 @@ class Reading:
         nodes = self.asked.options.get("nodes")
         where = f"on {', '.join(nodes)}" if nodes else "in this run"
         reasons = {True: f"not observed {where}", False: "no metric has this key; see /api/v1/metrics/"}
-        return [Absent(pk, key, "", reasons[key in known]) for pk, key in unanswered] + self._troubles
+        return [Absent(pk, key, "", reasons[key in known]) for pk, key in unanswered] + self.troubles
 
 
 def _stretches(asked: Asked) -> Iterator[tuple[list[int], Sequence[str]]]:

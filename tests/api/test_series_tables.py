@@ -224,7 +224,9 @@ def test_of_a_damaged_run_the_rest_is_given_and_what_is_damaged_is_named(
     assert all(part in reasons[RUNNING] for part in (RUNNING, "db2", f"run {run.pk}"))
     rest = [row for row in rows_of(read) if row[2] != "db2"]
     assert rest == [row for row in rows_of(whole) if row[2] != "db2"]
-    document = anyone.get(f"{ADDRESS}{run.pk}/series/?metric={RUNNING}").json()
+    answer = anyone.get(f"{ADDRESS}{run.pk}/series/?metric={RUNNING}")
+    assert not answer.has_header("ETag"), "once restored it is another"
+    document = answer.json()
     assert [entry["node"] for entry in document["series"]] == ["db1"]
     assert [(one["metric"], one["node"]) for one in document["missing"]] == [(RUNNING, "db2")]
     assert document["missing"][0]["reason"] == reasons[RUNNING]
