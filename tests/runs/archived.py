@@ -1,12 +1,14 @@
 """Runs with all that a run may hold, and all that is held of one, for tests of the archive."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from django.db.models import F, Model
+from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
-from apps.runs import codec, ingest
+from apps.runs import archive, codec, ingest
 from apps.runs.codec import Column
 from apps.runs.models import (
     ArchivedRun,
@@ -137,3 +139,12 @@ def forget_everything() -> None:
     shared: list[type[Model]] = [Metric, HardwareClass, LoadLevel, Configuration]
     for model in of_runs + shared:
         model._default_manager.all().delete()
+
+
+def archived(run: Run) -> ArchivedRun:
+    assert archive.archive(run_id=run.pk, now=timezone.now())
+    return ArchivedRun.objects.get(run=run)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
