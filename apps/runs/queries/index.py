@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -113,9 +114,14 @@ def _constants(
 def _constant(metric: MetricSpec, value: Number, count: int) -> Summary:
     if value is None or not count:
         return Summary(count=0)
-    level = 0.0 if metric.kind == COUNTER else float(value)
+    is_counter = metric.kind == COUNTER
+    return _flat(0.0 if is_counter else float(value), count, 0.0 if is_counter else None)
+
+
+@lru_cache(maxsize=1024)  # most constants are counters that stand still
+def _flat(level: float, count: int, increase: float | None) -> Summary:
     alike: dict[str, Any] = dict.fromkeys(ALIKE, level)
-    return Summary(count=count, stddev=0.0, increase=0.0 if metric.kind == COUNTER else None, **alike)
+    return Summary(count=count, stddev=0.0, increase=increase, **alike)
 
 
 def _clock(row: RunNode) -> Floats:
