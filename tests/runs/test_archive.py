@@ -270,6 +270,39 @@ def test_a_damaged_file_is_named_with_what_to_do_and_the_other_runs_are_restored
     assert any("missing from the archive" in one.problem for one in restored(archive.archive_storage()))
 
 
+def reworded(folder: Path, known: ArchivedRun, old: str, new: str) -> None:
+    path = folder / known.manifest
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"version": 1', '"version": 2', "layout 2, this installation reads 1: update it"),
+        ('"version": 1', '"version": ', "no manifest"),
+        ('"path": "series/', '"path": "../../series/', "no path within the archive"),
+    ],
+)
+def test_a_manifest_that_cannot_be_followed_is_named(folder: Path, old: str, new: str, said: str) -> None:
+    known = archived(a_full_run())
+    reworded(folder, known, old, new)
+    forget_everything()
+    (found,) = restored(archive.archive_storage())
+    assert said in found.problem
+    assert not Run.objects.exists()
+
+
+def test_a_manifest_that_names_files_of_another_run_does_not_delete_them(folder: Path) -> None:
+    run, other = a_full_run(), a_full_run(repetition=2)
+    known, _ = archived(run), archived(other)
+    whole = files(folder)
+    reworded(folder, known, str(run.uid), str(other.uid))
+    ArchivedRun.objects.filter(run=run).delete()
+    archived(run)
+    assert files(folder) == whole
+
+
 def test_restoring_leaves_alone_what_is_there(folder: Path) -> None:
     run = a_full_run()
     archived(run)

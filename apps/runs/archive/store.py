@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from botocore.exceptions import BotoCoreError, ClientError
+from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.base import File
 from django.core.files.storage import Storage, storages
 
@@ -147,6 +148,8 @@ def folders_and_files(storage: Storage, path: str) -> tuple[list[str], list[str]
 def _answers(path: str) -> Iterator[None]:
     try:
         yield
+    except SuspiciousFileOperation as error:
+        raise Damaged(f"{path} is no path within the archive: what names it was not written by this product") from error
     except (OSError, BotoCoreError, ClientError) as error:
         # Readers see the sentence, and need not know the address.
         log.warning("archive, %s: %s", path, error)

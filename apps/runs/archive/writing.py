@@ -42,7 +42,7 @@ def archive(*, run_id: int, now: datetime) -> bool:
             verify(storage, known)
             return True
         path = tables.manifest_path(_folder(run), str(run.uid))
-        before = {one for place in {path, known.manifest if known else path} for one in _files_of(storage, place)}
+        before = {one for place in {path, known.manifest if known else path} for one in _files_of(storage, place, run)}
         written = _written(storage, run)
         # A run's files keep their names: who reads all files sees none of it twice.
         for one in sorted(before - {path, *(file.path for file in written.tables)}):
@@ -81,12 +81,13 @@ def locked(run_id: int) -> Run | None:
     return run if run and run.state == Run.State.SEALED else None
 
 
-def _files_of(storage: Storage, path: str) -> list[str]:
-    """A manifest's path and the paths of its tables; none where there is none."""
+def _files_of(storage: Storage, path: str, run: Run) -> list[str]:
+    """A manifest's path and the paths of its tables; none where there is none. Of this run alone, whatever it says."""
     try:
-        return [path, *(one.path for one in manifest.read(storage, path).tables)]
+        named = [path, *(one.path for one in manifest.read(storage, path).tables)]
     except Damaged:
         return []
+    return [one for one in named if one.rpartition("/")[2].partition(".")[0] == str(run.uid)]
 
 
 def _folder(run: Run) -> str:
