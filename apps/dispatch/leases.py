@@ -128,8 +128,14 @@ def run_uid(*, job: Job, attempt: int, agent_id: int, load_level: LoadLevel) -> 
 
     The campaign's moment is in it: job 1 of a database made anew is another job.
     """
-    made = job.campaign.created_at.isoformat()
-    return uuid5(RUN_UIDS, f"{made}/{job.pk}/{attempt}/{agent_id}/{load_level.threads}/{load_level.rate}")
+    level = (load_level.threads, load_level.rate)
+    return uid_of(made=job.campaign.created_at, job_id=job.pk, attempt=attempt, agent_id=agent_id, level=level)
+
+
+def uid_of(*, made: datetime, job_id: int, attempt: int, agent_id: int, level: tuple[int, float | None]) -> UUID:
+    """`run_uid` of what the rows hold: when the campaign was made, and the level's threads and rate."""
+    threads, rate = level
+    return uuid5(RUN_UIDS, f"{made.isoformat()}/{job_id}/{attempt}/{agent_id}/{threads}/{rate}")
 
 
 def missing_levels(job: Job) -> Sequence[LoadLevel]:
