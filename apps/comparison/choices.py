@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Count, F, Max, QuerySet
 
 from apps.catalog.models import System, Workload
+from apps.comparison.rows import MOST_RUNS
 from apps.comparison.values import ComparedCampaign
 from apps.runs.models import Run
 from apps.runs.queries import places
@@ -57,7 +58,7 @@ def picker() -> tuple[list[SystemChoice], list[WorkloadChoice]]:
     """All systems that are not archived, those with runs that count first, by name; and the workloads with runs that
     count, those that most systems share first."""
     rows = list(System.objects.select_related("release__platform", "hardware_class").order_by("name"))
-    ran = places.counted(systems=[row.pk for row in rows], by_level=False)
+    ran = places.counted(systems=[row.pk for row in rows], by_level=False, most=MOST_RUNS)
     amounts = _summed((place.system, place) for place in ran)
     found = [
         SystemChoice(

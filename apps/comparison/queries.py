@@ -266,19 +266,17 @@ def _history(
     """(side, level, metric) -> values of the newest earlier runs like those compared, the newest first; of a side at a
     level no more than MOST_EARLIER are looked at.
 
-    Like: same system, level, server, load generator's host, warm-up and duration, before the first compared run. A side
-    whose compared runs differ in these has no history: nothing says which of them the past is like.
+    Like: same system, level, origin, server, load generator's host, warm-up and duration, before the first compared
+    run. A side whose compared runs differ in these (origin apart) has no history: nothing says which of them the past
+    is like.
     """
     groups: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["system_id"], row["load_level_id"]].append(row)
-    # In time: the first of each group is the oldest.
-    firsts = [
-        members[0]
-        for members in groups.values()
-        if len({canonical_json(_conditions(member)) for member in members}) == 1
+    alike = [
+        members for members in groups.values() if len({canonical_json(_conditions(member)) for member in members}) == 1
     ]
-    places = {run: (system, level, age) for age, (run, system, level) in enumerate(_earlier(firsts, workload_id))}
+    places = {run: (system, level, age) for age, (run, system, level) in enumerate(_earlier(alike, workload_id))}
     slugs = {system.pk: system.slug for system in systems}
     measured = Measurement.objects.filter(
         run_id__in=list(places), metric__key__in=[metric.key for metric in metrics]
@@ -296,13 +294,14 @@ def _conditions(row: dict[str, Any]) -> dict[str, Any]:
     return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}
 
 
-def _earlier(firsts: Sequence[dict[str, Any]], workload_id: int) -> list[tuple[int, int, int]]:
-    """(run, system, load level) of the newest runs before each of `firsts` and like it, the newest first."""
+def _earlier(groups: Sequence[Sequence[dict[str, Any]]], workload_id: int) -> list[tuple[int, int, int]]:
+    """(run, system, load level) of the newest runs before each group (runs of one place, in time) and like it, the
+    newest first."""
     each = [
-        Run.objects.filter(_alike(first), pk__in=_just_before(first, workload_id))
+        Run.objects.filter(_alike(members[0]), pk__in=_just_before(members, workload_id))
         .order_by("-started_at", "-id")
         .values_list("id", "system_id", "load_level_id", "started_at")[: stats.HISTORY_RUNS]
-        for first in firsts
+        for members in groups
     ]
     if not each:
         return []
@@ -310,12 +309,15 @@ def _earlier(firsts: Sequence[dict[str, Any]], workload_id: int) -> list[tuple[i
     return [(run, system, level) for run, system, level, _ in sorted(found, key=lambda row: row[3], reverse=True)]
 
 
-def _just_before(first: dict[str, Any], workload_id: int) -> "QuerySet[Run, Any]":
-    """The runs that count at its place, from the index; the newest MOST_EARLIER."""
+def _just_before(members: Sequence[dict[str, Any]], workload_id: int) -> "QuerySet[Run, Any]":
+    """The newest MOST_EARLIER runs that count at their place and come from where they come from: as the index
+    run_counted has them."""
+    first = members[0]
     counted = Run.objects.filter(
         system_id=first["system_id"],
         workload_id=workload_id,
         load_level_id=first["load_level_id"],
+        provenance__in={member["provenance"] for member in members},
         started_at__lt=first["started_at"],
         state=Run.State.SEALED,
         outcome=Run.Outcome.SUCCEEDED,

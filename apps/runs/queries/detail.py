@@ -127,16 +127,16 @@ class RunDetail:
 
 
 def load_run(run_id: int) -> RunDetail:
-    """Eight queries, ten between its end and its seal. Raises Run.DoesNotExist."""
+    """Nine queries, eleven between its end and its seal. Raises Run.DoesNotExist."""
     run = Run.objects.select_related(
         *("system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level"),
         *("archived", "archive_attempt"),
     ).get(pk=run_id)
     alike = Run.objects.filter(system=run.system, workload=run.workload, load_level=run.load_level)
+    others = alike.exclude(pk=run_id).order_by(*NEWEST_FIRST).values_list("pk", flat=True)[:MOST_SIBLINGS]
     # The run itself first, then the newest of the others.
-    (own, *siblings) = rows_of(
-        alike.order_by(Case(When(pk=run_id, then=0), default=1), *NEWEST_FIRST)[: MOST_SIBLINGS + 1]
-    )
+    own_first = Case(When(pk=run_id, then=0), default=1)
+    (own, *siblings) = rows_of(Run.objects.filter(pk__in=[run_id, *others]).order_by(own_first, *NEWEST_FIRST))
     job_id, attempt = Run.objects.values_list("job_run__job_id", "job_run__attempt").get(pk=run_id)
     return RunDetail(
         row=own,
