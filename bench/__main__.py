@@ -50,7 +50,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         for peer, why in absent.items():
             say(f"{peer} is {why}: its figures are left out")
         here = {peer: stack.enter_context(peers.started(peer, folder)) for peer in peers.PROGRAMS if peer not in absent}
-        ours = stack.enter_context(warehouse.started(folder, runs=bulk.RUNS + across_runs.RUNS + 1))
+        ours = stack.enter_context(warehouse.started(folder, runs=bulk.RUNS + across_runs.RUNS + live.RUNS))
         bench = Bench(ours, here, absent, say)
         if BULK & set(parts):
             stored = bulk.store(bench)

@@ -91,7 +91,12 @@ def store(bench: Bench) -> Stored:
             speeds.setdefault(name, []).append(value)
     bytes_per_sample = {OURS: (warehouse.size() - empty) / sum(samples[1:])}
     for name, peer in bench.peers.items():
+        before = peer.cpu()
         peer.settle(span)
+        settling = (peer.cpu() - before) / sum(samples)
+        # What is told is the way to the form whose bytes are counted; for us that is the seal.
+        speeds[name] = [1 / (1 / speed + settling) for speed in speeds[name]]
+        bench.say(f"{name} settled in {settling * sum(samples):.2f} CPU s")
         bytes_per_sample[name] = peer.size() / sum(samples)
     bench.data |= {
         "runs": RUNS, "series in a run": _series_in(recording.recorded()), "samples in a run": samples[0],
@@ -145,7 +150,7 @@ def _ours(bench: Bench, run: Prepared, span: Span, uids: list[str]) -> float:
 
 
 def _peer(bench: Bench, name: str, run: Prepared) -> float:
-    """Samples per CPU second, until what was taken is on disk; what merging them costs later is not counted."""
+    """Samples per CPU second, until what was taken is on disk, not yet merged."""
     peer = bench.peers[name]
     before = peer.cpu()
     for body in run.requests:
@@ -174,7 +179,7 @@ def _bulk_create(run: Prepared, number: int, span: Span) -> float:
 def tell_ingest(bench: Bench, stored: Stored) -> None:
     for peer, limit in ((VICTORIA_METRICS, 8.0), (PROMETHEUS, None), (BULK_CREATE, 100.0)):
         bench.tell(
-            key=f"ingest.{peer}", part="ingest", title="ingest, from HTTP to the final form", peer=peer,
+            key=f"ingest.{peer}", part="ingest", title="ingest, from HTTP to the form in which it stays", peer=peer,
             unit="samples per CPU second", better="higher", limit=limit,
             found=rounds.compared(stored.speeds[OURS], stored.speeds[peer]) if peer in stored.speeds else None,
         )  # fmt: skip
@@ -187,13 +192,13 @@ def tell_disk(bench: Bench, stored: Stored, folder: Path) -> None:
     with ExitStack() as stack:
         others = {name: stack.enter_context(peers.started(name, fresh)) for name in bench.peers}
         rounded = in_whole_seconds(others)
-    for key, title, sizes in (
-        ("disk", "on disk with indexes", stored.bytes_per_sample),
-        ("disk_whole_seconds", "on disk with indexes, the peer's clock rounded to seconds", rounded),
+    for key, title, sizes, judged in (
+        ("disk", "on disk with indexes", stored.bytes_per_sample, True),
+        ("disk_whole_seconds", "on disk with indexes, the peer's clock rounded to seconds", rounded, False),
     ):
         for peer, limit in ((VICTORIA_METRICS, 0.9), (PROMETHEUS, 0.35)):
             ours = [stored.bytes_per_sample[OURS]]
             bench.tell(
                 key=f"{key}.{peer}", part="disk", title=title, peer=peer, unit="bytes a sample", better="lower",
-                limit=limit, found=rounds.compared(ours, [sizes[peer]]) if peer in sizes else None,
+                limit=limit if judged else None, found=rounds.compared(ours, [sizes[peer]]) if peer in sizes else None,
             )  # fmt: skip

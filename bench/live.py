@@ -1,39 +1,64 @@
 """A live run: every ten seconds a batch of 1,300 series, accepted by us and by the peers."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 from apps.runs.sampled import SampledNode
-from bench import context, recording, rounds
+from bench import context, recording, remote_write, rounds
 from bench.context import Bench
-from bench.peers import PROMETHEUS, VICTORIA_METRICS
+from bench.peers import PROMETHEUS, VICTORIA_METRICS, Peer
 
 SET = 2
 SERIES = 1300
 SECONDS = 10
+RUNS = 2
+WARM_UP = 5  # batches
 TITLE = f"a live batch of {SECONDS} s × {SERIES:,} series accepted, HTTP to HTTP"
+# How the peers' requests are made: as small as they can be, or as Prometheus and vmagent themselves make them.
+BY_SERIES, BY_SAMPLE = "an entry a series", "an entry a sample"
 
 
 def measure(bench: Bench) -> None:
-    nodes = [_first(node, SERIES // 2) for node in recording.a_run(1000)]
-    length = len(nodes[0].clock)
-    span = context.span(SET, seconds=length)
-    run = context.prepared("live", span=span, nodes=nodes, batch_seconds=SECONDS, request_seconds=SECONDS)
+    """Two live runs, one for each form of the peers' requests."""
+    for number, form in enumerate((BY_SERIES, BY_SAMPLE)):
+        _measure(bench, number, form)
+
+
+def _measure(bench: Bench, number: int, form: str) -> None:
+    nodes = [_first(node, SERIES // 2) for node in recording.a_run(1000 + number)]
+    span = context.span(SET + number, seconds=len(nodes[0].clock))
+    parts = recording.series(f"live{number}", nodes, start=span.start)
     uid = bench.warehouse.open_run(started=span.start, nodes=[node.name for node in nodes])
-    batches, requests = iter(enumerate(run.batches)), {name: iter(run.requests) for name in bench.peers}
-
-    def ours() -> float:
-        sequence, payload = next(batches)
-        return 1000 * bench.warehouse.send_batch(uid, sequence, payload)
-
-    sides = {"ours": ours}
+    batches = list(recording.batches(uid, nodes, seconds=SECONDS))
+    sides: dict[str, Callable[[], float]] = {"ours": partial(_ours, bench, uid, enumerate(batches))}
     for name, peer in bench.peers.items():
-        sides[name] = lambda peer=peer, own=requests[name]: 1000 * peer.write(next(own))  # type: ignore[misc]
-    rounds.interleaved(sides, rounds=5)
-    found = rounds.interleaved(sides, rounds=len(run.batches) - 5)
-    bench.warehouse.end_run(uid, batches=len(run.batches), span=span)
+        sides[name] = partial(_peer, peer, _requests(parts, form))
+    rounds.interleaved(sides, rounds=WARM_UP)
+    found = rounds.interleaved(sides, rounds=len(batches) - WARM_UP)
+    bench.warehouse.end_run(uid, batches=len(batches), span=span)
     for name, limit in ((VICTORIA_METRICS, 0.5), (PROMETHEUS, None)):
         bench.tell(
-            key=f"live.{name}", part="live", title=TITLE, peer=name, unit="ms", better="lower", limit=limit,
+            key=f"live.{form.replace(' ', '_')}.{name}", part="live", title=f"{TITLE}; the peer is sent {form}",
+            peer=name, unit="ms", better="lower", limit=limit,
             found=rounds.compared(found["ours"], found[name]) if name in found else None,
         )  # fmt: skip
+
+
+def _ours(bench: Bench, uid: str, batches: "enumerate[bytes]") -> float:
+    sequence, payload = next(batches)
+    return 1000 * bench.warehouse.send_batch(uid, sequence, payload)
+
+
+def _peer(peer: Peer, requests: Iterator[bytes]) -> float:
+    return 1000 * peer.write(next(requests))
+
+
+def _requests(parts: list[remote_write.Series], form: str) -> Iterator[bytes]:
+    for start in range(0, len(parts[0].at), SECONDS):
+        seconds = [(start, start + SECONDS)]
+        if form == BY_SAMPLE:
+            seconds = [(second, second + 1) for second in range(start, start + SECONDS)]
+        yield remote_write.write_request(part.between(*each) for each in seconds for part in parts)
 
 
 def _first(node: SampledNode, count: int) -> SampledNode:

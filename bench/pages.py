@@ -1,9 +1,114 @@
-"""Pages of a warehouse of many runs, beside the same pages of one with few."""
+"""Pages of a warehouse of many runs, beside the same pages of one with few.
 
+Both are made by `manage.py seed_rig`: two systems measured every night make up two fifths of the runs, and the
+addresses that are timed are those that have most to do there.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from urllib.parse import urlencode
 
+import psycopg
+
+from bench import rounds, servers, warehouse
 from bench.context import Bench
+from bench.rounds import Compared
+from bench.servers import Connection
+from config.launch import ports
+
+FEW = 1_000
+SERIES, SECONDS = 10, 100  # of each run: 100 million samples in 100,000 runs
+ROUNDS = 40
+WARM_UP = 3
+P95 = 0.95
+SLOWEST = 300.0  # ms, p95
+GROWTH = 1.3
+
+
+@dataclass(frozen=True)
+class Rig:
+    """A warehouse of made-up runs with its web server. `addresses`: page -> the address that is timed."""
+
+    http: Connection
+    addresses: dict[str, str]
 
 
 def measure(bench: Bench, folder: Path, *, runs: int) -> None:
-    raise NotImplementedError
+    with ExitStack() as stack:
+        many = stack.enter_context(_rig(bench, folder, runs))
+        few = stack.enter_context(_rig(bench, folder, FEW))
+        for page, address in many.addresses.items():
+            sides = {
+                "many": partial(_milliseconds, many.http, address),
+                "few": partial(_milliseconds, few.http, few.addresses[page]),
+            }
+            rounds.interleaved(sides, rounds=WARM_UP)
+            found = rounds.interleaved(sides, rounds=ROUNDS)
+            paired = rounds.compared(found["many"], found["few"])
+            bench.tell(
+                key=f"pages.{page.lower().replace(' ', '_')}", part="pages",
+                title=f"{page} at {runs:,} runs, p95", peer=f"the same at {FEW:,} runs",
+                unit="ms", better="lower", limit=GROWTH, limit_ours=SLOWEST,
+                found=Compared(
+                    ours=rounds.quantile(found["many"], P95), theirs=rounds.quantile(found["few"], P95),
+                    ratio=paired.ratio, lowest=paired.lowest, highest=paired.highest, rounds=paired.rounds,
+                ),
+            )  # fmt: skip
+
+
+def _milliseconds(http: Connection, address: str) -> float:
+    return 1000 * http.send("GET", address)[1]
+
+
+@contextmanager
+def _rig(bench: Bench, folder: Path, runs: int) -> Iterator[Rig]:
+    """A database of its own beside the bench's, and a web server on it. Raises Failed."""
+    name = f"rig_{runs}"
+    url = os.environ["DATABASE_URL"]
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    url = f"{url.rpartition('/')[0]}/{name}"
+    env = {**os.environ, "DATABASE_URL": url}
+    began = time.monotonic()
+    warehouse.manage("migrate", "--verbosity", "0", env=env)
+    told = (("--runs", runs), ("--series", SERIES), ("--seconds", SECONDS))
+    warehouse.manage("seed_rig", *(str(part) for option in told for part in option), env=env)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+    bench.say(f"a warehouse of {runs:,} runs was made in {time.monotonic() - began:.0f} s")
+    port = ports.free()
+    web = (sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port))
+    argv = (*web, "--blocking-threads", "4", "config.wsgi:application")
+    with servers.running(argv, folder=folder, name=name, env=env):
+        servers.await_answer(port, "/api/v1/health/", log=folder / f"{name}.log")
+        yield Rig(Connection(port), _addresses(url))
+
+
+def _addresses(url: str) -> dict[str, str]:
+    with psycopg.connect(url) as connection:
+        nightly = connection.execute(
+            "SELECT run.id, run.workload_id, system.slug FROM runs_run run JOIN catalog_system system"
+            " ON system.id = run.system_id WHERE 'nightly' = ANY (run.tags) ORDER BY run.started_at DESC, run.id DESC"
+        ).fetchall()
+        slugs = connection.execute(
+            "SELECT DISTINCT system.slug FROM runs_run run JOIN catalog_system system ON system.id = run.system_id"
+            " WHERE 'nightly' = ANY (run.tags) ORDER BY system.slug"
+        ).fetchall()
+    (newest, workload, system), (oldest, _, _) = nightly[0], nightly[-1]
+    sides = urlencode([*(("side", slug) for (slug,) in slugs), ("workload", workload)])
+    return {
+        "Runs": "/runs/",
+        "Runs of a system": f"/runs/?{urlencode({'system': system})}",
+        "Runs that failed": f"/runs/?{urlencode({'platform': 'pxc', 'outcome': 'failed'})}",
+        "Runs found by words": f"/runs/?{urlencode({'text': 'aurora 64'})}",
+        "Older runs": f"/runs/?{urlencode({'before': nightly[len(nightly) // 2][0]})}",
+        "Run": f"/runs/{newest}/",
+        "Old run": f"/runs/{oldest}/",
+        "Compare": f"/compare/?{sides}",
+    }

@@ -59,8 +59,9 @@ class Peer(Protocol):
     def rates(self, *, metrics: Sequence[str], runs: Sequence[str], span: Span, points: int) -> float:
         """Reads counters as rates at `points` moments; s to the last byte. Raises Failed when there are too few."""
 
-    def five_statistics(self, *, metric: str, runs: Sequence[str], span: Span) -> float:
-        """Mean, deviation, least, greatest and a quantile of each run's gauge over `span`; s to the last byte."""
+    def five_statistics(self, *, metric: str, runs: Sequence[str], span: Span, is_counter: bool) -> float:
+        """Mean, deviation, least, greatest and a quantile of each run over `span`, of a counter those of its rate; s to
+        the last byte."""
 
 
 def version_of(name: str) -> str | None:
@@ -140,8 +141,8 @@ class VictoriaMetrics(_Server):
         # Without its cache of answers: a question that was asked before is no measurement.
         return self._ask("/api/v1/query_range", query=query, nocache=1, **_steps(span, points))
 
-    def five_statistics(self, *, metric: str, runs: Sequence[str], span: Span) -> float:
-        of = f"{_selector([metric], runs)}[{span.end - span.start}s]"
+    def five_statistics(self, *, metric: str, runs: Sequence[str], span: Span, is_counter: bool) -> float:
+        of = _over(metric, runs, span, is_counter=is_counter)
         four = '("avg_over_time","stddev_over_time","min_over_time","max_over_time")'
         query = f"union(aggr_over_time({four}, {of}), label_set(quantile_over_time({QUANTILE}, {of}), 'rollup', 'q'))"
         answer, took = self._ask("/api/v1/query", query=query, time=span.end, nocache=1)
@@ -206,8 +207,8 @@ class Prometheus(_Server):
             total += took
         return total
 
-    def five_statistics(self, *, metric: str, runs: Sequence[str], span: Span) -> float:
-        of = f"{_selector([metric], runs)}[{span.end - span.start}s]"
+    def five_statistics(self, *, metric: str, runs: Sequence[str], span: Span, is_counter: bool) -> float:
+        of = _over(metric, runs, span, is_counter=is_counter)
         total = 0.0
         for query in (
             *(f"{name}_over_time({of})" for name in ("avg", "stddev", "min", "max")),
@@ -224,6 +225,13 @@ def _selector(metrics: Sequence[str], runs: Sequence[str]) -> str:
     if len(metrics) == 1:
         return f"{metrics[0]}{{{run}}}"
     return f'{{__name__=~"{"|".join(metrics)}",{run}}}'
+
+
+def _over(metric: str, runs: Sequence[str], span: Span, *, is_counter: bool) -> str:
+    """Every sample of a gauge; of a counter its rate at every second."""
+    length = span.end - span.start
+    selector = _selector([metric], runs)
+    return f"rate({selector}[{_window(span, length)}])[{length}s:1s]" if is_counter else f"{selector}[{length}s]"
 
 
 def _window(span: Span, points: int) -> str:

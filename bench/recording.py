@@ -33,7 +33,7 @@ def recorded() -> list[SampledNode]:
 def a_run(number: int, *, nodes: int = 2, keys: Sequence[str] | None = None) -> list[SampledNode]:
     """Run `number` of those that can be made, always the same; `keys`: only these series."""
     random = np.random.default_rng(number)
-    return [_shuffled(only(node, keys), random) for node in recorded()[:nodes]]
+    return [shuffled(only(node, keys), random) for node in recorded()[:nodes]]
 
 
 def only(node: SampledNode, keys: Sequence[str] | None) -> SampledNode:
@@ -48,7 +48,7 @@ def only(node: SampledNode, keys: Sequence[str] | None) -> SampledNode:
     )
 
 
-def _shuffled(node: SampledNode, random: np.random.Generator) -> SampledNode:
+def shuffled(node: SampledNode, random: np.random.Generator) -> SampledNode:
     order = _order(len(node.clock), random)
     clock = np.concatenate([node.clock[:1], node.clock[0] + np.cumsum(np.diff(node.clock)[order[1:] - 1])])
     changing = {key: _column(key, column, order) for key, column in node.changing.items()}

@@ -34,15 +34,19 @@ def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
     return code or (1 if failed else 0)
 
 
-def missing_programs(packages: Mapping[str, str] = PACKAGES) -> list[str]:
+def missing_programs(packages: Mapping[str, str]) -> list[str]:
     path = f"{os.environ.get('PATH', '')}:/usr/sbin"
     return [name for name in packages if not shutil.which(name, path=path)]
 
 
 def install_programs(
-    places: Places, screen: Screen, packages: Mapping[str, str] = PACKAGES, otherwise: str = "Their tests are skipped"
+    places: Places,
+    screen: Screen,
+    packages: Mapping[str, str] | None = None,
+    otherwise: str = "Their tests are skipped",
 ) -> None:
     """What is missing comes from Debian's packages if we may; `otherwise`: what happens without it."""
+    packages = PACKAGES if packages is None else packages
     missing = missing_programs(packages)
     if not missing:
         return

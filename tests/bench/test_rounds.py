@@ -1,0 +1,31 @@
+import pytest
+
+from bench import rounds
+
+
+def test_sides_take_turns_and_every_other_round_goes_backward() -> None:
+    order: list[str] = []
+
+    def side(name: str) -> float:
+        order.append(name)
+        return float(len(order))
+
+    found = rounds.interleaved({"ours": lambda: side("ours"), "peer": lambda: side("peer")}, rounds=3)
+    assert order == ["ours", "peer", "peer", "ours", "ours", "peer"]
+    assert found == {"ours": [1.0, 4.0, 5.0], "peer": [2.0, 3.0, 6.0]}
+
+
+def test_the_ratio_is_the_median_of_the_ratios_of_the_rounds() -> None:
+    found = rounds.compared([1.0, 2.0, 30.0], [2.0, 8.0, 40.0])
+    assert (found.ratio, found.lowest, found.highest, found.rounds) == (0.5, 0.25, 0.75, 3)
+    assert (found.ours, found.theirs) == (2.0, 8.0)
+
+
+def test_rounds_that_one_side_did_not_finish_are_an_error() -> None:
+    with pytest.raises(ValueError, match="longer"):
+        rounds.compared([1.0], [1.0, 2.0])
+
+
+@pytest.mark.parametrize(("part", "expected"), [(0.95, 95.0), (0.5, 50.0), (1.0, 100.0), (0.001, 1.0)])
+def test_a_quantile_is_a_value_that_so_many_do_not_exceed(part: float, expected: float) -> None:
+    assert rounds.quantile([float(number) for number in range(100, 0, -1)], part) == expected
