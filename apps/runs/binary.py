@@ -1,6 +1,6 @@
 """Bytes to and from PostgreSQL as they are: Django's own cursor writes them as text of twice the length."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,3 +14,9 @@ def cursor() -> Iterator[psycopg.Cursor[Any]]:
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as found:
         yield found
+
+
+def fetch(query: str, parameters: Sequence[object]) -> list[Any]:
+    with cursor() as found:
+        found.execute(query, parameters, binary=True)
+        return list(found.fetchall())

@@ -8,13 +8,14 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 from django.db import connection
 
 from apps.catalog.models import Metric
-from apps.runs import codec, summary
+from apps.runs import binary, codec, derivation, summary
 from apps.runs.codec import Column, Encoded, Number
 from apps.runs.gathering import EncodedColumns
 from apps.runs.models import Block, Run, RunNode, Series
@@ -24,11 +25,15 @@ from apps.runs.summary import WHOLE_RUN, Phase, Summary
 log = logging.getLogger(__name__)
 
 STATISTICS = tuple(Summary.__dataclass_fields__)
+_VALUES = attrgetter(*STATISTICS)
+# Place of a derived metric's samples, which are not stored: base, offset, length.
+NOWHERE = (0, 0, 0)
 _COLUMNS = (
     *("run_id", "metric_id", "node", "base", "offset", "length"),
     *STATISTICS,
     *(f"whole_{name}" for name in STATISTICS),
 )
+_WRITE_BLOCK = "INSERT INTO runs_block (run_id, node, size, data) VALUES (%s, %s, %s, %b)"
 _SLICES = """
 SELECT s.run_id, s.node, m.key, s.base, b.run_id IS NOT NULL AND b.data IS NULL,
   substring(b.data FROM s."offset" + 1 FOR s.length)
@@ -84,8 +89,11 @@ class BlockWriter:
 
 
 def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metric], phase: Phase) -> None:
-    """Series, blocks, clocks and constants of a run that has none yet, then read back and compared. `metrics`: of
-    every key. Raises StoredDifferently; to be called in a transaction."""
+    """Series, blocks, clocks and constants of a run that has none yet, then read back and compared; of derived metrics
+    the statistics. `metrics`: of every key that changed, derived ones too.
+
+    Raises StoredDifferently; to be called in a transaction.
+    """
     numbers = _write_nodes(run, nodes)
     written: dict[int, bytes] = {}
     rows: list[tuple[object, ...]] = []
@@ -97,11 +105,14 @@ def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metri
             statistics = summary.of_phases(metrics[key], node.clock, column, (phase, WHOLE_RUN))
             place = (encoded.base, writer.place(encoded.data), len(encoded.data))
             rows.append((run.pk, metrics[key].pk, number, *place, *_flat(statistics)))
+        for key, line in derivation.columns(node).items():
+            statistics = derivation.statistics(line, (phase, WHOLE_RUN))
+            rows.append((run.pk, metrics[key].pk, number, *NOWHERE, *_flat(statistics)))
         if writer.data:
             written[number] = bytes(writer.data)
-    Block.objects.bulk_create(
-        Block(run=run, node=number, size=len(data), data=data) for number, data in written.items()
-    )
+    with binary.cursor() as cursor:
+        for number, data in written.items():
+            cursor.execute(_WRITE_BLOCK, (run.pk, number, len(data), data))
     _copy(rows)
     _compare(run, nodes, written, rows)
 
@@ -114,7 +125,7 @@ def _encoded(node: SampledNode, key: str) -> tuple[Encoded, Column]:
 
 
 def _flat(statistics: Sequence[Summary]) -> list[object]:
-    return [value for each in statistics for value in astuple(each)]
+    return [value for each in statistics for value in _VALUES(each)]
 
 
 def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
@@ -152,7 +163,7 @@ def _compare(
         row = stored[node.name]
         if not np.array_equal(codec.decode_floats(row.clock), node.clock) or row.constants != node.constants:
             raise StoredDifferently(f"clock or constants of node {node.name} of run {run.pk}")
-    blocks = {number: bytes(data or b"") for number, data in Block.objects.filter(run=run).values_list("node", "data")}
+    blocks = dict(binary.fetch("SELECT node, data FROM runs_block WHERE run_id = %s", [run.pk]))
     if blocks != written:
         raise StoredDifferently(f"blocks of run {run.pk}")
     places = set(Series.objects.filter(run=run).values_list("metric_id", "node", "base", "offset", "length"))

@@ -7,16 +7,17 @@ was sampled, and from the tool's output anew.
 
 import io
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
 from apps.catalog.models import Metric
-from apps.catalog.services import InvalidParameters, metrics_for
-from apps.runs import batches, blocks, headlines, storage, summary
+from apps.catalog.services import InvalidParameters, metrics_for, name_metrics
+from apps.runs import batches, binary, blocks, derivation, headlines, storage, summary
 from apps.runs.blocks import StoredDifferently
 from apps.runs.codec import Column, NotANumber
 from apps.runs.gathering import NodeGatherer
@@ -52,6 +53,9 @@ __all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "output_name", "res
 # finds the runs that older ones sealed.
 DERIVATION = 1
 RAW_BATCHES = "batches.tar"
+_NEXT_BATCHES = (
+    "SELECT sequence, payload FROM runs_batch WHERE run_id = %s AND sequence > %s ORDER BY sequence LIMIT 16"
+)
 # Decoded and not yet compressed: 32 MB.
 VALUES_AT_ONCE = 4 * 1024 * 1024
 
@@ -149,26 +153,32 @@ def _gather(run: Run, source: Callable[[Run, sysbench.Parsed], _Sampled]) -> _Ga
     problem = ""
     try:
         sampled = source(run, parsed)
-        metrics = _metrics(sampled.nodes, [])
+        name_metrics(_keys(sampled.nodes))
     except (wire.BadBatch, NotANumber, InvalidParameters) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
         sampled = _Sampled()
     offset = sampled.offset or 0.0
     client = client_of(parsed.intervals, offset=offset)
     nodes = joined([*([client] if client else []), *sampled.nodes])
-    metrics = _metrics(nodes, wanted)
+    name_metrics(_keys([client] if client else []))
+    changing = [(*node.changing, *derivation.keys(node)) for node in nodes]
+    metrics = metrics_for([*wanted, *chain.from_iterable(changing)])
     return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem)
 
 
-def _metrics(nodes: Iterable[SampledNode], more: Sequence[str]) -> dict[str, Metric]:
-    return metrics_for([*more, *(key for node in nodes for key in (*node.changing, *node.constants))])
+def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
+    return chain.from_iterable((*node.changing, *node.constants) for node in nodes)
 
 
 def _from_batches(run: Run, _: sysbench.Parsed) -> _Sampled:
-    return _decoded(
-        bytes(payload)
-        for payload in Batch.objects.filter(run=run).order_by("sequence").values_list("payload", flat=True).iterator(16)
-    )
+    return _decoded(_payloads(run))
+
+
+def _payloads(run: Run) -> Iterator[bytes]:
+    last = -1
+    while found := binary.fetch(_NEXT_BATCHES, [run.pk, last]):
+        yield from (payload for _, payload in found)
+        last = found[-1][0]
 
 
 def _from_blocks(run: Run, parsed: sysbench.Parsed) -> _Sampled:
@@ -210,9 +220,13 @@ def _decoded(payloads: Iterable[bytes]) -> _Sampled:
         decoder.feed(payload)
         if decoder.weight >= VALUES_AT_ONCE:
             _gather_nodes(gatherers, decoder.take())
-    _gather_nodes(gatherers, decoder.take())
+    nodes = decoder.take()
+    # A run that was decoded all at once need not be compressed to be held.
+    if gatherers:
+        _gather_nodes(gatherers, nodes)
+        nodes = [gatherer.finish() for gatherer in gatherers.values()]
     return _Sampled(
-        nodes=[gatherer.finish() for gatherer in gatherers.values()],
+        nodes=nodes,
         events=events_of(decoder.events),
         offset=offset_of(decoder.output),
     )
