@@ -14,7 +14,7 @@ from apps.runs.queries import places
 from apps.runs.queries.places import Amount
 
 # Of each side at each load level, of those that count and of those that do not: more are not read.
-MOST_RUNS = 100
+MOST_RUNS, MOST_LEFT_OUT = 100, 20
 # More places than this are told together.
 TOLD_ONE_BY_ONE = 4
 
@@ -63,7 +63,7 @@ def _newest_of_all(systems: Sequence[System], workload_id: int) -> tuple[list[in
     """Ids of the newest of each kind, and how many there are: without a look at many more runs than are compared."""
     sides = {system.pk: system.slug for system in systems}
     counted = places.counted(systems=sides, workload=workload_id, newest=MOST_RUNS)
-    others = places.left_out(systems=sides, workload=workload_id, newest=MOST_RUNS)
+    others = places.left_out(systems=sides, workload=workload_id, newest=MOST_LEFT_OUT)
     ids = [run for place in (*counted, *others) for run in place.newest]
     words = [(place, "") for place in counted] + [(place, left_out_word(*place.kind)) for place in others]
     tallies = [Tally(sides[place.system], place.level, word, place.amount) for place, word in words]
@@ -77,7 +77,7 @@ def _newest_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for row in reversed(rows):
         place = row["system_id"], row["load_level_id"], is_counted(row)
         taken[place] += 1
-        if taken[place] <= MOST_RUNS:
+        if taken[place] <= (MOST_RUNS if is_counted(row) else MOST_LEFT_OUT):
             kept.append(row)
     return kept[::-1]
 
@@ -90,7 +90,7 @@ def _newest(chosen: "QuerySet[Run]") -> "QuerySet[Run, Any]":
         order_by=[F("started_at").desc(), F("id").desc()],
     )
     aged = chosen.order_by().annotate(counts=ExpressionWrapper(counts, BooleanField())).annotate(age=age)
-    return aged.filter(age__lte=MOST_RUNS).values("pk")
+    return aged.filter(Q(age__lte=MOST_LEFT_OUT) | Q(counts=True, age__lte=MOST_RUNS)).values("pk")
 
 
 def _tallies(chosen: "QuerySet[Run]") -> tuple[Tally, ...]:
@@ -128,15 +128,18 @@ def newest_only(
         totals[not tally.left_out, tally.level, tally.side] += tally.amount
     others = "choose runs to compare others" if campaign else "choose runs or a campaign to compare others"
     sentences = []
-    for counted, rest in ((True, f"count; {others}."), (False, "that do not count are listed.")):
+    for counted, most, rest in (
+        (True, MOST_RUNS, f"count; {others}."),
+        (False, MOST_LEFT_OUT, "that do not count are listed."),
+    ):
         found = [
             (totals[counted, level.id, side], f"runs of {name} at {level.text}")
             for level in levels
             for side, name in names.items()
-            if totals[counted, level.id, side].runs > MOST_RUNS
+            if totals[counted, level.id, side].runs > most
         ]
         if found:
-            sentences.append(f"Only the newest {MOST_RUNS} {_of(found)} {rest}")
+            sentences.append(f"Only the newest {most} {_of(found)} {rest}")
     return sentences
 
 

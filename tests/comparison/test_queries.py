@@ -353,6 +353,7 @@ def test_the_newest_are_taken_of_each_level_and_of_runs_that_do_not_count(
     workload: Workload, a: System, b: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rows, "MOST_RUNS", 2)
+    monkeypatch.setattr(rows, "MOST_LEFT_OUT", 2)
     measure(a, A), measure(a, A, threads=8), measure(b, B)
     measure(a, A, at=2, outcome="failed", reason="disk full")
     measure(a, A[:1], at=3, outcome="cancelled")

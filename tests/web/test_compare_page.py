@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.comparison import queries, rows
 from apps.runs.models import Configuration, Measurement, Run, RunNode
+from apps.web import compare
 from apps.web.compare import Address
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
@@ -243,13 +244,26 @@ def test_only_the_newest_runs_are_shown_and_that_is_said(
     html = page(client, address(workload, level="4"))
     assert "Only the newest 25 of 33 runs of Alpha at 4 threads count;" in html
     assert "; left out: 30 failed" in text_of(html)
-    assert "The newest 57 runs, 25 left out" in text_of(html)
-    assert len(re.findall("<tr data-run", html)) == 25 + 25 + 3 + 3 + 1
+    assert "The newest 52 runs, 20 left out" in text_of(html)
+    assert len(re.findall("<tr data-run", html)) == 25 + 20 + 3 + 3 + 1
     assert "The newest 20 runs of each side on one clock" in html
     data = chart_data(html)
     assert [len(p["runs"]) for p in data["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 0, "4")] == [25]
     newest = [run.pk for run in sides[0].runs.order_by("-started_at")[:20]]
     assert [run["run"] for run in data["series"]["runs"] if run["side"] == 0] == newest[::-1]
+
+
+def test_of_very_many_runs_the_newest_are_listed_and_a_link_leads_to_all(
+    client: Client, workload: Workload, sides: tuple[System, System], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "LISTED_RUNS", 4)
+    html = page(client, address(workload))
+    assert len(re.findall("<tr data-run", html)) == 4
+    assert "The newest 4 runs" in text_of(html)
+    assert f'href="/runs/?system={sides[0].slug}&amp;system={sides[1].slug}&amp;workload={workload.pk}"' in html
+    named = ",".join(str(run.pk) for side in sides for run in side.runs.all())
+    chosen = page(client, f"{address(workload)}&runs={named}")
+    assert len(re.findall("<tr data-run", chosen)) == len(named.split(","))
 
 
 def test_another_baseline_gives_the_reciprocal(client: Client, workload: Workload, sides: object) -> None:
