@@ -139,8 +139,9 @@ def write_table(local: BinaryIO, table: str, batches: Iterable[pa.RecordBatch]) 
     """Rows written to `local`. One row group for each batch."""
     schema, rows = tables.SCHEMAS[table], 0
     encoded = {path: name for path, name in _ENCODINGS.items() if path.partition(".")[0] in schema.names}
-    plain = [field.name for field in schema if f"{field.name}.list.element" not in encoded]
-    options = {"use_dictionary": plain, "column_encoding": encoded or None}
+    # Where a table has a row or a few, dictionaries and Arrow's own copy of the schema would be most of the file.
+    plain = [field.name for field in schema if not pa.types.is_list(field.type)] if table == "series" else False
+    options = {"use_dictionary": plain, "column_encoding": encoded or None, "store_schema": False}
     with pq.ParquetWriter(local, schema, compression="zstd", compression_level=_LEVEL, **options) as writer:
         for batch in batches:
             writer.write_batch(batch, row_group_size=max(batch.num_rows, 1))
