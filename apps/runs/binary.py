@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from django.db import connection
@@ -16,7 +16,9 @@ def cursor() -> Iterator[psycopg.Cursor[Any]]:
         yield found
 
 
-def fetch(query: str, parameters: Sequence[object]) -> list[Any]:
+def fetch(query: LiteralString, parameters: Sequence[object]) -> list[Any]:
+    if connection.queries_logged:
+        connection.queries_log.append({"sql": query, "time": ""})
     with cursor() as found:
         found.execute(query, parameters, binary=True)
         return list(found.fetchall())

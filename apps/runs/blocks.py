@@ -264,10 +264,7 @@ def _all_nodes(run_ids: Sequence[int]) -> list[_NodeRow]:
 
 
 def _slices(run_ids: Sequence[int], keys: Collection[str]) -> list[_Slice]:
-    with connection.cursor() as cursor:
-        cursor.execute(_SLICES, [list(run_ids), list(keys)])
-        found: list[_Slice] = cursor.fetchall()
-    return found
+    return binary.fetch(_SLICES, [list(run_ids), list(keys)])
 
 
 def _all_slices(run_ids: Sequence[int]) -> list[_Slice]:

@@ -9,6 +9,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -214,9 +215,10 @@ def decode(block: bytes | memoryview, base: int = 0) -> Column:
         start = _HEAD.size + gap_length
         found = _joined(block, start, np.float64 if dtype == np.float64 else np.int64)
         if dtype != np.float64:
-            found = (found + np.int64(base)).view(dtype)
+            found += np.int64(base)
+            found = found.view(dtype)
         if not gap_length:
-            return Column(values=found, observed=np.ones(len(found), dtype=np.bool_))
+            return Column(values=found, observed=_all(len(found)))
         (length,) = _LENGTH.unpack_from(block, _HEAD.size)
         bits = np.frombuffer(zlib.decompress(block[_HEAD.size + _LENGTH.size : start]), dtype=np.uint8)
         observed = np.unpackbits(bits, count=length).astype(np.bool_)
@@ -227,8 +229,16 @@ def decode(block: bytes | memoryview, base: int = 0) -> Column:
         raise BadBlock(f"not a block of samples: {error}") from error
 
 
+@lru_cache(maxsize=64)
+def _all(length: int) -> NDArray[np.bool_]:
+    """That every sample was observed: one array for all series of a length, not to be written."""
+    every = np.ones(length, dtype=np.bool_)
+    every.flags.writeable = False
+    return every
+
+
 def _joined(block: bytes, start: int, dtype: type[np.float64] | type[np.int64]) -> Values:
-    """The values of the streams from `start` on."""
+    """The values of the streams from `start` on, in an array of its own."""
     parts: list[Values] = []
     while start < len(block):
         (length,) = _LENGTH.unpack_from(block, start)

@@ -69,13 +69,13 @@ def of_steady(clock: Floats, columns: Mapping[str, Column]) -> dict[str, Line]:
         if not keys:
             continue
         totals = np.stack([columns[key].values for key in keys])
-        older, newer = totals[:, :-1], totals[:, 1:]
-        fell: NDArray[np.bool_] = np.asarray((newer < older).any(axis=1))
-        whole = dtype == np.int64
-        # As summary.rates has it.
-        steps = (newer.view(np.uint64) - older.view(np.uint64)).astype(np.float64) if whole else newer - older
-        steps /= seconds
-        found |= {key: Line(at, steps[row], since) for row, key in enumerate(keys) if not fell[row]}
+        steps = np.diff(totals, axis=1)
+        fell: NDArray[np.bool_] = np.asarray((steps < 0).any(axis=1))
+        if dtype == np.int64:
+            # From 0 on no difference of two integers of 64 bits is beyond them; others are worked out one by one.
+            fell |= totals.min(axis=1) < 0
+        values: Floats = steps / seconds
+        found |= {key: Line(at, values[row], since) for row, key in enumerate(keys) if not fell[row]}
     return found
 
 
