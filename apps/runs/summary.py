@@ -154,7 +154,7 @@ def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence
 
 
 def of_values(at: Floats, values: Floats, phases: Sequence[Phase], *, lengths: Floats | None = None) -> list[Summary]:
-    """Of observed `values`, each belonging to the moment in `at`, rising; `lengths`: of the intervals that they cover, s."""
+    """Of observed `values`, each of the moment in `at`, which rises; `lengths`: of the intervals they cover, s."""
 
     def summarise(inside: slice) -> Summary:
         if not len(values[inside]):
