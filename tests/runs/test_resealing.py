@@ -7,7 +7,7 @@ from django.db import connection
 from apps.runs import blocks, headlines, ingest, sealing
 from apps.runs.models import Artifact, Block, Event, Measurement, Run, Series
 from tests.runs.uploads import OUTPUT, a_minute, an_upload, everything
-from workers.wire import EventMessage
+from workers.wire import BadBatch, EventMessage
 
 pytestmark = pytest.mark.django_db
 
@@ -75,7 +75,7 @@ def test_batches_that_nobody_could_read_are_read_by_newer_rules(monkeypatch: pyt
 
 
 def refuse(_: Any) -> None:
-    raise sealing.wire.BadBatch("line 3: a new kind of line")
+    raise BadBatch("line 3: a new kind of line")
 
 
 def test_a_damaged_block_is_not_sealed_again_but_named() -> None:
