@@ -244,7 +244,10 @@ def _node(
 
 
 def _damage(run_id: int, node: str, key: str, error: object) -> str:
-    text = f"the stored samples of {key} on {node} in run {run_id} are damaged ({error}): restore them from the archive"
+    text = (
+        f"the stored samples of {key} on {node} in run {run_id} are damaged ({error}): replace them from the archive "
+        f"with manage.py fetch_runs {run_id}"
+    )
     log.error("%s", text)
     return text
 

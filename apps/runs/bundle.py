@@ -172,12 +172,13 @@ def _bundled(run: Run, batches: int) -> BundledRun:
                 for node in run.nodes.all()
             ],
         ),
+        # As the agent told it: the import judges anew.
         ended=wire.RunEndMessage(
-            outcome=run.outcome,
-            reason=run.reason,
+            outcome=run.told.get("outcome", run.outcome),
+            reason=run.told.get("reason", run.reason),
             ended_at=(run.ended_at or run.started_at).isoformat(),
-            measured_from=run.measured_from,
-            measured_to=run.measured_to,
+            measured_from=run.told.get("measured_from", run.measured_from),
+            measured_to=run.told.get("measured_to", run.measured_to),
             batches=batches,
             artifacts=[wire.ArtifactMessage(name=each.name, sha256=each.sha256, size=each.size) for each in artifacts],
         ),
