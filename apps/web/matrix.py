@@ -72,14 +72,15 @@ class Matrix:
 
 
 def load_matrix() -> Matrix:
-    """Each workload at the load level that most platforms have (then most runs, then most threads)."""
+    """Each workload at the load level that most platforms have (then most systems, then most threads)."""
     platforms = dict(System.objects.values_list("pk", "release__platform_id"))
     levels = LoadLevel.objects.in_bulk()
-    shown = _at_one_level(_without_fillers(places.counted()), platforms, levels)
+    chosen = _at_one_level(_without_fillers(places.counted(most=0)), platforms, levels)
+    shown = places.look(chosen, newest=NEWEST_RUNS)
     cells: dict[tuple[int, int], list[Place]] = defaultdict(list)
     for place in shown:
         cells[place.workload, platforms[place.system]].append(place)
-    measured = _measured(places.newest(shown, NEWEST_RUNS))
+    measured = _measured([run for place in shown for run in place.newest])
     known = Platform.objects.in_bulk({platform for _, platform in measured})
     columns = sorted(known.values(), key=lambda platform: platform.name.lower())
     rows = []
@@ -114,8 +115,8 @@ def _at_one_level(found: Sequence[Place], platforms: dict[int, int], levels: dic
         by_level[place.workload][place.level].append(place)
 
     def rank(level: int, alike: Sequence[Place]) -> tuple[int, int, int]:
-        runs = sum(place.amount.runs for place in alike)
-        return len({platforms[place.system] for place in alike}), runs, levels[level].threads
+        systems = {place.system for place in alike}
+        return len({platforms[system] for system in systems}), len(systems), levels[level].threads
 
     return [
         place

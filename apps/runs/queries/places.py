@@ -5,7 +5,7 @@ runs are read, or counted, than are asked for.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import connection
 from django.db.models import QuerySet
@@ -16,6 +16,7 @@ from apps.runs.models import Run
 # Runs of one place are counted up to here; beyond, there are “more than” so many.
 MOST_COUNTED = 1000
 COUNTED = "state = 'sealed' AND outcome = 'succeeded'"
+_AT = f"system_id = system AND workload_id = workload AND load_level_id = level AND provenance = kind AND {COUNTED}"
 
 
 @dataclass(frozen=True)
@@ -66,21 +67,22 @@ def left_out(*, systems: Collection[int], workload: int, newest: int = 0) -> lis
     return _places(which=which, parts=kind, systems=systems, workload=workload, most=MOST_COUNTED, newest=newest)
 
 
-def newest(of: Sequence[Place], most: int) -> list[int]:
-    """Ids of the newest `most` runs of each of these places of runs that count."""
+def look(at: Sequence[Place], *, newest: int, most: int = MOST_COUNTED) -> list[Place]:
+    """These places of runs that count, with their newest runs and how many they have."""
     query = f"""
-    SELECT run.id FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[]) AS p (system, workload, level, kind)
-    CROSS JOIN LATERAL (
-        SELECT id FROM runs_run
-        WHERE system_id = p.system AND workload_id = p.workload AND load_level_id = p.level
-          AND provenance = p.kind AND {COUNTED}
-        ORDER BY started_at DESC, id DESC LIMIT %s
-    ) run
+    SELECT (SELECT count(*) FROM (SELECT FROM runs_run WHERE {_AT} LIMIT %s + 1) alike),
+        ARRAY(SELECT id FROM runs_run WHERE {_AT} ORDER BY started_at DESC, id DESC LIMIT %s)
+    FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[]) WITH ORDINALITY
+        AS p (system, workload, level, kind, place)
+    ORDER BY place
     """  # noqa: S608  our own names
-    columns = [[place.system for place in of], [place.workload for place in of], [place.level for place in of]]
+    columns = [[place.system for place in at], [place.workload for place in at], [place.level for place in at]]
     with connection.cursor() as cursor:
-        cursor.execute(query, [*columns, [place.kind[0] for place in of], most])
-        return [pk for (pk,) in cursor.fetchall()]
+        cursor.execute(query, [most, newest, *columns, [place.kind[0] for place in at]])
+        return [
+            replace(place, amount=_amount(runs, most), newest=tuple(ids))
+            for place, (runs, ids) in zip(at, cursor.fetchall(), strict=True)
+        ]
 
 
 def how_many(runs: "QuerySet[Run]", most: int = MOST_COUNTED) -> Amount:

@@ -1,0 +1,176 @@
+"""Every page and every reading endpoint on the scale rig: no query reads more than is shown, none a whole large table.
+
+A small table is rightly read whole, whatever its indexes. So that a few thousand runs tell what a hundred thousand
+would, plans are asked for with all that reads whole tables switched off: a sequential scan that is left has no index to
+go by. And the rows that each step of a plan really read are counted, so that a whole index is not read instead.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from apps.dispatch.models import Campaign, Job
+from apps.published.models import Article
+from apps.rig import world
+from apps.runs.models import Artifact, Run
+from apps.web import overview
+from tests.builders import a_user
+
+RUNS = 4000
+WHOLE = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
+# A page of runs and the tags to choose from, or all runs that are compared: no step of a plan reads more rows; of what
+# a run has several of, SEVERAL times as many.
+MOST_ROWS, SEVERAL = 2700, 8
+# A list of 50 campaigns counts their runs: of a warehouse as small as this one, nearly all.
+READS_CAMPAIGNS = ("web:campaigns", "api:campaigns")
+# Tables that grow with every run.
+LARGE = {
+    *("runs_run", "runs_series", "runs_block", "runs_runnode", "runs_measurement", "runs_event", "runs_artifact"),
+    *("runs_batch", "runs_distribution", "dispatch_job", "dispatch_jobrun"),
+}
+# What does not answer a GET with a page: messages of agents, forms that are only sent, links used once.
+NOT_READ = {
+    *("web:campaign-cancel", "web:job-cancel", "web:sign-in-link", "web:sign-out", "web:campaign-size"),
+    *("api:cancel-campaign", "api:cancel-job", "api:agent-hello", "api:agent-claim", "api:agent-renew"),
+    *("api:agent-end-job", "api:agent-open-run", "api:agent-batch", "api:agent-artifact", "api:agent-end-run"),
+}
+
+
+def _names(resolver: URLResolver, namespace: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Name of each address, and its parameters."""
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            yield from _names(pattern, f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace)
+        elif isinstance(pattern, URLPattern) and pattern.name:
+            yield f"{namespace}{pattern.name}", tuple(pattern.pattern.converters)
+
+
+def _addresses() -> dict[str, list[str]]:
+    """Name -> addresses to ask for, those that find much and those that find nothing."""
+    run = Run.objects.filter(outcome="succeeded", tags__contains=["nightly"]).order_by("-started_at")[0]
+    biggest = [spec.slug for spec in world.systems()[:2]]
+    compared = Campaign.objects.filter(name__startswith="comparison")[0]
+    compared_run = Run.objects.filter(job_run__job__campaign_id=compared.pk)[0]
+    values: Mapping[str, Any] = {
+        "run_id": run.pk,
+        "campaign_id": compared.pk,
+        "job_id": Job.objects.all()[0].pk,
+        "uid": run.uid,
+        "sequence": 0,
+        "name": Artifact.objects.filter(run=run)[0].name,
+        "slug": Article.objects.all()[0].slug,
+        "secret": "none",
+    }
+    sides = [("side", slug) for slug in biggest]
+    nightly = [*sides, ("workload", run.workload_id)]
+    planned = [
+        *(("side", system.slug) for system in compared.systems.all()),
+        *(("workload", compared_run.workload_id), ("campaign", compared.pk)),
+    ]
+    filters: list[list[tuple[str, Any]]] = [
+        [],
+        [("system", biggest[0])],
+        [("platform", "galera"), ("outcome", "failed")],
+        [("workload", run.workload_id), ("state", "sealed")],
+        [("outcome", "cancelled")],
+        [("provenance", "agent")],
+        [("tag", "nightly")],
+        [("since", "2024-01-01"), ("until", "2024-01-20")],
+    ]
+    metric = ("metric", "client.throughput")
+    queries: Mapping[str, list[list[tuple[str, Any]]]] = {
+        "web:runs": [*filters, [("before", run.pk)], [("text", "aurora m4")], [("text", "nowhere")]],
+        "api:runs": [*filters, [("cursor", run.pk)], [("q", "aurora m4")], [("q", "nowhere")]],
+        "web:compare": [[], sides, nightly, planned, [*nightly, ("runs", run.pk)]],
+        "api:comparisons": [nightly, planned],
+        "web:search": [[("q", "aurora")], [("q", "nowhere")], [("q", "lost connection")], [("q", run.pk)]],
+        "api:series": [[metric]],
+        "api:series-of-runs": [[("run", run.pk), ("run", compared_run.pk), metric]],
+    }
+    found: dict[str, list[str]] = {}
+    for name, parameters in _names(get_resolver()):
+        unknown = [parameter for parameter in parameters if parameter not in values]
+        assert not unknown, f"{name}: say here which {unknown} to ask for"
+        path = reverse(name, kwargs={parameter: values[parameter] for parameter in parameters})
+        found[name] = [f"{path}?{urlencode(query)}" for query in queries.get(name, [[]])]
+    return found
+
+
+def _read(plan: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Table, kind of the scan and rows that were read, of each step."""
+    if "Relation Name" in plan:
+        rows = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
+        yield plan["Relation Name"], plan["Node Type"], int(rows * plan["Actual Loops"])
+    for step in plan.get("Plans", ()):
+        yield from _read(step)
+
+
+class Recorder:
+    """Keeps each form of query that is executed once, with its values."""
+
+    def __init__(self) -> None:
+        self.new: list[tuple[str, Any]] = []
+        self._seen: set[str] = set()
+
+    def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        form = re.sub(r"(%s, )+", "", sql)
+        if form not in self._seen and sql.lstrip(" (\n").startswith(("SELECT", "WITH")):
+            self._seen.add(form)
+            self.new.append((sql, params))
+        return execute(sql, params, many, context)
+
+    def taken(self) -> list[tuple[str, Any]]:
+        taken, self.new = self.new, []
+        return taken
+
+
+def _problems(sql: str, params: Any) -> Iterator[str]:
+    with connection.cursor() as cursor:
+        for whole in WHOLE:
+            cursor.execute(f"SET LOCAL {whole} = off")
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", params)
+        (answer,) = cursor.fetchone()
+        for whole in WHOLE:
+            cursor.execute(f"SET LOCAL {whole} = on")
+    for table, kind, rows in _read((json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]):
+        if table in LARGE and kind == "Seq Scan":
+            yield f"reads all of {table}"
+        elif table in LARGE and rows > MOST_ROWS * (SEVERAL if table in ("runs_measurement", "runs_series") else 1):
+            yield f"reads {rows:,} rows of {table} ({kind})"
+
+
+@pytest.mark.django_db
+def test_no_page_reads_more_of_a_large_table_than_it_shows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overview, "MOST_TOLD", 1000)
+    call_command("seed_catalog", verbosity=0)
+    call_command("load_published", verbosity=0)
+    call_command("seed_rig", runs=RUNS, series=4, seconds=20, processes=1, verbosity=0)
+    client.force_login(a_user(role="administrator"))
+    told: dict[str, None] = {}
+    answered: set[str] = set()
+    recorder = Recorder()
+    for name, addresses in _addresses().items():
+        for address in addresses:
+            with connection.execute_wrapper(recorder):
+                response = client.get(address)
+            if response.streaming:
+                list(response)  # closes the file
+            assert response.status_code < 500, address
+            if response.status_code in (200, 302):
+                answered.add(name)
+            for sql, params in recorder.taken():
+                told |= (
+                    {}
+                    if name in READS_CAMPAIGNS
+                    else {f"{name}: {problem}\n  {address}\n  {sql[:2000]}": None for problem in _problems(sql, params)}
+                )
+    assert not told, "\n".join(told)
+    assert set(_addresses()) - answered <= NOT_READ
