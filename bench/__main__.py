@@ -11,7 +11,8 @@ from pathlib import Path
 
 import django
 
-PARTS = ("ingest", "disk", "q1", "q2", "live", "pages")
+from bench.results import PARTS
+
 BULK = {"ingest", "disk", "q1"}
 
 

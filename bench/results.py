@@ -11,6 +11,7 @@ from bench.rounds import Compared
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "bench" / "results.json"
+PARTS = ("ingest", "disk", "q1", "q2", "live", "pages")
 PAGE = ROOT / "docs" / "performance.md"
 TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -->)", flags=re.DOTALL)
 
@@ -101,11 +102,10 @@ def load(file: Path = FILE) -> Results:
 
 
 def merged(before: Results, now: Results) -> Results:
-    """A part that was measured again replaces all figures that it had."""
+    """A part that was measured again replaces all figures that it had; parts come in their order."""
     parts = {figure.part for figure in now.figures}
     kept = [figure for figure in before.figures if figure.part not in parts]
-    order = list(dict.fromkeys([*(one.part for one in before.figures), *(one.part for one in now.figures)]))
-    figures = sorted([*kept, *now.figures], key=lambda one: order.index(one.part))
+    figures = sorted([*kept, *now.figures], key=lambda figure: PARTS.index(figure.part))
     return msgspec.structs.replace(
         now, versions={**before.versions, **now.versions}, data={**before.data, **now.data}, figures=figures
     )

@@ -42,7 +42,7 @@ def test_a_missed_bar_stands_out() -> None:
     assert "**no**" in results.table(Results(figures=[a_figure(0.9)]))
 
 
-def test_a_part_measured_again_replaces_what_it_had_and_keeps_its_place() -> None:
+def test_a_part_measured_again_replaces_what_it_had_in_its_place() -> None:
     before = Results(figures=[a_figure(part="q1", key="q1.a"), a_figure(part="live", key="live.a")])
     after = results.merged(before, Results(figures=[a_figure(0.1, part="q1", key="q1.b")]))
     assert [figure.key for figure in after.figures] == ["q1.b", "live.a"]
