@@ -18,7 +18,7 @@ from apps.web.addresses import runs_address
 
 THROUGHPUT = "client.throughput"
 # Of each system the newest runs make the median and the range.
-NEWEST_RUNS = 20
+NEWEST_RUNS = 10
 FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 
 

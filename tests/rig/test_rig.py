@@ -131,6 +131,14 @@ def test_removing_takes_all_that_was_made_and_nothing_else() -> None:
     assert Platform.objects.exists()
 
 
+def test_made_up_runs_are_not_sealed_again() -> None:
+    _seed(6)
+    Run.objects.update(derivation=0)
+    call_command("reseal")
+    assert set(Run.objects.values_list("derivation", flat=True)) == {0}
+    assert Measurement.objects.exists()
+
+
 def test_a_system_of_the_rig_in_use_by_others_stays() -> None:
     _seed(24)
     system = System.objects.filter(runs__isnull=False)[0]

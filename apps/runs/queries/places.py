@@ -55,7 +55,7 @@ def counted(
     newest: int = 0,
 ) -> list[Place]:
     """Of the runs that count: complete and successful. `systems` None: all; without `by_level` all levels are one
-    place (of level 0). `most`: count no further. One query, two for all systems."""
+    place (of level 0). `most`: count no further; 0: not at all. One query, two for all systems."""
     kind = ("load_level_id", "provenance") if by_level else ()
     return _places(which=COUNTED, parts=kind, systems=systems, workload=workload, most=most, newest=newest)
 
@@ -106,6 +106,7 @@ def _places(
     names = ", ".join(columns)
     of_workload = "AND workload_id = %(workload)s" if workload is not None else ""
     rising = columns if workload is None else parts
+    further = f"({', '.join(rising)}) > ({', '.join(f'p.{name}' for name in rising)})" if rising else "false"
     alike = " AND ".join(f"r.{name} = p.{name}" for name in ("system_id", *columns))
     # Each step finds the next place in the index run_counted or run_left_out, and passes over the runs between.
     query = f"""
@@ -119,16 +120,16 @@ def _places(
         SELECT next.* FROM place p CROSS JOIN LATERAL (
             SELECT system_id, {names} FROM runs_run
             WHERE system_id = p.system_id {of_workload} AND {which}
-              AND ({", ".join(rising)}) > ({", ".join(f"p.{name}" for name in rising)})
+              AND {further}
             ORDER BY system_id, {names} LIMIT 1
         ) next
     )
     SELECT system_id, {names},
-        (SELECT count(*) FROM (SELECT FROM runs_run r WHERE {alike} AND {which} LIMIT %(most)s + 1) alike),
+        (SELECT count(*) FROM (SELECT FROM runs_run r WHERE {alike} AND {which} LIMIT %(most)s) alike),
         ARRAY(SELECT id FROM runs_run r WHERE {alike} AND {which} ORDER BY started_at DESC, id DESC LIMIT %(newest)s)
     FROM place p
     """  # noqa: S608  our own names
-    values = {"systems": list(systems), "workload": workload, "most": most, "newest": newest}
+    values = {"systems": list(systems), "workload": workload, "most": most and most + 1, "newest": newest}
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         return [

@@ -23,7 +23,8 @@ class Command(BaseCommand):
         parser.add_argument("runs", nargs="*", type=int, help="ids of runs; none: all that older rules sealed")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        sealed = Run.objects.filter(state=Run.State.SEALED)
+        # A made-up run has no output of a load tool to read again.
+        sealed = Run.objects.filter(state=Run.State.SEALED).exclude(provenance=Run.Provenance.RIG)
         chosen = (
             sealed.filter(pk__in=options["runs"])
             if options["runs"]
