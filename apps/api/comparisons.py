@@ -15,7 +15,7 @@ from apps.comparison import queries
 
 class ComparisonParameters(Parameters):
     side = serializers.ListField(
-        child=serializers.SlugField(max_length=80),
+        child=serializers.CharField(max_length=80),
         min_length=queries.FEWEST_SIDES,
         max_length=queries.MOST_SIDES,
         help_text="slug of a system; once for each side, the first is the baseline",

@@ -378,6 +378,13 @@ def test_the_api_gives_the_same_numbers(client: Client, workload: Workload, side
             assert cell["words"] == point["words"]
 
 
+def test_the_api_takes_any_slug_that_a_system_may_have(client: Client, workload: Workload) -> None:
+    for slug in ("mariadb-10.11", "mariadb-11.4"):
+        a_measured_run({TPS: 1.0}, system=a_system(slug), workload=workload)
+    response = client.get(f"/api/v1/comparisons/?side=mariadb-10.11&side=mariadb-11.4&workload={workload.pk}")
+    assert [side["slug"] for side in response.json()["sides"]] == ["mariadb-10.11", "mariadb-11.4"]
+
+
 @pytest.mark.parametrize(
     ("query", "field"),
     [("side=a&workload=1", "side"), ("side=a&side=b", "workload"), ("side=a&side=nobody&workload={workload}", "side")],
