@@ -15,8 +15,8 @@ import numpy as np
 from django.db import connection
 
 from apps.catalog.models import Metric
-from apps.runs import binary, codec, derivation, summary
-from apps.runs.codec import Column, Encoded, Number
+from apps.runs import binary, codec, summaries
+from apps.runs.codec import Column, Number
 from apps.runs.gathering import EncodedColumns
 from apps.runs.models import Block, Run, RunNode, Series
 from apps.runs.sampled import CLIENT, SampledNode
@@ -28,11 +28,12 @@ STATISTICS = tuple(Summary.__dataclass_fields__)
 _VALUES = attrgetter(*STATISTICS)
 # Place of a derived metric's samples, which are not stored: base, offset, length.
 NOWHERE = (0, 0, 0)
-_COLUMNS = (
-    *("run_id", "metric_id", "node", "base", "offset", "length"),
-    *STATISTICS,
-    *(f"whole_{name}" for name in STATISTICS),
-)
+_WHOLE = {"count", "resets"}
+# Column -> type, as COPY sends the rows.
+_COLUMNS = {
+    **{"run_id": "int8", "metric_id": "int8", "node": "int2", "base": "int8", "offset": "int4", "length": "int4"},
+    **{f"{phase}{name}": "int4" if name in _WHOLE else "float8" for phase in ("", "whole_") for name in STATISTICS},
+}
 _WRITE_BLOCK = "INSERT INTO runs_block (run_id, node, size, data) VALUES (%s, %s, %s, %b)"
 _SLICES = """
 SELECT s.run_id, s.node, m.key, s.base, b.run_id IS NOT NULL AND b.data IS NULL,
@@ -100,14 +101,9 @@ def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metri
     for node in nodes:
         number, writer = numbers[node.name], BlockWriter()
         # Sorted, so that equal samples make equal blocks.
-        for key in sorted(node.changing):
-            encoded, column = _encoded(node, key)
-            statistics = summary.of_phases(metrics[key], node.clock, column, (phase, WHOLE_RUN))
-            place = (encoded.base, writer.place(encoded.data), len(encoded.data))
-            rows.append((run.pk, metrics[key].pk, number, *place, *_flat(statistics)))
-        for key, line in derivation.columns(node).items():
-            statistics = derivation.statistics(line, (phase, WHOLE_RUN))
-            rows.append((run.pk, metrics[key].pk, number, *NOWHERE, *_flat(statistics)))
+        places = {key: _place(node, key, writer) for key in sorted(node.changing)}
+        for key, statistics in summaries.of_node(node, metrics, (phase, WHOLE_RUN)):
+            rows.append((run.pk, metrics[key].pk, number, *places.get(key, NOWHERE), *_flat(statistics)))
         if writer.data:
             written[number] = bytes(writer.data)
     with binary.cursor() as cursor:
@@ -117,11 +113,11 @@ def write(*, run: Run, nodes: Sequence[SampledNode], metrics: Mapping[str, Metri
     _compare(run, nodes, written, rows)
 
 
-def _encoded(node: SampledNode, key: str) -> tuple[Encoded, Column]:
-    if isinstance(node.changing, EncodedColumns):
-        return node.changing.encoded[key], node.changing[key]
-    column = node.changing[key]
-    return codec.encode(column), column
+def _place(node: SampledNode, key: str, writer: BlockWriter) -> tuple[int, int, int]:
+    """Base, offset and length of a series that changed."""
+    changing = node.changing
+    encoded = changing.encoded[key] if isinstance(changing, EncodedColumns) else codec.encode(changing[key])
+    return encoded.base, writer.place(encoded.data), len(encoded.data)
 
 
 def _flat(statistics: Sequence[Summary]) -> list[object]:
@@ -149,7 +145,9 @@ def _write_nodes(run: Run, nodes: Sequence[SampledNode]) -> dict[str, int]:
 def _copy(rows: Sequence[tuple[object, ...]]) -> None:
     """COPY: a run has a thousand series, and rows one by one cost more than all else."""
     columns = ", ".join(f'"{name}"' for name in _COLUMNS)
-    with connection.cursor() as cursor, cursor.copy(f"COPY runs_series ({columns}) FROM STDIN") as copy:
+    copying = f"COPY runs_series ({columns}) FROM STDIN (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(copying) as copy:
+        copy.set_types(list(_COLUMNS.values()))
         for row in rows:
             copy.write_row(row)
 

@@ -4,7 +4,7 @@ Where a counter is among the inputs, the values cover the intervals between samp
 it was at the interval's end. Without one they are values of moments, on the node's clock.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -41,6 +41,11 @@ class Inputs:
             self._lines[key] = None if column is None else lines.of_column(spec, self.node.clock, column)
         return self._lines[key]
 
+    def keep(self, found: Mapping[str, Line]) -> None:
+        """Lines that are known already, as far as a derived metric needs them."""
+        needed = _needed(self.keys)
+        self._lines |= {key: line for key, line in found.items() if key in needed}
+
     def all_of(self, pattern: str) -> list[Line]:
         """Those that a key of a formula means."""
         keys = _fitting(pattern, self.keys) if "*" in pattern else [pattern]
@@ -52,14 +57,20 @@ def _fitting(pattern: str, keys: frozenset[str]) -> Sequence[str]:
     return tuple(formula.fitting(pattern, sorted(keys)))
 
 
+@lru_cache(maxsize=1024)
+def _needed(keys: frozenset[str]) -> frozenset[str]:
+    """The inputs of the derived metrics that a node with `keys` has."""
+    patterns = {pattern for spec in derived.available(keys) for pattern in spec.formula.inputs}
+    return frozenset(key for pattern in patterns for key in (_fitting(pattern, keys) if "*" in pattern else [pattern]))
+
+
 def keys(node: SampledNode) -> list[str]:
     """Of the derived metrics that the node has, observed or not."""
     return [spec.key for spec in derived.available({*node.changing, *node.constants})]
 
 
-def columns(node: SampledNode) -> dict[str, Line]:
+def columns(inputs: Inputs) -> dict[str, Line]:
     """Every derived metric that the node has and that was observed at all, by key."""
-    inputs = Inputs(node)
     found = ((spec.key, evaluate(spec, [inputs])) for spec in inputs.specs())
     return {key: line for key, line in found if line is not None and not np.isnan(line.values).all()}
 

@@ -123,16 +123,16 @@ def test_a_node_without_an_input_does_not_have_the_metric() -> None:
     spec = derived.find(PER_TRANSACTION)
     assert spec is not None
     assert derivation.evaluate(spec, [Inputs(node)]) is None
-    assert PER_TRANSACTION not in derivation.columns(node)
+    assert PER_TRANSACTION not in derivation.columns(derivation.Inputs(node))
 
 
 def test_one_sample_gives_no_rate() -> None:
-    assert derivation.columns(a_node([0], Questions=[5], Com_commit=[1])) == {}
+    assert derivation.columns(derivation.Inputs(a_node([0], Questions=[5], Com_commit=[1]))) == {}
 
 
 def test_statistics_weigh_intervals_by_their_length_and_keep_to_the_phase() -> None:
     node = a_node([0, 1, 4], Innodb_row_lock_time=[0, 4000, 4000])
-    whole, late = derivation.statistics(derivation.columns(node)[WAITING], [WHOLE_RUN, Phase(1, 4)])
+    whole, late = derivation.statistics(derivation.columns(derivation.Inputs(node))[WAITING], [WHOLE_RUN, Phase(1, 4)])
     assert (whole.count, whole.mean, whole.maximum) == (2, 1.0, 4.0)
     assert (late.count, late.mean) == (1, 0.0)
 
@@ -140,7 +140,7 @@ def test_statistics_weigh_intervals_by_their_length_and_keep_to_the_phase() -> N
 @pytest.mark.parametrize("name", ["single", "g1", "g2", "g3"])
 def test_every_formula_gives_plausible_values_of_recorded_servers(name: str) -> None:
     node = recorded.nodes()[name]
-    found = derivation.columns(node)
+    found = derivation.columns(derivation.Inputs(node))
     assert len(found) > 35
     for key, line in found.items():
         spec = derived.find(key)
@@ -153,7 +153,7 @@ def test_every_formula_gives_plausible_values_of_recorded_servers(name: str) -> 
 
 
 def test_the_recorded_servers_have_every_derived_metric_between_them() -> None:
-    found = {key for node in recorded.nodes().values() for key in derivation.columns(node)}
+    found = {key for node in recorded.nodes().values() for key in derivation.columns(derivation.Inputs(node))}
     assert {spec.key for spec in derived.DERIVED.values()} <= found
     for family in derived.FAMILIES:
         assert any(formula.meant(family.key, key) for key in found), family.key
@@ -168,10 +168,10 @@ def test_what_the_formulas_say_agrees_with_what_the_server_says() -> None:
         assert column is not None
         return float(column.values[-1] - column.values[0])
 
-    busy = derivation.statistics(derivation.columns(node)["derived.cpu.busy"], [WHOLE_RUN])[0]
+    busy = derivation.statistics(derivation.columns(derivation.Inputs(node))["derived.cpu.busy"], [WHOLE_RUN])[0]
     states = {key: rise(key) for key in (*node.changing, *node.constants) if key.startswith("host.cpu.")}
     away = sum(states[f"host.cpu.{state}"] for state in ("idle", "iowait", "steal"))
     assert busy.mean == pytest.approx(100 * (1 - away / sum(states.values())), abs=1)
-    waiting = derivation.statistics(derivation.columns(node)[WAITING], [WHOLE_RUN])[0]
+    waiting = derivation.statistics(derivation.columns(derivation.Inputs(node))[WAITING], [WHOLE_RUN])[0]
     elapsed = float(node.clock[-1] - node.clock[0])
     assert waiting.mean == pytest.approx(rise(STATUS + "Innodb_row_lock_time") / 1000 / elapsed)

@@ -62,7 +62,7 @@ def series_index(run_id: int) -> list[SeriesInfo]:
     entries = [entry for entry in _stored(run_id, names) if entry.node]
     if rows:
         live = []
-    derived = {node.name: derivation.columns(node) for node in live}
+    derived = {node.name: derivation.columns(derivation.Inputs(node)) for node in live}
     constants = {row.name: row.constants for row in rows} | {node.name: node.constants for node in live}
     keys = {entry.metric for entry in entries} | {key for held in constants.values() for key in held}
     keys |= {key for node in live for key in (*node.changing, *derived[node.name])}
