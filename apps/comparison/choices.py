@@ -19,7 +19,7 @@ MOST_SUGGESTIONS = 8
 # Groups (campaign, workload, system) that are looked at for suggestions, the newest first.
 MOST_GROUPS = 200
 # Runs that are looked at for suggestions and campaigns, the newest; of each side.
-MOST_LOOKED_AT = 500
+MOST_LOOKED_AT = 300
 
 
 @dataclass(frozen=True)

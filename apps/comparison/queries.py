@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from apps.catalog.models import LoadLevel, Metric, Node, System, Workload
 from apps.comparison import comparability, stats, table
 from apps.comparison.comparability import Traits, Weight
-from apps.comparison.rows import is_counted, left_out_word, newest_only, run_rows
+from apps.comparison.rows import are_all, is_counted, left_out_word, newest_only, run_rows
 from apps.comparison.stats import Direction
 from apps.comparison.traits import hardware_detail, lasting_facts, seconds, traits_of
 from apps.comparison.values import (
@@ -33,7 +33,7 @@ THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
 USUAL_PERCENTILE = "client.latency.p95"
 # Of each side at each level: among so many earlier runs those alike are sought that tell how much runs vary.
-MOST_EARLIER = 200
+MOST_EARLIER = 50
 
 
 class Unknown(Invalid):
@@ -73,7 +73,13 @@ def compare(
         levels=levels,
         metrics=metrics,
         runs=[run for run in compared if not run.left_out],
-        history=_history(systems, workload_id, [row for row in rows if is_counted(row)], metrics),
+        history=_history(
+            systems,
+            workload_id,
+            [row for row in rows if is_counted(row)],
+            metrics,
+            newest_read=campaign is None and runs is None,
+        ),
         withheld=[systems[place].slug for place in comparability.withheld_places(differences)] if withheld else [],
     )
     names = {system.slug: system.name for system in systems}
@@ -262,6 +268,8 @@ def _history(
     workload_id: int,
     rows: Sequence[dict[str, Any]],
     metrics: Sequence[ComparedMetric],
+    *,
+    newest_read: bool,
 ) -> dict[tuple[str, int, str], tuple[float, ...]]:
     """(side, level, metric) -> values of the newest earlier runs like those compared, the newest first; of a side at a
     level no more than MOST_EARLIER are looked at.
@@ -274,7 +282,10 @@ def _history(
     for row in rows:
         groups[row["system_id"], row["load_level_id"]].append(row)
     alike = [
-        members for members in groups.values() if len({canonical_json(_conditions(member)) for member in members}) == 1
+        members
+        for members in groups.values()
+        if not (newest_read and are_all(members))
+        and len({canonical_json(_conditions(member)) for member in members}) == 1
     ]
     places = {run: (system, level, age) for age, (run, system, level) in enumerate(_earlier(alike, workload_id))}
     slugs = {system.pk: system.slug for system in systems}

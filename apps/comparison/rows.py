@@ -110,6 +110,11 @@ def is_counted(row: Mapping[str, Any]) -> bool:
     return not left_out_word(row["state"], row["outcome"])
 
 
+def are_all(members: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether these are all runs of a side and level that count, where the newest were read."""
+    return len(members) < MOST_RUNS
+
+
 def left_out_word(state: str, outcome: str) -> str:
     """Why a run in this state does not count; empty: it does."""
     if outcome in (Run.Outcome.FAILED, Run.Outcome.CANCELLED):
