@@ -3,18 +3,31 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.credentials import digest_of, new_secret
 from apps.catalog import services as catalog
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Agent
+from apps.runs import binary
 from workers import wire
 
 # Agents ask for work every few seconds; whoever was silent this long gets no new job.
 AGENT_ALIVE_FOR = timedelta(seconds=30)
 # An agent speaks several times a second while it uploads: that must not cost a write each.
 SEEN_WRITTEN_EVERY = timedelta(seconds=10)
+
+# Every request of an agent asks for it.
+_AGENT = """
+WITH agent AS (
+  SELECT id, name, last_seen_at FROM dispatch_agent WHERE digest = %(digest)s AND revoked_at IS NULL
+),
+seen AS (
+  UPDATE dispatch_agent SET last_seen_at = %(now)s FROM agent
+  WHERE dispatch_agent.id = agent.id AND coalesce(agent.last_seen_at < %(written_before)s, true)
+)
+SELECT id, name FROM agent
+"""
 
 
 def register_agent(*, name: str) -> tuple[Agent, str]:
@@ -61,12 +74,13 @@ def _refused_name(message: str, remedy: str) -> Invalid:
 
 
 def agent_of_secret(*, secret: str, now: datetime) -> Agent | None:
-    """Who has this secret, noted as seen; None when nobody has it or it was revoked."""
-    agent = Agent.objects.filter(digest=digest_of(secret), revoked_at=None).first()
-    if agent is not None and (agent.last_seen_at is None or agent.last_seen_at < now - SEEN_WRITTEN_EVERY):
-        Agent.objects.filter(pk=agent.pk).update(last_seen_at=now)
-        agent.last_seen_at = now
-    return agent
+    """Who has this secret, noted as seen; None when nobody has it or it was revoked.
+
+    Of the agent, `name` is read; Django fetches more when it is asked for.
+    """
+    asked = {"digest": digest_of(secret), "now": now, "written_before": now - SEEN_WRITTEN_EVERY}
+    found = binary.fetch(_AGENT, asked, prepare=True)
+    return Agent.from_db(connection.alias, ("id", "name"), found[0]) if found else None
 
 
 def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.HelloAnswer:

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.dispatch.leases import NoSuchJob, held_job, run_uid, uid_of
 from apps.dispatch.models import FINAL, Agent, Job, JobRun
-from apps.runs import ingest
+from apps.runs import binary, ingest
 from apps.runs.models import Run
 from workers import wire
 
@@ -76,12 +76,10 @@ def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
 
     Of the run, `uid` and `state` are read; Django fetches more when it is asked for.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_RUN, [uid])
-        found = cursor.fetchone()
-    if found is None:
+    found = binary.fetch(_RUN, [uid], prepare=True)
+    if not found:
         raise NoSuchRun(f"no run {uid} was opened: open it first, by a PUT to its own address")
-    *of_run, job_id, state, attempt, made, threads, rate = found
+    *of_run, job_id, state, attempt, made, threads, rate = found[0]
     if uid_of(made=made, job_id=job_id, attempt=attempt, agent_id=agent.pk, level=(threads, rate)) != uid:
         raise NoSuchRun(f"run {uid} is another agent's")
     if state in ("queued", "matched"):

@@ -1,6 +1,6 @@
 """Bytes to and from PostgreSQL as they are: Django's own cursor writes them as text of twice the length."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, LiteralString
 
@@ -16,9 +16,12 @@ def cursor() -> Iterator[psycopg.Cursor[Any]]:
         yield found
 
 
-def fetch(query: LiteralString, parameters: Sequence[object]) -> list[Any]:
+def fetch(
+    query: LiteralString, parameters: Sequence[object] | Mapping[str, object], *, prepare: bool = False
+) -> list[Any]:
+    """Its rows. `prepare`: the database keeps the plan for the connection, which is most of a small query's time."""
     if connection.queries_logged:
         connection.queries_log.append({"sql": query, "time": ""})
     with cursor() as found:
-        found.execute(query, parameters, binary=True)
+        found.execute(query, parameters, binary=True, prepare=prepare or None)
         return list(found.fetchall())

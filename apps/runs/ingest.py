@@ -102,43 +102,44 @@ def open_run(
     return run
 
 
-# One statement, since agents send batches all the time. The lock keeps a batch from slipping in behind a seal; what the
-# run is, is read after the wait for it.
+# One statement and so its own transaction, since agents send batches all the time. The lock keeps a batch from
+# slipping in behind a seal; what the run is, is read after the wait for it. The last part is pending.begin_again.
 _STORE_BATCH = """
 WITH run AS (SELECT id, state, batches_expected FROM runs_run WHERE id = %(run)s FOR NO KEY UPDATE),
 stored AS (
   INSERT INTO runs_batch (run_id, sequence, checksum, payload, received_at)
   SELECT id, %(sequence)s, %(checksum)s, %(payload)b, %(now)s FROM run
   WHERE state <> 'sealed' AND %(sequence)s < coalesce(batches_expected, 2147483648)
-  ON CONFLICT (run_id, sequence) DO NOTHING RETURNING id
+  ON CONFLICT (run_id, sequence) DO NOTHING RETURNING run_id
+),
+waiting AS (
+  UPDATE runs_run SET seal_attempts = 0, seal_due_at = %(seal_due)s
+  FROM run JOIN stored ON stored.run_id = run.id WHERE runs_run.id = run.id AND run.state = 'ended'
 )
 SELECT state, batches_expected, EXISTS (SELECT FROM stored) FROM run
 """
 
 
-@transaction.atomic
 def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> bool:
     """Stores a batch as it came. False: a resend of one that is already held. `run.state` is then what it was under the
     lock. Raises Refused."""
     _require(len(payload) <= MAX_BATCH, "payload", f"has {len(payload)} bytes; a batch has at most {MAX_BATCH}")
     _require(0 <= sequence < 2**31, "sequence", "must be a whole number from 0")
     _require(wire.checksum(payload) == checksum, "checksum", "is not the SHA-256 of what arrived: send it again")
-    batch: dict[str, Any] = {
+    now = timezone.now()
+    batch = {
         "run": run.pk,
         "sequence": sequence,
         "checksum": checksum,
         "payload": payload,
-        "now": timezone.now(),
+        "now": now,
+        "seal_due": now + pending.OWN_TASK_FIRST,
     }
-    with binary.cursor() as cursor:
-        cursor.execute(_STORE_BATCH, batch)
-        found = cursor.fetchone()
-    if found is None:
+    found = binary.fetch(_STORE_BATCH, batch, prepare=True)
+    if not found:
         raise Run.DoesNotExist(f"run {run.pk} was deleted")
-    run.state, expected, stored = found
+    run.state, expected, stored = found[0]
     if stored:
-        if run.state == Run.State.ENDED:
-            pending.begin_again(run)
         return True
     known = Batch.objects.filter(run=run, sequence=sequence).values_list("checksum", flat=True).first()
     if known is not None:
