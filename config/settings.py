@@ -91,6 +91,8 @@ DATABASES = {"default": env.db_url("DATABASE_URL", default="postgres://splashboa
 DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
 # Disks find any page as fast as the next one, and to compile a query takes longer than a page may take.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c random_page_cost=1.1 -c jit=off")
+# Only what apps.runs.binary is told to prepare is prepared; Django's own statements never are.
+DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6380/0")

@@ -23,5 +23,5 @@ def fetch(
     if connection.queries_logged:
         connection.queries_log.append({"sql": query, "time": ""})
     with cursor() as found:
-        found.execute(query, parameters, binary=True, prepare=prepare or None)
+        found.execute(query, parameters, binary=True, prepare=prepare)
         return list(found.fetchall())
