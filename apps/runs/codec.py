@@ -19,7 +19,8 @@ from pcodec import ChunkConfig, DeltaSpec, standalone
 Number = int | float | None
 Values = NDArray[Any]  # int64, uint64 or float64
 
-_TYPES = {"i": np.dtype(np.int64), "u": np.dtype(np.uint64), "f": np.dtype(np.float64)}
+_INT64, _UINT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.float64)
+_TYPES = {b"i": _INT64, b"u": _UINT64, b"f": _FLOAT64}
 _TAGS = {dtype: tag for tag, dtype in _TYPES.items()}
 _HEAD = struct.Struct("<cII")
 _LENGTH = struct.Struct("<I")
@@ -27,7 +28,7 @@ _LENGTH = struct.Struct("<I")
 CHUNK = 4096
 # What is sampled of a server moves from its last value: trying nothing but that is smaller and four times as fast.
 _CONFIG = ChunkConfig(delta_spec=DeltaSpec.try_consecutive(1))
-_INT64 = (-(2**63), 2**63 - 1)
+_INT64_RANGE = (-(2**63), 2**63 - 1)
 _UINT64_MAX = 2**64 - 1
 
 
@@ -48,6 +49,11 @@ class Column:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every sample was observed."""
+        return self.observed is _all(len(self.values)) or bool(self.observed.all())
 
     def as_float(self) -> NDArray[np.float64]:
         """float64 with NaN where nothing was observed; integers beyond 2^53 are rounded."""
@@ -85,7 +91,7 @@ def column(samples: Sequence[Number]) -> Column:
 def _array(samples: Sequence[int | float], *, whole: bool) -> Values:
     if whole:
         low, high = min(samples, default=0), max(samples, default=0)
-        if _INT64[0] <= low and high <= _INT64[1]:
+        if _INT64_RANGE[0] <= low and high <= _INT64_RANGE[1]:
             return np.array(samples, dtype=np.int64)
         if low < 0 or high > _UINT64_MAX:
             raise NotANumber(f"{low if low < 0 and high <= _UINT64_MAX else high} does not fit in 64 bits")
@@ -140,7 +146,7 @@ class Writer:
         self._compress(final=True)
         masks = [np.ones(each, np.bool_) if isinstance(each, int) else each for each in self._observed]
         gaps = b"" if all(isinstance(each, int) for each in self._observed) else _gaps(np.concatenate(masks))
-        tag = _TAGS[self._type].encode()
+        tag = _TAGS[self._type]
         body = b"".join((_LENGTH.pack(len(gaps)), gaps, *self._streams))
         return Encoded(self._base or 0, tag + _LENGTH.pack(_checksum(tag, body)) + body)
 
@@ -168,7 +174,7 @@ class Writer:
         return whole - np.int64(self._base)
 
     def _values(self) -> Values:
-        found = np.concatenate([_joined(b"".join(self._streams), 0, np.int64), *self._waiting])
+        found = np.concatenate([_joined(b"".join(self._streams), 0, _INT64), *self._waiting])
         return (found + np.int64(self._base or 0)).view(self._type)
 
     def _compress(self, *, final: bool) -> None:
@@ -200,7 +206,7 @@ def _gaps(observed: NDArray[np.bool_]) -> bytes:
     return _LENGTH.pack(len(observed)) + zlib.compress(np.packbits(observed).tobytes(), 9)
 
 
-def _checksum(tag: bytes, body: bytes) -> int:
+def _checksum(tag: bytes, body: bytes | memoryview) -> int:
     return zlib.crc32(body, zlib.crc32(tag))
 
 
@@ -209,12 +215,14 @@ def decode(block: bytes | memoryview, base: int = 0) -> Column:
     block = bytes(block)
     try:
         tag, checksum, gap_length = _HEAD.unpack_from(block)
-        if _checksum(tag, block[_HEAD.size - _LENGTH.size :]) != checksum:
+        if _checksum(tag, memoryview(block)[_HEAD.size - _LENGTH.size :]) != checksum:
             raise ValueError("its checksum is wrong")
-        dtype = _TYPES[tag.decode("ascii")]
+        dtype = _TYPES[tag]
         start = _HEAD.size + gap_length
-        found = _joined(block, start, np.float64 if dtype == np.float64 else np.int64)
-        if dtype != np.float64:
+        if dtype is _FLOAT64:
+            found = _joined(block, start, _FLOAT64)
+        else:
+            found = _joined(block, start, _INT64)
             found += np.int64(base)
             found = found.view(dtype)
         if not gap_length:
@@ -237,7 +245,7 @@ def _all(length: int) -> NDArray[np.bool_]:
     return every
 
 
-def _joined(block: bytes, start: int, dtype: type[np.float64] | type[np.int64]) -> Values:
+def _joined(block: bytes, start: int, dtype: "np.dtype[Any]") -> Values:
     """The values of the streams from `start` on, in an array of its own."""
     parts: list[Values] = []
     while start < len(block):

@@ -64,16 +64,15 @@ def of_steady(clock: Floats, columns: Mapping[str, Column]) -> dict[str, Line]:
     found: dict[str, Line] = {}
     at, since = clock[1:], clock[:-1]
     seconds = at - since
+    whole = {key: column for key, column in columns.items() if column.whole}
     for dtype in (np.int64, np.float64):
-        keys = [key for key, column in columns.items() if column.values.dtype == dtype and column.observed.all()]
+        keys = [key for key, column in whole.items() if column.values.dtype == dtype]
         if not keys:
             continue
-        totals = np.stack([columns[key].values for key in keys])
-        steps = np.diff(totals, axis=1)
-        fell: NDArray[np.bool_] = np.asarray((steps < 0).any(axis=1))
-        if dtype == np.int64:
-            # From 0 on no difference of two integers of 64 bits is beyond them; others are worked out one by one.
-            fell |= totals.min(axis=1) < 0
+        totals = np.array([whole[key].values for key in keys])
+        steps = totals[:, 1:] - totals[:, :-1]
+        # From 0 on no difference of two integers of 64 bits is beyond them; others are worked out one by one.
+        fell = (steps.min(axis=1, initial=0) < 0) | (totals.min(axis=1, initial=0) < 0)
         values: Floats = steps / seconds
         found |= {key: Line(at, values[row], since) for row, key in enumerate(keys) if not fell[row]}
     return found

@@ -5,25 +5,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs.thinning import thin
+from apps.runs.thinning import thin, thinned
 
 SECOND = np.arange(2000, dtype=np.float64)
 
 
-def thinned(values: list[float], points: int) -> tuple[list[float], list[float]]:
+def kept_of(values: list[float], points: int) -> tuple[list[float], list[float]]:
     at, array = SECOND[: len(values)], np.array(values, dtype=np.float64)
     chosen = thin(array, points)
     return at[chosen].tolist(), array[chosen].tolist()
 
 
 def test_a_short_series_is_left_as_it_is() -> None:
-    assert thinned([1, np.nan, 3], 3)[0] == [0, 1, 2]
+    assert kept_of([1, np.nan, 3], 3)[0] == [0, 1, 2]
 
 
 def test_extremes_and_order_are_kept_in_few_points() -> None:
     values = np.sin(SECOND / 50)
     values[777], values[1203] = 9, -9
-    at, kept = thinned(values.tolist(), 100)
+    at, kept = kept_of(values.tolist(), 100)
     assert len(at) <= 100
     assert at == sorted(at)
     assert (max(kept), min(kept)) == (9, -9)
@@ -33,7 +33,7 @@ def test_extremes_and_order_are_kept_in_few_points() -> None:
 def test_a_gap_stays_a_gap_of_the_same_length() -> None:
     values = np.cos(SECOND / 20)
     values[500:900] = np.nan
-    at, kept = thinned(values.tolist(), 100)
+    at, kept = kept_of(values.tolist(), 100)
     around = dict(zip(at, kept, strict=True))
     assert np.isnan(around[500])
     assert not np.isnan(around[499])
@@ -42,7 +42,7 @@ def test_a_gap_stays_a_gap_of_the_same_length() -> None:
 
 
 def test_a_series_never_observed_is_one_gap() -> None:
-    assert all(np.isnan(thinned([np.nan] * 1000, 50)[1]))
+    assert all(np.isnan(kept_of([np.nan] * 1000, 50)[1]))
 
 
 @given(
@@ -51,7 +51,7 @@ def test_a_series_never_observed_is_one_gap() -> None:
 )
 def test_every_gap_and_both_extremes_survive(values: list[float], points: int) -> None:
     array = np.array(values)
-    at, kept = thinned(values, points)
+    at, kept = kept_of(values, points)
     thin_array = np.array(kept)
 
     def gaps(series: np.ndarray) -> int:
@@ -67,7 +67,7 @@ def test_every_gap_and_both_extremes_survive(values: list[float], points: int) -
 @pytest.mark.parametrize("points", [1, 2, 3, 4])
 def test_even_a_few_points_hold_the_extremes(points: int) -> None:
     values = [0.0] * 50 + [5.0] + [0.0] * 50 + [-5.0] + [0.0] * 50
-    assert {5.0, -5.0} <= set(thinned(values, points)[1])
+    assert {5.0, -5.0} <= set(kept_of(values, points)[1])
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=30, max_size=400), st.integers(4, 60))
@@ -82,3 +82,12 @@ def test_the_lowest_and_highest_of_every_stretch_are_kept(values: list[float], p
         kept = array[sorted(place for place in chosen if start <= place < end)]
         assert (kept.min(), kept.max()) == (array[start:end].min(), array[start:end].max())
     assert len(chosen) <= max(points, 4)
+
+
+@given(st.lists(st.lists(st.floats(0, 3), min_size=300, max_size=300), max_size=4), st.integers(1, 320))
+def test_many_at_once_are_thinned_as_one_is(rows: list[list[float]], points: int) -> None:
+    arrays, at = [np.array(row) for row in rows], SECOND[:300]
+    for array, (times, values) in zip(arrays, thinned(at, arrays, points), strict=True):
+        chosen = thin(array, points)
+        assert times.tolist() == at[chosen].tolist()
+        assert values.tolist() == array[chosen].tolist()

@@ -113,16 +113,25 @@ class _Window:
     between: tuple[float, float] | None
     raw: bool
 
-    def places(self, at: Floats, rows: Sequence[Values], zero: float) -> "Sequence[NDArray[np.intp] | slice]":
-        """Of each of `rows` at the same times."""
-        part = slice(0, len(at))
-        if self.between is not None:
-            first, last = self.between[0] + zero, self.between[1] + zero
-            part = slice(int(np.searchsorted(at, first, "left")), int(np.searchsorted(at, last, "right")))
+    def places(self, at: Floats, values: Values, zero: float) -> "NDArray[np.intp] | slice":
+        """Of one series."""
+        part = self._part(at, zero)
         if self.points is None or part.stop - part.start <= self.points:
-            return [part] * len(rows)
-        thinned = thinning.thin_all([row[part] for row in rows], self.points)
-        return [places + part.start for places in thinned] if part.start else thinned
+            return part
+        places: NDArray[np.intp] = thinning.thin(values[part], self.points) + part.start
+        return places
+
+    def cut(self, at: Floats, rows: Sequence[Floats], zero: float) -> list[tuple[Floats, Floats]]:
+        """Times and values of each of `rows`, which have no gaps and were sampled at the same times."""
+        part = self._part(at, zero)
+        return thinning.thinned(at[part], [row[part] for row in rows], self.points or len(at))
+
+    def _part(self, at: Floats, zero: float) -> slice:
+        """What lies between the times that were asked for."""
+        if self.between is None:
+            return slice(0, len(at))
+        first, last = self.between[0] + zero, self.between[1] + zero
+        return slice(int(np.searchsorted(at, first, "left")), int(np.searchsorted(at, last, "right")))
 
     def times(self, resets: Iterable[float], zero: float) -> tuple[float, ...]:
         """Those of `resets` that are in it."""
@@ -152,8 +161,8 @@ def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _W
         if each.metric.kind == COUNTER and (column := node.changing.get(key)) is not None and not window.raw
     }
     steady = lines.of_steady(node.clock, counters)
-    shown = window.places(node.clock[1:], [line.values for line in steady.values()], zero)
-    found = {key: asked[key].shown(line, node.name, at) for (key, line), at in zip(steady.items(), shown, strict=True)}
+    drawn = window.cut(node.clock[1:], [line.values for line in steady.values()], zero)
+    found = {key: asked[key].shown(Line(*points), node.name) for key, points in zip(steady, drawn, strict=True)}
     return found | {key: series for key, each in asked.items() if key not in found for series in each.on(inputs)}
 
 
@@ -223,10 +232,10 @@ class _Asked:
         return [] if line is None or np.isnan(line.values).all() else [self._shown(line, node)]
 
     def _shown(self, line: Line, node: str) -> SeriesValues:
-        return self.shown(line, node, self.window.places(line.at, [line.values], self.zero)[0])
+        return self.shown(line.cut(self.window.places(line.at, line.values, self.zero)), node)
 
-    def shown(self, line: Line, node: str, places: "NDArray[np.intp] | slice") -> SeriesValues:
-        """`places` of it."""
+    def shown(self, line: Line, node: str) -> SeriesValues:
+        """All of it."""
         metric = self.metric
         return SeriesValues(
             run_id=self.run_id,
@@ -236,15 +245,15 @@ class _Asked:
             direction=metric.direction,
             kind=kind_of(metric),
             node=node,
-            at=line.at[places] - self.zero if self.zero else line.at[places],
-            values=line.values[places],
+            at=line.at - self.zero if self.zero else line.at,
+            values=line.values,
             resets=self.window.times(line.resets, self.zero) if line.resets else (),
             zero=self.zero,
-            parts=None if line.parts is None else line.parts[places],
+            parts=line.parts,
         )
 
     def _raw(self, node: SampledNode, column: Column, resets: Sequence[float]) -> SeriesValues:
-        (places,) = self.window.places(node.clock, [column.as_float()], self.zero)
+        places = self.window.places(node.clock, column.as_float(), self.zero)
         return replace(
             self._empty(node.name),
             unit=self.metric.unit,
