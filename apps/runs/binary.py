@@ -11,6 +11,8 @@ from django.db import connection
 @contextmanager
 def cursor() -> Iterator[psycopg.Cursor[Any]]:
     """Within Django's connection and its transaction. Bytes are written as `%(name)b`, and read with `binary=True`."""
+    # As Django does for its own cursors: a kept connection may have ended with the server.
+    connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as found:
         yield found

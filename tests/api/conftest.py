@@ -1,9 +1,15 @@
-"""Callers of the REST API: anyone, a reader, an engineer."""
+"""Callers of the REST API: anyone, a reader, an engineer, an agent."""
+
+from typing import Any
 
 import pytest
+from django.core.cache import cache
+from django.test import Client
 from rest_framework.test import APIClient
 
+from tests.api.talk import Talk
 from tests.builders import a_user
+from workers import tasks
 
 
 @pytest.fixture
@@ -23,3 +29,16 @@ def engineer(db: None) -> APIClient:
     client = APIClient()
     client.force_authenticate(a_user(role="engineer"))
     return client
+
+
+@pytest.fixture
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    calls: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(tasks, "enqueue", lambda task, **arguments: calls.append((task.name.split(".")[-1], arguments)))
+    return calls
+
+
+@pytest.fixture
+def talk(db: None, client: Client, enqueued: object) -> Talk:
+    cache.clear()
+    return Talk(client)
