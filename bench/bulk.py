@@ -13,14 +13,16 @@ from django.db import connection, models
 
 from apps.runs.sampled import SampledNode
 from bench import context, peers, recording, rounds, servers, warehouse
-from bench.context import Bench, Prepared
+from bench.context import BY_SAMPLE, BY_SERIES, Bench, Prepared
 from bench.peers import PROMETHEUS, VICTORIA_METRICS, Peer, Span
 
 SET = 0  # its stretch of time
 RUNS = 1 + rounds.ROUNDS  # the first one warms everybody up
 # Both sides get few large messages, which suits them; what a live run costs is measured apart.
 BATCH_SECONDS = 300
-REQUEST_SECONDS = 60
+# A peer takes one half of each run as its senders make requests (of some 10,000 samples), the other as small as can be.
+REQUEST_SECONDS = {BY_SAMPLE: 5, BY_SERIES: 60}
+FORMS = (BY_SAMPLE, BY_SERIES)
 OURS, BULK_CREATE = "ours", "Django bulk_create"
 BULK_CREATE_SECONDS = 20  # of one node: some 17,000 rows a round
 
@@ -72,11 +74,11 @@ def store(bench: Bench) -> Stored:
     for number in range(RUNS):
         run = context.prepared(
             label_of(number), span=span, nodes=recording.a_run(number),
-            batch_seconds=BATCH_SECONDS, request_seconds=REQUEST_SECONDS,
+            batch_seconds=BATCH_SECONDS,
         )  # fmt: skip
         sides: dict[str, Callable[[], float]] = {
             OURS: partial(_ours, bench, run, span, uids),
-            **{name: partial(_peer, bench, name, run) for name in bench.peers},
+            **{f"{name} {form}": partial(_peer, bench, name, run, form) for name in bench.peers for form in FORMS},
             BULK_CREATE: partial(_bulk_create, run, number, span),
         }
         found = rounds.interleaved(sides, rounds=1)
@@ -95,7 +97,9 @@ def store(bench: Bench) -> Stored:
         peer.settle(span)
         settling = (peer.cpu() - before) / sum(samples)
         # What is told is the way to the form whose bytes are counted; for us that is the seal.
-        speeds[name] = [1 / (1 / speed + settling) for speed in speeds[name]]
+        for form in FORMS:
+            side = f"{name} {form}"
+            speeds[side] = [1 / (1 / speed + settling) for speed in speeds[side]]
         bench.say(f"{name} settled in {settling * sum(samples):.2f} CPU s")
         bytes_per_sample[name] = peer.size() / sum(samples)
     bench.data |= {
@@ -118,7 +122,7 @@ def in_whole_seconds(others: Mapping[str, Peer]) -> dict[str, float]:
         nodes = [replace(node, clock=np.arange(1.0, len(node.clock) + 1)) for node in recording.a_run(number)]
         samples += recording.samples_in(nodes)
         parts = recording.series(label_of(number), nodes, start=span.start)
-        for body in context.requests(parts, seconds=REQUEST_SECONDS):
+        for body in context.requests(parts, seconds=REQUEST_SECONDS[BY_SERIES]):
             for peer in others.values():
                 peer.write(body)
     for peer in others.values():
@@ -149,14 +153,16 @@ def _ours(bench: Bench, run: Prepared, span: Span, uids: list[str]) -> float:
     return run.samples / sum(spent.values())
 
 
-def _peer(bench: Bench, name: str, run: Prepared) -> float:
-    """Samples per CPU second, until what was taken is on disk, not yet merged."""
-    peer = bench.peers[name]
+def _peer(bench: Bench, name: str, run: Prepared, form: str) -> float:
+    """Samples per CPU second of one half of the run, until what was taken is on disk, not yet merged."""
+    peer, length = bench.peers[name], max(len(part.at) for part in run.parts)
+    half = (0, length // 2) if form == BY_SAMPLE else (length // 2, length)
+    bodies = list(context.requests(run.parts, seconds=REQUEST_SECONDS[form], form=form, between=half))
     before = peer.cpu()
-    for body in run.requests:
+    for body in bodies:
         peer.write(body)
     peer.flush()
-    return run.samples / (peer.cpu() - before)
+    return run.samples * (half[1] - half[0]) / length / (peer.cpu() - before)
 
 
 def _bulk_create(run: Prepared, number: int, span: Span) -> float:
@@ -177,11 +183,19 @@ def _bulk_create(run: Prepared, number: int, span: Span) -> float:
 
 
 def tell_ingest(bench: Bench, stored: Stored) -> None:
-    for peer, limit in ((VICTORIA_METRICS, 8.0), (PROMETHEUS, None), (BULK_CREATE, 100.0)):
+    for side, peer, limit in (
+        (f"{VICTORIA_METRICS} {BY_SAMPLE}", VICTORIA_METRICS, 8.0),
+        (f"{VICTORIA_METRICS} {BY_SERIES}", VICTORIA_METRICS, None),
+        (f"{PROMETHEUS} {BY_SAMPLE}", PROMETHEUS, None),
+        (f"{PROMETHEUS} {BY_SERIES}", PROMETHEUS, None),
+        (BULK_CREATE, BULK_CREATE, 100.0),
+    ):
+        form = side.removeprefix(peer).strip()
         bench.tell(
-            key=f"ingest.{peer}", part="ingest", title="ingest, from HTTP to the form in which it stays", peer=peer,
-            unit="samples per CPU second", better="higher", limit=limit,
-            found=rounds.compared(stored.speeds[OURS], stored.speeds[peer]) if peer in stored.speeds else None,
+            key=f"ingest.{side}".replace(" ", "_"), part="ingest",
+            title="ingest, from HTTP to the form in which it stays" + (f"; the peer is sent {form}" if form else ""),
+            peer=peer, unit="samples per CPU second", better="higher", limit=limit,
+            found=rounds.compared(stored.speeds[OURS], stored.speeds[side]) if side in stored.speeds else None,
         )  # fmt: skip
 
 

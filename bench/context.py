@@ -70,27 +70,38 @@ class Bench:
 
 @dataclass(frozen=True)
 class Prepared:
-    """One run as both sides get it: an agent's batches, and remote-write requests."""
+    """One run as both sides get it: an agent's batches, and its series for remote-write requests."""
 
     nodes: list[SampledNode]
     batches: list[bytes]
-    requests: list[bytes]
+    parts: list[remote_write.Series]
     samples: int
 
 
-def prepared(
-    run: str, *, span: Span, nodes: Sequence[SampledNode], batch_seconds: int, request_seconds: int
-) -> Prepared:
+def prepared(run: str, *, span: Span, nodes: Sequence[SampledNode], batch_seconds: int) -> Prepared:
     """`run`: its label with the peers; what is sent to us names it by the way only."""
     return Prepared(
         nodes=list(nodes),
         batches=list(recording.batches(run, nodes, seconds=batch_seconds)),
-        requests=list(requests(recording.series(run, nodes, start=span.start), seconds=request_seconds)),
+        parts=list(recording.series(run, nodes, start=span.start)),
         samples=recording.samples_in(nodes),
     )
 
 
-def requests(parts: Sequence[remote_write.Series], *, seconds: int) -> Iterator[bytes]:
-    """Remote-write requests, each with so many seconds of all series."""
-    for start in range(0, max(len(part.at) for part in parts), seconds):
-        yield remote_write.write_request(part.between(start, start + seconds) for part in parts)
+# How a peer's requests are made: as small as they can be, or as Prometheus and vmagent themselves make them.
+BY_SERIES, BY_SAMPLE = "an entry a series", "an entry a sample"
+
+
+def requests(
+    parts: Sequence[remote_write.Series],
+    *,
+    seconds: int,
+    form: str = BY_SERIES,
+    between: tuple[int, int] | None = None,
+) -> Iterator[bytes]:
+    """Remote-write requests, each with so many seconds of all series; `between`: from which sample to before which."""
+    first, end = between or (0, max(len(part.at) for part in parts))
+    for start in range(first, end, seconds):
+        stop = min(start + seconds, end)
+        each = [(start, stop)] if form == BY_SERIES else [(second, second + 1) for second in range(start, stop)]
+        yield remote_write.write_request(part.between(*one) for one in each for part in parts)

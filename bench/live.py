@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from apps.runs.sampled import SampledNode
-from bench import context, recording, remote_write, rounds
-from bench.context import Bench
+from bench import context, recording, rounds
+from bench.context import BY_SAMPLE, BY_SERIES, Bench
 from bench.peers import PROMETHEUS, VICTORIA_METRICS, Peer
 
 SET = 2
@@ -14,13 +14,11 @@ SECONDS = 10
 RUNS = 2
 WARM_UP = 5  # batches
 TITLE = f"a live batch of {SECONDS} s × {SERIES:,} series accepted, HTTP to HTTP"
-# How the peers' requests are made: as small as they can be, or as Prometheus and vmagent themselves make them.
-BY_SERIES, BY_SAMPLE = "an entry a series", "an entry a sample"
 
 
 def measure(bench: Bench) -> None:
     """Two live runs, one for each form of the peers' requests."""
-    for number, form in enumerate((BY_SERIES, BY_SAMPLE)):
+    for number, form in enumerate((BY_SAMPLE, BY_SERIES)):
         _measure(bench, number, form)
 
 
@@ -32,11 +30,12 @@ def _measure(bench: Bench, number: int, form: str) -> None:
     batches = list(recording.batches(uid, nodes, seconds=SECONDS))
     sides: dict[str, Callable[[], float]] = {"ours": partial(_ours, bench, uid, enumerate(batches))}
     for name, peer in bench.peers.items():
-        sides[name] = partial(_peer, peer, _requests(parts, form))
+        sides[name] = partial(_peer, peer, context.requests(parts, seconds=SECONDS, form=form))
     rounds.interleaved(sides, rounds=WARM_UP)
     found = rounds.interleaved(sides, rounds=len(batches) - WARM_UP)
     bench.warehouse.end_run(uid, batches=len(batches), span=span)
-    for name, limit in ((VICTORIA_METRICS, 0.5), (PROMETHEUS, None)):
+    # What is sampled live is sent by its second: that is the bar.
+    for name, limit in ((VICTORIA_METRICS, 0.5 if form == BY_SAMPLE else None), (PROMETHEUS, None)):
         bench.tell(
             key=f"live.{form.replace(' ', '_')}.{name}", part="live", title=f"{TITLE}; the peer is sent {form}",
             peer=name, unit="ms", better="lower", limit=limit,
@@ -51,14 +50,6 @@ def _ours(bench: Bench, uid: str, batches: "enumerate[bytes]") -> float:
 
 def _peer(peer: Peer, requests: Iterator[bytes]) -> float:
     return 1000 * peer.write(next(requests))
-
-
-def _requests(parts: list[remote_write.Series], form: str) -> Iterator[bytes]:
-    for start in range(0, len(parts[0].at), SECONDS):
-        seconds = [(start, start + SECONDS)]
-        if form == BY_SAMPLE:
-            seconds = [(second, second + 1) for second in range(start, start + SECONDS)]
-        yield remote_write.write_request(part.between(*each) for each in seconds for part in parts)
 
 
 def _first(node: SampledNode, count: int) -> SampledNode:

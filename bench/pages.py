@@ -57,7 +57,7 @@ def measure(bench: Bench, folder: Path, *, runs: int) -> None:
                 unit="ms", better="lower", limit=GROWTH, limit_ours=SLOWEST,
                 found=Compared(
                     ours=rounds.quantile(found["many"], P95), theirs=rounds.quantile(found["few"], P95),
-                    ratio=paired.ratio, lowest=paired.lowest, highest=paired.highest, rounds=paired.rounds,
+                    ratio=paired.ratio, low=paired.low, high=paired.high, rounds=paired.rounds,
                 ),
             )  # fmt: skip
 

@@ -17,7 +17,7 @@ TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One comparison. `ratio` is ours / theirs: the median over the rounds, `lowest` and `highest` of them.
+    """One comparison. `ratio` is ours / theirs: the median over the rounds, from `low` to `high` its interval.
 
     `limit`: the bar for the ratio, by `better` its greatest or least; `limit_ours`: that for our own value. Without
     either the figure is told and not judged. `skipped`: why nothing was measured.
@@ -33,8 +33,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     ours: float | None = None
     theirs: float | None = None
     ratio: float | None = None
-    lowest: float | None = None
-    highest: float | None = None
+    low: float | None = None
+    high: float | None = None
     rounds: int = 0
     limit: float | None = None
     limit_ours: float | None = None
@@ -83,8 +83,8 @@ def figure(
         ours=found.ours,
         theirs=found.theirs,
         ratio=found.ratio,
-        lowest=found.lowest,
-        highest=found.highest,
+        low=found.low,
+        high=found.high,
         rounds=found.rounds,
         limit=limit,
         limit_ours=limit_ours,
@@ -149,7 +149,7 @@ def sentence(figure: Figure) -> str:
 
 
 def _rows(figures: Iterable[Figure]) -> list[str]:
-    head = ["what", "peer", "ours", "theirs", "ratio (lowest – highest)", "bar", "met"]
+    head = ["what", "peer", "ours", "theirs", "ratio (95 % interval)", "bar", "met"]
     return [
         f"| {' | '.join(head)} |",
         f"|{'---|' * len(head)}",
@@ -166,10 +166,10 @@ def _cells(figure: Figure) -> Sequence[str]:
 
 
 def _spread(figure: Figure) -> str:
-    """The ratio, with its range when there were several rounds."""
+    """The ratio, with its interval when there were several rounds."""
     if figure.rounds < 2:
         return _short(figure.ratio)
-    return f"{_short(figure.ratio)} ({_short(figure.lowest)} – {_short(figure.highest)})"
+    return f"{_short(figure.ratio)} ({_short(figure.low)} – {_short(figure.high)})"
 
 
 def _bar(figure: Figure) -> str:

@@ -5,42 +5,53 @@ What disturbs the machine for a while disturbs both members of a pair, so the ra
 
 import math
 import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 ROUNDS = 7
+# What a server does after it has answered would otherwise fall into the time of the next one.
+PAUSE = 0.03  # s
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Medians of both sides, and of ours / theirs round by round with the lowest and the highest of these ratios."""
+    """Medians of both sides, and of ours / theirs round by round with the 95 % interval of that median."""
 
     ours: float
     theirs: float
     ratio: float
-    lowest: float
-    highest: float
+    low: float
+    high: float
     rounds: int
 
 
 def compared(ours: Sequence[float], theirs: Sequence[float]) -> Compared:
     """`ours[k]` and `theirs[k]` were measured in the same round."""
-    ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
+    ratios = sorted(mine / other for mine, other in zip(ours, theirs, strict=True))
+    # By the binomial distribution, whatever the ratios' own is; up to seven rounds it is their range.
+    outside = max(0, math.floor(len(ratios) / 2 - 0.98 * math.sqrt(len(ratios))))
     return Compared(
         ours=statistics.median(ours),
         theirs=statistics.median(theirs),
         ratio=statistics.median(ratios),
-        lowest=min(ratios),
-        highest=max(ratios),
+        low=ratios[outside],
+        high=ratios[-1 - outside],
         rounds=len(ratios),
     )
 
 
-def interleaved(sides: Mapping[str, Callable[[], float]], *, rounds: int = ROUNDS) -> dict[str, list[float]]:
-    """What each side measured, one value a round; every other round goes backward, so that none is always first."""
+def interleaved(
+    sides: Mapping[str, Callable[[], float]], *, rounds: int = ROUNDS, pause: float = PAUSE
+) -> dict[str, list[float]]:
+    """What each side measured, one value a round; every other round goes backward, so that none is always first.
+
+    `pause`: s of quiet before each measurement.
+    """
     found: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(rounds):
         for name in list(sides) if number % 2 == 0 else list(sides)[::-1]:
+            time.sleep(pause)
             found[name].append(sides[name]())
     return found
 

@@ -1,10 +1,10 @@
 """Our side: the web server and the worker as `make run` starts them, and an agent's requests to them."""
 
 import os
-import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -131,12 +131,22 @@ def started(folder: Path, *, runs: int) -> Iterator[Warehouse]:
         yield Warehouse(http, pids, _claim(http, runs))
 
 
-def manage(*arguments: str, env: dict[str, str] | None = None) -> None:
-    """Runs a management command. Raises Failed."""
+def manage(*arguments: str, env: Mapping[str, str] | None = None) -> None:
+    """Runs a management command. Raises Failed, or Interrupted, and then nothing of it is left."""
     argv = [sys.executable, str(places.ROOT / "manage.py"), *arguments]
-    done = subprocess.run(argv, cwd=places.ROOT, env=env, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Failed(f"manage.py {arguments[0]} failed: {done.stderr.strip()[-500:]}")
+    with tempfile.TemporaryFile() as said:
+        process = processes.spawn(argv, output=said.fileno(), env=env or os.environ, cwd=places.ROOT)
+        try:
+            while process.poll() is None:
+                processes.Signals.check()
+                time.sleep(processes.POLL)
+        except BaseException:
+            processes.kill_group(process.pid)
+            process.wait()
+            raise
+        if process.returncode:
+            said.seek(0)
+            raise Failed(f"manage.py {arguments[0]} failed: {said.read().decode(errors='replace').strip()[-500:]}")
 
 
 def postgres_pid() -> int:

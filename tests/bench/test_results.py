@@ -10,7 +10,7 @@ from bench.rounds import Compared
 
 
 def a_figure(ratio: float = 0.5, **fields: Any) -> Figure:
-    found = Compared(ours=ratio * 10, theirs=10.0, ratio=ratio, lowest=ratio / 2, highest=ratio * 2, rounds=7)
+    found = Compared(ours=ratio * 10, theirs=10.0, ratio=ratio, low=ratio / 2, high=ratio * 2, rounds=7)
     defaults = {"key": "q1", "part": "q1", "title": "Q1", "peer": "Peer", "unit": "ms", "better": "lower"}
     return results.figure(**{**defaults, "measured_on": "2026-11-21", "found": found, "limit": 0.5, **fields})
 

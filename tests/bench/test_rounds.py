@@ -10,15 +10,20 @@ def test_sides_take_turns_and_every_other_round_goes_backward() -> None:
         order.append(name)
         return float(len(order))
 
-    found = rounds.interleaved({"ours": lambda: side("ours"), "peer": lambda: side("peer")}, rounds=3)
+    found = rounds.interleaved({"ours": lambda: side("ours"), "peer": lambda: side("peer")}, rounds=3, pause=0.0)
     assert order == ["ours", "peer", "peer", "ours", "ours", "peer"]
     assert found == {"ours": [1.0, 4.0, 5.0], "peer": [2.0, 3.0, 6.0]}
 
 
 def test_the_ratio_is_the_median_of_the_ratios_of_the_rounds() -> None:
     found = rounds.compared([1.0, 2.0, 30.0], [2.0, 8.0, 40.0])
-    assert (found.ratio, found.lowest, found.highest, found.rounds) == (0.5, 0.25, 0.75, 3)
+    assert (found.ratio, found.low, found.high, found.rounds) == (0.5, 0.25, 0.75, 3)
     assert (found.ours, found.theirs) == (2.0, 8.0)
+
+
+def test_of_many_rounds_the_outermost_ratios_lie_outside_the_interval() -> None:
+    found = rounds.compared([float(number) for number in range(1, 101)], [1.0] * 100)
+    assert (found.low, found.ratio, found.high) == (41.0, 50.5, 60.0)
 
 
 def test_rounds_that_one_side_did_not_finish_are_an_error() -> None:
