@@ -3,7 +3,7 @@
 409: the attempt is no longer this agent's; 410: there is no such job; 404: no such run. None of them is worth a retry.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,8 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -36,7 +38,18 @@ CHECKSUM = OpenApiParameter(
 BINARY = {"type": "string", "format": "binary"}
 
 
+class AlwaysJSON(DefaultContentNegotiation):
+    """Whatever the caller says it accepts: an agent understands nothing else, and asks all the time."""
+
+    def select_renderer(
+        self, _request: Request, renderers: Iterable[BaseRenderer], _format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
+
+
 class AgentView(APIView):
+    content_negotiation_class = AlwaysJSON
     authentication_classes = [AgentAuthentication]
     permission_classes = [IsAgent]
 

@@ -1,5 +1,6 @@
 """Bytes to and from PostgreSQL as they are: Django's own cursor writes them as text of twice the length."""
 
+import select
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, LiteralString
@@ -11,11 +12,21 @@ from django.db import connection
 @contextmanager
 def cursor() -> Iterator[psycopg.Cursor[Any]]:
     """Within Django's connection and its transaction. Bytes are written as `%(name)b`, and read with `binary=True`."""
-    # As Django does for its own cursors: a kept connection may have ended with the server.
-    connection.close_if_health_check_failed()
+    if _has_word_from_the_server():
+        connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as found:
         yield found
+
+
+def _has_word_from_the_server() -> bool:
+    """On a kept connection, unasked: mostly that it ended. To look costs nothing; Django's own check is a query."""
+    kept = connection.connection
+    if kept is None or kept.closed:
+        return kept is not None
+    poll = select.poll()
+    poll.register(kept.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def fetch(
