@@ -10,7 +10,11 @@ Floats = NDArray[np.float64]
 DIGITS = 6
 MILLISECONDS = 3
 # Powers of ten that float64 holds exactly: a whole number times or through one of them is rounded only once.
-_POWERS = np.array([float(f"1e{power}") for power in range(23)])
+_EXACT = 22
+_POWERS = range(-_EXACT, _EXACT + 1)
+# What to multiply by and what to divide by, one of them 1, to shift the decimal point by so many places.
+_TIMES = np.array([float(f"1e{max(power, 0)}") for power in _POWERS])
+_THROUGH = np.array([float(f"1e{max(-power, 0)}") for power in _POWERS])
 _NEAR = 1e-6
 
 
@@ -19,25 +23,25 @@ def significant(value: float | None) -> float | None:
     return float(f"{value:.{DIGITS}g}") if value is not None and math.isfinite(value) else None
 
 
-def all_significant(values: Floats) -> list[float]:
+def all_significant(values: Floats) -> Floats:
     """`significant` of each at once, but NaN where nothing was observed."""
     with np.errstate(divide="ignore", invalid="ignore"):
         power = DIGITS - 1 - np.floor(np.log10(np.abs(values)))
-    quick = np.abs(power) < len(_POWERS)  # False for NaN, 0 and infinity
-    rounded = np.where(np.isfinite(values), values, np.nan)
-    chosen, upwards = values[quick], power[quick] >= 0
-    scale = _POWERS[np.abs(power[quick]).astype(np.intp)]
-    digits = np.where(upwards, chosen * scale, chosen / scale)
-    whole = np.rint(digits)
-    rounded[quick] = np.where(upwards, whole / scale, whole * scale)
-    # Near the middle between two, only the decimal digits themselves say which is nearer.
-    slow = ~quick & np.isfinite(values) & (values != 0)
-    slow[quick] = np.abs(np.abs(digits - whole) - 0.5) < _NEAR
+        quick = np.abs(power) <= _EXACT  # False for NaN, 0 and infinity
+        place = np.where(quick, power, 0).astype(np.intp) + _EXACT
+        times, through = _TIMES[place], _THROUGH[place]
+        digits = values * times / through
+        whole = np.rint(digits)
+        # Near the middle between two, only the decimal digits themselves say which is nearer.
+        slow = np.abs(np.abs(digits - whole) - 0.5) < _NEAR
+        rounded: Floats = whole / times * through + 0.0
+    if not quick.all():
+        finite = np.isfinite(values)
+        rounded[~finite] = np.nan
+        slow |= ~quick & finite & (values != 0)
     rounded[slow] = [significant(value) for value in values[slow].tolist()]
-    found: list[float] = (rounded + 0.0).tolist()
-    return found
+    return rounded
 
 
-def times(at: Floats) -> list[float]:
-    found: list[float] = np.round(at, MILLISECONDS).tolist()
-    return found
+def to_milliseconds(at: Floats) -> Floats:
+    return np.round(at, MILLISECONDS)

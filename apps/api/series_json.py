@@ -1,12 +1,14 @@
 """Series as JSON: rounded, encoded series by series; and the shapes that the schema says of it."""
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
-import msgspec
+import numpy as np
+import orjson
 from rest_framework import serializers
 
-from apps.api.rounding import MILLISECONDS, all_significant, significant, times
+from apps.api.rounding import MILLISECONDS, Floats, all_significant, significant, to_milliseconds
 from apps.api.series_reading import Absent, Reading, as_float
 from apps.runs import queries
 from apps.runs.models import Run
@@ -103,13 +105,13 @@ def document(head: dict[str, Any], reading: Reading, *, runs: bool) -> Iterator[
 
     `runs`: each entry names its run.
     """
-    before = msgspec.json.encode(head)[:-1] + b',"series":['
+    before = orjson.dumps(head)[:-1] + b',"series":['
     for found in reading.stretches():
         if found:
-            yield before + b",".join(msgspec.json.encode(_drawn(series, runs=runs)) for series in found)
+            yield before + b",".join(_encoded(found, runs=runs))
             before = b","
     absent = [_absent(one, runs=runs) for one in reading.absent()]
-    yield before.removeprefix(b",") + b'],"missing":' + msgspec.json.encode(absent) + b"}"
+    yield before.removeprefix(b",") + b'],"missing":' + orjson.dumps(absent) + b"}"
 
 
 def _absent(one: Absent, *, runs: bool) -> dict[str, Any]:
@@ -117,7 +119,17 @@ def _absent(one: Absent, *, runs: bool) -> dict[str, Any]:
     return {"run": one.run_id, **entry} if runs else entry
 
 
-def _drawn(series: queries.SeriesValues, *, runs: bool) -> dict[str, Any]:
+def _encoded(found: Sequence[queries.SeriesValues], *, runs: bool) -> Iterator[bytes]:
+    at = to_milliseconds(np.concatenate([series.at for series in found]))
+    values = all_significant(np.concatenate([as_float(series) for series in found]))
+    edges = pairwise(accumulate((len(series.at) for series in found), initial=0))
+    for series, (start, end) in zip(found, edges, strict=True):
+        drawn = _drawn(series, at[start:end], values[start:end], runs=runs)
+        # A number that is not finite becomes null.
+        yield orjson.dumps(drawn, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _drawn(series: queries.SeriesValues, at: Floats, values: Floats, *, runs: bool) -> dict[str, Any]:
     drawn = {
         "metric": series.metric,
         "name": series.name,
@@ -126,17 +138,17 @@ def _drawn(series: queries.SeriesValues, *, runs: bool) -> dict[str, Any]:
         "node": series.node,
         "kind": series.kind,
         "zero": round(series.zero, MILLISECONDS),
-        "at": times(series.at),
-        "values": all_significant(as_float(series)),
-        "resets": [round(at, MILLISECONDS) for at in series.resets],
+        "at": at,
+        "values": values,
+        "resets": [round(reset, MILLISECONDS) for reset in series.resets],
     }
     if series.parts is not None:
-        drawn |= {"nodes": series.nodes, "parts": series.parts.tolist()}
+        drawn |= {"nodes": series.nodes, "parts": np.ascontiguousarray(series.parts)}
     return {"run": series.run_id, **drawn} if runs else drawn
 
 
 def index(run: Run, found: Sequence[queries.SeriesInfo]) -> Iterator[bytes]:
-    yield msgspec.json.encode({"run": run.pk, "series": [_listed(info) for info in found]})
+    yield orjson.dumps({"run": run.pk, "series": [_listed(info) for info in found]})
 
 
 def _listed(info: queries.SeriesInfo) -> dict[str, Any]:
