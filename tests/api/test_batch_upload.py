@@ -158,7 +158,7 @@ def test_a_connection_that_ended_meanwhile_costs_no_upload(
     elsewhere: "psycopg.Connection[Any]", upload: Upload
 ) -> None:
     connection.ensure_connection()
-    elsewhere.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
+    elsewhere.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
     connection.close_if_unusable_or_obsolete()  # as before each request, but not of the test client's
     assert upload.send().status_code == 201
 
