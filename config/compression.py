@@ -1,17 +1,64 @@
 """Compression of answers on their way."""
 
+import secrets
+from collections.abc import Iterable, Iterator
+from gzip import GzipFile
+from io import BytesIO
+from typing import Any
+
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
-from django.middleware.gzip import GZipMiddleware
+from django.http.response import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.middleware.gzip import GZipMiddleware, re_accepts_gzip
+from django.utils.cache import patch_vary_headers
 
 # Compressed inside: gzip took 1.7 s for 44 MB of Arrow, and made Parquet one hundredth smaller.
 COMPRESSED = ("application/vnd.apache.arrow.stream", "application/vnd.apache.parquet")
+# Of 3.2 MB of series in JSON it leaves 0.94 MB in 38 ms; Django's own, 6, 0.83 MB in 119 ms, which is faster in all
+# only below 11 Mbit/s.
+LEVEL = 4
+SHORTEST = 200  # bytes
 
 
 class Compression(GZipMiddleware):
-    """Leaves alone what is compressed already."""
+    """Django's, with a level of our own; leaves alone what is compressed already."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if response.get("Content-Type") in COMPRESSED:
+        if response.get("Content-Type") in COMPRESSED or response.has_header("Content-Encoding"):
             return response
-        return super().process_response(request, response)
+        if isinstance(response, HttpResponse) and len(response.content) < SHORTEST:
+            return response
+        patch_vary_headers(response, ("Accept-Encoding",))
+        if not re_accepts_gzip.search(request.headers.get("Accept-Encoding", "")):
+            return response
+        if isinstance(response, HttpResponse):
+            content = b"".join(self._gzipped([response.content]))
+            if len(content) >= len(response.content):
+                return response
+            response.content = content
+            response["Content-Length"] = str(len(content))
+        elif isinstance(response, StreamingHttpResponse):
+            pieces: Any = response.streaming_content  # bytes: this is WSGI
+            response.streaming_content = self._gzipped(pieces)
+            del response["Content-Length"]
+        response["Content-Encoding"] = "gzip"
+        # The bytes are not those of the uncompressed answer any more (RFC 9110, 8.8.1).
+        if (etag := response.get("ETag", "")).startswith('"'):
+            response["ETag"] = f"W/{etag}"
+        return response
+
+    def _gzipped(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """The file's name is of random length: how long the whole is shall not tell what is in it (BREACH)."""
+        buffer = BytesIO()
+        name = "a" * secrets.randbelow(self.max_random_bytes)
+        with GzipFile(filename=name, mode="wb", compresslevel=LEVEL, fileobj=buffer, mtime=0) as file:
+            for piece in pieces:
+                file.write(piece)
+                yield _taken(buffer)
+        yield _taken(buffer)
+
+
+def _taken(buffer: BytesIO) -> bytes:
+    found = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return found
