@@ -43,16 +43,21 @@ JOIN catalog_metric m ON m.id = s.metric_id
 LEFT JOIN runs_block b ON b.run_id = s.run_id AND b.node = s.node
 WHERE s.run_id = ANY(%s) AND m.key = ANY(%s) AND s.length > 0
 """
-# Constants are many and stand in one compressed value: it is unpacked once ("|| '{}'"), and only those asked for leave
-# the database.
 _NODES = """
-SELECT n.run_id, n.number, n.name, n.role, n.samples, n.clock,
-  (SELECT jsonb_object_agg(key, held.constants -> key) FROM unnest(%s::text[]) key WHERE held.constants ? key)
+SELECT n.run_id, n.number, n.name, n.role, n.samples, n.clock
 FROM runs_runnode n
 JOIN runs_run r ON r.id = n.run_id
-CROSS JOIN LATERAL (SELECT n.constants || '{}'::jsonb AS constants OFFSET 0) held
-WHERE n.run_id = ANY(%s) AND r.state = %s
+WHERE n.run_id = ANY(%s) AND r.state = 'sealed'
 ORDER BY n.run_id, n.number
+"""
+# Constants are many and stand in one compressed value: it is unpacked once ("|| '{}'"), and only those asked for leave
+# the database.
+_CONSTANTS = """
+SELECT n.run_id, n.number,
+  (SELECT jsonb_object_agg(key, held.constants -> key) FROM unnest(%s::text[]) key WHERE held.constants ? key)
+FROM runs_runnode n
+CROSS JOIN LATERAL (SELECT n.constants || '{}'::jsonb AS constants OFFSET 0) held
+WHERE n.run_id = ANY(%s)
 """
 
 
@@ -176,32 +181,33 @@ def read(
     run_ids: Sequence[int], keys: Collection[str] | None = None, names: Collection[str] | None = None
 ) -> dict[int, list[SampledNode]]:
     """The nodes of the sealed runs among `run_ids`, by number, with their series. `keys`: metrics, None: all; `names`:
-    of nodes, None: all. Two queries whatever is asked for.
+    of nodes, None: all. Three queries at most, whatever is asked for.
 
     A series that cannot be read is in its node's `damaged`, and logged; the others are there. Raises Moved.
     """
-    rows = _all_nodes(run_ids) if keys is None else _nodes(run_ids, keys)
+    rows: list[_NodeRow] = binary.fetch(_NODES, [list(run_ids)], prepare=True)
     if names is not None:
         rows = [row for row in rows if row[2] in names]
     changing: dict[tuple[int, int], dict[str, Column]] = defaultdict(dict)
     damaged: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
-    found_names = {(run_id, number): name for run_id, number, name, *_ in rows}
+    found_names = {row[:2]: row[2] for row in rows}
     found = list({run_id for run_id, *_ in rows})
     slices = _all_slices(found) if keys is None else _slices(found, keys)
+    slices = [each for each in slices if each[:2] in found_names]
     moved = {run_id for run_id, _, _, _, gone, _ in slices if gone}
     if moved:
         raise Moved(moved)
     for run_id, number, key, base, _, data in slices:
         place = run_id, number
-        if place not in found_names:
-            continue
         try:
             changing[place][key] = codec.decode(data or b"", base)
         except codec.BadBlock as error:
             damaged[place][key] = _damage(run_id, found_names[place], key, error)
+    constants = _constants(found, keys, complete=len(slices) == len(rows) * len(keys or ()) > 0)
     nodes: dict[int, list[SampledNode]] = defaultdict(list)
     for row in rows:
-        nodes[row[0]].append(_node(row, changing[row[:2]], damaged[row[:2]]))
+        place = row[:2]
+        nodes[row[0]].append(_node(row, changing[place], constants.get(place, {}), damaged[place]))
     return nodes
 
 
@@ -213,16 +219,15 @@ def require_whole(nodes: Sequence[SampledNode]) -> None:
         raise DamagedSeries(problems[0] + more)
 
 
-_NodeRow = tuple[int, int, str, str, int, bytes, dict[str, Number]]
+_NodeRow = tuple[int, int, str, str, int, bytes]
 _Slice = tuple[int, int, str, int, bool, bytes | None]
+_Constants = dict[tuple[int, int], dict[str, Number]]
 
 
 def _node(
-    row: _NodeRow,
-    changing: dict[str, Column],
-    damaged: dict[str, str],
+    row: _NodeRow, changing: dict[str, Column], constants: dict[str, Number], damaged: dict[str, str]
 ) -> SampledNode:
-    run_id, _, name, role, samples, clock, constants = row
+    run_id, _, name, role, samples, clock = row
     try:
         times = codec.decode_floats(clock) if samples else np.zeros(0)
     except codec.BadBlock as error:
@@ -250,22 +255,20 @@ def _damage(run_id: int, node: str, key: str, error: object) -> str:
     return text
 
 
-def _nodes(run_ids: Sequence[int], keys: Collection[str]) -> list[_NodeRow]:
-    """Of sealed runs, with their constants among `keys`."""
+def _constants(run_ids: Sequence[int], keys: Collection[str] | None, *, complete: bool) -> _Constants:
+    """(run, node) -> those among `keys`; `complete`: all that was asked for has changed, so that none can be."""
+    if complete or not run_ids:
+        return {}
+    if keys is None:
+        rows = RunNode.objects.filter(run_id__in=run_ids).values_list("run_id", "number", "constants")
+        return {(run_id, number): constants for run_id, number, constants in rows}
     with connection.cursor() as cursor:
-        cursor.execute(_NODES, [list(keys), list(run_ids), Run.State.SEALED])
-        return [(*row[:-1], json.loads(row[-1]) if row[-1] else {}) for row in cursor.fetchall()]
-
-
-def _all_nodes(run_ids: Sequence[int]) -> list[_NodeRow]:
-    """The same with all constants."""
-    chosen = RunNode.objects.filter(run_id__in=list(run_ids), run__state=Run.State.SEALED)
-    fields = ("run_id", "number", "name", "role", "samples", "clock", "constants")
-    return list(chosen.order_by("run_id", "number").values_list(*fields))
+        cursor.execute(_CONSTANTS, [list(keys), list(run_ids)])
+        return {row[:2]: json.loads(row[2]) for row in cursor.fetchall() if row[2]}
 
 
 def _slices(run_ids: Sequence[int], keys: Collection[str]) -> list[_Slice]:
-    return binary.fetch(_SLICES, [list(run_ids), list(keys)])
+    return binary.fetch(_SLICES, [list(run_ids), list(keys)], prepare=True)
 
 
 def _all_slices(run_ids: Sequence[int]) -> list[_Slice]:

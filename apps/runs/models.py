@@ -138,7 +138,8 @@ class Run(models.Model):
 class Batch(models.Model):
     """A batch as it came off the wire: the durable inbox and the live tail at once. Deleted when its run is sealed."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="batches")
+    # Found by the index of `batch_once`.
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="batches", db_index=False)
     sequence = models.PositiveIntegerField()
     checksum = models.CharField(max_length=64)
     payload = models.BinaryField()

@@ -169,3 +169,16 @@ def test_statistics_cover_the_measured_phase_and_the_whole_run() -> None:
 def gauge(values: list[int]) -> SampledNode:
     clock = np.arange(len(values), dtype=np.float64)
     return SampledNode("db1", "writer", clock, {"mysql.status.Threads_running": codec.column(values)})
+
+
+@pytest.mark.django_db
+def test_constants_of_a_node_are_found_whatever_other_nodes_have() -> None:
+    moving = codec.column([1, 2, 3])
+    clock = np.arange(3, dtype=np.float64)
+    run = written(
+        SampledNode("db1", "writer", clock, {"a": moving}, {"b": 7}),
+        SampledNode("db2", "writer", clock, {"a": moving, "b": moving}),
+    )
+    for names in (["db1"], ["db1", "db2"], None):
+        found = {node.name: node for node in blocks.read([run.pk], ["a", "b"], names)[run.pk]}
+        assert found["db1"].constants == {"b": 7}

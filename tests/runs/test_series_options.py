@@ -260,7 +260,7 @@ def test_the_number_of_queries_is_fixed(
     ids = [sealed(an_upload(nodes={"db1": transactions(3), "db2": transactions(3)})).pk for _ in range(runs)]
     ids.append(an_open_run().pk)
     for over in (None, "sum"):
-        with django_assert_num_queries(4 if align == RUN_CLOCK else 5):
+        with django_assert_num_queries(5 if align == RUN_CLOCK else 6):
             load_series(
                 run_ids=ids,
                 metrics=[QUESTIONS, COMMITS, PER_TRANSACTION, "derived.rows.read_per_statement"],

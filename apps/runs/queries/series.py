@@ -73,7 +73,7 @@ def load_series(
     most samples (see `lines.over_nodes`); without `nodes`, over all but the load generator where others have it. A
     derived metric is then the formula over the sums or means of its inputs.
 
-    What was never observed has no entry; what cannot be had has one with a `problem`. Four queries, five when aligned
+    What was never observed has no entry; what cannot be had has one with a `problem`. Five queries, six when aligned
     to other than the run's clock. Raises ValueError for options that exclude each other.
     """
     if over_nodes not in (None, lines.SUM, lines.MEAN) or (raw and over_nodes):
