@@ -9,13 +9,14 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from apps.runs import archive, batches, blocks, sampled
-from apps.runs.models import Batch
+from apps.runs import archive, batches, binary, blocks, sampled
 from apps.runs.parsers import sysbench
 from apps.runs.sampled import SampledNode
 from workers.wire import BadBatch
 
 log = logging.getLogger(__name__)
+
+_BATCHES = "SELECT run_id, sequence, payload FROM runs_batch WHERE run_id = ANY(%s) ORDER BY run_id, sequence"
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,9 @@ class Sampled:
 def live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
     """What has arrived of the runs that are not sealed, up to the first batch that is missing. One query."""
     payloads: dict[int, list[bytes]] = defaultdict(list)
-    waiting = Batch.objects.filter(run_id__in=list(run_ids)).order_by("run_id", "sequence")
-    for run_id, sequence, payload in waiting.values_list("run_id", "sequence", "payload"):
+    for run_id, sequence, payload in binary.fetch(_BATCHES, [list(run_ids)], prepare=True):
         if sequence == len(payloads[run_id]):
-            payloads[run_id].append(bytes(payload))
+            payloads[run_id].append(payload)
     return {run_id: _tail(run_id, arrived) for run_id, arrived in payloads.items()}
 
 
