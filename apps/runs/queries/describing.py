@@ -2,24 +2,21 @@
 
 from collections.abc import Collection, Iterable
 
-from django.db.models import Q
-
 from apps.catalog import derived, rules
-from apps.catalog.models import Metric
 from apps.catalog.rules import MetricSpec
+from apps.runs import binary
 from apps.runs.summary import COUNTER
 
 RATE, GAUGE = "rate", "gauge"
-_FIELDS = ("key", "name", "unit", "kind", "direction", "resource", "aspect")
+_KNOWN = "SELECT key, name, unit, kind, direction, resource, aspect FROM catalog_metric WHERE key = ANY(%s)"
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\%_"} | {"*": "%"})
 
 
 def described(keys: Collection[str], patterns: Iterable[str] = ()) -> dict[str, MetricSpec]:
     """The catalog's word for each key, else what its rules say; also for what it has of keys with a `*`. One query."""
-    wanted = Q(key__in=list(keys))
-    for pattern in patterns:
-        start, _, end = pattern.partition("*")
-        wanted |= Q(key__startswith=start, key__endswith=end)
-    known = {row[0]: MetricSpec(*row) for row in Metric.objects.filter(wanted).order_by().values_list(*_FIELDS)}
+    alike = [pattern.translate(_SPECIAL) for pattern in patterns]
+    rows = binary.fetch(_KNOWN + " OR key LIKE %s" * len(alike), [list(keys), *alike], prepare=not alike)
+    known = {row[0]: MetricSpec(*row) for row in rows}
     return known | {key: derived.describe(key)[0] for key in keys if key not in known or derived.find(key)}
 
 
