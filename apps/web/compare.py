@@ -186,7 +186,9 @@ def _choose(
     return render_page(request, "web/compare_choose.html", context | _picker(address), status=status)
 
 
-def _picker(address: Address) -> dict[str, Any]:
+def _picker(address: Address, compared: Sequence[ComparedRun] = ()) -> dict[str, Any]:
+    """`compared`: runs of all campaigns, whose campaigns are then those to choose from, the newest first."""
+    named = [run.campaign for run in reversed(compared) if run.campaign and not run.left_out]
     systems, workloads = choices.picker()
     chosen = [*address.sides, *[""] * queries.MOST_SIDES][: queries.MOST_SIDES]
     return {
@@ -194,7 +196,7 @@ def _picker(address: Address) -> dict[str, Any]:
         "systems": systems,
         "slots": [{"number": place, "slug": slug} for place, slug in enumerate(chosen)],
         "workloads": workloads,
-        "campaigns": choices.campaigns(sides=address.sides, workload=address.workload),
+        "campaigns": list(dict.fromkeys(named)) or choices.campaigns(sides=address.sides, workload=address.workload),
     }
 
 
@@ -237,7 +239,7 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
         "latency": sides,
         **_witnesses(comparison),
-        **_picker(address),
+        **_picker(address, comparison.runs if address.campaign is None and address.runs is None else ()),
     }
 
 
