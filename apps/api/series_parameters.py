@@ -60,7 +60,7 @@ class SeriesParameters(Parameters):
             raise serializers.ValidationError({"event": "goes with align=event: the kind of event to align to"})
         if "event_label" in attrs and "event" not in attrs:
             raise serializers.ValidationError({"event_label": "goes with `event`"})
-        if attrs["raw"] and "over_nodes" in attrs:
+        if attrs.get("raw") and "over_nodes" in attrs:
             raise serializers.ValidationError({"over_nodes": "there is no sum or mean of raw samples"})
         return attrs
 
@@ -79,7 +79,7 @@ def options(parameters: dict[str, Any]) -> dict[str, Any]:
         else (-math.inf if since is None else since, math.inf if until is None else until),
         "align": align,
         "over_nodes": parameters.get("over_nodes"),
-        "raw": parameters["raw"],
+        "raw": parameters.get("raw", False),
     }
 
 

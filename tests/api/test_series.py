@@ -105,6 +105,11 @@ def test_a_wrong_parameter_is_named(anyone: APIClient, query: str, field: str) -
     assert (answer.status_code, fields_of(answer)) == (400, [field])
 
 
+def test_a_parameter_without_a_value_counts_as_left_out(anyone: APIClient) -> None:
+    run = sealed()
+    assert series(anyone, run, f"metric={RUNNING}&raw=") == series(anyone, run, f"metric={RUNNING}")
+
+
 @pytest.mark.parametrize("path", [f"series/?metric={RUNNING}&points=100", "series-index/"])
 def test_a_complete_run_is_not_sent_twice_to_who_holds_it(anyone: APIClient, path: str) -> None:
     address = f"{ADDRESS}{sealed().pk}/{path}"
