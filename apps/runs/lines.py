@@ -59,23 +59,41 @@ def of_column(metric: Described, clock: Floats, column: Column) -> Line:
     return Line(clock, column.as_float(), np.concatenate((clock[:1] - FIRST_LENGTH, clock[:-1])) if covered else None)
 
 
-def of_steady(clock: Floats, columns: Mapping[str, Column]) -> dict[str, Line]:
-    """Of those counters that were always observed and never fell, at a fraction of what one by one would cost."""
-    found: dict[str, Line] = {}
+@dataclass(frozen=True)
+class Steady:
+    """Rates of counters that were always observed and never fell: one row of `values` for each of `keys`."""
+
+    keys: list[str]
+    at: Floats
+    since: Floats
+    values: Floats
+
+    def lines(self) -> dict[str, Line]:
+        return {key: Line(self.at, self.values[row], self.since) for row, key in enumerate(self.keys)}
+
+
+def of_steady(clock: Floats, columns: Mapping[str, Column]) -> Steady:
+    """Of those among `columns`, at a fraction of what one by one would cost."""
     at, since = clock[1:], clock[:-1]
     seconds = at - since
-    whole = {key: column for key, column in columns.items() if column.whole}
-    for dtype in (np.int64, np.float64):
-        keys = [key for key, column in whole.items() if column.values.dtype == dtype]
-        if not keys:
-            continue
-        totals = np.array([whole[key].values for key in keys])
+    by_type = [
+        [key for key, column in columns.items() if column.whole and column.values.dtype == dtype]
+        for dtype in (np.int64, np.float64)
+    ]
+    every = [key for keys in by_type for key in keys]
+    values: Floats = np.empty((len(every), len(seconds)))
+    keep = np.ones(len(every), np.bool_)
+    row = 0
+    for keys in filter(None, by_type):
+        totals = np.array([columns[key].values for key in keys])
         steps = totals[:, 1:] - totals[:, :-1]
+        part = slice(row, row := row + len(keys))
         # From 0 on no difference of two integers of 64 bits is beyond them; others are worked out one by one.
-        fell = (steps.min(axis=1, initial=0) < 0) | (totals.min(axis=1, initial=0) < 0)
-        values: Floats = steps / seconds
-        found |= {key: Line(at, values[row], since) for row, key in enumerate(keys) if not fell[row]}
-    return found
+        keep[part] = (steps.min(axis=1, initial=0) >= 0) & (totals.min(axis=1, initial=0) >= 0)
+        np.divide(steps, seconds, out=values[part])
+    if keep.all():
+        return Steady(every, at, since, values)
+    return Steady([key for key, kept in zip(every, keep, strict=True) if kept], at, since, values[keep])
 
 
 def common_clock(clocks: Sequence[Floats]) -> Floats:

@@ -1,6 +1,5 @@
 """Fewer points for a chart, with every gap and every extreme kept. Pure."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -45,11 +44,12 @@ def _shape(values: Floats, points: int) -> Places:
     return chosen[new]
 
 
-def thinned(at: Floats, rows: Sequence[Floats], points: int) -> list[tuple[Floats, Floats]]:
-    """`rows`, without gaps and all sampled `at` the same times: of each what `thin` says, times and values."""
-    if len(at) <= points or not rows:
+def thinned(at: Floats, rows: Floats, points: int) -> list[tuple[Floats, Floats]]:
+    """`rows` (row x time), without gaps and all sampled `at` the same times: of each what `thin` says, times and
+    values."""
+    if len(at) <= points or not len(rows):
         return [(at, row) for row in rows]
-    values = np.array(rows)
+    values = np.ascontiguousarray(rows)
     chosen, new = _shapes(values, points)
     times = at[chosen[new]]
     # From here on places in the rows one behind the other.

@@ -128,7 +128,7 @@ def test_all_at_once_gives_what_one_by_one_gives(
         "gap": [None if gap and place == 1 else value for place, value in enumerate(steady.tolist())],
     }
     columns = {key: codec.column(values) for key, values in samples.items()}
-    found = lines.of_steady(clock, columns)
+    found = lines.of_steady(clock, columns).lines()
     assert {"steady", "decimal"} <= set(found)
     for key, line in found.items():
         expected = lines.of_column(QUESTIONS, clock, columns[key])

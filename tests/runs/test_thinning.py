@@ -87,7 +87,7 @@ def test_the_lowest_and_highest_of_every_stretch_are_kept(values: list[float], p
 @given(st.lists(st.lists(st.floats(0, 3), min_size=300, max_size=300), max_size=4), st.integers(1, 320))
 def test_many_at_once_are_thinned_as_one_is(rows: list[list[float]], points: int) -> None:
     arrays, at = [np.array(row) for row in rows], SECOND[:300]
-    for array, (times, values) in zip(arrays, thinned(at, arrays, points), strict=True):
+    for array, (times, values) in zip(arrays, thinned(at, np.array(arrays), points), strict=True):
         chosen = thin(array, points)
         assert times.tolist() == at[chosen].tolist()
         assert values.tolist() == array[chosen].tolist()

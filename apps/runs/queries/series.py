@@ -121,10 +121,10 @@ class _Window:
         places: NDArray[np.intp] = thinning.thin(values[part], self.points) + part.start
         return places
 
-    def cut(self, at: Floats, rows: Sequence[Floats], zero: float) -> list[tuple[Floats, Floats]]:
-        """Times and values of each of `rows`, which have no gaps and were sampled at the same times."""
+    def cut(self, at: Floats, rows: Floats, zero: float) -> list[tuple[Floats, Floats]]:
+        """Times and values of each of `rows` (row x time), which have no gaps."""
         part = self._part(at, zero)
-        return thinning.thinned(at[part], [row[part] for row in rows], self.points or len(at))
+        return thinning.thinned(at[part], rows[:, part], self.points or len(at))
 
     def _part(self, at: Floats, zero: float) -> slice:
         """What lies between the times that were asked for."""
@@ -161,8 +161,8 @@ def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _W
         if each.metric.kind == COUNTER and (column := node.changing.get(key)) is not None and not window.raw
     }
     steady = lines.of_steady(node.clock, counters)
-    drawn = window.cut(node.clock[1:], [line.values for line in steady.values()], zero)
-    found = {key: asked[key].shown(Line(*points), node.name) for key, points in zip(steady, drawn, strict=True)}
+    drawn = window.cut(steady.at, steady.values, zero)
+    found = {key: asked[key].shown(Line(*points), node.name) for key, points in zip(steady.keys, drawn, strict=True)}
     return found | {key: series for key, each in asked.items() if key not in found for series in each.on(inputs)}
 
 
