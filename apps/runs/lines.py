@@ -88,8 +88,10 @@ def of_steady(clock: Floats, columns: Mapping[str, Column]) -> Steady:
         totals = np.array([columns[key].values for key in keys])
         steps = totals[:, 1:] - totals[:, :-1]
         part = slice(row, row := row + len(keys))
-        # From 0 on no difference of two integers of 64 bits is beyond them; others are worked out one by one.
-        keep[part] = (steps.min(axis=1, initial=0) >= 0) & (totals.min(axis=1, initial=0) >= 0)
+        keep[part] = steps.min(axis=1, initial=0) >= 0
+        if totals.dtype == np.int64:
+            # From 0 on no difference of two integers of 64 bits is beyond them; others are worked out one by one.
+            keep[part] &= totals.min(axis=1, initial=0) >= 0
         np.divide(steps, seconds, out=values[part])
     if keep.all():
         return Steady(every, at, since, values)
