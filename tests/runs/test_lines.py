@@ -136,7 +136,8 @@ def test_all_at_once_gives_what_one_by_one_gives(
         assert line.values.tolist() == expected.values.tolist()
     for key in set(samples) - set(found):
         expected = lines.of_column(QUESTIONS, clock, columns[key])
-        assert expected.resets or not columns[key].observed.all()
+        # Integers below 0 are left to be worked out one by one: their differences may be beyond 64 bits.
+        assert expected.resets or not columns[key].observed.all() or (key == "any" and columns[key].values.min() < 0)
 
 
 @given(st.lists(counted(), min_size=2, max_size=4))
