@@ -213,6 +213,13 @@ HOST_GAUGES = (
     "process.rss",
     "process.threads",
 )
+# Exceptions to these patterns: pages that were ever dirtied, written, pinned.
+HOST_COUNTERS = (
+    "host.vmstat.nr_dirtied",
+    "host.vmstat.nr_written",
+    "host.vmstat.nr_foll_pin_*",
+    "host.vmstat.nr_vmscan_*",
+)
 HOST_UNITS = (
     ("host.cpu.*", "s"),
     ("process.cpu.*", "s"),
@@ -302,7 +309,7 @@ def _host(key: str) -> MetricSpec:
         key=key,
         name=f"{name} ({device.group(1)})" if device else name,
         unit=_first(key, HOST_UNITS),
-        kind="gauge" if _matches(key, HOST_GAUGES) else "counter",
+        kind="gauge" if _matches(key, HOST_GAUGES) and not _matches(key, HOST_COUNTERS) else "counter",
         direction=meaning[2] if meaning else "neutral",
         resource=_first(key, HOST_RESOURCES),
         aspect=meaning[3] if meaning else "",

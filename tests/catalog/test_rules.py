@@ -69,6 +69,8 @@ def test_everything_else_counts_up(name: str) -> None:
         ("host.memory.Active(anon)", "gauge", "bytes", "memory", ""),
         ("host.vmstat.pgfault", "counter", "", "memory", ""),
         ("host.vmstat.nr_dirty", "gauge", "pages", "memory", ""),
+        ("host.vmstat.nr_dirtied", "counter", "pages", "memory", ""),
+        ("host.vmstat.nr_written", "counter", "pages", "memory", ""),
         ("host.pressure.memory.full", "counter", "s", "memory", "saturation"),
         ("host.cpu.guest", "counter", "s", "cpu", ""),
         ("process.rss", "gauge", "bytes", "memory", ""),
