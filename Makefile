@@ -33,7 +33,7 @@ check: ## Formatting, lint, types, imports, templates, migrations, front end
 lock: ## Renew the hashed locks from pyproject.toml
 	@$(LAUNCH) lock
 
-env: ## Print the environment of the running programs, for eval "$$(make env)"
+env: ## Print the environment of the running programs, to be evaluated by a shell
 	@$(LAUNCH) env
 
 manage: ## manage.py with that environment: make manage ARGS="create_token admin laptop"

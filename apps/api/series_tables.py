@@ -85,7 +85,8 @@ def _samples(schema: pa.Schema, found: Sequence[SeriesValues], absent: Sequence[
         columns["integer"] = _integers(found, len(absent), np.dtype(np.int64))
         columns["unsigned"] = _integers(found, len(absent), np.dtype(np.uint64))
     if "parts" in schema.names:
-        parts = [one.parts if one.parts is not None else np.zeros(len(one.at), np.intp) for one in found]
+        # A series over the nodes is of one where one alone has the metric.
+        parts = [one.parts if one.parts is not None else np.ones(len(one.at), np.intp) for one in found]
         columns["parts"] = pa.array([*np.concatenate(parts).tolist(), *[None] * len(absent)], pa.int32())
     return pa.record_batch([columns[name] for name in schema.names], schema=schema)
 

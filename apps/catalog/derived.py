@@ -87,9 +87,6 @@ derived.statements.rollback_share | transactions rolled back | % | lower | state
 derived.rows.read_per_statement | rows read for each statement | rows | lower | storage engine calls | -
     = Handler_read_* / Questions
     Rows asked of the storage engines, those of temporary tables too, by statements from clients.
-derived.rows.read_per_row_sent | rows read for each row sent | rows | lower | storage engine calls | -
-    = Handler_read_* / Rows_sent
-    Rows asked of the storage engines by rows sent to clients; far above 1, indexes do not serve the statements.
 derived.rows.scan_share | rows read by table scans | % | lower | storage engine calls | -
     = 100 * Handler_read_rnd_next / Handler_read_*
     Share of rows asked for in scans of tables, temporary tables too.
@@ -116,8 +113,8 @@ derived.disk.fsyncs_per_transaction | fsyncs for each transaction | fsyncs | neu
     = Innodb_data_fsyncs / Com_commit
     fsync calls by InnoDB by COMMIT statements; below 1, commits share them or are not made durable at once.
 derived.disk.written_per_transaction | bytes written for each transaction | bytes | lower | disk | -
-    = Innodb_data_written / Com_commit
-    Bytes that InnoDB wrote to files by COMMIT statements.
+    = process.io.write_bytes / Com_commit
+    Bytes that the server's process had written to storage, its logs included, by COMMIT statements.
 derived.binlog.group_size | transactions in a group commit | transactions | higher | replication log | -
     = Binlog_commits / Binlog_group_commits
     Transactions that were written to the binary log together.

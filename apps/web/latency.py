@@ -146,6 +146,8 @@ def of_run(run: RunDetail, found: Sequence[DistributionDetail]) -> RunLatency:
 def missing(run: RunDetail) -> str:
     """Why a run has no histogram, and what would give it one."""
     tool = run.row.workload_tool
+    if run.row.provenance == "rig":
+        return "This run was made up by the scale rig, without a histogram."
     if run.row.state != "sealed":
         return f"The histogram arrives with the last lines of {tool}, when the run ends."
     if not run.measurements:

@@ -41,6 +41,8 @@ class Command(BaseCommand):
                 workload=options["workload"],
                 month=options["month"],
             )
+            if not paths:
+                raise CommandError("there is no such archived run: check the place and the choice")
             self._restore(source, paths)
         except (BadAddress, archive.ArchiveTrouble) as error:
             raise CommandError(str(error)) from error
