@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,8 +17,12 @@ from workers.wire import HardwareMessage
 TOKEN_VARIABLE = "SPLASHBOARD_AGENT_TOKEN"  # noqa: S105  (the name of the variable)
 SCHEMA = re.compile(r"[A-Za-z0-9_]{1,64}")
 ROLES = re.compile(r"[a-z][a-z0-9_-]{0,15}")
+PROXY = "proxy"  # the role of the node before the servers
 MEBIBYTE = 1024 * 1024
+NODE_CONTROLS = ("kill", "stop", "freeze", "thaw", "start", "cut", "heal")
+SYSTEM_CONTROLS = ("switch", "watch")  # watch: prints what the system's own manager notices, as `tail -F` of its log
 
+Controls = Mapping[str, Mapping[str, tuple[str, ...]]]  # node, or "" for the system -> control -> argv
 Signature = tuple[tuple[str, int, int], ...]  # path, mtime in ns, size of every file that was read
 
 
@@ -53,6 +58,15 @@ class NodeConfig:
 
 
 @dataclass(frozen=True)
+class ProxyConfig:
+    """HAProxy before the servers; `address` is that of its stats socket."""
+
+    name: str
+    zone: str
+    address: Address
+
+
+@dataclass(frozen=True)
 class SystemConfig:
     slug: str
     name: str
@@ -64,6 +78,7 @@ class SystemConfig:
     database: str
     nodes: tuple[NodeConfig, ...]
     settings: dict[str, str]
+    controls: Controls = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -241,8 +256,8 @@ def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfi
         NodeConfig(name="db1", role="writer", zone="", address=address, local=address.is_local()),
     )
     for name in {node.name for node in nodes}:
-        if name == "client" or sum(node.name == name for node in nodes) > 1:
-            raise table.fail("nodes", f"uses the name {name!r} twice or for the load generator; name each node once")
+        if name in ("client", *SYSTEM_CONTROLS) or sum(node.name == name for node in nodes) > 1:
+            raise table.fail("nodes", f"uses the name {name!r} twice, for the load generator or for a control; name each node once")
     system = SystemConfig(
         slug=slug,
         name=table.text("name", default=slug),
@@ -254,9 +269,32 @@ def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfi
         database=table.text("database", default="splashboard_bench", pattern=SCHEMA),
         nodes=nodes,
         settings=table.settings("settings"),
+        controls=_controls(table.table("controls"), [node.name for node in nodes]),
     )
     table.done()
     return system
+
+
+def _controls(table: Table, nodes: list[str]) -> Controls:
+    """Programs that do something to a node or to the whole system: argv without a shell, exit code 0 means done."""
+    found = {"": _argvs(table, SYSTEM_CONTROLS)}
+    for node in nodes:
+        if table.has(node):
+            one = table.table(node)
+            found[node] = _argvs(one, NODE_CONTROLS)
+            one.done()
+    table.done()
+    return {node: argvs for node, argvs in found.items() if argvs}
+
+
+def _argvs(table: Table, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    found = {}
+    for name in names:
+        if table.has(name):
+            found[name] = tuple(table.texts(name, default=[]))
+            if not found[name] or not found[name][0]:
+                raise table.fail(name, 'must name a program and its arguments; write ["program", "argument", …]')
+    return found
 
 
 def _node(table: Table, default: Address) -> NodeConfig:

@@ -52,6 +52,26 @@ def test_nodes_of_another_host_are_not_local(file: Path) -> None:
     ]
 
 
+def test_controls_are_programs_of_a_node_or_of_the_system(file: Path) -> None:
+    node = '[[systems.nodes]]\nname = "n1"\nport = 4\n'
+    controls = (
+        '[systems.controls]\nswitch = ["lab", "switch"]\nwatch = ["tail", "-F", "x.log"]\n'
+        '[systems.controls.n1]\nkill = ["lab", "kill", "n1"]\nstart = ["lab", "start", "n1"]\n'
+    )
+    file.write_text(SERVER + SYSTEM + "port = 4\n" + node + controls)
+    assert configuration.load(file).systems["a"].controls == {
+        "": {"switch": ("lab", "switch"), "watch": ("tail", "-F", "x.log")},
+        "n1": {"kill": ("lab", "kill", "n1"), "start": ("lab", "start", "n1")},
+    }
+
+
+def test_a_proxy_is_named_by_its_stats_socket(file: Path) -> None:
+    file.write_text(SERVER + SYSTEM + 'port = 1\n[systems.proxy]\nsocket = "/run/haproxy.sock"\n')
+    proxy = configuration.load(file).systems["a"].proxy
+    assert proxy is not None
+    assert (proxy.name, str(proxy.address)) == ("proxy", "/run/haproxy.sock")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -70,6 +90,14 @@ def test_nodes_of_another_host_are_not_local(file: Path) -> None:
         (SERVER + SYSTEM + 'port = 1\npassword = "a"\npassword_file = "token"\n', "are both given; remove one"),
         (SERVER + SYSTEM + 'port = 1\ndatabase = "a`b"\n', r"systems\[0\].database is 'a`b'; it must match"),
         (SERVER + SYSTEM + 'port = 1\n[[systems.nodes]]\nname = "client"\n', "for the load generator"),
+        (
+            SERVER + SYSTEM + 'port = 1\n[systems.controls.n9]\nkill = ["x"]\n',
+            "controls.n9 is unknown; remove it or use",
+        ),
+        (SERVER + SYSTEM + 'port = 1\n[systems.controls.db1]\nburn = ["x"]\n', "controls.db1.burn is unknown; remove"),
+        (SERVER + SYSTEM + "port = 1\n[systems.controls.db1]\nkill = []\n", "db1.kill must name a program and its arg"),
+        (SERVER + SYSTEM + 'port = 1\n[systems.controls]\nswitch = "x"\n', "controls.switch must be a list of texts"),
+        (SERVER + SYSTEM + "port = 1\n[systems.proxy]\n", r"systems\[0\].proxy.socket is missing; name HAProxy's"),
         (SERVER + '[[hardware]]\nslug = "box"\nvcpu = 2\n', r"hardware\[0\].memory_mb is missing"),
         (SERVER + '[[systems]]\nslug = "A b"\n', r"systems\[0\].slug is 'A b'; it must match"),
     ],
