@@ -79,6 +79,7 @@ class SystemConfig:
     nodes: tuple[NodeConfig, ...]
     settings: dict[str, str]
     controls: Controls = field(default_factory=dict)
+    proxy: ProxyConfig | None = None
 
 
 @dataclass(frozen=True)
@@ -255,9 +256,13 @@ def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfi
     nodes = tuple(_node(node, address) for node in table.tables("nodes")) or (
         NodeConfig(name="db1", role="writer", zone="", address=address, local=address.is_local()),
     )
-    for name in {node.name for node in nodes}:
-        if name in ("client", *SYSTEM_CONTROLS) or sum(node.name == name for node in nodes) > 1:
-            raise table.fail("nodes", f"uses the name {name!r} twice, for the load generator or for a control; name each node once")
+    proxy = _proxy(table.table("proxy")) if table.has("proxy") else None
+    names = [*(node.name for node in nodes), *([proxy.name] if proxy else [])]
+    for name in names:
+        if name in ("client", *SYSTEM_CONTROLS) or names.count(name) > 1:
+            raise table.fail(
+                "nodes", f"uses the name {name!r} twice, for the load generator or for a control; name each node once"
+            )
     system = SystemConfig(
         slug=slug,
         name=table.text("name", default=slug),
@@ -269,10 +274,23 @@ def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfi
         database=table.text("database", default="splashboard_bench", pattern=SCHEMA),
         nodes=nodes,
         settings=table.settings("settings"),
-        controls=_controls(table.table("controls"), [node.name for node in nodes]),
+        controls=_controls(table.table("controls"), names),
+        proxy=proxy,
     )
     table.done()
     return system
+
+
+def _proxy(table: Table) -> ProxyConfig:
+    if not (table.has("socket") or table.has("port")):
+        raise table.fail("socket", "is missing; name HAProxy's stats socket, or its host and port")
+    proxy = ProxyConfig(
+        name=table.text("name", default="proxy", pattern=SLUG),
+        zone=table.text("zone", default=""),
+        address=_address(table, default=Address()),
+    )
+    table.done()
+    return proxy
 
 
 def _controls(table: Table, nodes: list[str]) -> Controls:

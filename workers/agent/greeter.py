@@ -8,7 +8,7 @@ from typing import Any
 from workers import wire
 from workers.agent import __version__, database
 from workers.agent.client import Client, LeaseLost, Rejected, Unreachable
-from workers.agent.config import Config, SystemConfig
+from workers.agent.config import PROXY, Config, SystemConfig
 from workers.agent.tools import ToolMissing
 from workers.agent.tools.registry import TOOLS
 
@@ -121,6 +121,9 @@ class Greeter:
 
 
 def describe(system: SystemConfig, version: str) -> wire.SystemMessage:
+    nodes = [wire.NodeMessage(name=node.name, role=node.role, zone=node.zone) for node in system.nodes]
+    if system.proxy:
+        nodes.append(wire.NodeMessage(name=system.proxy.name, role=PROXY, zone=system.proxy.zone))
     return wire.SystemMessage(
         slug=system.slug,
         name=system.name,
@@ -129,7 +132,7 @@ def describe(system: SystemConfig, version: str) -> wire.SystemMessage:
         hardware_class=system.hardware_class,
         endpoint=str(system.address),
         settings=system.settings,
-        nodes=[wire.NodeMessage(name=node.name, role=node.role, zone=node.zone) for node in system.nodes],
+        nodes=nodes,
     )
 
 
