@@ -12,15 +12,9 @@ from apps.catalog import derived, metrics, rules, seed_data
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from workers.wire import HardwareMessage, NodeMessage, SystemMessage
+from workers.workloads import WORKLOADS, declared, sysbench
+from workers.workloads.declared import WorkloadSpec, check, title_of
 
-SYSBENCH_TESTS = (
-    "oltp_read_write",
-    "oltp_read_only",
-    "oltp_write_only",
-    "oltp_point_select",
-    "oltp_insert",
-    "oltp_update_index",
-)
 # What sysbench is told by load level, run plan or agent; and what could carry a secret or reach another server.
 RESERVED_OPTIONS = re.compile(
     r"threads|rate|time|events|warmup_time|percentile|histogram|report_.*|mysql_.*|pgsql_.*|db_driver|db_ps_mode"
@@ -104,15 +98,19 @@ def load_level_for(*, threads: int, rate: float | None = None) -> LoadLevel:
 
 def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") -> Workload:
     """The workload of these parameters; an existing one keeps its name. Raises InvalidParameters."""
-    checked = _sysbench_parameters(tool, parameters)
+    spec = WORKLOADS.get(tool)
+    if spec is None:
+        raise InvalidParameters("tool", f"{tool!r} is not known: use one of {', '.join(sorted(WORKLOADS))}")
+    checked = _sysbench_parameters(parameters) if spec is sysbench.SPEC else _checked(spec, parameters)
     _require(len(name) <= 120, "name", "must have at most 120 characters")
+    title = _workload_name(checked) if spec is sysbench.SPEC else title_of(spec, checked)
     workload, _ = Workload.objects.get_or_create(
         content_hash=canonical_hash({"tool": tool, "parameters": checked}),
         defaults={
             "tool": tool,
-            "name": name or _workload_name(checked),
+            "name": name or title[:120],
             "parameters": checked,
-            "primary_metric": metrics_for(["client.throughput"])["client.throughput"],
+            "primary_metric": metrics_for([spec.primary_metric])[spec.primary_metric],
         },
     )
     return workload
@@ -192,8 +190,9 @@ def seed() -> None:
         unique_fields=["key"],
         update_fields=["name", "unit", "kind", "direction", "resource", "aspect", "description", "curated"],
     )
-    for test in SYSBENCH_TESTS:
-        workload_for(tool="sysbench", parameters={"test": test, "tables": 4, "table_size": 10_000})
+    for workload in WORKLOADS.values():
+        for parameters in workload.seeds:
+            workload_for(tool=workload.tool, parameters=parameters)
 
 
 # ---------------------------------------------------------------- helpers
@@ -230,9 +229,15 @@ def _row(spec: rules.MetricSpec, *, curated: bool) -> Metric:
     )
 
 
-def _sysbench_parameters(tool: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return check(spec, parameters)
+    except declared.InvalidParameters as error:
+        raise InvalidParameters(f"parameters.{error.field}", error.message) from error
+
+
+def _sysbench_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """One spelling of each option, so that equal workloads have equal hashes."""
-    _require(tool == "sysbench", "tool", f"{tool!r} is not known: use 'sysbench'")
     checked: dict[str, Any] = {}
     for key, value in parameters.items():
         option = str(key).replace("-", "_")
@@ -250,7 +255,7 @@ def _sysbench_parameters(tool: str, parameters: Mapping[str, Any]) -> dict[str, 
         elif isinstance(value, float):
             _require(math.isfinite(value), field, "must be finite")
         checked[option] = value
-    _require(checked.get("test") in SYSBENCH_TESTS, "parameters.test", f"must be one of {', '.join(SYSBENCH_TESTS)}")
+    _require(checked.get("test") in sysbench.TESTS, "parameters.test", f"must be one of {', '.join(sysbench.TESTS)}")
     for option, most in (("tables", 10_000), ("table_size", MAX_ROWS)):
         number = checked.get(option, 0)
         _require(_is_whole(number) and 1 <= number <= most, f"parameters.{option}", f"must be whole, 1 to {most:,}")

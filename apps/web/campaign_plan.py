@@ -16,6 +16,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign
 from apps.dispatch.services import Size
+from workers.workloads import sysbench
 
 # Where dispatch's names of fields differ from the form's.
 FIELDS = {"load_levels": "threads", "": None}
@@ -53,7 +54,7 @@ class Plan(forms.Form):
         Workload.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
     )
     test = forms.ChoiceField(
-        choices=[("", "none"), *((test, test) for test in catalog.SYSBENCH_TESTS)],
+        choices=[("", "none"), *((test, test) for test in sysbench.TESTS)],
         required=False,
         error_messages={"invalid_choice": "is no test of sysbench known here: choose one of the list"},
     )

@@ -1,7 +1,7 @@
 """The agent's own connections to a database: who it is, how it is set, and the schema in which a benchmark may work."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ LOCK_TIMEOUT = 60  # s: a killed load tool's transactions may hold their tables 
 SECRET = re.compile(r"passw|secret|_auth$|private_key|credential|token", re.IGNORECASE)
 # Positions in the binary log change by themselves: state, not configuration.
 STATE = re.compile(r"gtid_(binlog_pos|binlog_state|current_pos|slave_pos|executed|purged)", re.IGNORECASE)
+WHOLE = re.compile(r"-?[0-9]+")
 SECRET_OPTION = re.compile(r"[^;\s]*(?:passw|secret)[^;]*;?\s*", re.IGNORECASE)
 
 
@@ -129,14 +130,23 @@ def create_schema(system: SystemConfig, workspace: Workspace) -> None:
             cursor.execute(f"CREATE DATABASE `{workspace.schema}`")
 
 
-def check_rows(system: SystemConfig, workspace: Workspace, rows: int) -> None:
-    """Raises WrongData when a table does not hold exactly `rows` rows; DatabaseFailed."""
+def check_rows(system: SystemConfig, workspace: Workspace, rows: Mapping[str, int]) -> None:
+    """`rows`: by table. Raises WrongData when one does not hold exactly so many; DatabaseFailed."""
+    if not rows:
+        return
     with session(system, doing="count the prepared rows") as cursor:
-        for table in workspace.tables:
+        for table, expected in rows.items():
             cursor.execute(f"SELECT COUNT(*) FROM `{workspace.schema}`.`{table}`")  # noqa: S608  (names are ours)
             found = int((cursor.fetchone() or (0,))[0])
-            if found != rows:
-                raise WrongData(f"table {table} holds {found} rows after prepare, not {rows}")
+            if found != expected:
+                raise WrongData(f"table {table} holds {found} rows after prepare, not {expected}")
+
+
+def status(system: SystemConfig) -> dict[str, int]:
+    """The whole numbers of SHOW GLOBAL STATUS, of the server behind the endpoint. Raises DatabaseFailed."""
+    with session(system, doing="read its status", timeout=30) as cursor:
+        cursor.execute("SHOW GLOBAL STATUS")
+        return {str(name): int(value) for name, value in cursor.fetchall() if WHOLE.fullmatch(str(value))}
 
 
 def remove_workspace(system: SystemConfig, workspace: Workspace) -> list[str]:

@@ -17,6 +17,7 @@ from workers.agent.stopping import AGENT_STOPPED, Stop, Stopped, StopSwitch, fai
 from workers.agent.tools import InvalidParameters, Invocation, Target, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
 from workers.agent.tools.registry import UnknownTool, tool_named
+from workers.workloads import declared
 
 log = logging.getLogger("splashboard.agent.job")
 CLEAN_UP_PATIENCE = 20.0  # s of trying; then the tables are left to a later try
@@ -47,6 +48,7 @@ class Job:
         except (
             UnknownTool,
             InvalidParameters,
+            declared.InvalidParameters,
             ToolMissing,
             database.DatabaseFailed,
             database.SchemaOccupied,
@@ -80,11 +82,11 @@ class Job:
         self.entry.workspace = workspace
         self._journal.write(self.entry)
         try:
-            _write_private(secrets, tool.secrets(system.password))
+            _write_private(secrets, tool.secrets(system, workspace.schema))
             self._step("prepare")
             database.create_schema(system, workspace)
             self._prepare(tool, tool.prepare(target, self.message.parameters))
-            database.check_rows(system, workspace, data.rows)
+            database.check_rows(system, workspace, data.counted())
             for number, planned in enumerate(self.message.runs, start=1):
                 self._step(f"{_words(planned.load_level)} ({number} of {len(self.message.runs)})")
                 self._measure(system, tool, target, planned, tool_version)
@@ -123,6 +125,8 @@ class Job:
         recorder.open(message, artifact=tool.artifact, output=output)
         Measurement(
             system=system,
+            schema=target.schema,
+            parameters=self.message.parameters,
             load=load,
             recorder=recorder,
             output=output,

@@ -1,7 +1,9 @@
 """One run: opened, sampled, put under load, ended; whatever happens on the way, the server is told its end."""
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from workers import wire
 from workers.agent import database, facts
@@ -13,9 +15,9 @@ from workers.agent.samplers import Source
 from workers.agent.samplers.host import HostCounters
 from workers.agent.samplers.mysql import GlobalStatus
 from workers.agent.samplers.process import ServerProcess, server_pid
-from workers.agent.sampling import NodeSampler
+from workers.agent.sampling import LABEL_LIMIT, NodeSampler
 from workers.agent.stopping import Stop, Stopped, StopSwitch, failed
-from workers.agent.tools import Invocation, Tool, ToolMissing
+from workers.agent.tools import Finished, Invocation, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
 
 log = logging.getLogger("splashboard.agent.job")
@@ -62,6 +64,8 @@ class Measurement:
         self,
         *,
         system: SystemConfig,
+        schema: str,
+        parameters: Mapping[str, Any],
         load: Load,
         recorder: Recorder,
         output: Path,
@@ -70,6 +74,8 @@ class Measurement:
         journal: Journal,
     ) -> None:
         self._system = system
+        self._schema = schema
+        self._parameters = parameters
         self._load = load
         self._recorder = recorder
         self._output = output
@@ -94,7 +100,10 @@ class Measurement:
         stop: Stop | None = None
         try:
             self._pass_time(MARGIN)
+            before = self._status()
             stop = self._put_under_load()
+            if stop is None:
+                stop = self._verify(before, self._status())
             self._pass_time(MARGIN)
         except Stopped as stopped:
             stop = stopped.stop
@@ -139,6 +148,39 @@ class Measurement:
             self._load.end = self._load.clock.now()
             self._entry.process = None
 
+    def _status(self) -> dict[str, int]:
+        """Empty where the server cannot say: a run that killed it goes on without."""
+        try:
+            return database.status(self._system)
+        except database.DatabaseFailed as problem:
+            log.warning("%s", problem)
+            return {}
+
+    def _verify(self, before: Mapping[str, int], after: Mapping[str, int]) -> Stop | None:
+        """Not None: the run did not do what it claims."""
+        finished = Finished(
+            system=self._system,
+            schema=self._schema,
+            parameters=self._parameters,
+            output=self._output,
+            before=before,
+            after=after,
+        )
+        try:
+            checks = self._load.tool.verify(finished)
+        except database.DatabaseFailed as problem:
+            return failed(f"the run could not be verified: {problem}")
+        t = round(self._load.clock.now(), 6)
+        for check in checks:
+            detail = {"check": check.name, "held": check.held, "text": check.label}
+            self._recorder.event(
+                wire.EventMessage(
+                    kind="check", label=check.label[:LABEL_LIMIT], starts_at=t, node="client", detail=detail
+                )
+            )
+        broken = [check.label for check in checks if not check.held]
+        return failed(f"verification: {'; '.join(broken)}") if broken else None
+
     def _end(self, stop: Stop | None) -> None:
         event = self._load.event()
         if event:
@@ -148,6 +190,9 @@ class Measurement:
             stop = failed(self._recorder.problem)
         if self._output.exists():
             self._recorder.artifact(self._load.tool.artifact, self._output)
+        extras = self._load.tool.extras(self._output)
+        for extra in extras:
+            self._recorder.artifact(extra.name, extra)
         measured_from, measured_to = self._load.measured()
         self._recorder.end(
             outcome=stop.run if stop else "succeeded",
@@ -155,7 +200,8 @@ class Measurement:
             measured_from=measured_from,
             measured_to=measured_to,
         )
-        self._output.unlink(missing_ok=True)
+        for file in (self._output, *extras):
+            file.unlink(missing_ok=True)
         if stop:
             raise Stopped(stop)
 

@@ -72,9 +72,9 @@ def test_missing_rows_are_noticed(system: SystemConfig, mariadb: MariaDB) -> Non
     workspace = database.plan_workspace(system, ["sbtest1"])
     database.create_schema(system, workspace)
     mariadb.sql("CREATE TABLE sb_test.sbtest1 (id INT); INSERT INTO sb_test.sbtest1 VALUES (1), (2)")
-    database.check_rows(system, workspace, 2)
+    database.check_rows(system, workspace, dict.fromkeys(workspace.tables, 2))
     with pytest.raises(database.WrongData, match="table sbtest1 holds 2 rows after prepare, not 3"):
-        database.check_rows(system, workspace, 3)
+        database.check_rows(system, workspace, dict.fromkeys(workspace.tables, 3))
 
 
 def test_a_database_that_cannot_be_reached_is_named_with_its_own_words(system: SystemConfig) -> None:

@@ -27,9 +27,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_the_agent_and_the_wire_format_and_nothing_of_the_server(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    workers = ROOT / "workers"
     sources = {
-        f"workers/agent/{file.relative_to(ROOT / 'workers' / 'agent')}"
-        for file in (ROOT / "workers" / "agent").rglob("*.py")
+        str(file.relative_to(ROOT))
+        for pattern in ("agent/**/*.py", "agent/**/*.lua", "workloads/*.py")
+        for file in workers.glob(pattern)
     }
     assert names == sources | {"workers/__init__.py", "workers/wire.py", "workers/agent/pyproject.toml"}
 

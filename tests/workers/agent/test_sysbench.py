@@ -7,8 +7,9 @@ import pytest
 from workers.agent.config import Address
 from workers.agent.tools import InvalidParameters, Target
 from workers.agent.tools.registry import UnknownTool, tool_named
-from workers.agent.tools.sysbench import TESTS, Sysbench
+from workers.agent.tools.sysbench import Sysbench
 from workers.wire import LoadLevelMessage
+from workers.workloads.sysbench import TESTS
 
 RECORDINGS = Path(__file__).resolve().parent.parent.parent / "data" / "recordings"
 TARGET = Target(address=Address(host="10.0.0.4", port=3307), user="bench", schema="sb", secrets=Path("/x/secrets"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from workers.agent.config import Address
+from workers.agent.config import Address, SystemConfig
 from workers.wire import LoadLevelMessage
 
 
@@ -42,10 +42,40 @@ class Invocation:
 
 @dataclass(frozen=True)
 class DataSet:
-    """What prepare makes: so many `rows` in each of the `tables`."""
+    """What prepare makes: so many `rows` in each of the `tables`, or in those that a mapping names; None: the tool
+    itself checks what it has prepared.
+    """
 
     tables: tuple[str, ...]
-    rows: int
+    rows: int | Mapping[str, int] | None
+
+    def counted(self) -> dict[str, int]:
+        """Table -> rows, of those to be counted."""
+        if self.rows is None:
+            return {}
+        return dict.fromkeys(self.tables, self.rows) if isinstance(self.rows, int) else dict(self.rows)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run whose tool has ended well. `before` and `after`: SHOW GLOBAL STATUS of the server behind the endpoint,
+    numbers by name; empty where it could not be read."""
+
+    system: SystemConfig
+    schema: str
+    parameters: Mapping[str, Any]
+    output: Path
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a run did what it claims. `label`: one sentence with the numbers."""
+
+    name: str
+    held: bool
+    label: str
 
 
 class Tool(Protocol):
@@ -59,7 +89,7 @@ class Tool(Protocol):
 
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet: ...
 
-    def secrets(self, password: str) -> str:
+    def secrets(self, system: SystemConfig, schema: str) -> str:
         """The content of the target's secrets file."""
 
     def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation: ...
@@ -81,3 +111,21 @@ class Tool(Protocol):
 
     def failure(self, code: int, output: bytes) -> str:
         """Why a run that ended with exit code `code` failed, in the tool's own words; empty when it did not."""
+
+    def verify(self, finished: Finished) -> list[Check]:
+        """After a run that ended well; a check that did not hold fails the run. Raises DatabaseFailed."""
+
+    def extras(self, output: Path) -> list[Path]:
+        """Further files of a run, kept as artifacts under their names. They lie beside `output` and go with the run."""
+
+
+class Plain:
+    """A tool that verifies nothing and makes no further files."""
+
+    def verify(self, finished: Finished) -> list[Check]:
+        del finished
+        return []
+
+    def extras(self, output: Path) -> list[Path]:
+        del output
+        return []

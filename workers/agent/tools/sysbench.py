@@ -6,17 +6,11 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workers.agent.tools import DataSet, InvalidParameters, Invocation, Target, ToolMissing
+from workers.agent.config import SystemConfig
+from workers.agent.tools import DataSet, InvalidParameters, Invocation, Plain, Target, ToolMissing
 from workers.wire import LoadLevelMessage
+from workers.workloads.sysbench import TESTS
 
-TESTS = (
-    "oltp_read_write",
-    "oltp_read_only",
-    "oltp_write_only",
-    "oltp_point_select",
-    "oltp_insert",
-    "oltp_update_index",
-)
 START_GRACE = 30.0  # s, to connect all threads
 END_GRACE = 30.0  # s, for the last transactions: sysbench outlives --time when its threads block
 PREPARE_TIMEOUT = 6 * 3600.0  # s
@@ -89,7 +83,7 @@ OPTIONS: dict[str, tuple[str, Check]] = {
 }
 
 
-class Sysbench:
+class Sysbench(Plain):
     name = "sysbench"
     artifact = "sysbench.txt"
 
@@ -105,9 +99,10 @@ class Sysbench:
         tables = tuple(f"sbtest{number}" for number in range(1, int(chosen["tables"]) + 1))
         return DataSet(tables=tables, rows=int(chosen["table_size"]))
 
-    def secrets(self, password: str) -> str:
+    def secrets(self, system: SystemConfig, schema: str) -> str:
         """sysbench strips the outer quotes and knows no escapes; the configuration refuses what this cannot say."""
-        return f'mysql-password="{password}"\n'
+        del schema
+        return f'mysql-password="{system.password}"\n'
 
     def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
         threads = min(len(self.data_set(parameters).tables), PREPARE_THREADS)

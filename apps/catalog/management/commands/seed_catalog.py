@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from apps.catalog import derived, metrics, seed_data, services
+from workers.workloads import WORKLOADS
 
 
 class Command(BaseCommand):
@@ -14,5 +15,6 @@ class Command(BaseCommand):
         services.seed()
         self.stdout.write(
             f"Catalog: {len(seed_data.PLATFORMS)} platforms, {len(seed_data.HARDWARE_CLASSES)} hardware classes, "
-            f"{len(metrics.CURATED) + len(derived.DERIVED)} metrics, {len(services.SYSBENCH_TESTS)} workloads."
+            f"{len(metrics.CURATED) + len(derived.DERIVED)} metrics, "
+            f"{sum(len(spec.seeds) for spec in WORKLOADS.values())} workloads."
         )

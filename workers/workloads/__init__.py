@@ -1,0 +1,8 @@
+"""The workloads that this program brings with it. A new one is one more file and one more line here."""
+
+from collections.abc import Mapping
+
+from workers.workloads import sysbench
+from workers.workloads.declared import WorkloadSpec
+
+WORKLOADS: Mapping[str, WorkloadSpec] = {spec.tool: spec for spec in (sysbench.SPEC,)}

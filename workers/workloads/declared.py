@@ -1,0 +1,150 @@
+"""How a workload is declared: its parameters and what it measures. The agent and the server check by the same words.
+
+A workload in the catalog is a declaration's tool with all its parameters, defaults included, so that equal work has
+equal hashes and a default that changes later makes another workload.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+REQUIRED: Final = object()
+NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
+TEXT = re.compile(r"[\w.,:+-]{1,60}")
+
+
+class InvalidParameters(ValueError):
+    """`field` is the parameter at fault, or `tool`; `message` what it must be."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field} {message}")
+        self.field = field
+        self.message = message
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter. `kind`: whole, number, switch (true or false), choice or text; `low` and `high` are inclusive.
+
+    `description` says what it does and in what unit it is.
+    """
+
+    name: str
+    kind: str
+    description: str
+    default: Any = REQUIRED
+    low: float = 0
+    high: float = 2**31 - 1
+    choices: tuple[str | int, ...] = ()
+
+    def allowed(self) -> str:
+        """In words."""
+        if self.kind == "choice":
+            return f"one of {', '.join(map(str, self.choices))}"
+        if self.kind == "switch":
+            return "true or false"
+        if self.kind == "text":
+            return "1 to 60 letters, digits or .,:+-_"
+        return f"a {'whole ' if self.kind == 'whole' else ''}number from {self.low:,g} to {self.high:,g}"
+
+    def read(self, value: Any) -> Any:
+        """The one spelling of `value`. Raises InvalidParameters."""
+        found = _READERS[self.kind](self, value)
+        if found is None:
+            raise InvalidParameters(self.name, f"is {value!r:.80}; it must be {self.allowed()}")
+        return found
+
+
+def _read_number(parameter: Parameter, value: Any) -> float | int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    whole = value == int(value)
+    if not parameter.low <= value <= parameter.high or (parameter.kind == "whole" and not whole):
+        return None
+    return int(value) if whole else value
+
+
+def _read_switch(_: Parameter, value: Any) -> bool | None:
+    """Also as YAML and command lines spell it."""
+    return (
+        {"on": True, "off": False}.get(value) if isinstance(value, str) else value if value in (True, False) else None
+    )
+
+
+def _read_choice(parameter: Parameter, value: Any) -> str | int | None:
+    return next((choice for choice in parameter.choices if type(choice) is type(value) and choice == value), None)
+
+
+def _read_text(_: Parameter, value: Any) -> str | None:
+    return value if isinstance(value, str) and TEXT.fullmatch(value) else None
+
+
+_READERS = {
+    "whole": _read_number,
+    "number": _read_number,
+    "switch": _read_switch,
+    "choice": _read_choice,
+    "text": _read_text,
+}
+
+
+@dataclass(frozen=True)
+class WorkloadSpec:
+    """`metrics`: the headline values that a complete run brings. `load`: what load levels mean to it: "threads", or
+    "none" when it makes a load of its own. `seeds`: parameters of the workloads that every installation starts with.
+    `needs_database`: False for what measures the machine alone. `free`: takes parameters beyond those declared, as
+    plain texts and numbers: for results of tools that others run.
+    """
+
+    tool: str
+    title: str
+    description: str
+    parameters: tuple[Parameter, ...] = ()
+    metrics: tuple[str, ...] = ("client.throughput",)
+    primary_metric: str = "client.throughput"
+    seeds: tuple[Mapping[str, Any], ...] = ({},)
+    load: str = "threads"
+    needs_database: bool = True
+    free: bool = False
+
+    def parameter(self, name: str) -> Parameter | None:
+        return next((parameter for parameter in self.parameters if parameter.name == name), None)
+
+
+def check(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters in their one spelling, defaults filled in. Raises InvalidParameters for the first at fault."""
+    given: dict[str, Any] = {}
+    for key, value in parameters.items():
+        name = str(key).replace("-", "_")
+        if name in given:
+            raise InvalidParameters(name, "is given twice")
+        if not NAME.fullmatch(name):
+            raise InvalidParameters(str(key)[:80], "must be an option's name: a-z, 0-9, _")
+        given[name] = value
+    found = {}
+    for parameter in spec.parameters:
+        value = given.pop(parameter.name, parameter.default)
+        if value is REQUIRED:
+            raise InvalidParameters(parameter.name, f"is missing; it is {parameter.allowed()}")
+        found[parameter.name] = parameter.read(value)
+    if given and not spec.free:
+        known = ", ".join(sorted(found)) or "none"
+        raise InvalidParameters(next(iter(given)), f"is unknown to {spec.tool}; its parameters are: {known}")
+    return found | {name: _free(name, value) for name, value in given.items()}
+
+
+def _free(name: str, value: Any) -> Any:
+    if isinstance(value, str) and TEXT.fullmatch(value):
+        return value
+    if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise InvalidParameters(name, "must be a number, true or false, or 1 to 60 letters, digits or .,:+-_")
+
+
+def title_of(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> str:
+    """A name for the workload: what differs from the defaults. `parameters` as `check` gives them."""
+    plain = {parameter.name: parameter.default for parameter in spec.parameters}
+    said = [f"{key}={value}" for key, value in parameters.items() if plain.get(key, REQUIRED) != value]
+    return ", ".join([spec.title, *said])
