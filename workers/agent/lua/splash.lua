@@ -1,0 +1,380 @@
+-- What our workloads on sysbench have in common: one connection a thread, counting, and reports as JSON lines.
+--
+-- sysbench runs this in a Lua state of its own for each thread, for the reporting thread, for the one that takes
+-- checkpoints and for the main thread. They share one block of counters: a row of numbers a thread, written by that
+-- thread only, and what the reports have told already.
+--
+-- A script calls splash.workload once; see there.
+
+local ffi = require("ffi")
+
+ffi.cdef [[
+void *calloc(size_t number, size_t size);
+int setenv(const char *name, const char *value, int overwrite);
+char *getenv(const char *name);
+typedef struct { long seconds, nanoseconds; } splash_time;
+int clock_gettime(int clock, splash_time *now);
+]]
+
+local splash = {}
+local WIDTH = 32 -- counters a thread: a multiple of the cache line
+local SHARED = "SPLASH_COUNTERS"
+local RETRIED = { [1213] = "deadlock", [1205] = "lock wait timeout", [1020] = "record has changed since last read" }
+
+local names, places = {}, {}
+
+-- The place of a counter. Before splash.workload, in the same order in every state.
+function splash.counter(name)
+   if not places[name] then
+      assert(#names < WIDTH, "too many counters")
+      places[name] = #names
+      names[#names + 1] = name
+   end
+   return places[name]
+end
+
+-- Of statements before the load, which sysbench counts with the rest.
+local SETUP = {
+   reads = splash.counter("setup.reads"),
+   writes = splash.counter("setup.writes"),
+   others = splash.counter("setup.others"),
+}
+local OPENED = splash.counter("opened")
+local REFUSED = splash.counter("refused")
+local FAILED = {}
+for code in pairs(RETRIED) do
+   FAILED[code] = true
+end
+for _, code in ipairs { 1213, 1205, 1020 } do
+   FAILED[code] = splash.counter("error." .. code)
+end
+splash.ROWS = splash.counter("rows")
+splash.UNMATCHED = splash.counter("unmatched")
+
+-- ------------------------------------------------------------------ shared counters
+
+-- Rows 0 to threads-1: one a thread; then the main thread's, what interval reports and what total reports have told.
+local block
+local mine -- this thread's row
+local LAST_INTERVAL, LAST_TOTAL, FLAGS
+local CUT = 0 -- a flag: a checkpoint fell into the interval under way
+
+local function allocate()
+   local rows = sysbench.opt.threads + 4
+   block = ffi.cast("double *", ffi.C.calloc(rows * WIDTH, 8)) -- never freed: the process ends with the run
+   assert(block ~= nil, "no memory for counters")
+   ffi.C.setenv(SHARED, string.format("%.0f", tonumber(ffi.cast("uintptr_t", block))), 1)
+end
+
+local function attach()
+   if not block then
+      local address = ffi.C.getenv(SHARED)
+      assert(address ~= nil, "no counters")
+      block = ffi.cast("double *", ffi.cast("uintptr_t", tonumber(ffi.string(address))))
+   end
+   local threads = sysbench.opt.threads
+   LAST_INTERVAL, LAST_TOTAL, FLAGS = (threads + 1) * WIDTH, (threads + 2) * WIDTH, (threads + 3) * WIDTH
+end
+
+function splash.add(place, number)
+   mine[place] = mine[place] + number
+end
+
+local function sum(place)
+   local found = 0
+   for thread = 0, sysbench.opt.threads do
+      found = found + block[thread * WIDTH + place]
+   end
+   return found
+end
+
+-- Of every thread since the load began.
+function splash.total(name)
+   return sum(places[name])
+end
+
+-- What was counted since the last report of this kind.
+local function news(last)
+   local found = {}
+   for place, name in ipairs(names) do
+      local now = sum(place - 1)
+      found[name] = now - block[last + place - 1]
+      block[last + place - 1] = now
+   end
+   return found
+end
+
+-- ------------------------------------------------------------------ JSON lines
+
+local function encode(value)
+   if type(value) == "table" then
+      local parts = {}
+      if #value > 0 then
+         for i, entry in ipairs(value) do
+            parts[i] = encode(entry)
+         end
+         return "[" .. table.concat(parts, ",") .. "]"
+      end
+      for key in pairs(value) do
+         parts[#parts + 1] = key
+      end
+      table.sort(parts)
+      for i, key in ipairs(parts) do
+         parts[i] = encode(key) .. ":" .. encode(value[key])
+      end
+      return "{" .. table.concat(parts, ",") .. "}"
+   elseif type(value) == "number" then
+      return string.format(value == math.floor(value) and "%.0f" or "%.9g", value)
+   elseif type(value) == "boolean" then
+      return tostring(value)
+   end
+   return '"' .. tostring(value):gsub('[%c"\\]', function(c) return string.format("\\u%04x", c:byte()) end) .. '"'
+end
+
+-- One line, `kind` first, in one write, since several threads report.
+function splash.say(kind, fields)
+   io.stdout:write('{"kind":"' .. kind .. '",' .. encode(fields):sub(2) .. "\n")
+   io.stdout:flush()
+end
+
+-- ------------------------------------------------------------------ reports
+
+local declared -- what the script gave to splash.workload
+
+local function counts(stat, new)
+   local reads = stat.reads - new["setup.reads"]
+   local writes = stat.writes - new["setup.writes"]
+   local others = stat.other - new["setup.others"]
+   local found = {
+      transactions = stat.events,
+      queries = reads + writes + others,
+      reads = reads,
+      writes = writes,
+      others = others,
+      errors = stat.errors,
+      reconnects = stat.reconnects,
+   }
+   for _, name in ipairs(declared.counts) do
+      found[name] = new[name]
+   end
+   return found
+end
+
+local function percentile()
+   return "latency.p" .. sysbench.opt.percentile
+end
+
+local function say_errors(t, new)
+   for code, words in pairs(RETRIED) do
+      local count = new["error." .. code]
+      if count > 0 then
+         splash.say("error", { t = t, code = code, text = words .. ", tried again", count = count })
+      end
+   end
+end
+
+function sysbench.hooks.report_intermediate(stat)
+   attach()
+   local new = news(LAST_INTERVAL)
+   local values = declared.interval and declared.interval() or {}
+   -- A checkpoint empties the histogram of the interval that is under way.
+   if stat.events > 0 and block[FLAGS + CUT] == 0 then
+      values[percentile()] = stat.latency_pct * 1000
+   end
+   block[FLAGS + CUT] = 0
+   if sysbench.opt.rate > 0 then
+      values.queue_length, values.concurrency = stat.queue_length, stat.concurrency
+   end
+   splash.say("interval", {
+      t = stat.time_total,
+      seconds = stat.time_interval,
+      threads = stat.threads_running,
+      counts = counts(stat, new),
+      values = values,
+   })
+   say_errors(stat.time_total, new)
+end
+
+function sysbench.hooks.report_cumulative(stat)
+   attach()
+   local new = news(LAST_TOTAL)
+   block[FLAGS + CUT] = 1
+   -- In the main thread, after all others ended; else a checkpoint.
+   local is_last = stat.threads_running == 0
+   local values = is_last and declared.final and declared.final(new) or {}
+   if stat.events > 0 then
+      values[percentile()] = stat.latency_pct * 1000
+      values["latency.min"] = stat.latency_min * 1000
+      values["latency.avg"] = stat.latency_avg * 1000
+      values["latency.max"] = stat.latency_max * 1000
+   end
+   if is_last then
+      values["client.connections.opened"] = splash.total("opened")
+      values["client.connections.refused"] = splash.total("refused")
+   end
+   splash.say("total", {
+      from = math.max(0, stat.time_total - stat.time_interval),
+      to = stat.time_total,
+      counts = counts(stat, new),
+      values = values,
+   })
+end
+
+-- ------------------------------------------------------------------ statements
+
+-- Of this thread; `result` is its connection's only result, which also tells of statements without rows.
+local connection, result
+
+local function open(driver)
+   local made = driver:connect()
+   return made, made:query("SELECT 1")
+end
+
+-- Rows that a statement changed. One that changed none is counted as unmatched.
+function splash.write(sql)
+   connection:query(sql)
+   local changed = result.nrows
+   if changed == 0 then
+      splash.add(splash.UNMATCHED, 1)
+   end
+   return changed
+end
+
+-- A statement that returns no rows and is expected to change none: BEGIN, COMMIT, …
+function splash.run(sql)
+   connection:query(sql)
+end
+
+-- The first row as texts, or nothing.
+function splash.row(sql)
+   return connection:query_row(sql)
+end
+
+-- Reads to the end and returns the number of rows.
+function splash.read(sql)
+   local rows = connection:query(sql)
+   return rows ~= nil and rows.nrows or 0
+end
+
+-- A statement before the load. Returns the first row as texts, or nothing.
+function splash.setup(sql)
+   local row = { connection:query_row(sql) }
+   local kinds = { [0] = SETUP.others, SETUP.reads, SETUP.writes }
+   splash.add(kinds[tonumber(result.counter)], 1)
+   return unpack(row)
+end
+
+-- Rows of one INSERT, as texts in parentheses.
+function splash.insert(into, rows)
+   splash.add(splash.ROWS, splash.write("INSERT INTO " .. into .. " VALUES " .. table.concat(rows, ",")))
+end
+
+-- In prepare: `make(i)` gives the text of row i of `from` to `to`; many rows a statement.
+function splash.fill(con, into, from, to, make)
+   con:bulk_insert_init("INSERT INTO " .. into .. " VALUES")
+   for i = from, to do
+      con:bulk_insert_next(make(i))
+   end
+   con:bulk_insert_done()
+end
+
+-- s since 1970, by this machine's clock.
+local now = ffi.new("splash_time")
+function splash.now()
+   ffi.C.clock_gettime(0, now)
+   return tonumber(now.seconds) + tonumber(now.nanoseconds) * 1e-9
+end
+
+-- ------------------------------------------------------------------ the workload
+
+local function each_table(work)
+   local con = sysbench.sql.driver():connect()
+   for number = sysbench.tid % sysbench.opt.threads + 1, declared.pieces(), sysbench.opt.threads do
+      work(con, number)
+   end
+end
+
+-- Fields of `workload`:
+--   options   sysbench's way: name = {words, default}
+--   pieces    how many pieces prepare has to make: () -> number; they are shared out among threads
+--   make      makes one of them: (con, number)
+--   tables    names of the tables, to be dropped: () -> {name, …}
+--   start     before the load, on the main thread, by splash.setup
+--   thread    before the load, on each thread; splash.setup is there
+--   event     one transaction
+--   counts    names of counters to report beside sysbench's own
+--   interval  values of an interval: () -> {name = number}
+--   final     values of the measured phase: (counters since the checkpoint) -> {name = number}
+function splash.workload(workload)
+   declared = workload
+   declared.counts = declared.counts or {}
+   sysbench.cmdline.options = workload.options
+   sysbench.cmdline.commands = {
+      prepare = { function() each_table(workload.make) end, sysbench.cmdline.PARALLEL_COMMAND },
+   }
+
+   function cleanup()
+      local con = sysbench.sql.driver():connect()
+      for _, name in ipairs(workload.tables()) do
+         con:query("DROP TABLE IF EXISTS " .. name)
+      end
+   end
+
+   function init()
+      allocate()
+      attach()
+      mine = block + sysbench.opt.threads * WIDTH
+      if workload.start or workload.final then
+         driver = sysbench.sql.driver()
+         connection, result = open(driver)
+         splash.add(SETUP.reads, 1)
+      end
+      if workload.start then
+         workload.start()
+      end
+   end
+
+   function thread_init()
+      attach()
+      mine = block + sysbench.tid * WIDTH
+      driver = sysbench.sql.driver()
+      local is_open, first, second = pcall(open, driver)
+      if not is_open then
+         splash.add(REFUSED, 1)
+         return
+      end
+      connection, result = first, second
+      splash.add(OPENED, 1)
+      splash.add(SETUP.reads, 1)
+      if workload.thread then
+         workload.thread(connection)
+      end
+   end
+
+   function thread_done()
+      if connection then
+         connection:disconnect()
+      end
+   end
+
+   event = workload.event
+end
+
+-- A thread whose connection was refused takes no part; the others go on.
+local run_events = thread_run
+function thread_run(thread)
+   if connection then
+      return run_events(thread)
+   end
+end
+
+-- Before an event is tried again. After a lock wait timeout the transaction is still open.
+function sysbench.hooks.before_restart_event(failure)
+   local place = FAILED[failure.sql_errno]
+   if place then
+      splash.add(place, 1)
+   end
+   failure.connection:query("ROLLBACK")
+end
+
+return splash
