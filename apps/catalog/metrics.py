@@ -4,6 +4,7 @@ Each entry: key | name | unit | kind | direction | resource | USE aspect, then i
 empty. A counter's unit is that of its total; its rate is per second.
 """
 
+from apps.catalog import cloudwatch
 from apps.catalog.rules import STATUS, MetricSpec
 
 CLIENT = """
@@ -45,6 +46,36 @@ client.concurrency | events in progress | events | gauge | neutral | - | -
     Events that a thread was executing, at a fixed rate.
 client.transactions | transactions in all | transactions | gauge | higher | - | -
     Transactions over the measured phase.
+client.rows | rows inserted | rows/s | gauge | higher | - | -
+    Rows that the load generator inserted, each row of a batch counted.
+client.rows_inserted | rows inserted in all | rows | gauge | neutral | - | -
+    Rows since the load began, warm-up included.
+client.unmatched | writes without effect | queries/s | gauge | lower | - | errors
+    Statements that were to change a row and matched none.
+client.new_orders | new orders | orders/s | gauge | higher | - | -
+    New-Order transactions completed: the figure by which TPC-C's mix is compared.
+client.connections.opened | connections opened | connections | gauge | neutral | - | -
+    Connections that the server took at the start of the run.
+client.connections.refused | connections refused | connections | gauge | lower | - | errors
+    Connections that the server refused; their threads took no part.
+client.execution_latency | time to serve | ms | distribution | lower | - | -
+    From sending a request to the server's taking it in charge, by two clocks; all requests in a histogram.
+client.execution_latency.p50 | time to serve, median | ms | distribution | lower | - | -
+    Half of the requests waited no longer.
+client.execution_latency.p95 | time to serve, 95th percentile | ms | distribution | lower | - | -
+    95 of 100 requests waited no longer.
+client.execution_latency.p99 | time to serve, 99th percentile | ms | distribution | lower | - | -
+    99 of 100 requests waited no longer.
+client.execution_latency.avg | time to serve, mean | ms | distribution | lower | - | -
+    Sum of the requests' waits by their number.
+client.execution_latency.max | time to serve, longest | ms | distribution | lower | - | -
+    The request that waited longest.
+client.clock.offset | clock offset | ms | gauge | neutral | - | -
+    How far the server's clock was ahead of the client's, measured before the load on an idle connection.
+client.clock.drift | clock drift | ms | gauge | neutral | - | -
+    How much the offset had changed at the end of the run.
+client.clock.uncertainty | uncertainty of the clocks | ms | gauge | lower | - | -
+    Most by which the offset, and so each time to serve, may be wrong: half the shortest round trip and the drift.
 client.elapsed | elapsed time | s | gauge | neutral | - | -
     Length of the measured phase by the load generator's clock.
 """
@@ -391,5 +422,7 @@ def _read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
 
 
 _client, _server, _host, _published = _read(CLIENT), _read(SERVER, STATUS), _read(HOST), _read(PUBLISHED)
+_cloud = _read(cloudwatch.METRICS, cloudwatch.PREFIX)
+CLOUD_KEYS = tuple(_cloud)
 CLIENT_KEYS, SERVER_KEYS, HOST_KEYS, PUBLISHED_KEYS = map(tuple, (_client, _server, _host, _published))
-CURATED: dict[str, MetricSpec] = {**_client, **_server, **_host, **_published}
+CURATED: dict[str, MetricSpec] = {**_client, **_server, **_host, **_cloud, **_published}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from workers.workloads import sysbench
+from workers.workloads import ddl_under_load, iibench, sysbench
 from workers.workloads.declared import WorkloadSpec
 
-WORKLOADS: Mapping[str, WorkloadSpec] = {spec.tool: spec for spec in (sysbench.SPEC,)}
+WORKLOADS: Mapping[str, WorkloadSpec] = {spec.tool: spec for spec in (sysbench.SPEC, iibench.SPEC, ddl_under_load.SPEC)}

@@ -63,5 +63,5 @@ splash.workload {
    end,
    counts = { "rows", "unmatched" },
    interval = function() return { rows_inserted = splash.total("rows") } end,
-   final = function() return { ["client.rows_inserted"] = splash.total("rows") } end,
+   final = function() return { rows_inserted = splash.total("rows") } end,
 }

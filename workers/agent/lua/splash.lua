@@ -147,7 +147,6 @@ local function counts(stat, new)
    local others = stat.other - new["setup.others"]
    local found = {
       transactions = stat.events,
-      queries = reads + writes + others,
       reads = reads,
       writes = writes,
       others = others,

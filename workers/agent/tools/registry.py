@@ -1,9 +1,11 @@
 """The tools that this agent knows. A new tool is one more file and one more line here."""
 
 from workers.agent.tools import Tool
+from workers.agent.tools.ddl_under_load import DdlUnderLoad
+from workers.agent.tools.iibench import IIBench
 from workers.agent.tools.sysbench import Sysbench
 
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in (Sysbench(),)}
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in (Sysbench(), IIBench(), DdlUnderLoad())}
 
 
 class UnknownTool(Exception):

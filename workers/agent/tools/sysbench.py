@@ -83,9 +83,10 @@ OPTIONS: dict[str, tuple[str, Check]] = {
 }
 
 
-class Sysbench(Plain):
-    name = "sysbench"
-    artifact = "sysbench.txt"
+class SysbenchProgram(Plain):
+    """What every test on sysbench is started and read by."""
+
+    prepare_threads = PREPARE_THREADS
 
     def version(self) -> str:
         try:
@@ -94,10 +95,14 @@ class Sysbench(Plain):
             raise ToolMissing(f"sysbench cannot be started ({error}); {INSTALL}") from error
         return answer.stdout.strip()
 
-    def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
-        chosen = options(parameters)
-        tables = tuple(f"sbtest{number}" for number in range(1, int(chosen["tables"]) + 1))
-        return DataSet(tables=tables, rows=int(chosen["table_size"]))
+    def test(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """The test and its own options. Raises InvalidParameters."""
+        raise NotImplementedError
+
+    def limits(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        """Options that end a run before its time. Raises InvalidParameters."""
+        del parameters
+        return ()
 
     def secrets(self, system: SystemConfig, schema: str) -> str:
         """sysbench strips the outer quotes and knows no escapes; the configuration refuses what this cannot say."""
@@ -105,11 +110,11 @@ class Sysbench(Plain):
         return f'mysql-password="{system.password}"\n'
 
     def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
-        threads = min(len(self.data_set(parameters).tables), PREPARE_THREADS)
-        return Invocation((*_command(target, parameters), f"--threads={threads}", "prepare"), PREPARE_TIMEOUT)
+        argv = (*self._command(target, parameters), f"--threads={self.prepare_threads}", "prepare")
+        return Invocation(argv, PREPARE_TIMEOUT)
 
     def clean_up(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
-        return Invocation((*_command(target, parameters), "cleanup"), CLEAN_UP_TIMEOUT)
+        return Invocation((*self._command(target, parameters), "cleanup"), CLEAN_UP_TIMEOUT)
 
     def run(
         self,
@@ -123,9 +128,10 @@ class Sysbench(Plain):
         # Whole seconds, because sysbench takes no others.
         before, measured = math.ceil(warmup), max(1, math.ceil(duration))
         argv = [
-            *_command(target, parameters),
+            *self._command(target, parameters),
             f"--threads={load_level.threads}",
             f"--time={before + measured}",
+            *self.limits(parameters),
             "--report-interval=1",
             "--histogram=on",
         ]
@@ -154,6 +160,38 @@ class Sysbench(Plain):
             return "sysbench crashed (segmentation fault): it does so when it loses its connection to the server"
         return f"sysbench ended with code {code}" if code > 0 else f"sysbench was ended by signal {-code}"
 
+    def _command(self, target: Target, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        where = (
+            [f"--mysql-socket={target.address.socket}"]
+            if target.address.socket
+            else [f"--mysql-host={target.address.host}", f"--mysql-port={target.address.port}"]
+        )
+        name, *options = self.test(parameters)
+        return (
+            "sysbench",
+            name,
+            f"--config-file={target.secrets}",
+            "--db-driver=mysql",
+            *where,
+            f"--mysql-user={target.user}",
+            f"--mysql-db={target.schema}",
+            *options,
+        )
+
+
+class Sysbench(SysbenchProgram):
+    name = "sysbench"
+    artifact = "sysbench.txt"
+
+    def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
+        chosen = options(parameters)
+        tables = tuple(f"sbtest{number}" for number in range(1, int(chosen["tables"]) + 1))
+        return DataSet(tables=tables, rows=int(chosen["table_size"]))
+
+    def test(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        chosen = options(parameters)
+        return parameters["test"], *(f"--{name.replace('_', '-')}={value}" for name, value in chosen.items())
+
 
 def options(parameters: Mapping[str, Any]) -> dict[str, str]:
     """sysbench's own options for the test. Raises InvalidParameters, naming the parameter and what it may be."""
@@ -172,22 +210,3 @@ def options(parameters: Mapping[str, Any]) -> dict[str, str]:
         if name != "test":
             found[name] = text
     return found
-
-
-def _command(target: Target, parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    chosen = options(parameters)
-    where = (
-        [f"--mysql-socket={target.address.socket}"]
-        if target.address.socket
-        else [f"--mysql-host={target.address.host}", f"--mysql-port={target.address.port}"]
-    )
-    return (
-        "sysbench",
-        parameters["test"],
-        f"--config-file={target.secrets}",
-        "--db-driver=mysql",
-        *where,
-        f"--mysql-user={target.user}",
-        f"--mysql-db={target.schema}",
-        *(f"--{name.replace('_', '-')}={value}" for name, value in chosen.items()),
-    )

@@ -1,0 +1,29 @@
+"""Inserts in batches into one growing table."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from workers.agent.tools import Check, Finished
+from workers.agent.tools import reported as report
+from workers.agent.tools.lua import LuaTool
+from workers.agent.tools.reported import Reported
+from workers.workloads import iibench
+
+
+class IIBench(LuaTool):
+    spec = iibench.SPEC
+    told_otherwise = ("rows_limit",)
+
+    def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
+        del chosen
+        return {"purchases": 0}
+
+    def limits(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        chosen = self.checked(parameters)
+        limit = chosen["rows_limit"]
+        return (f"--events={math.ceil(limit / chosen['batch'])}",) if limit else ()
+
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+        del chosen
+        return [report.all_matched(reported), report.rows_are(finished, {"purchases": reported.counts["rows"]})]

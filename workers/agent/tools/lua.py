@@ -1,0 +1,72 @@
+"""Our own workloads on sysbench: scripts in workers/agent/lua, which report as JSON lines and are verified here."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from workers.agent.tools import Check, DataSet, Finished, InvalidParameters
+from workers.agent.tools import reported as report
+from workers.agent.tools.reported import Reported
+from workers.agent.tools.sysbench import SysbenchProgram
+from workers.workloads import declared
+from workers.workloads.declared import WorkloadSpec
+
+SCRIPTS = Path(__file__).resolve().parent.parent / "lua"
+
+
+class LuaTool(SysbenchProgram):
+    """One script. A workload says which tables it makes and what must hold after a run."""
+
+    spec: WorkloadSpec
+    # Parameters that the script does not take.
+    told_otherwise: Sequence[str] = ()
+
+    def __init__(self) -> None:
+        self.name = self.spec.tool
+        self.artifact = f"{self.name}.jsonl"
+
+    def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return declared.check(self.spec, parameters)
+        except declared.InvalidParameters as problem:
+            raise InvalidParameters(f"parameter {problem}") from problem
+
+    def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
+        """Table -> rows after prepare."""
+        raise NotImplementedError
+
+    def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
+        rows = self.rows(self.checked(parameters))
+        return DataSet(tables=tuple(rows), rows=rows)
+
+    def test(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
+        chosen = self.checked(parameters)
+        return (
+            str(SCRIPTS / f"{self.name}.lua"),
+            *(
+                f"--{name.replace('_', '-')}={_spelled(value)}"
+                for name, value in chosen.items()
+                if name not in self.told_otherwise
+            ),
+        )
+
+    def verify(self, finished: Finished) -> list[Check]:
+        reported = report.read(finished.output)
+        load = report.took_part(reported)
+        if not load.held:
+            return [load]
+        chosen = self.checked(finished.parameters)
+        return [
+            load,
+            *report.writes_agree(finished, reported),
+            *report.reads_agree(finished, reported),
+            *self.claims(finished, reported, chosen),
+        ]
+
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+        """What this workload checks beyond that. Raises DatabaseFailed."""
+        raise NotImplementedError
+
+
+def _spelled(value: Any) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)

@@ -1,0 +1,116 @@
+"""What a tool of ours reported, JSON lines in its output, and whether the server says the same."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workers.agent import database
+from workers.agent.tools import Check, Finished
+
+WRITES = ("Com_insert", "Com_update", "Com_delete", "Com_replace")
+# Statements of others that a server may see beside the load: of samplers, health checks, heartbeats.
+STRAY = 50
+STRAY_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Reported:
+    """`counts`: over the whole run, warm-up included; `values`: of the measured phase, by name."""
+
+    counts: Mapping[str, int]
+    values: Mapping[str, float]
+
+    @property
+    def writes(self) -> int:
+        """Statements that were to change something."""
+        return self.counts["writes"] + self.counts["unmatched"]
+
+
+def read(output: Path) -> Reported:
+    """Raises OSError."""
+    counts: Counter[str] = Counter()
+    values: Mapping[str, float] = {}
+    for line in _lines(output):
+        if line.get("kind") == "total":
+            # Each covers what came after the one before.
+            counts.update(line["counts"])
+            values = line["values"]
+    return Reported(counts, values)
+
+
+def _lines(output: Path) -> Iterator[dict[str, Any]]:
+    with output.open("rb") as stream:
+        for line in stream:
+            if line.startswith(b'{"kind":'):
+                yield json.loads(line)
+
+
+def took_part(reported: Reported) -> Check:
+    """Whether there was a load at all."""
+    opened, refused = (int(reported.values.get(f"client.connections.{what}", 0)) for what in ("opened", "refused"))
+    held = opened > 0 and reported.counts["transactions"] > 0
+    label = f"{reported.counts['transactions']} transactions over {opened} connections"
+    return Check("load", held, f"{label}; {refused} connections were refused" if refused else label)
+
+
+def writes_agree(finished: Finished, reported: Reported) -> list[Check]:
+    """Whether the server executed the writes that the client counted. No check where its counters are not known."""
+    server = _increase(finished, WRITES)
+    if server is None:
+        return []
+    return [_agree("writes", "INSERT, UPDATE and DELETE statements", reported.writes, server, reported)]
+
+
+def reads_agree(finished: Finished, reported: Reported) -> list[Check]:
+    """As `writes_agree`, of SELECT, of which others send some too."""
+    server = _increase(finished, ("Com_select", "Qcache_hits"))
+    if server is None:
+        return []
+    client = reported.counts["reads"]
+    held = server >= client * (1 - STRAY_SHARE)
+    return [Check("reads", held, f"the client counted {client} SELECT statements, the server {server}")]
+
+
+def _agree(name: str, what: str, client: int, server: int, reported: Reported) -> Check:
+    # Of what the client tried again the server counts each try.
+    most = client * (1 + STRAY_SHARE) + STRAY + reported.counts["errors"]
+    held = client * (1 - STRAY_SHARE) <= server <= most
+    return Check(name, held, f"the client counted {client} {what}, the server {server}")
+
+
+def all_matched(reported: Reported) -> Check:
+    """Whether every write changed a row: those that match nothing are fast and worth nothing."""
+    unmatched = reported.counts["unmatched"]
+    held = unmatched <= reported.writes * 0.001
+    return Check("matched", held, f"{unmatched} of {reported.writes} writes matched no row")
+
+
+def rows_are(finished: Finished, expected: Mapping[str, int]) -> Check:
+    """Whether the tables hold what they must. Raises DatabaseFailed."""
+    found = count_rows(finished, list(expected))
+    wrong = [
+        f"{table} holds {found[table]} rows, not {rows}" for table, rows in expected.items() if found[table] != rows
+    ]
+    rows = f"{sum(found.values())} rows in {len(found)} table{'s' if len(found) > 1 else ''}, as reported"
+    return Check("rows", not wrong, "; ".join(wrong[:3]) or rows)
+
+
+def count_rows(finished: Finished, tables: Sequence[str]) -> dict[str, int]:
+    """Raises DatabaseFailed."""
+    found = {}
+    with database.session(finished.system, doing="count rows") as cursor:
+        for table in tables:
+            cursor.execute(f"SELECT COUNT(*) FROM `{finished.schema}`.`{table}`")  # noqa: S608  (names are ours)
+            found[table] = int((cursor.fetchone() or (0,))[0])
+    return found
+
+
+def _increase(finished: Finished, names: Sequence[str]) -> int | None:
+    """Of counters of the server; None: not known, or it was restarted in between."""
+    before, after = finished.before, finished.after
+    if not before or not after or after.get("Uptime", 0) < before.get("Uptime", 0):
+        return None
+    return sum(after.get(name, 0) - before.get(name, 0) for name in names)
