@@ -10,7 +10,7 @@ from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.dispatch.models import Agent, Campaign, Job
-from apps.dispatch.planning import create_campaign
+from apps.dispatch.planning import Planned, alike, create_campaign
 from apps.runs.models import Artifact, Measurement, Run
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -126,18 +126,36 @@ def an_agent(*systems: System, secret: str = "", **fields: Any) -> Agent:
 
 
 def a_campaign(*systems: System, threads: Sequence[int] = (1, 4), **fields: Any) -> Campaign:
-    """A campaign of one round on `systems`, in their order, with one workload; its jobs are queued."""
+    """A campaign of one round on `systems`, in their order, with one workload; its jobs are queued.
+
+    `fields`: of create_campaign, or of planning.alike.
+    """
+    shared: dict[str, Any] = {
+        "workloads": [a_workload()],
+        "load_levels": [a_load_level(number) for number in threads],
+        "warmup": 0.0,
+        "duration": 5.0,
+    }
+    shared = {name: fields.pop(name, default) for name, default in shared.items()}
     defaults: dict[str, Any] = {
         "name": f"campaign {next(_number)}",
         "systems": systems or [a_system()],
-        "workloads": [a_workload()],
-        "load_levels": [a_load_level(number) for number in threads],
+        "entries": alike(**shared),
         "repetitions": 1,
-        "warmup": 0.0,
-        "duration": 5.0,
         "created_by": None,
     }
     return create_campaign(**{**defaults, **fields})
+
+
+def an_entry(workload: Workload | None = None, threads: Sequence[int] = (1, 4), **fields: Any) -> Planned:
+    """Of a plan: 5 s at each level, on all systems."""
+    defaults: dict[str, Any] = {
+        "workload": workload or a_workload(),
+        "load_levels": [a_load_level(number) for number in threads],
+        "warmup": 0.0,
+        "duration": 5.0,
+    }
+    return Planned(**{**defaults, **fields})
 
 
 def a_job(*, state: str = "queued", agent: Agent | None = None, **fields: Any) -> Job:
@@ -150,5 +168,7 @@ def a_job(*, state: str = "queued", agent: Agent | None = None, **fields: Any) -
     if state in ("succeeded", "failed", "cancelled"):
         fields = {"finished_at": START, "reason": "a reason" if state == "failed" else "", **fields}
     Job.objects.filter(pk=job.pk).delete()
-    copied = {name: getattr(job, name) for name in ("campaign", "system", "workload", "repetition", "position")}
+    copied = {
+        name: getattr(job, name) for name in ("campaign", "entry", "system", "workload", "repetition", "position")
+    }
     return Job.objects.create(**copied, state=state, **fields)

@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from uuid import UUID
 
 import msgspec
 
@@ -44,6 +45,14 @@ class NodeMessage(msgspec.Struct, frozen=True, kw_only=True):
     hardware_class: str = ""  # empty: that of the system
 
 
+class AwsMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a system lies at AWS: an Aurora cluster, or else an RDS instance. The server asks AWS about it."""
+
+    region: str
+    cluster: str = ""
+    instance: str = ""
+
+
 class SystemMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A system that an agent can reach. Never holds a user name or a password."""
 
@@ -55,6 +64,7 @@ class SystemMessage(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: str = ""
     settings: dict[str, str] = {}
     nodes: list[NodeMessage] = []
+    aws: AwsMessage | None = None
 
 
 class HardwareMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,8 +104,20 @@ class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
     load_level: LoadLevelMessage
 
 
+class LadderMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """The job's runs are a ladder that ends, with success, where the system refuses connections.
+
+    `least_gain`: and where more threads gain less than this share of throughput; None: not for that.
+    """
+
+    least_gain: float | None = None
+
+
 class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Server to agent: the job it has claimed. `runs` in the order in which they are to be measured."""
+    """Server to agent: the job it has claimed. `runs` in the order in which they are to be measured.
+
+    `ladder` None: every run is to succeed.
+    """
 
     id: int
     attempt: int
@@ -108,6 +130,7 @@ class JobMessage(msgspec.Struct, frozen=True, kw_only=True):
     duration: float  # s
     lease_seconds: float
     runs: list[PlannedRun]
+    ladder: LadderMessage | None = None
 
 
 class RenewMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,10 +194,20 @@ class RunEndMessage(msgspec.Struct, frozen=True, kw_only=True):
     artifacts: list[ArtifactMessage] = []
 
 
+class SkippedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """A planned run of which no success is to be expected any more, and why."""
+
+    uid: UUID
+    reason: str
+
+
 class JobEndMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """`skipped`: where a ladder ended, the runs above it and the one that was refused connections."""
+
     attempt: int
     outcome: str  # succeeded, failed, cancelled
     reason: str = ""
+    skipped: list[SkippedRun] = []
 
 
 def from_json(kind: type[T], body: bytes) -> T:

@@ -42,9 +42,19 @@ class ProgressSerializer(serializers.Serializer[Any]):
     jobs_cancelled = serializers.IntegerField()
     runs = serializers.IntegerField()
     runs_done = serializers.IntegerField()
+    runs_skipped = serializers.IntegerField(help_text="not in `runs`: their ladders ended before them")
     runs_per_hour = serializers.FloatField(source="rate", allow_null=True)
     remaining_seconds = serializers.FloatField(source="remaining", allow_null=True, help_text="null: none, or unknown")
     by_plan = serializers.BooleanField(help_text="the estimate is the plan's: no run is done yet")
+
+
+class EntrySerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    workload = NamedSerializer()
+    load_levels = serializers.ListField(child=serializers.CharField())
+    climbs = serializers.CharField(help_text="up to where the ladder of load levels goes; empty: to its end")
+    warmup = serializers.FloatField(help_text="s of each run")
+    duration = serializers.FloatField(help_text="s of each run's measured phase")
 
 
 class CampaignSerializer(serializers.Serializer[Any]):
@@ -56,10 +66,13 @@ class CampaignSerializer(serializers.Serializer[Any]):
     cancelled_at = serializers.DateTimeField(allow_null=True)
     systems = NamedSerializer(many=True)
     workloads = NamedSerializer(many=True)
-    load_levels = serializers.ListField(child=serializers.CharField())
+    entries = EntrySerializer(many=True, help_text="workloads, each with its load levels and times")
+    load_levels = serializers.ListField(child=serializers.CharField(), help_text="of all entries")
     repetitions = serializers.IntegerField()
-    warmup = serializers.FloatField(help_text="s of each run")
-    duration = serializers.FloatField(help_text="s of each run's measured phase")
+    warmup = serializers.FloatField(allow_null=True, help_text="s of each run; null: the entries differ")
+    duration = serializers.FloatField(
+        allow_null=True, help_text="s of each run's measured phase; null: the entries differ"
+    )
     progress = ProgressSerializer()
 
     def get_address(self, row: CampaignRow) -> str:
@@ -76,8 +89,14 @@ class JobRunSerializer(serializers.Serializer[Any]):
     attempt = serializers.IntegerField()
 
 
+class SkipSerializer(serializers.Serializer[Any]):
+    load_level = serializers.CharField()
+    reason = serializers.CharField()
+
+
 class JobSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
+    entry = serializers.IntegerField(source="entry_id", help_text="id of the campaign's entry")
     system = NamedSerializer()
     workload = NamedSerializer()
     repetition = serializers.IntegerField()
@@ -90,6 +109,7 @@ class JobSerializer(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
     runs = JobRunSerializer(many=True)
+    skips = SkipSerializer(many=True, help_text="load levels of which no success is to be expected, and why")
 
 
 class CampaignDetailSerializer(CampaignSerializer):
@@ -147,16 +167,22 @@ def plan(stated: dict[str, Any], *, by: User | None) -> Campaign:
     if errors:
         raise Invalid(errors)
     with transaction.atomic():
-        return dispatch.create_campaign(
-            name=stated["name"],
-            systems=[systems[slug] for slug in stated["systems"]],
-            workloads=[workloads[pk] for pk in stated["workloads"]],
-            load_levels=[catalog.load_level_for(**level) for level in stated["load_levels"]],
-            repetitions=stated["repetitions"],
-            warmup=stated["warmup"],
-            duration=stated["duration"],
-            created_by=by,
-        )
+        levels = [catalog.load_level_for(**level) for level in stated["load_levels"]]
+        try:
+            return dispatch.create_campaign(
+                name=stated["name"],
+                systems=[systems[slug] for slug in stated["systems"]],
+                entries=dispatch.alike(
+                    workloads=[workloads[pk] for pk in stated["workloads"]],
+                    load_levels=levels,
+                    warmup=stated["warmup"],
+                    duration=stated["duration"],
+                ),
+                repetitions=stated["repetitions"],
+                created_by=by,
+            )
+        except Invalid as refused:
+            raise Invalid(dispatch.plainly(refused.errors)) from refused
 
 
 def _unknown(field: str, wanted: list[Any], found: dict[Any, Any], remedy: str) -> list[FieldProblem]:

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 
 from apps.catalog.models import LoadLevel
 from apps.dispatch.agents import AGENT_ALIVE_FOR
-from apps.dispatch.models import ACTIVE, FINAL, Agent, Job, JobRun
+from apps.dispatch.models import ACTIVE, FINAL, Agent, Job, JobRun, Skip
 from workers import wire
 
 MATCH_LASTS = timedelta(seconds=30)
@@ -83,7 +83,7 @@ def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
     An agent that asks again before it was heard of the attempt has lost the answer: it gets the same one.
     """
     held = Job.objects.filter(agent=agent, state__in=("matched", "running"))
-    job = held.select_for_update(of=("self",)).select_related("system", "workload", "campaign").first()
+    job = held.select_for_update(of=("self",)).select_related("system", "workload", "campaign", "entry").first()
     if job is None or (job.state == "running" and not _is_unheard_of(job, now=now)):
         return None
     if job.state == "matched":
@@ -110,8 +110,8 @@ def _message(job: Job, *, agent: Agent) -> wire.JobMessage:
         workload=job.workload.name,
         parameters=job.workload.parameters,
         repetition=job.repetition,
-        warmup=job.campaign.warmup,
-        duration=job.campaign.duration,
+        warmup=job.entry.warmup,
+        duration=job.entry.duration,
         lease_seconds=LEASE_LASTS.total_seconds(),
         runs=[
             wire.PlannedRun(
@@ -120,6 +120,7 @@ def _message(job: Job, *, agent: Agent) -> wire.JobMessage:
             )
             for level in missing_levels(job)
         ],
+        ladder=wire.LadderMessage(least_gain=job.entry.least_gain) if job.entry.ends_when_refused else None,
     )
 
 
@@ -139,9 +140,15 @@ def uid_of(*, made: datetime, job_id: int, attempt: int, agent_id: int, level: t
 
 
 def missing_levels(job: Job) -> Sequence[LoadLevel]:
-    """The load levels of which the job has no successful run yet, in order: a retry measures nothing twice."""
+    """The load levels of which the job owes a successful run, in order: a retry measures nothing twice."""
     done = JobRun.objects.filter(job=job, run__outcome="succeeded").values("run__load_level")
-    return list(job.campaign.load_levels.exclude(pk__in=done))
+    return list(job.entry.load_levels.exclude(pk__in=done).exclude(skips__job=job))
+
+
+def planned_runs(job: Job, *, attempt: int, agent_id: int) -> dict[UUID, LoadLevel]:
+    """Every run that may come of the attempt, by its uid."""
+    levels = job.entry.load_levels.all()
+    return {run_uid(job=job, attempt=attempt, agent_id=agent_id, load_level=level): level for level in levels}
 
 
 # ---------------------------------------------------------------- hold
@@ -164,7 +171,7 @@ def held_job(*, agent: Agent, job_id: int, attempt: int, now: datetime) -> Job |
 
     An attempt whose lease ran out lives on if nobody took its job or its system meanwhile: then it gets the lease back.
     """
-    job = Job.objects.select_for_update(of=("self",)).select_related("campaign").filter(pk=job_id).first()
+    job = Job.objects.select_for_update(of=("self",)).select_related("campaign", "entry").filter(pk=job_id).first()
     if job is None or job.agent_id != agent.pk or job.attempt != attempt or attempt < 1 or job.state in FINAL:
         return None
     if job.state in ("running", "cancelling"):
@@ -247,6 +254,8 @@ def _ended_before(*, agent: Agent, job_id: int, attempt: int) -> bool:
 
 
 def _end(job: Job, *, message: wire.JobEndMessage, now: datetime) -> None:
+    if message.outcome == "succeeded":
+        _note_skipped(job, message.skipped)
     missing = missing_levels(job)
     reason = message.reason.strip()
     if message.outcome == "succeeded" and missing:
@@ -260,6 +269,16 @@ def _end(job: Job, *, message: wire.JobEndMessage, now: datetime) -> None:
         _finish(job, state="cancelled", reason=job.reason, now=now)
     else:
         _give_up(job, reason=reason or "the agent gave no reason", may_come_back=False, now=now)
+
+
+def _note_skipped(job: Job, skipped: Sequence[wire.SkippedRun]) -> None:
+    """Of what the attempt was to measure, where the ladder may end early; whatever else is named is passed over."""
+    if not skipped or not job.entry.ends_when_refused or job.agent_id is None:
+        return
+    planned = planned_runs(job, attempt=job.attempt, agent_id=job.agent_id)
+    levels = ((planned.get(skip.uid), skip.reason) for skip in skipped)
+    rows = [Skip(job=job, load_level=level, reason=reason[:LONGEST_REASON]) for level, reason in levels if level]
+    Skip.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime) -> None:
@@ -301,7 +320,7 @@ def expire_leases(*, now: datetime) -> int:
 @transaction.atomic
 def _expire(job_id: int, *, over: Q, now: datetime) -> bool:
     # Whoever holds the row is about to renew or to end it: leave it to them.
-    rows = Job.objects.select_for_update(skip_locked=True, of=("self",)).select_related("agent", "campaign")
+    rows = Job.objects.select_for_update(skip_locked=True, of=("self",)).select_related("agent", "campaign", "entry")
     job = rows.filter(over, pk=job_id).first()
     if job is None:
         return False

@@ -39,28 +39,52 @@ class Agent(models.Model):
 
 
 class Campaign(models.Model):
-    """Systems x workloads x load levels x repetitions, planned together. Its state is that of its jobs."""
+    """Systems x entries x repetitions, planned together. Its state is that of its jobs."""
 
     name = models.CharField(max_length=120)
     systems = models.ManyToManyField(System, related_name="campaigns")
-    workloads = models.ManyToManyField(Workload, related_name="campaigns")
-    load_levels = models.ManyToManyField(LoadLevel, related_name="campaigns")
     repetitions = models.PositiveIntegerField()
-    warmup = models.FloatField("warm-up of each run, s", default=0)
-    duration = models.FloatField("measured phase of each run, s")
     created_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="campaigns")
     created_at = models.DateTimeField(auto_now_add=True)
     cancelled_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
-        constraints = [
-            models.CheckConstraint(condition=Q(repetitions__gt=0), name="campaign_repetitions_positive"),
-            models.CheckConstraint(condition=Q(duration__gt=0, warmup__gte=0), name="campaign_times_positive"),
-        ]
+        constraints = [models.CheckConstraint(condition=Q(repetitions__gt=0), name="campaign_repetitions_positive")]
 
     def __str__(self) -> str:
         return self.name
+
+
+class Entry(models.Model):
+    """One workload of a campaign and how it is measured. Which systems take part is said by its jobs.
+
+    A workload may have several entries: a ladder that climbs, and a storm of connections.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="entries")
+    place = models.PositiveIntegerField()
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="entries")
+    load_levels = models.ManyToManyField(LoadLevel, related_name="entries")
+    warmup = models.FloatField("warm-up of each run, s", default=0)
+    duration = models.FloatField("measured phase of each run, s")
+    # Connections that the system refuses are a result, and end the ladder.
+    ends_when_refused = models.BooleanField(default=False)
+    # The ladder ends when more threads gain less than this share of throughput; null: every level is measured.
+    least_gain = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["campaign", "place"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "place"], name="entry_place_once"),
+            models.CheckConstraint(condition=Q(duration__gt=0, warmup__gte=0), name="entry_times_positive"),
+            models.CheckConstraint(
+                condition=Q(least_gain=None) | Q(least_gain__gt=0, least_gain__lt=1), name="entry_gain_is_a_share"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"entry {self.place} of campaign {self.campaign_id}"
 
 
 ACTIVE = ("matched", "running", "cancelling")
@@ -68,7 +92,7 @@ FINAL = ("succeeded", "failed", "cancelled")
 
 
 class Job(models.Model):
-    """One repetition of one system x one workload: prepare, climb the ladder of load levels, clean up.
+    """One repetition of one system x one entry: prepare, climb the ladder of load levels, clean up.
 
     A job is one repetition, not all of them, because systems can only be interleaved (A B B A) between jobs.
     `position` is the order in which the campaign wants its jobs run.
@@ -84,6 +108,7 @@ class Job(models.Model):
         CANCELLED = "cancelled"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="jobs")
+    entry = models.ForeignKey(Entry, on_delete=models.CASCADE, related_name="jobs")
     system = models.ForeignKey(System, on_delete=models.PROTECT, related_name="jobs")
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="jobs")
     repetition = models.PositiveIntegerField()
@@ -107,7 +132,7 @@ class Job(models.Model):
         indexes = [models.Index(fields=["campaign", "position"], condition=Q(state="queued"), name="job_queue")]
         constraints = [
             models.UniqueConstraint(fields=["campaign", "position"], name="job_position_once"),
-            models.UniqueConstraint(fields=["campaign", "system", "workload", "repetition"], name="job_once"),
+            models.UniqueConstraint(fields=["entry", "system", "repetition"], name="job_once"),
             # Two jobs on one system would measure each other.
             models.UniqueConstraint(fields=["system"], condition=Q(state__in=ACTIVE), name="one_job_per_system"),
             models.UniqueConstraint(fields=["agent"], condition=Q(state__in=ACTIVE), name="one_job_per_agent"),
@@ -130,3 +155,19 @@ class JobRun(models.Model):
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="job_run")
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="job_runs")
     attempt = models.PositiveSmallIntegerField()
+
+
+class Skip(models.Model):
+    """A load level for which a job owes no successful run any more, and why: the system was saturated before it, or
+    refused its connections."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="skips")
+    load_level = models.ForeignKey(LoadLevel, on_delete=models.PROTECT, related_name="skips")
+    reason = models.TextField()
+
+    class Meta:
+        ordering = ["job", "load_level"]
+        constraints = [models.UniqueConstraint(fields=["job", "load_level"], name="skip_once")]
+
+    def __str__(self) -> str:
+        return f"{self.load_level}: {self.reason}"

@@ -1,16 +1,17 @@
 """From a plan to the jobs of a campaign, in the order in which they are to run."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.db import transaction
 
 from apps.accounts.models import User
-from apps.catalog.models import LoadLevel, System, Workload
+from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.models import Campaign, Job
+from apps.dispatch.models import Campaign, Entry, Job
 
 T = TypeVar("T")
 
@@ -27,51 +28,89 @@ RUN_OVERHEAD = 2.0  # s
 
 
 @dataclass(frozen=True)
+class Planned:
+    """One workload of a plan: at which load levels it is measured, and for how long; `warmup` and `duration` in s.
+
+    `workload` None: none was chosen, which is refused; one that is not saved yet can be checked and counted.
+    `systems` empty: all of the plan's. `ends_when_refused` and `least_gain` as in models.Entry.
+    """
+
+    workload: Workload | None
+    load_levels: Sequence[Any]
+    warmup: float
+    duration: float
+    systems: Sequence[System] = ()
+    ends_when_refused: bool = False
+    least_gain: float | None = None
+
+
+@dataclass(frozen=True)
 class Size:
-    """How much a plan is; `seconds` when its jobs run one after another."""
+    """How much a plan is; `seconds` when its jobs run one after another and no ladder ends before its last level."""
 
     jobs: int
     runs: int
     seconds: float
 
 
-def size_of(
-    *, systems: int, workloads: int, load_levels: int, repetitions: int, warmup: float, duration: float
-) -> Size:
-    jobs = systems * workloads * repetitions
-    runs = jobs * load_levels
-    return Size(jobs=jobs, runs=runs, seconds=jobs * JOB_OVERHEAD + runs * (RUN_OVERHEAD + warmup + duration))
+def alike(
+    *, workloads: Sequence[Workload], load_levels: Sequence[Any], warmup: float, duration: float
+) -> list[Planned]:
+    """Entries that share one list of load levels and their times; without a workload one that is refused."""
+    once: list[Workload | None] = [each for place, each in enumerate(workloads) if each not in workloads[:place]]
+    return [Planned(workload, _once(load_levels), warmup, duration) for workload in once or [None]]
+
+
+def plainly(problems: Iterable[FieldProblem]) -> list[FieldProblem]:
+    """The problems of a plan that was made by `alike`, by the fields that its entries share."""
+    return _once([replace(problem, field=_plain(problem.field)) for problem in problems])
+
+
+def _plain(field: str) -> str:
+    plain = re.sub(r"^entries\.\d+\.", "", field)
+    return "workloads" if plain == "workload" else plain
+
+
+def job_seconds(*, load_levels: int, warmup: float, duration: float) -> float:
+    """How long a job of so many load levels takes by the plan."""
+    return JOB_OVERHEAD + load_levels * (RUN_OVERHEAD + warmup + duration)
+
+
+def size_of(*, systems: int, entries: Sequence[Planned], repetitions: int) -> Size:
+    """`systems`: how many take part in an entry that names none."""
+    jobs = runs = 0
+    seconds = 0.0
+    for entry in entries:
+        levels = len(entry.load_levels)
+        own_jobs = (len(entry.systems) or systems) * repetitions
+        jobs += own_jobs
+        runs += own_jobs * levels
+        seconds += own_jobs * job_seconds(load_levels=levels, warmup=entry.warmup, duration=entry.duration)
+    return Size(jobs=jobs, runs=runs, seconds=seconds)
 
 
 def interleaved(
-    *, systems: Sequence[T], workloads: Sequence[Workload], repetitions: int
-) -> Iterator[tuple[int, Workload, T]]:
-    """(repetition, workload, system): systems forward in odd rounds, backward in even ones (A B, B A, A B, …), so that
-    a drift of the machine or of time weighs on all sides alike."""
+    *, systems: Sequence[System], entries: Sequence[Planned], repetitions: int
+) -> Iterator[tuple[int, int, System]]:
+    """(repetition, place of the entry, system): systems forward in odd rounds, backward in even ones (A B, B A, …), so
+    that a drift of the machine or of time weighs on all sides alike."""
     for repetition in range(1, repetitions + 1):
-        for workload in workloads:
-            for system in systems if repetition % 2 else systems[::-1]:
-                yield repetition, workload, system
+        for place, entry in enumerate(entries):
+            taking_part = [system for system in systems if not entry.systems or system in entry.systems]
+            for system in taking_part if repetition % 2 else taking_part[::-1]:
+                yield repetition, place, system
 
 
 def problems_of(
-    *,
-    name: str,
-    systems: Sequence[System],
-    workloads: Sequence[Any],
-    load_levels: Sequence[Any],
-    repetitions: int,
-    warmup: float,
-    duration: float,
+    *, name: str, systems: Sequence[System], entries: Sequence[Planned], repetitions: int
 ) -> list[FieldProblem]:
-    """Everything that is wrong with a plan, by field; of workloads and load levels only how many there are counts."""
+    """Everything that is wrong with a plan, by field; those of an entry begin with `entries.` and its place."""
     systems = _once(systems)
-    errors = [
-        *_check_name(name.strip()),
-        *_check_choices(systems, workloads, load_levels),
-        *_check_numbers(repetitions, warmup, duration),
-    ]
-    return errors or _check_size(len(systems), len(workloads), len(load_levels), repetitions)
+    errors = [*_check_name(name.strip()), *_check_systems(systems), *_check_entries(entries, systems)]
+    if not 1 <= repetitions <= MAX_REPETITIONS:
+        message = f"{repetitions} is out of range"
+        errors.append(FieldProblem("repetitions", message, f"use 1 to {MAX_REPETITIONS}; three give an interval"))
+    return errors or _check_size(size_of(systems=len(systems), entries=entries, repetitions=repetitions))
 
 
 @transaction.atomic
@@ -79,39 +118,46 @@ def create_campaign(
     *,
     name: str,
     systems: Sequence[System],
-    workloads: Sequence[Workload],
-    load_levels: Sequence[LoadLevel],
+    entries: Sequence[Planned],
     repetitions: int,
-    warmup: float,
-    duration: float,
     created_by: User | None,
 ) -> Campaign:
-    """`warmup` and `duration` in s. Raises Invalid naming every field at fault."""
-    systems, workloads, load_levels = _once(systems), _once(workloads), _once(load_levels)
-    name = name.strip()
-    errors = problems_of(
-        name=name,
-        systems=systems,
-        workloads=workloads,
-        load_levels=load_levels,
-        repetitions=repetitions,
-        warmup=warmup,
-        duration=duration,
-    )
+    """Raises Invalid naming every field at fault."""
+    systems, name = _once(systems), name.strip()
+    errors = problems_of(name=name, systems=systems, entries=entries, repetitions=repetitions)
     if errors:
         raise Invalid(errors)
-    campaign = Campaign.objects.create(
-        name=name, repetitions=repetitions, warmup=warmup, duration=duration, created_by=created_by
-    )
+    campaign = Campaign.objects.create(name=name, repetitions=repetitions, created_by=created_by)
     campaign.systems.set(systems)
-    campaign.workloads.set(workloads)
-    campaign.load_levels.set(load_levels)
-    order = interleaved(systems=systems, workloads=workloads, repetitions=repetitions)
+    made = [_entry(campaign, planned, place=place) for place, planned in enumerate(entries)]
+    order = interleaved(systems=systems, entries=entries, repetitions=repetitions)
     Job.objects.bulk_create(
-        Job(campaign=campaign, system=system, workload=workload, repetition=repetition, position=position)
-        for position, (repetition, workload, system) in enumerate(order)
+        Job(
+            campaign=campaign,
+            entry=made[place],
+            system=system,
+            workload=made[place].workload,
+            repetition=repetition,
+            position=position,
+        )
+        for position, (repetition, place, system) in enumerate(order)
     )
     return campaign
+
+
+def _entry(campaign: Campaign, planned: Planned, *, place: int) -> Entry:
+    assert planned.workload is not None, "a plan without a workload was let through"  # noqa: S101
+    entry = Entry.objects.create(
+        campaign=campaign,
+        place=place,
+        workload=planned.workload,
+        warmup=planned.warmup,
+        duration=planned.duration,
+        ends_when_refused=planned.ends_when_refused,
+        least_gain=planned.least_gain,
+    )
+    entry.load_levels.set(planned.load_levels)
+    return entry
 
 
 def _once(things: Sequence[T]) -> list[T]:
@@ -125,36 +171,42 @@ def _check_name(name: str) -> Iterator[FieldProblem]:
         yield FieldProblem("name", f"has {len(name)} characters", f"use at most {MAX_NAME}")
 
 
-def _check_choices(
-    systems: Sequence[System], workloads: Sequence[Any], load_levels: Sequence[Any]
-) -> Iterator[FieldProblem]:
+def _check_systems(systems: Sequence[System]) -> Iterator[FieldProblem]:
     if not systems:
         yield FieldProblem("systems", "none is chosen", "choose at least one; two or more can be compared")
     for system in systems:
         if system.archived_at is not None:
             yield FieldProblem("systems", f"{system.slug} is archived", "choose a system that is in use")
-    if not workloads:
-        yield FieldProblem("workloads", "none is chosen", "choose at least one")
-    if not load_levels:
+
+
+def _check_entries(entries: Sequence[Planned], systems: Sequence[System]) -> Iterator[FieldProblem]:
+    if not entries:
+        yield FieldProblem("entries", "none is chosen", "choose at least one")
+    for place, entry in enumerate(entries):
+        for system in entry.systems:
+            if system not in systems:
+                message = f"{system.slug} is not among the campaign's systems"
+                yield FieldProblem(f"entries.{place}.systems", message, "choose it for the campaign as well")
+        for problem in _check_entry(entry):
+            yield replace(problem, field=f"entries.{place}.{problem.field}")
+
+
+def _check_entry(entry: Planned) -> Iterator[FieldProblem]:
+    if entry.workload is None:
+        yield FieldProblem("workload", "none is chosen", "choose at least one")
+    if not entry.load_levels:
         yield FieldProblem("load_levels", "none is given", "give at least one number of threads, for example 4")
+    if not (math.isfinite(entry.warmup) and 0 <= entry.warmup <= MAX_WARMUP):
+        yield FieldProblem("warmup", f"{entry.warmup:g} s is out of range", f"use 0 to {MAX_WARMUP:g} s")
+    if not (math.isfinite(entry.duration) and 0 < entry.duration <= MAX_DURATION):
+        remedy = f"use more than 0, at most {MAX_DURATION:g} s"
+        yield FieldProblem("duration", f"{entry.duration:g} s is out of range", remedy)
+    if entry.least_gain is not None and not 0 < entry.least_gain < 1:
+        yield FieldProblem("least_gain", f"{entry.least_gain:g} is no share", "use more than 0, less than 1")
 
 
-def _check_numbers(repetitions: int, warmup: float, duration: float) -> Iterator[FieldProblem]:
-    if not 1 <= repetitions <= MAX_REPETITIONS:
-        yield FieldProblem(
-            "repetitions", f"{repetitions} is out of range", f"use 1 to {MAX_REPETITIONS}; three give an interval"
-        )
-    if not (math.isfinite(warmup) and 0 <= warmup <= MAX_WARMUP):
-        yield FieldProblem("warmup", f"{warmup:g} s is out of range", f"use 0 to {MAX_WARMUP:g} s")
-    if not (math.isfinite(duration) and 0 < duration <= MAX_DURATION):
-        yield FieldProblem(
-            "duration", f"{duration:g} s is out of range", f"use more than 0, at most {MAX_DURATION:g} s"
-        )
-
-
-def _check_size(systems: int, workloads: int, load_levels: int, repetitions: int) -> list[FieldProblem]:
-    jobs = systems * workloads * repetitions
-    if jobs > MAX_JOBS or jobs * load_levels > MAX_RUNS:
-        message = f"the plan makes {jobs:,} jobs with {jobs * load_levels:,} runs"
+def _check_size(size: Size) -> list[FieldProblem]:
+    if size.jobs > MAX_JOBS or size.runs > MAX_RUNS:
+        message = f"the plan makes {size.jobs:,} jobs with {size.runs:,} runs"
         return [FieldProblem("", message, f"plan at most {MAX_JOBS:,} jobs and {MAX_RUNS:,} runs at once")]
     return []

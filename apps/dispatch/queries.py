@@ -1,18 +1,29 @@
 """What pages and API show of campaigns and agents: frozen values, read in a constant number of queries."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Min, Prefetch, Q
+from django.db.models import Prefetch, Q
 
 from apps.catalog.models import LoadLevel, System
+from apps.dispatch import progress
 from apps.dispatch.agents import AGENT_ALIVE_FOR
-from apps.dispatch.models import ACTIVE, FINAL, Agent, Campaign, Job, JobRun
-from apps.dispatch.planning import size_of
-from apps.dispatch.values import AgentRow, CampaignDetail, CampaignRow, Grid, JobCell, Named, Progress, Round, RunCell
+from apps.dispatch.models import ACTIVE, Agent, Campaign, Entry, Job, JobRun, Skip
+from apps.dispatch.values import (
+    AgentRow,
+    CampaignDetail,
+    CampaignRow,
+    EntryRow,
+    Grid,
+    JobCell,
+    Named,
+    Round,
+    RunCell,
+    SkipCell,
+)
 
 # ---------------------------------------------------------------- campaigns
 
@@ -28,130 +39,73 @@ def list_campaigns(*, now: datetime, limit: int = 50, before: int | None = None)
 def load_campaign(campaign_id: int, *, now: datetime) -> CampaignDetail | None:
     """None: there is no such campaign."""
     jobs = Job.objects.filter(campaign=campaign_id).select_related("system", "workload", "agent").order_by("position")
-    cells = tuple(_cell(job) for job in jobs.prefetch_related(_job_runs()))
+    cells = tuple(_cell(job) for job in jobs.prefetch_related(*_job_details()))
     lonely = _out_of_reach(cells, now=now)
-    idle = sum(cell.state == "queued" and cell.system.id in {system.pk for system in lonely} for cell in cells)
-    found = _rows(list(_campaigns().filter(pk=campaign_id)), now=now, unreachable_jobs=idle)
+    far = {system.pk for system in lonely}
+    idle = Counter(cell.entry_id for cell in cells if cell.state == "queued" and cell.system.id in far)
+    found = _rows(list(_campaigns().filter(pk=campaign_id)), now=now, unreachable=idle)
     if not found:
         return None
     row = replace(found[0], systems=tuple(_first_round(cells)))
-    return CampaignDetail(row=row, jobs=cells, grids=_grids(cells), obstacles=_obstacles(lonely))
+    return CampaignDetail(row=row, jobs=cells, grids=_grids(row, cells), obstacles=_obstacles(lonely))
 
 
 def _campaigns() -> Any:
-    return Campaign.objects.select_related("created_by").prefetch_related("systems", "workloads", "load_levels")
+    return Campaign.objects.select_related("created_by").prefetch_related(
+        "systems", Prefetch("entries", Entry.objects.select_related("workload").prefetch_related("load_levels"))
+    )
 
 
-def _job_runs() -> "Prefetch[str]":
+def _job_details() -> tuple["Prefetch[str]", "Prefetch[str]"]:
     order = ("run__load_level__rate", "run__load_level__threads", "attempt")
-    return Prefetch("job_runs", JobRun.objects.select_related("run__load_level").order_by(*order))
+    return (
+        Prefetch("job_runs", JobRun.objects.select_related("run__load_level").order_by(*order)),
+        Prefetch("skips", Skip.objects.select_related("load_level").order_by("load_level")),
+    )
 
 
-def _rows(campaigns: Sequence[Campaign], *, now: datetime, unreachable_jobs: int = 0) -> list[CampaignRow]:
-    ids = [campaign.pk for campaign in campaigns]
-    counts: dict[int, Counter[str]] = {pk: Counter() for pk in ids}
-    begun: dict[int, datetime] = {}
-    by_state = Job.objects.filter(campaign__in=ids).order_by().values_list("campaign", "state")
-    for pk, state, count, first in by_state.annotate(count=Count("pk"), first=Min("started_at")):
-        counts[pk][state] = count
-        if first is not None:
-            begun[pk] = min(first, begun.get(pk, first))
-    measured = JobRun.objects.filter(job__campaign__in=ids, run__outcome="succeeded").order_by()
-    done = dict(measured.values_list("job__campaign").annotate(count=Count("pk")))
-    return [
-        _row(
-            campaign,
-            counts[campaign.pk],
-            runs_done=done.get(campaign.pk, 0),
-            begun=begun.get(campaign.pk),
-            unreachable_jobs=unreachable_jobs,
-            now=now,
-        )
-        for campaign in campaigns
-    ]
+def _rows(
+    campaigns: Sequence[Campaign], *, now: datetime, unreachable: Mapping[int, int] | None = None
+) -> list[CampaignRow]:
+    """`unreachable`: waiting jobs that no agent reaches, by entry."""
+    counted = progress.count([campaign.pk for campaign in campaigns], unreachable=unreachable or {})
+    return [_row(campaign, counted, now=now) for campaign in campaigns]
 
 
-def _row(
-    campaign: Campaign,
-    counts: Counter[str],
-    *,
-    runs_done: int,
-    begun: datetime | None,
-    unreachable_jobs: int,
-    now: datetime,
-) -> CampaignRow:
-    levels = list(campaign.load_levels.all())
-    systems = sorted(campaign.systems.all(), key=lambda system: system.pk)
-    workloads = list(campaign.workloads.all())
+def _row(campaign: Campaign, counted: progress.Counts, *, now: datetime) -> CampaignRow:
+    entries = list(campaign.entries.all())
     return CampaignRow(
         id=campaign.pk,
         name=campaign.name,
         created_at=campaign.created_at,
         created_by=campaign.created_by.username if campaign.created_by else "",
         cancelled_at=campaign.cancelled_at,
-        systems=tuple(_named(system) for system in systems),
-        workloads=tuple(Named(workload.pk, "", workload.name) for workload in workloads),
+        systems=tuple(_named(system) for system in sorted(campaign.systems.all(), key=lambda system: system.pk)),
+        entries=tuple(_entry(entry) for entry in entries),
+        repetitions=campaign.repetitions,
+        progress=progress.of(campaign, entries, counted, now=now),
+    )
+
+
+def _entry(entry: Entry) -> EntryRow:
+    levels = list(entry.load_levels.all())
+    return EntryRow(
+        id=entry.pk,
+        workload=Named(entry.workload.pk, "", entry.workload.name),
         load_levels=tuple(str(level) for level in levels),
         load=_load(levels),
-        repetitions=campaign.repetitions,
-        warmup=campaign.warmup,
-        duration=campaign.duration,
-        progress=_progress(
-            campaign,
-            counts=counts,
-            levels=len(levels),
-            runs_done=runs_done,
-            begun=begun,
-            unreachable_jobs=unreachable_jobs,
-            now=now,
-        ),
+        climbs=_climbs(entry),
+        warmup=entry.warmup,
+        duration=entry.duration,
     )
 
 
-def _progress(
-    campaign: Campaign,
-    *,
-    counts: Counter[str],
-    levels: int,
-    runs_done: int,
-    begun: datetime | None,
-    unreachable_jobs: int,
-    now: datetime,
-) -> Progress:
-    jobs = counts.total()
-    final = sum(counts[state] for state in FINAL)
-    runs = jobs * levels
-    # A failed or cancelled job may have measured some of its levels; what it has not will not come.
-    coming = jobs - final - counts["cancelling"] - unreachable_jobs
-    left = max(0, coming * levels - max(0, runs_done - counts["succeeded"] * levels))
-    elapsed = (now - begun).total_seconds() if begun else 0.0
-    rate = runs_done / elapsed * 3600 if runs_done and elapsed > 0 and final < jobs else None
-    remaining, by_plan = None, False
-    if coming > 0:
-        by_plan = rate is None
-        planned = size_of(
-            systems=1,
-            workloads=1,
-            load_levels=levels,
-            repetitions=coming,
-            warmup=campaign.warmup,
-            duration=campaign.duration,
-        )
-        remaining = left / rate * 3600 if rate else max(0.0, planned.seconds - elapsed)
-    return Progress(
-        jobs=jobs,
-        jobs_done=final,
-        jobs_active=sum(counts[state] for state in ACTIVE),
-        jobs_failed=counts["failed"],
-        jobs_cancelled=counts["cancelled"],
-        jobs_cancelling=counts["cancelling"],
-        jobs_unreachable=unreachable_jobs,
-        runs=runs,
-        runs_done=runs_done,
-        rate=rate,
-        remaining=remaining,
-        by_plan=by_plan,
-    )
+def _climbs(entry: Entry) -> str:
+    if not entry.ends_when_refused:
+        return ""
+    if entry.least_gain is None:
+        return "until connections are refused"
+    return f"until more threads gain less than {entry.least_gain:.3g} of throughput, or connections are refused"
 
 
 def _load(levels: Sequence[LoadLevel]) -> str:
@@ -169,6 +123,7 @@ def _named(system: System) -> Named:
 def _cell(job: Job) -> JobCell:
     return JobCell(
         id=job.pk,
+        entry_id=job.entry_id,
         system=_named(job.system),
         workload=Named(job.workload.pk, "", job.workload.name),
         repetition=job.repetition,
@@ -193,23 +148,22 @@ def _cell(job: Job) -> JobCell:
             )
             for job_run in job.job_runs.all()
         ),
+        skips=tuple(SkipCell(str(skip.load_level), skip.reason) for skip in job.skips.all()),
     )
 
 
-def _grids(cells: Sequence[JobCell]) -> tuple[Grid, ...]:
-    systems = _first_round(cells)
-    workloads = list(dict.fromkeys(cell.workload for cell in cells))
-    place = {(cell.workload, cell.repetition, cell.system): cell for cell in cells}
-    repetitions = sorted({cell.repetition for cell in cells})
+def _grids(row: CampaignRow, cells: Sequence[JobCell]) -> tuple[Grid, ...]:
+    place = {(cell.entry_id, cell.repetition, cell.system): cell for cell in cells}
+    repetitions = range(1, row.repetitions + 1)
     return tuple(
         Grid(
-            workload=workload,
+            entry=entry,
             rounds=tuple(
-                Round(repetition, tuple(place.get((workload, repetition, system)) for system in systems))
-                for repetition in repetitions
+                Round(number, tuple(place.get((entry.id, number, system)) for system in row.systems))
+                for number in repetitions
             ),
         )
-        for workload in workloads
+        for entry in row.entries
     )
 
 
@@ -257,7 +211,7 @@ def list_agents(*, now: datetime) -> list[AgentRow]:
             "jobs",
             Job.objects.filter(state__in=ACTIVE)
             .select_related("system", "workload", "agent", "campaign")
-            .prefetch_related(_job_runs()),
+            .prefetch_related(*_job_details()),
             to_attr="current",
         )
     )

@@ -3,7 +3,7 @@
 from apps.dispatch.agents import agent_of_secret, hello, register_agent, revoke_agent, rotate_agent
 from apps.dispatch.cancelling import Cancellation, cancel_campaign, cancel_job
 from apps.dispatch.leases import LeaseLost, NoSuchJob, claim, end_job, expire_leases, match_jobs, renew
-from apps.dispatch.planning import Size, create_campaign, problems_of, size_of
+from apps.dispatch.planning import Planned, Size, alike, create_campaign, plainly, problems_of, size_of
 from apps.dispatch.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
 
 __all__ = [
@@ -11,8 +11,10 @@ __all__ = [
     "LeaseLost",
     "NoSuchJob",
     "NoSuchRun",
+    "Planned",
     "Size",
     "agent_of_secret",
+    "alike",
     "cancel_campaign",
     "cancel_job",
     "claim",
@@ -24,6 +26,7 @@ __all__ = [
     "hello",
     "match_jobs",
     "open_run",
+    "plainly",
     "problems_of",
     "register_agent",
     "renew",

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q
 from django.db.models.functions import Coalesce, Greatest
 
-from apps.dispatch.leases import NoSuchJob, held_job, run_uid, uid_of
+from apps.dispatch.leases import NoSuchJob, held_job, planned_runs, run_uid, uid_of
 from apps.dispatch.models import FINAL, Agent, Job, JobRun
 from apps.runs import binary, ingest
 from apps.runs.models import Run
@@ -46,14 +46,10 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
     A dead attempt's run is taken too: what was seen is not lost, only never counted.
     Raises NoSuchJob when it was not planned for this agent, or what ingest raises.
     """
-    job = Job.objects.select_related("campaign", "system", "workload").filter(pk=message.job).first()
+    job = Job.objects.select_related("campaign", "entry", "system", "workload").filter(pk=message.job).first()
     if job is None:
         raise NoSuchJob(f"there is no job {message.job}: it was deleted, or it is another server's")
-    planned = {
-        run_uid(job=job, attempt=message.attempt, agent_id=agent.pk, load_level=level): level
-        for level in job.campaign.load_levels.all()
-    }
-    load_level = planned.get(uid)
+    load_level = planned_runs(job, attempt=message.attempt, agent_id=agent.pk).get(uid)
     if load_level is None or message.attempt > job.attempt:
         raise NoSuchRun(f"run {uid} was not planned for agent {agent.name} in attempt {message.attempt} of {job}")
     with transaction.atomic():

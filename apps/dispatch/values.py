@@ -11,6 +11,8 @@ from apps.runs.models import Run
 class Progress:
     """How far a campaign is. `rate` in runs/h since its first job began; `remaining` in s.
 
+    `runs` leaves out those that were skipped (`runs_skipped`), because their ladders ended before them.
+
     `remaining` is measured from the rate as soon as a run is done, before that taken from the plan (`by_plan`); it
     leaves out the jobs that only clean up (`jobs_cancelling`) or that no agent reaches (`jobs_unreachable`, counted for
     one campaign, not in lists). None when nothing is left.
@@ -25,6 +27,7 @@ class Progress:
     jobs_unreachable: int
     runs: int
     runs_done: int
+    runs_skipped: int
     rate: float | None
     remaining: float | None
     by_plan: bool
@@ -51,6 +54,19 @@ class Named:
 
 
 @dataclass(frozen=True)
+class EntryRow:
+    """`load`: all load levels in few words; `climbs`: up to where the ladder goes, in words, or empty: to its end."""
+
+    id: int
+    workload: Named
+    load_levels: tuple[str, ...]
+    load: str
+    climbs: str
+    warmup: float  # s
+    duration: float  # s
+
+
+@dataclass(frozen=True)
 class CampaignRow:
     id: int
     name: str
@@ -58,13 +74,38 @@ class CampaignRow:
     created_by: str
     cancelled_at: datetime | None
     systems: tuple[Named, ...]
-    workloads: tuple[Named, ...]  # slug: empty
-    load_levels: tuple[str, ...]
-    load: str  # all of them in few words
+    entries: tuple[EntryRow, ...]
     repetitions: int
-    warmup: float  # s
-    duration: float  # s
     progress: Progress
+
+    @property
+    def workloads(self) -> tuple[Named, ...]:
+        """Each once; slug: empty."""
+        return tuple(dict.fromkeys(entry.workload for entry in self.entries))
+
+    @property
+    def load_levels(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(level for entry in self.entries for level in entry.load_levels))
+
+    @property
+    def load(self) -> str:
+        """In few words; how many there are where the entries differ."""
+        said = {entry.load for entry in self.entries}
+        return said.pop() if len(said) == 1 else f"{len(self.load_levels)} load levels, by workload"
+
+    @property
+    def warmup(self) -> float | None:
+        """s; None: the entries differ."""
+        return self._shared({entry.warmup for entry in self.entries})
+
+    @property
+    def duration(self) -> float | None:
+        """s; None: the entries differ."""
+        return self._shared({entry.duration for entry in self.entries})
+
+    @staticmethod
+    def _shared(values: set[float]) -> float | None:
+        return values.pop() if len(values) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -84,8 +125,17 @@ class RunCell:
 
 
 @dataclass(frozen=True)
+class SkipCell:
+    """A load level that was not measured, or of which no success is to be expected, and why."""
+
+    load_level: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class JobCell:
     id: int
+    entry_id: int
     system: Named
     workload: Named
     repetition: int
@@ -99,6 +149,18 @@ class JobCell:
     started_at: datetime | None
     finished_at: datetime | None
     runs: tuple[RunCell, ...]
+    skips: tuple[SkipCell, ...]
+
+    @property
+    def refused(self) -> RunCell | None:
+        """The run that the system refused connections to: a result, and the end of the ladder."""
+        skipped = {skip.load_level for skip in self.skips}
+        return next((run for run in self.runs if run.outcome == "failed" and run.load_level in skipped), None)
+
+    @property
+    def not_run(self) -> tuple[SkipCell, ...]:
+        refused = self.refused
+        return tuple(skip for skip in self.skips if refused is None or skip.load_level != refused.load_level)
 
     @property
     def may_be_cancelled(self) -> bool:
@@ -111,7 +173,7 @@ class JobCell:
 
 @dataclass(frozen=True)
 class Round:
-    """One repetition of one workload: a job for each system, in the campaign's order of systems."""
+    """One repetition of one entry: a job for each system in the campaign's order; None: the system takes no part."""
 
     repetition: int
     cells: tuple[JobCell | None, ...]
@@ -119,7 +181,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Grid:
-    workload: Named
+    entry: EntryRow
     rounds: tuple[Round, ...]
 
 

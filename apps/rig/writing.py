@@ -86,12 +86,14 @@ def write_campaign(planned: Planned, made: Sequence[MadeRun], *, shape: Shape, c
 
 def _jobs(planned: Planned, made: Sequence[MadeRun], shape: Shape, catalog: Catalog) -> list[int]:
     """The campaign with its jobs, all of them done; the ids of the jobs."""
-    campaign = Campaign.objects.create(
-        name=planned.name, repetitions=planned.repetitions, warmup=shape.warmup, duration=shape.duration
-    )
+    campaign = Campaign.objects.create(name=planned.name, repetitions=planned.repetitions)
     campaign.systems.set([catalog.systems[spec.slug] for spec in planned.systems])
-    campaign.workloads.set([catalog.workloads[spec.test] for spec in planned.workloads])
-    campaign.load_levels.set([catalog.levels[threads] for threads in planned.threads])
+    entries = {}
+    for place, spec in enumerate(planned.workloads):
+        entries[spec.test] = campaign.entries.create(
+            place=place, workload=catalog.workloads[spec.test], warmup=shape.warmup, duration=shape.duration
+        )
+        entries[spec.test].load_levels.set([catalog.levels[threads] for threads in planned.threads])
     Campaign.objects.filter(pk=campaign.pk).update(created_at=planned.starts_at)
     length = timedelta(seconds=shape.seconds)
     starts: dict[int, Any] = {}
@@ -102,6 +104,7 @@ def _jobs(planned: Planned, made: Sequence[MadeRun], shape: Shape, catalog: Cata
     rows = [
         Job(
             campaign=campaign,
+            entry=entries[workload.test],
             system=catalog.systems[system.slug],
             workload=catalog.workloads[workload.test],
             repetition=repetition,

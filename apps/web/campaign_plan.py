@@ -1,7 +1,7 @@
 """The form that plans a campaign: what was typed is kept, what is wrong is said beside its field."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,16 +100,23 @@ class Plan(forms.Form):
         data = self.cleaned_data
         if any(data.get(name) is None for name in ("repetitions", "warmup", "duration", "threads")):
             return None
-        systems, workloads = len(data.get("systems", ())), len(data.get("workloads", ())) + bool(data.get("test"))
-        if not (systems and workloads and data["threads"]) or data["repetitions"] < 1:
+        workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test") else [])]
+        if not (data.get("systems") and workloads and data["threads"]) or data["repetitions"] < 1:
             return None
         return dispatch.size_of(
-            systems=systems,
-            workloads=workloads,
-            load_levels=len(data["threads"]),
+            systems=len(data["systems"]),
+            entries=self._entries(workloads, data["threads"]),
             repetitions=data["repetitions"],
-            warmup=data["warmup"],
-            duration=data["duration"],
+        )
+
+    def _entries(self, workloads: Sequence[Workload], load_levels: Sequence[Any]) -> list[dispatch.Planned]:
+        """Fields that could not be read count as right."""
+        data = self.cleaned_data
+        return dispatch.alike(
+            workloads=workloads,
+            load_levels=load_levels,
+            warmup=data.get("warmup", 0.0),
+            duration=data.get("duration", 1.0),
         )
 
     def plan(self, *, user: User) -> Campaign | None:
@@ -121,15 +128,12 @@ class Plan(forms.Form):
         try:
             # A plan that is refused leaves no new workload or load level behind.
             with transaction.atomic():
-                workloads = [*data["workloads"], *self._new_workload()]
+                levels = [catalog.load_level_for(threads=threads) for threads in data["threads"]]
                 return dispatch.create_campaign(
                     name=data["name"],
                     systems=list(data["systems"]),
-                    workloads=workloads,
-                    load_levels=[catalog.load_level_for(threads=threads) for threads in data["threads"]],
+                    entries=self._entries([*data["workloads"], *self._new_workload()], levels),
                     repetitions=data["repetitions"],
-                    warmup=data["warmup"],
-                    duration=data["duration"],
                     created_by=user,
                 )
         except catalog.InvalidParameters as error:
@@ -156,18 +160,16 @@ class Plan(forms.Form):
                     transaction.set_rollback(True)
             except catalog.InvalidParameters as error:
                 self._add_refused_workload(error)
-        new = data.get("test", "unreadable")
+        workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test", "unreadable") else [])]
         # What stands in for a field with an error says nothing: such a field keeps its own.
         known = dispatch.problems_of(
             name=data.get("name", ""),
             systems=list(data.get("systems", ())),
-            workloads=[*data.get("workloads", ()), *([new] if new else [])],
-            load_levels=data.get("threads", ()),
+            entries=self._entries(workloads, data.get("threads", ())),
             repetitions=data.get("repetitions", 1),
-            warmup=data.get("warmup", 0.0),
-            duration=data.get("duration", 1.0),
         )
         wrong = set(self.errors)
+        known = dispatch.plainly(known)
         self._add([problem for problem in known if FIELDS.get(problem.field, problem.field) not in wrong])
 
     def _add_refused_workload(self, error: catalog.InvalidParameters) -> None:
@@ -176,7 +178,7 @@ class Plan(forms.Form):
             self.add_error(field, error.message)
 
     def _add(self, problems: Iterable[FieldProblem]) -> None:
-        for problem in problems:
+        for problem in dispatch.plainly(problems):
             text = f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
             self.add_error(FIELDS.get(problem.field, problem.field), text)
 

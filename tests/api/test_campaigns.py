@@ -12,7 +12,8 @@ from rest_framework.test import APIClient
 from apps.dispatch import planning, queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Agent, Campaign, Job
-from tests.builders import a_load_level, a_system, a_workload
+from tests.builders import a_campaign as planned
+from tests.builders import a_system, a_workload
 from workers import tasks
 
 ADDRESS = "/api/v1/campaigns/"
@@ -44,17 +45,8 @@ def a_plan(**changes: Any) -> dict[str, Any]:
     return plan | changes
 
 
-def a_campaign(repetitions: int = 1) -> Campaign:
-    return dispatch.create_campaign(
-        name="a campaign",
-        systems=[a_system(), a_system()],
-        workloads=[a_workload()],
-        load_levels=[a_load_level(1), a_load_level(4)],
-        repetitions=repetitions,
-        warmup=0,
-        duration=2,
-        created_by=None,
-    )
+def a_campaign() -> Campaign:
+    return planned(a_system(), a_system())
 
 
 def test_a_plan_becomes_interleaved_jobs_and_is_matched_at_once(engineer: APIClient, enqueued: list[str]) -> None:

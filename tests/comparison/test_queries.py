@@ -194,11 +194,13 @@ def test_other_workloads_systems_and_levels_are_no_history(workload: Workload, a
 
 def test_a_campaign_restricts_what_counts(workload: Workload, a: System, b: System) -> None:
     measure(a, (500.0,)), measure(b, (500.0,))
-    campaign = Campaign.objects.create(name="Flush", repetitions=3, duration=60)
+    campaign = Campaign.objects.create(name="Flush", repetitions=3)
+    entry = campaign.entries.create(place=0, workload=workload, duration=60)
     for system, values in ((a, A), (b, B)):
         for number, run in enumerate(measure(system, values, at=2)):
             job = Job.objects.create(
                 campaign=campaign,
+                entry=entry,
                 system=system,
                 workload=workload,
                 repetition=number + 1,

@@ -40,9 +40,16 @@ def measured(run: Run, **values: float) -> Run:
 
 
 def in_campaign(run: Run) -> Campaign:
-    campaign = Campaign.objects.create(name="nightly", repetitions=1, duration=10)
+    campaign = Campaign.objects.create(name="nightly", repetitions=1)
+    entry = campaign.entries.create(place=0, workload=run.workload, duration=10)
     job = Job.objects.create(
-        campaign=campaign, system=run.system, workload=run.workload, repetition=1, position=1, attempt=1
+        campaign=campaign,
+        entry=entry,
+        system=run.system,
+        workload=run.workload,
+        repetition=1,
+        position=1,
+        attempt=1,
     )
     JobRun.objects.create(run=run, job=job, attempt=1)
     return campaign

@@ -86,10 +86,11 @@ def test_plan_becomes_a_campaign_and_is_matched(engineer: Client, enqueued: list
     answer = engineer.post("/campaigns/new/", a_form())
     campaign = Campaign.objects.get()
     assert answer.headers["Location"] == f"/campaigns/{campaign.pk}/"
-    assert (campaign.name, campaign.repetitions, campaign.warmup, campaign.duration) == ("flush 1 or 2", 3, 1.0, 5.0)
+    entry = campaign.entries.get()
+    assert (campaign.name, campaign.repetitions, entry.warmup, entry.duration) == ("flush 1 or 2", 3, 1.0, 5.0)
     assert campaign.created_by is not None
     assert campaign.created_by.username == "ann"
-    assert [level.threads for level in campaign.load_levels.all()] == [1, 4, 8]
+    assert [level.threads for level in entry.load_levels.all()] == [1, 4, 8]
     assert [job.system.slug for job in campaign.jobs.order_by("position")] == ["a", "b", "b", "a", "a", "b"]
     assert enqueued == ["workers.tasks.match_jobs"]
 
@@ -97,7 +98,7 @@ def test_plan_becomes_a_campaign_and_is_matched(engineer: Client, enqueued: list
 def test_new_workload_is_made_with_the_plan(engineer: Client) -> None:
     a_system("a"), a_system("b")
     engineer.post("/campaigns/new/", a_form(workloads=[], test="oltp_insert", tables="2", table_size="500"))
-    workload = Campaign.objects.get().workloads.get()
+    workload = Campaign.objects.get().entries.get().workload
     assert workload.parameters == {"test": "oltp_insert", "tables": 2, "table_size": 500}
 
 
