@@ -48,6 +48,8 @@ client.transactions | transactions in all | transactions | gauge | higher | - | 
     Transactions over the measured phase.
 client.rows | rows inserted | rows/s | gauge | higher | - | -
     Rows that the load generator inserted, each row of a batch counted.
+client.rows_deleted | rows deleted | rows/s | gauge | neutral | - | -
+    Rows that the load generator deleted.
 client.rows_inserted | rows inserted in all | rows | gauge | neutral | - | -
     Rows since the load began, warm-up included.
 client.unmatched | writes without effect | queries/s | gauge | lower | - | errors
@@ -58,6 +60,20 @@ client.connections.opened | connections opened | connections | gauge | neutral |
     Connections that the server took at the start of the run.
 client.connections.refused | connections refused | connections | gauge | lower | - | errors
     Connections that the server refused; their threads took no part.
+client.new_orders.per_minute | new orders per minute | orders/min | gauge | higher | - | -
+    New-Order transactions completed: TpmC of tpcc-mysql, NOPM of HammerDB.
+client.goodput | throughput without failures | transactions/s | gauge | higher | - | -
+    Transactions that succeeded, where throughput counts aborted ones too (BenchBase).
+client.execution_time.avg | execution time, mean | s | gauge | lower | - | -
+    Time to run all statements from many clients at once, over the repetitions that the tool made itself.
+client.execution_time.min | execution time, shortest | s | gauge | lower | - | -
+    The fastest of these repetitions.
+client.execution_time.max | execution time, longest | s | gauge | lower | - | -
+    The slowest of these repetitions.
+client.statements | statements in all | statements | gauge | neutral | - | -
+    Statements that were to be run, of all clients.
+server.transactions.per_minute | server transactions per minute | transactions/min | gauge | higher | - | -
+    Commits and rollbacks as the database server counts them: TPM of HammerDB.
 client.execution_latency | time to serve | ms | distribution | lower | - | -
     From sending a request to the server's taking it in charge, by two clocks; all requests in a histogram.
 client.execution_latency.p50 | time to serve, median | ms | distribution | lower | - | -

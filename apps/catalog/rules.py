@@ -270,6 +270,8 @@ HOST_MEANINGS = (
     ("host.memory.MemAvailable", "memory available", "neutral", "utilization"),
 )
 STATUS = "mysql.status."
+# Of one type of transaction, as new_order.
+TYPE_LATENCY = re.compile(r"client\.([a-z][a-z_]*)\.latency\.[a-z0-9_]+")
 
 
 def describe(key: str) -> MetricSpec:
@@ -281,6 +283,9 @@ def describe(key: str) -> MetricSpec:
     name = _words(key.rpartition(".")[2])
     if key.startswith("client.latency."):
         return MetricSpec(key=key, name=f"latency, {name}", unit="ms", kind="distribution", direction="lower")
+    if of_type := TYPE_LATENCY.fullmatch(key):
+        label = f"{_words(of_type[1])} latency, {name}"
+        return MetricSpec(key=key, name=label, unit="ms", kind="distribution", direction="lower")
     return MetricSpec(key=key, name=name, unit="", kind="gauge", direction="neutral")
 
 

@@ -108,7 +108,7 @@ def _told(reading: _Reading) -> Told:
     rates = (
         {"client.rows": b"last_ips", "client.reads": b"last_qps"}
         if reading.old
-        else {"client.rows": b"i_ips", "client.rows.deleted": b"i_dps", "client.reads": b"i_qps"}
+        else {"client.rows": b"i_ips", "client.rows_deleted": b"i_dps", "client.reads": b"i_qps"}
     )
     places = {key: reading.columns.index(name) for key, name in rates.items()}
     time = reading.columns.index(b"#total_seconds" if reading.old else b"t_sec")
@@ -132,7 +132,7 @@ def _values(reading: _Reading) -> list[Value]:
     line, found = reading.totals
     values = [
         number_of(line, found, "rate", "client.rows"),
-        number_of(line, found, "rows", "client.rows.total"),
+        number_of(line, found, "rows", "client.rows_inserted"),
         number_of(line, found, "seconds", "client.elapsed"),
         _cell(reading, b"t_qps", "client.reads"),
     ]
@@ -147,7 +147,7 @@ def _old_values(reading: _Reading) -> list[Value]:
     """The last row's cumulative figures: this form prints no totals."""
     return [
         _cell(reading, b"cum_ips", "client.rows"),
-        _cell(reading, b"#rows", "client.rows.total"),
+        _cell(reading, b"#rows", "client.rows_inserted"),
         _cell(reading, b"#total_seconds", "client.elapsed"),
         _cell(reading, b"cum_qps", "client.reads"),
     ]

@@ -1,4 +1,4 @@
-"""Exact parser of what sysbench 1.0.20 prints. Pure: bytes in, frozen values with their byte ranges out.
+"""Exact parser of what sysbench 1.0.20 and 1.1 print. Pure: bytes in, frozen values with their byte ranges out.
 
 Every line is consumed by a rule or kept in `unparsed`; nothing is raised, whatever the bytes are. After a checkpoint
 sysbench's final totals and histogram cover only what came after it.
@@ -147,6 +147,9 @@ FIGURES: tuple[tuple[re.Pattern[bytes], tuple[str, ...]], ...] = tuple(
         (rb" {4}events \(avg/stddev\): +%s/%s" % (N4, N), ("thread_events_avg", "thread_events_stddev")),
         (rb" {4}execution time \(avg/stddev\): +%s/%s" % (N4, N), ("thread_time_avg", "thread_time_stddev")),
         (rb" {4}events per second: +" + N, ("events_per_second",)),
+        # Version 1.1, where it was "total time".
+        (rb" {4}time elapsed: +%ss" % N4, ("total_time",)),
+        (rb" {4}events/s \(eps\): +" + N4, ("",)),
         (rb"Total operations: %s \( *%s per second\)" % (I, N), ("operations", "operations_per_second")),
         (rb"%s MiB transferred \(%s MiB/sec\)" % (N, N), ("memory_mib", "memory_mib_per_second")),
         (rb" {4}reads/s: +" + N, ("file_reads_per_second",)),

@@ -34,7 +34,8 @@ ERROR = re.compile(rb"^(?P<code>\d{4}), (?P<state>[0-9A-Z]{5}), (?P<text>.+)$")
 NOTICE = re.compile(
     rb"^(?:\s*|\*+|option \w with value '.*'|<Parameters>|<Constraint Check> .*|<TpmC>|<Raw Results2\(sum ver\.\)>"
     rb"| *\[(?:server|port|DBname|user|pass|warehouse|rampup|measure|socket|ratio)\]: ?.*"
-    rb"|MEASURING START\.|STOPPING THREADS\.*|\.+| *\[transaction percentage\]| *\[response time \(at least 90% passed\)\]"
+    rb"|MEASURING START\.|STOPPING THREADS\.*|\.+| *\[transaction percentage\]"
+    rb"| *\[response time \(at least 90% passed\)\]"
     rb"|Using schema: .*"
     rb"| *(?:New-Order|Payment|Order-Status|Delivery|Stock-Level): (?:-?\d+\.\d\d|-?nan)% .*)$"
 )
