@@ -14,8 +14,9 @@ from apps.api.problems import conflict, invalid
 from apps.catalog import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.canonical import canonical_json
-from apps.runs import headlines, ingest
+from apps.runs import ingest
 from apps.runs.models import Run
+from apps.runs.outputs import sysbench as reading
 from apps.runs.parsers import sysbench
 from workers import tasks
 
@@ -86,11 +87,11 @@ def _outcome(description: dict[str, Any], parsed: sysbench.Parsed) -> tuple[str,
     fatal = parsed.fatal()
     why = f"sysbench says: {fatal}" if fatal else "the final report of an OLTP test is missing or cut off"
     if description["outcome"] == "failed":
-        reason = description["reason"] or ("" if headlines.has_totals(parsed) else why)
+        reason = description["reason"] or ("" if reading.has_totals(parsed) else why)
         if not reason:
             raise invalid("reason", "a failed run needs one; the output is that of a complete run")
         return "failed", reason
-    if not headlines.has_totals(parsed):
+    if not reading.has_totals(parsed):
         raise invalid(
             "output", f"holds no result: {why}", "send all that sysbench printed, or say outcome failed with a reason"
         )

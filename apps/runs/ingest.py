@@ -15,8 +15,9 @@ from django.utils import timezone
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.runs import binary, headlines, pending, storage
+from apps.runs import binary, pending, storage
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
+from apps.runs.outputs import sysbench as reading
 from apps.runs.parsers import sysbench
 from apps.runs.sampled import CLIENT, NAME_LIMIT, ROLE_LIMIT
 from apps.runs.sealing import RAW_BATCHES, output_name, seal
@@ -234,7 +235,7 @@ def submit(
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
     parsed = sysbench.parse(output)
     _check_output(parsed, workload=workload, load_level=load_level, warmup=warmup)
-    covered = headlines.measured_phase(parsed, offset=0.0)
+    covered = reading.measured_phase(parsed)
     start, end = covered or (0.0, 0.0)
     sha256 = storage.keep(output)
     with transaction.atomic():

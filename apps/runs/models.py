@@ -340,7 +340,8 @@ class Measurement(models.Model):
 
 
 class Event(models.Model):
-    """A moment (`ends_at` null) or a span on the run's clock, s."""
+    """A moment (`ends_at` null) or a span on the run's clock, s. `from_output`: the load tool printed it, so that it is
+    read anew when the run is sealed again."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=40)
@@ -349,6 +350,7 @@ class Event(models.Model):
     ends_at = models.FloatField("end, s on the run's clock", null=True, blank=True)
     node = models.CharField(max_length=80, blank=True)
     detail = models.JSONField(default=dict, blank=True)
+    from_output = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["run", "starts_at"]

@@ -10,27 +10,14 @@ from numpy.typing import NDArray
 
 from apps.runs import codec
 from apps.runs.codec import Column, Number
-from apps.runs.parsers.sysbench import Interval
 from apps.runs.text import has_nul
 from workers import wire
 from workers.wire import BadBatch
 
 CLIENT = "client"
-INTERVAL_LINE = re.compile(r"\[ (\d+)s \] ")
+# As sysbench prints it, and in the report format.
+INTERVAL_LINE = re.compile(r'\[ (\d+)s \] |\{"kind": ?"interval", ?"t": ?(\d+(?:\.\d+)?),')
 NAME_LIMIT, ROLE_LIMIT, KIND_LIMIT, LABEL_LIMIT = 80, 16, 40, 200
-
-# Interval value -> metric, as the load generator's series are called; latency's key follows the percentile printed.
-CLIENT_METRICS = {
-    "throughput": "client.throughput",
-    "queries": "client.queries",
-    "reads": "client.reads",
-    "writes": "client.writes",
-    "others": "client.others",
-    "errors": "client.errors",
-    "reconnects": "client.reconnects",
-    "queue_length": "client.queue_length",
-    "concurrency": "client.concurrency",
-}
 
 
 @dataclass(frozen=True)
@@ -98,25 +85,14 @@ def exact_in_json(value: Number) -> Number:
     return int(value) if isinstance(value, float) and abs(value) >= 2**53 else value
 
 
-def client_of(intervals: Sequence[Interval], *, offset: float) -> SampledNode | None:
-    """The load generator's own series; `offset`: its second 0 on the run's clock. None: it printed none of an OLTP run.
-
-    A second printed twice counts once, as it was printed last.
-    """
-    rows: dict[int, dict[str, Number]] = {}
-    for interval in intervals:
-        if "throughput" not in interval.values:
-            continue
-        row: dict[str, Number] = {CLIENT_METRICS[k]: v for k, v in interval.values.items() if k in CLIENT_METRICS}
-        row["client.threads"] = interval.threads
-        if interval.percentile:
-            row[f"client.latency.p{interval.percentile}"] = interval.values["latency"]
-        rows[interval.second] = row
-    if not rows:
+def client_of(intervals: Mapping[float, Mapping[str, Number]], *, offset: float) -> SampledNode | None:
+    """The load generator's own series, as its output has them; `offset`: its second 0 on the run's clock. None: it
+    printed none."""
+    if not intervals:
         return None
-    seconds = sorted(rows)
-    keys = dict.fromkeys(key for second in seconds for key in rows[second])
-    columns = {key: tuple(rows[second].get(key) for second in seconds) for key in keys}
+    seconds = sorted(intervals)
+    keys = dict.fromkeys(key for second in seconds for key in intervals[second])
+    columns = {key: tuple(intervals[second].get(key) for second in seconds) for key in keys}
     clock = np.array(seconds, dtype=np.float64) + offset
     return split(CLIENT, CLIENT, clock, columns)
 
@@ -146,9 +122,15 @@ def _joined(ours: SampledNode, theirs: SampledNode) -> SampledNode:
     return SampledNode(name=ours.name, role=ours.role or theirs.role, clock=clock, changing=changing)
 
 
+def second_of(line: str) -> float | None:
+    """On the tool's clock, of a line that tells of an interval; None: it tells of none."""
+    found = INTERVAL_LINE.match(line)
+    return float(found[1] or found[2]) if found else None
+
+
 def offset_of(output: Sequence[tuple[float, str]]) -> float | None:
     """The load tool's second 0 on the run's clock, s: the median over its lines, since some arrive late. None: none."""
-    found = [t - int(line[1]) for t, text in output if (line := INTERVAL_LINE.match(text))]
+    found = [t - second for t, text in output if (second := second_of(text)) is not None]
     return statistics.median(found) if found else None
 
 

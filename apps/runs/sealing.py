@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters, metrics_for, name_metrics
-from apps.runs import batches, binary, blocks, derivation, headlines, storage, summary
+from apps.runs import batches, binary, blocks, derivation, outputs, storage, summary
 from apps.runs.blocks import StoredDifferently
 from apps.runs.codec import Column, NotANumber
 from apps.runs.gathering import NodeGatherer
@@ -32,7 +32,7 @@ from apps.runs.models import (
     Run,
     Series,
 )
-from apps.runs.parsers import sysbench
+from apps.runs.outputs import Output
 from apps.runs.pending import count_attempt, pending
 from apps.runs.sampled import (
     CLIENT,
@@ -64,7 +64,7 @@ VALUES_AT_ONCE = 4 * 1024 * 1024
 class _Gathered:
     """All that is known of a run, read. `problem`: why its samples cannot be read."""
 
-    parsed: sysbench.Parsed
+    said: Output
     output: Artifact | None
     nodes: list[SampledNode]
     events: list[wire.EventMessage]
@@ -132,7 +132,8 @@ def reseal(*, run_id: int) -> bool:
         setattr(run, field_name, run.told.get(field_name, getattr(run, field_name)))
     for kind in (Series, Block, Measurement, Distribution):
         kind.objects.filter(run=run).delete()
-    Event.objects.filter(run=run, node=CLIENT, kind__in=headlines.EVENT_KINDS_TOLD, detail__has_key="level").delete()
+    # Those that came from the tool's output.
+    Event.objects.filter(run=run, from_output=True).delete()
     if not gathered.problem:
         Artifact.objects.filter(run=run, name=RAW_BATCHES).delete()
     ArchivedRun.objects.filter(run=run).delete()
@@ -142,35 +143,33 @@ def reseal(*, run_id: int) -> bool:
 
 def output_name(run: Run) -> str:
     """The artifact that holds what the load tool printed."""
-    return f"{run.workload.tool}.txt"
+    return outputs.artifact_name(run.workload.tool)
 
 
-def _gather(run: Run, source: Callable[[Run, sysbench.Parsed], _Sampled]) -> _Gathered:
+def _gather(run: Run, source: Callable[[Run, Output], _Sampled]) -> _Gathered:
     output = Artifact.objects.filter(run=run, name=output_name(run)).first()
-    parsed = sysbench.parse(storage.read_artifact(output)) if output else sysbench.Parsed()
-    wanted = [headline.metric for headline in headlines.headlines(parsed)]
-    wanted += [read.metric for read in headlines.distributions(parsed, offset=0.0)]
+    said = outputs.read(run.workload.tool, storage.read_artifact(output) if output else b"")
     problem = ""
     try:
-        sampled = source(run, parsed)
+        sampled = source(run, said)
         name_metrics(_keys(sampled.nodes))
     except (wire.BadBatch, NotANumber, InvalidParameters) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
         sampled = _Sampled()
     offset = sampled.offset or 0.0
-    client = client_of(parsed.intervals, offset=offset)
+    client = client_of(said.intervals, offset=offset)
     nodes = joined([*([client] if client else []), *sampled.nodes])
     name_metrics(_keys([client] if client else []))
     changing = [(*node.changing, *derivation.keys(node)) for node in nodes]
-    metrics = metrics_for([*wanted, *chain.from_iterable(changing)])
-    return _Gathered(parsed, output, nodes, sampled.events, metrics, offset, problem)
+    metrics = metrics_for([*said.metrics(), *chain.from_iterable(changing)])
+    return _Gathered(said, output, nodes, sampled.events, metrics, offset, problem)
 
 
 def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
     return chain.from_iterable((*node.changing, *node.constants) for node in nodes)
 
 
-def _from_batches(run: Run, _: sysbench.Parsed) -> _Sampled:
+def _from_batches(run: Run, _: Output) -> _Sampled:
     return _decoded(_payloads(run))
 
 
@@ -181,7 +180,7 @@ def _payloads(run: Run) -> Iterator[bytes]:
         last = found[-1][0]
 
 
-def _from_blocks(run: Run, parsed: sysbench.Parsed) -> _Sampled:
+def _from_blocks(run: Run, said: Output) -> _Sampled:
     """Of a sealed run: its samples without what was read from the tool's output."""
     raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
     if raw is not None:
@@ -190,8 +189,8 @@ def _from_blocks(run: Run, parsed: sysbench.Parsed) -> _Sampled:
     blocks.require_whole(nodes)
     client = next((node for node in nodes if node.name == CLIENT), None)
     offset = run.told.get("offset")
-    if offset is None and client is not None and len(client.clock) and parsed.intervals:
-        offset = float(client.clock[0]) - parsed.intervals[0].second
+    if offset is None and client is not None and len(client.clock) and said.intervals:
+        offset = float(client.clock[0]) - min(said.intervals)
     sampled = [_without_output(node) if node is client else node for node in nodes]
     # A node of which nothing is left was the tool's output alone.
     return _Sampled(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
@@ -240,8 +239,8 @@ def _gather_nodes(gatherers: dict[str, NodeGatherer], nodes: Iterable[SampledNod
 def _write(run: Run, gathered: _Gathered) -> None:
     run.outcome, run.reason = _verdict(run, gathered)
     phase = _phase(run, gathered)
-    run.unparsed_lines = headlines.unparsed_lines(gathered.parsed)
-    run.tool_version = run.tool_version or gathered.parsed.version
+    run.unparsed_lines = list(gathered.said.unparsed)
+    run.tool_version = run.tool_version or gathered.said.tool_version[:120]
     run.state, run.sealed_at, run.derivation = Run.State.SEALED, timezone.now(), DERIVATION
     run.save()
     blocks.write(run=run, nodes=gathered.nodes, metrics=gathered.metrics, phase=phase)
@@ -260,10 +259,11 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
         problems.append(gathered.problem)
     if succeeded and gathered.output is None:
         problems.append(f"no output of {run.workload.tool} arrived (artifact {output_name(run)})")
-    elif succeeded and not headlines.has_totals(gathered.parsed):
-        fatal = gathered.parsed.fatal()
-        said = f": {printable(fatal)}" if fatal else ""
-        problems.append(f"{run.workload.tool} printed no totals{said}")
+    elif succeeded and not gathered.said.complete:
+        words = f": {printable(gathered.said.fatal)}" if gathered.said.fatal else ""
+        problems.append(f"{run.workload.tool} printed no totals{words}")
+    elif succeeded:
+        problems += [f"a check did not hold: {printable(label)}" for label in gathered.said.failures]
     outcome = Run.Outcome.FAILED.value if succeeded and problems else run.outcome
     return outcome, "; ".join(problems)
 
@@ -271,18 +271,16 @@ def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
 def _phase(run: Run, gathered: _Gathered) -> Phase:
     """The agent's word, else what the output's totals cover; without either, all of the run."""
     if run.measured_from is None or run.measured_to is None:
-        found = headlines.measured_phase(gathered.parsed, offset=gathered.offset)
-        if found is None:
+        if gathered.said.measured is None:
             return summary.WHOLE_RUN
-        run.measured_from, run.measured_to = found
+        run.measured_from, run.measured_to = (t + gathered.offset for t in gathered.said.measured)
     return Phase(run.measured_from, run.measured_to)
 
 
 def _write_events(run: Run, gathered: _Gathered) -> None:
-    said = [*gathered.events, *headlines.error_events(gathered.parsed, offset=gathered.offset)]
-    events = {(event.kind, event.starts_at, event.label): event for event in reversed(said)}
-    rows = [
-        Event(
+    printed = [outputs.moved(event, gathered.offset) for event in gathered.said.events]
+    rows = {
+        (event.kind, event.starts_at, event.label): Event(
             run=run,
             kind=event.kind,
             label=event.label,
@@ -290,11 +288,13 @@ def _write_events(run: Run, gathered: _Gathered) -> None:
             ends_at=event.ends_at,
             node=event.node,
             detail=event.detail,
+            from_output=from_output,
         )
-        for event in events.values()
-    ]
+        for from_output, events in ((True, printed), (False, gathered.events))
+        for event in reversed(events)
+    }
     # Sealed again, those that were sampled are there.
-    Event.objects.bulk_create(rows, ignore_conflicts=True)
+    Event.objects.bulk_create(rows.values(), ignore_conflicts=True)
 
 
 def _write_measurements(run: Run, gathered: _Gathered, output: Artifact) -> None:
@@ -306,10 +306,10 @@ def _write_measurements(run: Run, gathered: _Gathered, output: Artifact) -> None
             artifact=output,
             byte_start=headline.byte_start,
             byte_end=headline.byte_end,
-            parser=sysbench.PARSER,
-            parser_version=sysbench.VERSION,
+            parser=gathered.said.parser,
+            parser_version=gathered.said.version,
         )
-        for headline in headlines.headlines(gathered.parsed)
+        for headline in gathered.said.headlines
     )
 
 
@@ -326,10 +326,10 @@ def _write_distributions(run: Run, gathered: _Gathered, output: Artifact) -> Non
             artifact=output,
             byte_start=read.byte_start,
             byte_end=read.byte_end,
-            parser=sysbench.PARSER,
-            parser_version=sysbench.VERSION,
+            parser=gathered.said.parser,
+            parser_version=gathered.said.version,
         )
-        for read in headlines.distributions(gathered.parsed, offset=gathered.offset)
+        for read in (found.moved(gathered.offset) for found in gathered.said.distributions)
     )
 
 

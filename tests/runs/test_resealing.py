@@ -4,8 +4,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from apps.runs import blocks, headlines, ingest, sealing
+from apps.runs import blocks, ingest, sealing
 from apps.runs.models import Artifact, Block, Event, Measurement, Run, Series
+from apps.runs.outputs import sysbench as reading
 from tests.runs.uploads import OUTPUT, a_minute, an_upload, everything
 from workers.wire import BadBatch, EventMessage
 
@@ -40,7 +41,7 @@ def test_newer_rules_apply_to_what_the_tool_printed_and_samples_stay(monkeypatch
     run = sealed()
     samples = list(Block.objects.filter(node=1).values_list("data", flat=True))
     monkeypatch.setattr(sealing, "DERIVATION", sealing.DERIVATION + 1)
-    monkeypatch.setitem(headlines.TOTALS, "transactions", "client.transactions.better")
+    monkeypatch.setitem(reading.TOTALS, "transactions", "client.transactions.better")
     assert sealing.reseal(run_id=run.pk)
     run.refresh_from_db()
     assert run.derivation == sealing.DERIVATION
@@ -52,7 +53,7 @@ def test_newer_rules_apply_to_what_the_tool_printed_and_samples_stay(monkeypatch
 
 def test_a_verdict_of_older_rules_does_not_outlive_them(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as old:
-        old.setattr(headlines, "has_totals", lambda _: False)
+        old.setattr(reading, "has_totals", lambda _: False)
         run = sealed()
     assert (run.outcome, run.reason) == ("failed", "sysbench printed no totals")
     sealing.reseal(run_id=run.pk)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.runs import batches, sampled
+from apps.runs.outputs import sysbench as reading
 from apps.runs.parsers.sysbench import Interval
 from workers import wire
 
@@ -73,10 +74,15 @@ def test_the_offset_is_not_moved_by_lines_that_came_late() -> None:
     assert sampled.offset_of([(0.1, "Threads started!")]) is None
 
 
+def test_the_offset_is_read_from_reports_too() -> None:
+    lines = [(t + 0.25, f'{{"kind":"interval","t":{t},"seconds":1.0}}') for t in (1.003, 2.006)]
+    assert sampled.offset_of([(0.1, '{"kind":"begin","tool":"failover"}'), *lines]) == pytest.approx(0.25)
+
+
 def test_a_second_printed_twice_counts_as_it_was_printed_last() -> None:
     values: dict[str, float | None] = {"throughput": 1.0, "latency": 2.0}
     printed = [Interval(1, 4, 95, values), Interval(2, 4, 95, values), Interval(2, 4, 95, values | {"throughput": 9.0})]
-    client = sampled.client_of(printed, offset=0.5)
+    client = sampled.client_of(reading.intervals(printed), offset=0.5)
     assert client is not None
     assert client.clock.tolist() == [1.5, 2.5]
     assert client.changing["client.throughput"].values.tolist() == [1.0, 9.0]
@@ -84,7 +90,7 @@ def test_a_second_printed_twice_counts_as_it_was_printed_last() -> None:
 
 
 def test_intervals_of_other_tests_are_no_series_of_the_client() -> None:
-    assert sampled.client_of([Interval(1, 4, 95, {"events": 3.0})], offset=0) is None
+    assert sampled.client_of(reading.intervals([Interval(1, 4, 95, {"events": 3.0})]), offset=0) is None
 
 
 def test_a_column_of_a_series_that_is_not_there_is_none() -> None:

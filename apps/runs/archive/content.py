@@ -142,6 +142,7 @@ def _events(run: Run, _names: dict[int, str]) -> Iterator[Row]:
             "ends_at": row.ends_at,
             "node_name": row.node,
             "detail": as_json(row.detail),
+            "from_output": row.from_output,
         }
 
 

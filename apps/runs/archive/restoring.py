@@ -183,6 +183,7 @@ def _event(run: Run, row: Row) -> Event:
         ends_at=row["ends_at"],
         node=row["node_name"],
         detail=json.loads(row["detail"]),
+        from_output=bool(row.get("from_output")),  # archives of before do not say
     )
 
 

@@ -79,7 +79,7 @@ SCHEMAS: dict[str, pa.Schema] = {
         "measurements": {"run": _TEXT, **_METRIC, "value": _REAL, **_BIRTH},
         "events": {
             **{"run": _TEXT, "event": _TEXT, "label": _TEXT, "starts_at": _REAL, "ends_at": _REAL},
-            **{"node_name": _TEXT, "detail": _TEXT},
+            **{"node_name": _TEXT, "detail": _TEXT, "from_output": pa.bool_()},
         },
         "distributions": {
             **{"run": _TEXT, "node": _SMALL, "node_name": _TEXT},

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.runs.distributions import Distribution, grid_of
-from apps.runs.headlines import LATENCY
 from apps.runs.models import Distribution as Row
+from apps.runs.outputs import LATENCY
 
 
 @dataclass(frozen=True)

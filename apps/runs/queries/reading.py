@@ -9,8 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from apps.runs import archive, batches, binary, blocks, sampled
-from apps.runs.parsers import sysbench
+from apps.runs import archive, batches, binary, blocks, outputs, sampled
 from apps.runs.sampled import SampledNode
 from workers.wire import BadBatch
 
@@ -72,6 +71,5 @@ def _tail(run_id: int, payloads: Sequence[bytes]) -> list[SampledNode]:
         log.warning("run %s has a batch that cannot be read: %s", run_id, error)
         return []
     printed = "\n".join(line for _, line in decoded.output) + "\n"
-    intervals = sysbench.parse(printed.encode()).intervals
-    client = sampled.client_of(intervals, offset=sampled.offset_of(decoded.output) or 0.0)
+    client = sampled.client_of(outputs.live(printed).intervals, offset=sampled.offset_of(decoded.output) or 0.0)
     return sampled.joined([*([client] if client else []), *decoded.nodes])

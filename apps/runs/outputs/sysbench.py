@@ -1,11 +1,13 @@
-"""From a load tool's output to what the warehouse says of a run: headline values, measured phase, errors. Pure."""
+"""What sysbench's own text says: headline values, measured phase, intervals, errors. Pure."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
+from apps.runs.codec import Number
 from apps.runs.distributions import SYSBENCH, Distribution, OffGrid
-from apps.runs.parsers.sysbench import Figure, Histogram, Parsed
-from apps.runs.sampled import LABEL_LIMIT
+from apps.runs.outputs.values import LATENCY, Headline, Output, ReadDistribution
+from apps.runs.parsers import sysbench
+from apps.runs.parsers.sysbench import Figure, Histogram, Interval, Parsed
 from apps.runs.text import printable
 from workers.wire import EventMessage
 
@@ -22,7 +24,19 @@ TOTALS = {
     "latency_max": "client.latency.max",
 }
 ELAPSED = "client.elapsed"
-LATENCY = "client.latency"
+# Interval value -> metric, as the load generator's series are called; latency's key follows the percentile printed.
+INTERVALS = {
+    "throughput": "client.throughput",
+    "queries": "client.queries",
+    "reads": "client.reads",
+    "writes": "client.writes",
+    "others": "client.others",
+    "errors": "client.errors",
+    "reconnects": "client.reconnects",
+    "queue_length": "client.queue_length",
+    "concurrency": "client.concurrency",
+}
+LABEL_LIMIT = 200
 # Read from the histogram where sysbench was asked for another one.
 HISTOGRAM_PERCENTILES = (50, 95, 99)
 # Share of the events that a checkpoint may part from their place in the histogram: the rank of a percentile is then
@@ -34,26 +48,21 @@ EVENT_KINDS_TOLD = ("warning", "error")  # of the events below
 UNPARSED_KEPT = 1000
 
 
-@dataclass(frozen=True)
-class Headline:
-    """A value and the bytes of the output from which it was read."""
-
-    metric: str
-    value: float
-    byte_start: int
-    byte_end: int
-
-
-@dataclass(frozen=True)
-class ReadDistribution:
-    """A histogram over [`starts_at`, `ends_at`) of the run's clock, s, and the bytes from which it was read."""
-
-    metric: str
-    starts_at: float
-    ends_at: float
-    distribution: Distribution
-    byte_start: int
-    byte_end: int
+def read(content: bytes) -> Output:
+    parsed = sysbench.parse(content)
+    return Output(
+        parser=sysbench.PARSER,
+        version=sysbench.VERSION,
+        tool_version=parsed.version,
+        complete=has_totals(parsed),
+        fatal=parsed.fatal(),
+        headlines=tuple(headlines(parsed)),
+        intervals=intervals(parsed.intervals),
+        measured=measured_phase(parsed),
+        distributions=tuple(distributions(parsed)),
+        events=tuple(error_events(parsed)),
+        unparsed=tuple(unparsed_lines(parsed.unparsed)),
+    )
 
 
 def has_totals(parsed: Parsed) -> bool:
@@ -77,21 +86,35 @@ def headlines(parsed: Parsed) -> list[Headline]:
     return [*values, _elapsed(parsed)]
 
 
-def distributions(parsed: Parsed, *, offset: float) -> list[ReadDistribution]:
-    """The latencies of a complete output; none without a histogram that holds its events on sysbench's grid.
+def intervals(printed: Iterable[Interval]) -> dict[float, dict[str, Number]]:
+    """Those of an OLTP run. A second printed twice counts once, as it was printed last."""
+    rows: dict[float, dict[str, Number]] = {}
+    for interval in printed:
+        if "throughput" not in interval.values:
+            continue
+        row: dict[str, Number] = {INTERVALS[k]: v for k, v in interval.values.items() if k in INTERVALS}
+        row["client.threads"] = interval.threads
+        if interval.percentile:
+            row[f"{LATENCY}.p{interval.percentile}"] = interval.values["latency"]
+        rows[float(interval.second)] = row
+    return rows
 
-    `offset`: the tool's second 0 on the run's clock.
-    """
-    histogram, span = _histogram(parsed), measured_phase(parsed, offset=offset)
-    if histogram is None or span is None:
-        return []
+
+def distributions(parsed: Parsed) -> list[ReadDistribution]:
+    """The latencies of a complete output; none without a histogram that holds its events on sysbench's grid."""
+    histogram, span = _histogram(parsed), measured_phase(parsed)
+    return [found] if histogram and span and (found := distribution(histogram, span)) else []
+
+
+def distribution(histogram: Histogram, span: tuple[float, float]) -> ReadDistribution | None:
+    """None: it has no event, or is not on sysbench's grid."""
     counted = [(value.value, n) for value, n in zip(histogram.values, histogram.counts, strict=True) if n]
     try:
         buckets = SYSBENCH.printed([value for value, _ in counted])
     except OffGrid:
-        return []
+        return None
     found = Distribution(SYSBENCH, buckets, tuple(count for _, count in counted)) if counted else None
-    return [ReadDistribution(LATENCY, *span, found, histogram.start, histogram.end)] if found else []
+    return ReadDistribution(LATENCY, *span, found, histogram.start, histogram.end) if found else None
 
 
 def _of_histogram(parsed: Parsed, percent: int) -> Figure | None:
@@ -123,8 +146,8 @@ def _checkpoint_time(parsed: Parsed) -> Figure | None:
     return parsed.checkpoints[-1].figures.get("total_time") if parsed.checkpoints else None
 
 
-def measured_phase(parsed: Parsed, *, offset: float) -> tuple[float, float] | None:
-    """What the final report covers, s on the run's clock; `offset`: the tool's second 0. None: it covers nothing.
+def measured_phase(parsed: Parsed) -> tuple[float, float] | None:
+    """What the final report covers, s on the tool's clock. None: it covers nothing.
 
     Of an output that broke off: from the last checkpoint, or the start, to the last line.
     """
@@ -136,10 +159,10 @@ def measured_phase(parsed: Parsed, *, offset: float) -> tuple[float, float] | No
         end = float(parsed.intervals[-1].second)
     else:
         return None
-    return offset + start, offset + max(start, end)
+    return start, max(start, end)
 
 
-def error_events(parsed: Parsed, *, offset: float) -> list[EventMessage]:
+def error_events(parsed: Parsed) -> list[EventMessage]:
     """What the tool complained of, at the end of the second after which it did; equal complaints counted."""
     found: dict[tuple[str, float, str], EventMessage] = {}
     for message in parsed.messages:
@@ -147,7 +170,7 @@ def error_events(parsed: Parsed, *, offset: float) -> list[EventMessage]:
         if not kind:
             continue
         text = printable(message.text)
-        label, at = text[:LABEL_LIMIT], offset + (message.after or 0)
+        label, at = text[:LABEL_LIMIT], float(message.after or 0)
         before = found.get((kind, at, label))
         count = message.count + (before.detail["count"] if before else 0)
         detail: dict[str, Any] = {"level": message.level, "count": count}
@@ -157,7 +180,7 @@ def error_events(parsed: Parsed, *, offset: float) -> list[EventMessage]:
     return list(found.values())
 
 
-def unparsed_lines(parsed: Parsed) -> list[str]:
-    kept = [printable(line) for line in parsed.unparsed[:UNPARSED_KEPT]]
-    more = len(parsed.unparsed) - len(kept)
+def unparsed_lines(lines: list[str]) -> list[str]:
+    kept = [printable(line) for line in lines[:UNPARSED_KEPT]]
+    more = len(lines) - len(kept)
     return [*kept, f"(and {more} more lines, in the artifact)"] if more else kept
