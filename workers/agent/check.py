@@ -2,15 +2,12 @@
 
 from contextlib import closing
 
-import pymysql
-
 from workers.agent import database
 from workers.agent.client import Client
-from workers.agent.config import Config, NodeConfig, SystemConfig
-from workers.agent.samplers import SourceFailed
-from workers.agent.samplers.host import HostCounters
-from workers.agent.samplers.mysql import numbers
-from workers.agent.samplers.process import ServerProcess, server_pid
+from workers.agent.config import Config, ProxyConfig, SystemConfig
+from workers.agent.nodes import sources
+from workers.agent.samplers import SeesNothing, Source, SourceFailed
+from workers.agent.samplers.haproxy import HAProxy
 from workers.agent.tools import ToolMissing
 from workers.agent.tools.registry import TOOLS
 
@@ -61,25 +58,37 @@ def _system(system: SystemConfig) -> list[tuple[bool, str]]:
     else:
         missing = ", ".join(sorted(NEEDED - allowed - {"ALL PRIVILEGES"}))
         lines.append((False, f"  lacks {missing}; GRANT ALL ON `{system.database}`.* to its account"))
-    for node in system.nodes:
-        lines += _node(system, node)
+    for number in range(len(system.nodes)):
+        lines += _node(system, number)
+    if system.proxy:
+        lines.append(_proxy(system.proxy))
     return lines
 
 
-def _node(system: SystemConfig, node: NodeConfig) -> list[tuple[bool, str]]:
+def _node(system: SystemConfig, number: int) -> list[tuple[bool, str]]:
+    """What each source sees of it; only its counters must be seen."""
+    node = system.nodes[number]
     try:
-        with database.session(system, doing="read its counters", address=node.address, timeout=30) as cursor:
-            cursor.execute("SHOW GLOBAL STATUS")
-            counters = len(numbers(cursor.fetchall()))
         settings = len(database.variables(system, node.address))
-    except (database.DatabaseFailed, pymysql.MySQLError) as problem:
+    except database.DatabaseFailed as problem:
         return [(False, f"  node {node.name}: {problem}")]
-    lines = [(True, f"  node {node.name}: {counters} counters, {settings} variables")]
-    if node.local:
-        try:
-            lines.append((True, f"  node {node.name}: {len(HostCounters().read())} counters of this host"))
-            seen = sorted(ServerProcess(lambda: server_pid(system, node.address)).read())
-            lines.append((True, f"  node {node.name}: of its process {', '.join(seen)}"))
-        except SourceFailed as problem:
-            lines.append((True, f"  node {node.name}: not seen, which is no hindrance: {problem}"))
+    lines = [(True, f"  node {node.name}: {settings} variables")]
+    for place, source in enumerate(sources(system, number)):
+        with closing(source):
+            seen, words = _seen(source)
+        lines.append((seen or place > 0, f"  node {node.name}, {source.name}: {words}"))
     return lines
+
+
+def _proxy(proxy: ProxyConfig) -> tuple[bool, str]:
+    seen, words = _seen(HAProxy(proxy.address))
+    return seen, f"  proxy {proxy.name}: {words}"
+
+
+def _seen(source: Source) -> tuple[bool, str]:
+    try:
+        reading = source.read()
+    except (SourceFailed, SeesNothing) as problem:
+        return False, f"not observable: {problem}"
+    hidden = "".join(f"; not observable: {each}" for each in reading.hidden)
+    return True, f"{len(reading.values)} counters{hidden}"

@@ -10,12 +10,9 @@ from workers.agent import database, facts
 from workers.agent.clock import RunClock
 from workers.agent.config import SystemConfig
 from workers.agent.journal import Entry, Journal, started_process
+from workers.agent.nodes import Sampling
 from workers.agent.recorder import Recorder
-from workers.agent.samplers import Source
-from workers.agent.samplers.host import HostCounters
-from workers.agent.samplers.mysql import GlobalStatus
-from workers.agent.samplers.process import ServerProcess, server_pid
-from workers.agent.sampling import LABEL_LIMIT, NodeSampler
+from workers.agent.sampling import LABEL_LIMIT
 from workers.agent.stopping import Stop, Stopped, StopSwitch, failed
 from workers.agent.tools import Finished, Invocation, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
@@ -85,18 +82,8 @@ class Measurement:
 
     def perform(self) -> None:
         """After the run was opened. Raises Stopped when it did not succeed, OSError when the disk fails."""
-        samplers = [
-            NodeSampler(
-                node=node.name,
-                role=node.role,
-                sources=sources(self._system, number),
-                clock=self._load.clock,
-                recorder=self._recorder,
-            )
-            for number, node in enumerate(self._system.nodes)
-        ]
-        for sampler in samplers:
-            sampler.start()
+        sampling = Sampling(self._system, clock=self._load.clock, recorder=self._recorder)
+        sampling.start()
         stop: Stop | None = None
         try:
             self._pass_time(MARGIN)
@@ -110,8 +97,7 @@ class Measurement:
         except ToolMissing as problem:
             stop = failed(str(problem))
         finally:
-            for sampler in samplers:
-                sampler.stop()
+            sampling.stop()
         self._end(stop)
 
     def _pass_time(self, seconds: float) -> None:
@@ -226,12 +212,3 @@ def run_message(
             for node in system.nodes
         ],
     )
-
-
-def sources(system: SystemConfig, number: int) -> list[Source]:
-    """Of a node. The server's counters first: they take longest and date the sample."""
-    node = system.nodes[number]
-    found: list[Source] = [GlobalStatus(system, node.address)]
-    if node.local:
-        found += [HostCounters(), ServerProcess(lambda: server_pid(system, node.address))]
-    return found

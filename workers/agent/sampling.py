@@ -1,22 +1,27 @@
-"""One thread a node asks its sources once a second, on a schedule that neither drifts nor bunches up."""
+"""One thread a node asks its sources, most of them once a second, on a schedule that neither drifts nor bunches up.
+
+Beside the counters it records what a source says of its node's state when that changes, what cannot be observed, and
+what the sampling itself took.
+"""
 
 import logging
 import math
 import queue
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workers.agent.clock import RunClock
 from workers.agent.recorder import Recorder
-from workers.agent.samplers import Source, SourceFailed
+from workers.agent.samplers import NotObservable, Reading, SeesNothing, Source, SourceFailed
 from workers.wire import EventMessage, Number
 
 log = logging.getLogger("splashboard.agent.sampling")
 INTERVAL = 1.0  # s
 PATIENCE = 0.9  # s for all sources of a node together, so that one that hangs does not blind the others
 LABEL_LIMIT = 200  # characters
+REACHED, YES, NO = "reachable", "yes", "no"
 
 
 def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
@@ -24,32 +29,54 @@ def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
     return max(slot + 1, math.ceil(elapsed / interval))
 
 
+@dataclass(frozen=True)
+class _Answer:
+    reading: Reading | Exception
+    seconds: float  # that reading took
+
+
 class _Asker:
     """Asks one source on a thread of its own, so that a source that hangs holds up nothing but itself."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.sees_nothing = False
+        self.asked_in: int | None = None  # the slot in which it was last asked, of those the source is due in
         self._requests: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[Mapping[str, Number] | SourceFailed] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
         self._pending = False
+        self._late = False
         threading.Thread(target=self._work, name=f"source {source.name}", daemon=True).start()
 
-    def ask(self, timeout: float) -> Mapping[str, Number]:
-        """Raises SourceFailed, also when no answer comes within `timeout` s; an answer that comes later is stale."""
+    def is_due(self, slot: int) -> bool:
+        """Missed slots are not made up for: a source that is asked every 5 s is due in the first slot after them."""
+        due = slot // self.source.interval
+        return not self.sees_nothing and (self.asked_in is None or due > self.asked_in)
+
+    def begin(self, slot: int) -> None:
+        """Asks, unless it has not answered what it was asked before; that answer is stale when it comes."""
+        self.asked_in = slot // self.source.interval
+        self._late = False
         if self._pending:
             try:
                 self._answers.get_nowait()
-            except queue.Empty as error:
-                raise SourceFailed("it has not answered yet") from error
+            except queue.Empty:
+                self._late = True
+                return
         self._pending = True
         self._requests.put(True)
+
+    def finish(self, timeout: float) -> _Answer:
+        """After `begin`. Raises SourceFailed, also when no answer comes within `timeout` s; SeesNothing."""
+        if self._late:
+            raise SourceFailed("it has not answered yet")
         try:
             answer = self._answers.get(timeout=max(timeout, 0.001))
         except queue.Empty as error:
             raise SourceFailed("it did not answer in time") from error
         self._pending = False
-        if isinstance(answer, SourceFailed):
-            raise answer
+        if isinstance(answer.reading, Exception):
+            raise answer.reading
         return answer
 
     def close(self) -> None:
@@ -57,13 +84,16 @@ class _Asker:
 
     def _work(self) -> None:
         while self._requests.get():
+            began = time.monotonic()
+            found: Reading | Exception
             try:
-                self._answers.put(self.source.read())
-            except SourceFailed as failure:
-                self._answers.put(failure)
+                found = self.source.read()
+            except (SourceFailed, SeesNothing) as failure:
+                found = failure
             except Exception as error:  # a counter in an unknown form must not end the run
                 log.exception("source %s", self.source.name)
-                self._answers.put(SourceFailed(f"{type(error).__name__}: {error}"))
+                found = SourceFailed(f"{type(error).__name__}: {error}")
+            self._answers.put(_Answer(found, time.monotonic() - began))
         self.source.close()
 
 
@@ -76,6 +106,8 @@ class _Stretch:
 
 
 class NodeSampler:
+    """The first source dates the samples, and says whether the node can be reached."""
+
     def __init__(self, *, node: str, role: str, sources: Sequence[Source], clock: RunClock, recorder: Recorder) -> None:
         self._node = node
         self._role = role
@@ -83,6 +115,9 @@ class NodeSampler:
         self._clock = clock
         self._recorder = recorder
         self._stretches: dict[str, _Stretch] = {}
+        self._states: dict[str, str] = {}
+        self._hidden: set[str] = set()
+        self._statements = 0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"sampler {node}", daemon=True)
 
@@ -96,40 +131,91 @@ class NodeSampler:
         for asker in self._askers:
             asker.close()
         for name in list(self._stretches):
-            self._recovered(name, self._clock.now())
+            self._end_stretch(name, self._clock.now())
+
+    def hide(self, hidden: NotObservable) -> None:
+        """Tells, once, what cannot be seen of this node."""
+        if hidden.what not in self._hidden:
+            self._hidden.add(hidden.what)
+            detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}
+            self._event("not_observable", str(hidden), self._clock.now(), detail)
 
     def _work(self) -> None:
         start, slot = time.monotonic(), 0
         while not self._stopping.wait(max(0.0, start + slot * INTERVAL - time.monotonic())):
-            self._take()
+            self._take(slot)
             slot = next_slot(slot, time.monotonic() - start)
 
-    def _take(self) -> None:
+    def _take(self, slot: int) -> None:
         deadline = time.monotonic() + PATIENCE
         values: dict[str, Number] = {}
         t: float | None = None
-        for asker in self._askers:
-            name = asker.source.name
+        due = [asker for asker in self._askers if asker.is_due(slot)]
+        for asker in due:
+            asker.begin(slot)
+        for asker in due:
             try:
-                answer = asker.ask(deadline - time.monotonic())
+                answer = asker.finish(deadline - time.monotonic())
             except SourceFailed as failure:
-                self._stretches.setdefault(name, _Stretch(self._clock.now(), str(failure)))
+                self._failed(asker, str(failure))
                 continue
-            # The first answer dates the sample: the others are read at once after it.
+            except SeesNothing as nothing:
+                asker.sees_nothing = True
+                self.hide(nothing.hidden)
+                continue
+            # The first answer dates the sample: all were asked at once.
             t = self._clock.now() if t is None else t
-            values |= answer
-            self._recovered(name, t)
+            self._heard(asker, answer, t, values)
+        if self._statements:
+            values["agent.statements"] = self._statements
         # A sample without any value still says that nothing was observed.
         self._recorder.sample(node=self._node, role=self._role, t=self._clock.now() if t is None else t, values=values)
 
-    def _recovered(self, name: str, t: float) -> None:
+    def _heard(self, asker: _Asker, answer: _Answer, t: float, values: dict[str, Number]) -> None:
+        reading, name = answer.reading, asker.source.name
+        assert isinstance(reading, Reading)  # noqa: S101  `finish` raises what is none
+        values.update(reading.values)
+        values[f"agent.sampling.{name}.seconds"] = round(answer.seconds, 6)
+        self._statements += reading.statements
+        self._end_stretch(name, t)
+        for hidden in reading.hidden:
+            self.hide(hidden)
+        for what, state in reading.states.items():
+            before = self._states.get(what)
+            self._states[what] = state
+            if before is not None and before != state:
+                self._changed(what, before, state, t)
+        if asker is self._askers[0] and self._states.get(REACHED) == NO:
+            self._states[REACHED] = YES
+            self._changed(REACHED, NO, YES, t)
+
+    def _failed(self, asker: _Asker, reason: str) -> None:
+        t = self._clock.now()
+        self._stretches.setdefault(asker.source.name, _Stretch(t, reason))
+        if asker is self._askers[0] and self._states.get(REACHED) != NO:
+            self._states[REACHED] = NO
+            self._changed(REACHED, YES, NO, t, reason)
+
+    def _changed(self, what: str, before: str, now: str, t: float, reason: str = "") -> None:
+        label = f"{what}: {before} → {now}" + (f" ({reason})" if reason else "")
+        detail = {"what": what, "from": before, "to": now} | ({"reason": reason} if reason else {})
+        self._event("node_state", label, t, detail)
+
+    def _end_stretch(self, name: str, t: float) -> None:
         stretch = self._stretches.pop(name, None)
         if stretch:
-            event = EventMessage(
-                kind="sampler_error",
-                label=f"{name}: {stretch.reason}"[:LABEL_LIMIT],
-                starts_at=round(stretch.since, 6),
-                ends_at=round(max(t, stretch.since), 6),
+            self._event("sampler_error", f"{name}: {stretch.reason}", stretch.since, ends_at=max(t, stretch.since))
+
+    def _event(
+        self, kind: str, label: str, at: float, detail: dict[str, str] | None = None, ends_at: float | None = None
+    ) -> None:
+        self._recorder.event(
+            EventMessage(
+                kind=kind,
+                label=label[:LABEL_LIMIT],
+                starts_at=round(at, 6),
+                ends_at=None if ends_at is None else round(ends_at, 6),
                 node=self._node,
+                detail=detail or {},
             )
-            self._recorder.event(event)
+        )

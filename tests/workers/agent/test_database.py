@@ -113,9 +113,9 @@ def test_secrets_within_option_lists_are_cut_out() -> None:
 
 def test_the_servers_own_counters_and_process_are_read(system: SystemConfig, mariadb: MariaDB) -> None:
     source = GlobalStatus(system, system.address)
-    first, second = source.read(), source.read()
+    first, second = source.read().values, source.read().values
     source.close()
     assert len(first) > 450
     assert (second["mysql.status.Com_show_status"] or 0) == (first["mysql.status.Com_show_status"] or 0) + 1
     assert server_pid(system, system.address) == mariadb.pid
-    assert (ServerProcess(lambda: mariadb.pid).read()["process.rss"] or 0) > 10_000_000
+    assert (ServerProcess(lambda: mariadb.pid).read().values["process.rss"] or 0) > 10_000_000

@@ -2,9 +2,11 @@ import threading
 import time
 from collections.abc import Mapping
 
+import pytest
+
 from workers.agent.clock import RunClock
 from workers.agent.recorder import Recorder
-from workers.agent.samplers import SourceFailed
+from workers.agent.samplers import NotObservable, Reading, SeesNothing, SourceFailed
 from workers.agent.sampling import NodeSampler, next_slot
 from workers.wire import EventMessage, Number
 
@@ -14,11 +16,13 @@ class Recording(Recorder):
 
     def __init__(self) -> None:
         self.samples: list[tuple[float, dict[str, Number]]] = []
+        self.own: list[dict[str, Number]] = []
         self.events: list[EventMessage] = []
 
     def sample(self, *, node: str, role: str, t: float, values: Mapping[str, Number]) -> None:
         assert (node, role) == ("db1", "writer")
-        self.samples.append((t, dict(values)))
+        self.samples.append((t, {key: value for key, value in values.items() if not key.startswith("agent.")}))
+        self.own.append({key: value for key, value in values.items() if key.startswith("agent.")})
 
     def event(self, event: EventMessage) -> None:
         self.events.append(event)
@@ -27,19 +31,22 @@ class Recording(Recorder):
 class Scripted:
     """Each answer is a value, an exception, or an event to wait for."""
 
-    def __init__(self, name: str, *answers: float | Exception | threading.Event) -> None:
+    def __init__(self, name: str, *answers: float | Exception | threading.Event | Reading, interval: int = 1) -> None:
         self.name = name
+        self.interval = interval
         self._answers = list(answers)
         self.closed = threading.Event()
 
-    def read(self) -> Mapping[str, Number]:
+    def read(self) -> Reading:
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(answer, Reading):
+            return answer
         if isinstance(answer, threading.Event):
             answer.wait(10)
-            return {f"{self.name}.value": -1}
-        return {f"{self.name}.value": answer}
+            return Reading({f"{self.name}.value": -1})
+        return Reading({f"{self.name}.value": answer})
 
     def close(self) -> None:
         self.closed.set()
@@ -67,7 +74,7 @@ def test_slots_already_gone_by_are_skipped_and_never_bunch_up() -> None:
 
 def test_samples_keep_to_the_second_without_drift() -> None:
     class Slow(Scripted):
-        def read(self) -> Mapping[str, Number]:
+        def read(self) -> Reading:
             time.sleep(0.2)
             return super().read()
 
@@ -78,7 +85,7 @@ def test_samples_keep_to_the_second_without_drift() -> None:
     assert times[-1] - times[0] - seconds[-1] < 0.4
 
 
-def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span() -> None:
+def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span_and_the_node_as_not_reachable() -> None:
     failing = Scripted("mysql", 1, SourceFailed("gone away"), SourceFailed("refused"), 4)
     recording = sampled(failing, Scripted("host", 7), samples=4)
     assert [values for _, values in recording.samples] == [
@@ -87,10 +94,13 @@ def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span() -> None:
         {"host.value": 7},
         {"mysql.value": 4, "host.value": 7},
     ]
-    (event,) = recording.events
-    assert (event.kind, event.label, event.node) == ("sampler_error", "mysql: gone away", "db1")
+    (event,) = [event for event in recording.events if event.kind == "sampler_error"]
+    assert (event.label, event.node) == ("mysql: gone away", "db1")
     assert event.ends_at is not None
     assert 1.5 < event.ends_at - event.starts_at < 3.5
+    told = [event for event in recording.events if event.kind == "node_state"]
+    assert [each.label for each in told] == ["reachable: yes → no (gone away)", "reachable: no → yes"]
+    assert [each.starts_at for each in told] == pytest.approx([event.starts_at, event.ends_at], abs=0.1)
 
 
 def test_a_source_that_hangs_does_not_blind_the_others_and_its_late_answer_is_not_used() -> None:
@@ -112,7 +122,7 @@ def test_a_source_that_hangs_does_not_blind_the_others_and_its_late_answer_is_no
 
 def test_a_source_still_silent_at_the_end_leaves_its_span() -> None:
     recording = sampled(Scripted("mysql", SourceFailed("gone")), samples=2)
-    (event,) = recording.events
+    (event,) = [event for event in recording.events if event.kind == "sampler_error"]
     assert event.ends_at is not None
     assert event.ends_at >= event.starts_at
     assert [values for _, values in recording.samples] == [{}, {}]
@@ -121,10 +131,56 @@ def test_a_source_still_silent_at_the_end_leaves_its_span() -> None:
 def test_an_unforeseen_error_of_a_source_does_not_end_the_sampling() -> None:
     recording = sampled(Scripted("host", ValueError("new form"), 2), samples=2)
     assert recording.samples[1][1] == {"host.value": 2}
-    assert recording.events[0].label == "host: ValueError: new form"
+    assert "host: ValueError: new form" in {event.label for event in recording.events}
 
 
 def test_sources_are_closed_at_the_end() -> None:
     source = Scripted("a", 1)
     sampled(source, samples=1)
     assert source.closed.wait(2)
+
+
+def test_a_state_that_changes_is_an_event_and_one_that_stays_is_none() -> None:
+    states = [{"wsrep": "Synced", "read_only": "OFF"}, {"wsrep": "Donor/Desynced", "read_only": "OFF"}]
+    recording = sampled(Scripted("mysql", *(Reading({}, states=each) for each in states)), samples=2)
+    (event,) = recording.events
+    assert (event.kind, event.label, event.ends_at) == ("node_state", "wsrep: Synced → Donor/Desynced", None)
+    assert event.detail == {"what": "wsrep", "from": "Synced", "to": "Donor/Desynced"}
+
+
+def test_what_cannot_be_observed_is_told_once_with_reason_and_remedy() -> None:
+    nothing = Scripted("waits", SeesNothing(NotObservable("waits", "performance_schema is OFF", "turn it ON")))
+    part = Scripted("host", Reading({"host.cpus": 2}, hidden=[NotObservable("pressure", "the kernel has no PSI")]))
+    recording = sampled(part, nothing, samples=2)
+    assert [(event.kind, event.label, event.detail) for event in recording.events] == [
+        (
+            "not_observable",
+            "pressure: the kernel has no PSI",
+            {"what": "pressure", "reason": "the kernel has no PSI", "remedy": ""},
+        ),
+        (
+            "not_observable",
+            "waits: performance_schema is OFF; turn it ON",
+            {"what": "waits", "reason": "performance_schema is OFF", "remedy": "turn it ON"},
+        ),
+    ]
+    assert [values for _, values in recording.samples] == [{"host.cpus": 2}] * len(recording.samples)
+
+
+def test_a_source_may_be_asked_less_often_than_each_second() -> None:
+    recording = sampled(Scripted("mysql", 1), Scripted("waits", 7, interval=2), samples=3)
+    assert ["waits.value" in values for _, values in recording.samples[:3]] == [True, False, True]
+
+
+def test_what_sampling_took_and_the_statements_it_issued_are_recorded() -> None:
+    class Slow(Scripted):
+        def read(self) -> Reading:
+            time.sleep(0.05)
+            return Reading({"a": 1}, statements=2)
+
+    recording = sampled(Slow("mysql", 1), Scripted("host", 1), samples=2)
+    assert [own["agent.statements"] for own in recording.own[:2]] == [2, 4]
+    seconds = recording.own[1]["agent.sampling.mysql.seconds"]
+    assert seconds is not None
+    assert 0.05 <= seconds < 0.5
+    assert "agent.sampling.host.seconds" in recording.own[1]

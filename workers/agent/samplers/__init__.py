@@ -1,6 +1,7 @@
 """Sources of counters behind one protocol: one file a source."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from workers.wire import Number
@@ -10,13 +11,48 @@ class SourceFailed(Exception):
     """Nothing could be read this time; the text says why. The next time may do better."""
 
 
+@dataclass(frozen=True)
+class NotObservable:
+    """Something that cannot be seen as things are: why, and what would change that."""
+
+    what: str
+    reason: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+class SeesNothing(Exception):
+    """The source can see nothing at all in this run, and is not asked again."""
+
+    def __init__(self, hidden: NotObservable) -> None:
+        super().__init__(str(hidden))
+        self.hidden = hidden
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a source saw.
+
+    `states`: what it found its node to be in, in words; a change is an event. `hidden`: what it cannot see.
+    `statements`: how many the server had to execute for it.
+    """
+
+    values: Mapping[str, Number]
+    states: Mapping[str, str] = field(default_factory=dict)
+    hidden: Sequence[NotObservable] = ()
+    statements: int = 0
+
+
 class Source(Protocol):
-    """Read once a second by the one thread that samples its node."""
+    """Read every `interval` seconds, a whole number, by a thread of its own."""
 
     name: str
+    interval: int
 
-    def read(self) -> Mapping[str, Number]:
-        """Metric key -> value now. Raises SourceFailed."""
+    def read(self) -> Reading:
+        """Metric key -> value now. Raises SourceFailed, SeesNothing."""
 
     def close(self) -> None:
         """Frees what it holds; it is not read again."""

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from workers.agent.samplers import SourceFailed
+from workers.agent.samplers import NotObservable, Reading, SourceFailed
 from workers.wire import Number
 
 FILES = (
@@ -18,8 +18,15 @@ FILES = (
     "pressure/cpu",
     "pressure/memory",
     "pressure/io",
+    "net/snmp",
 )
-OPTIONAL = frozenset(name for name in FILES if name.startswith("pressure/"))  # kernels without PSI have none
+OPTIONAL = frozenset({"pressure/cpu", "pressure/memory", "pressure/io", "net/snmp"})
+NO_PRESSURE = NotObservable(
+    "waiting for CPU, memory and disks (/proc/pressure)",
+    "this kernel does not count it",
+    "boot one that has PSI with psi=1",
+)
+TCP = {"RetransSegs": "retransmits", "InErrs": "errors", "CurrEstab": "established", "AttemptFails": "failed_attempts"}
 SECTOR = 512  # bytes, whatever the disk says
 KIBIBYTE = 1024
 CPU_STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -38,12 +45,13 @@ NETWORK = {
 
 class HostCounters:
     name = "host"
+    interval = 1
 
     def __init__(self, proc: Path = Path("/proc"), *, ticks: int | None = None) -> None:
         self._proc = proc
         self._ticks = ticks or os.sysconf("SC_CLK_TCK")
 
-    def read(self) -> Mapping[str, Number]:
+    def read(self) -> Reading:
         texts = {}
         for name in FILES:
             try:
@@ -51,7 +59,8 @@ class HostCounters:
             except OSError as error:
                 if name not in OPTIONAL:
                     raise SourceFailed(f"{self._proc / name}: {error.strerror}") from error
-        return parse(texts, ticks=self._ticks, disks=whole_disks())
+        hidden = [] if "pressure/cpu" in texts else [NO_PRESSURE]
+        return Reading(parse(texts, ticks=self._ticks, disks=whole_disks()), hidden=hidden)
 
     def close(self) -> None:
         """Holds nothing open."""
@@ -74,6 +83,7 @@ def parse(texts: Mapping[str, str], *, ticks: int, disks: frozenset[str] | None 
         "net/dev": _network,
         "meminfo": _memory,
         "vmstat": _vmstat,
+        "net/snmp": _tcp,
     }
     values: dict[str, Number] = {}
     for name, text in texts.items():
@@ -132,6 +142,12 @@ def _network(text: str) -> dict[str, Number]:
             fields = rest.split()
             values |= {f"host.net.{interface.strip()}.{name}": int(fields[at]) for name, at in NETWORK.items()}
     return values
+
+
+def _tcp(text: str) -> dict[str, Number]:
+    """Of the whole machine: a line of names, then a line of values."""
+    names, values = (line.split()[1:] for line in text.splitlines() if line.startswith("Tcp:"))
+    return {f"host.tcp.{TCP[name]}": int(value) for name, value in zip(names, values, strict=True) if name in TCP}
 
 
 def _memory(text: str) -> dict[str, Number]:

@@ -1,57 +1,55 @@
 """All numbers of SHOW GLOBAL STATUS, under the names that the server gives them."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
-import pymysql
-from pymysql.connections import Connection
-from pymysql.cursors import Cursor
-
-from workers.agent import database
 from workers.agent.config import Address, SystemConfig
-from workers.agent.samplers import SourceFailed
+from workers.agent.samplers import Reading
+from workers.agent.samplers.asking import Asking
 from workers.wire import Number
 
-ANSWER_TIMEOUT = 10  # s
-WHOLE = re.compile(r"-?[0-9]+")
 DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 WORDS = {"ON": 1, "YES": 1, "TRUE": 1, "OFF": 0, "NO": 0, "FALSE": 0}
+# Words of one name only.
+WORDS_OF = {"wsrep_cluster_status": {"PRIMARY": 1, "NON-PRIMARY": 0, "DISCONNECTED": 0}}
+# A change of these is told as an event.
+STATES = frozenset(
+    {
+        "wsrep_local_state_comment",
+        "wsrep_cluster_status",
+        "wsrep_cluster_size",
+        "wsrep_connected",
+        "wsrep_ready",
+        "Rpl_semi_sync_master_status",
+        "Rpl_semi_sync_slave_status",
+    }
+)
 
 
 class GlobalStatus:
     name = "mysql"
+    interval = 1
 
     def __init__(self, system: SystemConfig, address: Address) -> None:
-        self._open: Callable[[], Connection[Cursor]] = lambda: database.connect(
-            system, address=address, timeout=ANSWER_TIMEOUT
-        )
-        self._connection: Connection[Cursor] | None = None
+        self._server = Asking(system, address)
 
-    def read(self) -> Mapping[str, Number]:
-        try:
-            if self._connection is None:
-                self._connection = self._open()
-            with self._connection.cursor() as cursor:
-                cursor.execute("SHOW GLOBAL STATUS")
-                return numbers(cursor.fetchall())
-        except (pymysql.MySQLError, OSError) as error:
-            self.close()
-            raise SourceFailed(database.said(error)) from error
+    def read(self) -> Reading:
+        rows = self._server.ask("SHOW GLOBAL STATUS")
+        states = {name: str(value) for name, value in rows if name in STATES}
+        return Reading(numbers(rows), states=states, statements=1)
 
     def close(self) -> None:
-        opened, self._connection = self._connection, None
-        if opened is not None and opened.open:
-            try:
-                opened.close()
-            except (pymysql.MySQLError, OSError):
-                return  # the server went first; nothing is held any more
+        self._server.close()
 
 
 def numbers(rows: Iterable[tuple[object, ...]]) -> dict[str, Number]:
     """`mysql.status.<Name>` -> number; names whose value is a text are left out."""
     found: dict[str, Number] = {}
     for name, value in rows:
-        number = number_of(str(value))
+        text = str(value)
+        number = number_of(text)
+        if number is None and name in WORDS_OF:
+            number = WORDS_OF[str(name)].get(text.upper())
         if number is not None:
             found[f"mysql.status.{name}"] = number
     return found
@@ -59,7 +57,7 @@ def numbers(rows: Iterable[tuple[object, ...]]) -> dict[str, Number]:
 
 def number_of(text: str) -> Number:
     """None for what is no number."""
-    if WHOLE.fullmatch(text):
+    if text.isascii() and text.removeprefix("-").isdigit():
         number = int(text)
         # The server prints some signed values without their sign: just below zero looks like just below 2^64.
         return number - 2**64 if 2**63 <= number < 2**64 else number

@@ -1,31 +1,37 @@
-"""The database server's own process: CPU, memory and disk traffic from /proc/PID, as far as this user may read it."""
+"""A server's own process: CPU, memory, page faults and disk traffic from /proc/PID, as far as this user may read it."""
 
 import os
 import socket
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from workers.agent import database
 from workers.agent.config import Address, SystemConfig
-from workers.agent.samplers import SourceFailed
+from workers.agent.samplers import NotObservable, Reading, SourceFailed
 from workers.wire import Number
 
 SERVERS = frozenset({"mariadbd", "mysqld"})
-IO_KEYS = {"read_bytes": "process.io.read_bytes", "write_bytes": "process.io.write_bytes"}
+IO_KEYS = {
+    "read_bytes": "process.io.read_bytes",
+    "write_bytes": "process.io.write_bytes",
+    "syscr": "process.io.read_calls",
+    "syscw": "process.io.write_calls",
+}
 
 
 class ServerProcess:
     """`find` gives the server's process id or None; asked again when the process is gone."""
 
     name = "process"
+    interval = 1
 
     def __init__(self, find: Callable[[], int | None], proc: Path = Path("/proc")) -> None:
         self._find = find
         self._proc = proc
         self._pid: int | None = None
 
-    def read(self) -> Mapping[str, Number]:
+    def read(self) -> Reading:
         if self._pid is None:
             self._pid = self._find()
         if self._pid is None:
@@ -36,11 +42,14 @@ class ServerProcess:
         except OSError as error:
             self._pid = None
             raise SourceFailed(f"{directory / 'stat'}: {error.strerror}") from error
+        io, hidden = "", []
         try:
             io = (directory / "io").read_text()
-        except OSError:
-            io = ""  # readable by the server's own user and root only
-        return parse(stat, io, ticks=os.sysconf("SC_CLK_TCK"), page_size=os.sysconf("SC_PAGE_SIZE"))
+        except OSError as error:
+            remedy = "run the agent as root or as the server's user"
+            hidden = [NotObservable("disk traffic of the server's process", f"/proc/PID/io: {error.strerror}", remedy)]
+        values = parse(stat, io, ticks=os.sysconf("SC_CLK_TCK"), page_size=os.sysconf("SC_PAGE_SIZE"))
+        return Reading(values, hidden=hidden)
 
     def close(self) -> None:
         """Holds nothing open."""
@@ -53,6 +62,8 @@ def parse(stat: str, io: str, *, ticks: int, page_size: int) -> dict[str, Number
         "process.cpu.user": int(fields[11]) / ticks,
         "process.cpu.system": int(fields[12]) / ticks,
         "process.rss": int(fields[21]) * page_size,
+        "process.threads": int(fields[17]),
+        "process.faults.major": int(fields[9]),
     }
     for line in io.splitlines():
         name, _, value = line.partition(": ")

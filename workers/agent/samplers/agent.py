@@ -1,0 +1,30 @@
+"""What the agent itself takes: its process on the machine from which the load comes."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+from workers.agent.samplers import Reading
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class AgentItself:
+    """CPU time of all threads of the agent's process, without the load tool's."""
+
+    name = "agent"
+    interval = 1
+
+    def read(self) -> Reading:
+        resident = int(Path("/proc/self/statm").read_text().split()[1])
+        return Reading(
+            {
+                "agent.cpu.seconds": time.process_time(),
+                "agent.memory.rss": resident * PAGE,
+                "agent.threads": threading.active_count(),
+            }
+        )
+
+    def close(self) -> None:
+        """Holds nothing open."""

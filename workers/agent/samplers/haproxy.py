@@ -1,0 +1,86 @@
+"""HAProxy's counters of its frontends, backends and servers, from its stats socket."""
+
+import csv
+import io
+import socket
+
+from workers.agent.config import Address
+from workers.agent.samplers import Reading, SourceFailed
+from workers.wire import Number
+
+TIMEOUT = 5  # s
+COMMANDS = b"show info;show stat\n"
+# By HAProxy's names; what they mean is in the metric catalog. Settings, limits and identities are left out.
+FIELDS = (
+    *("qcur", "qmax", "scur", "smax", "stot", "rate", "bin", "bout", "dreq", "dresp", "ereq", "econ", "eresp"),
+    *("wretr", "wredis", "act", "bck", "chkfail", "chkdown", "downtime", "lbtot", "cli_abrt", "srv_abrt"),
+    *("qtime", "ctime", "rtime", "ttime", "connect", "reuse"),
+)
+INFO = ("CurrConns", "CumConns", "Maxconn", "Run_queue", "Idle_pct", "Uptime_sec")
+
+
+class HAProxy:
+    name = "haproxy"
+    interval = 1
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._pid: int | None = None
+
+    def process_id(self) -> int | None:
+        """Of HAProxy, as it told last. Raises SourceFailed."""
+        if self._pid is None:
+            self.read()
+        return self._pid
+
+    def read(self) -> Reading:
+        information, _, statistics = self._ask().partition("\n\n")
+        facts = dict(line.split(": ", 1) for line in information.splitlines() if ": " in line)
+        self._pid = int(facts["Pid"]) if "Pid" in facts else None
+        values: dict[str, Number] = {f"haproxy.process.{name}": int(facts[name]) for name in INFO if name in facts}
+        found = parse(statistics)
+        return Reading({**values, **found.values}, states=found.states)
+
+    def close(self) -> None:
+        """Holds nothing open."""
+
+    def _ask(self) -> str:
+        """Raises SourceFailed."""
+        address = self._address
+        family = socket.AF_UNIX if address.socket else socket.AF_INET
+        try:
+            with socket.socket(family) as connection:
+                connection.settimeout(TIMEOUT)
+                connection.connect(address.socket or (address.host, address.port))
+                connection.sendall(COMMANDS)
+                parts = []
+                while part := connection.recv(65536):
+                    parts.append(part)
+        except OSError as error:
+            raise SourceFailed(f"HAProxy's stats socket {address}: {error.strerror or error}") from error
+        return b"".join(parts).decode(errors="replace")
+
+
+def parse(statistics: str) -> Reading:
+    """`show stat`: CSV whose first line, after a #, names the columns. Raises SourceFailed."""
+    text = statistics.strip().removeprefix("# ")
+    if not text.startswith("pxname,svname,"):
+        raise SourceFailed(f"HAProxy did not tell its statistics: {text[:80]!r}")
+    values: dict[str, Number] = {}
+    states: dict[str, str] = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        prefix = f"haproxy.{_word(row['pxname'])}.{_word(row['svname'])}."
+        for name in FIELDS:
+            cell = row.get(name) or ""
+            if cell.isdigit():
+                values[prefix + name] = int(cell)
+        status = row.get("status") or ""
+        # A server that rises or falls says "UP 1/3" meanwhile; a frontend says OPEN.
+        values[f"{prefix}up"] = int(status.startswith(("UP", "OPEN", "no check")))
+        if row["svname"] != "FRONTEND":
+            states[f"{row['pxname']}/{row['svname']}"] = status.partition(" ")[0] if status[:2] != "no" else status
+    return Reading(values, states=states)
+
+
+def _word(name: str) -> str:
+    return "_".join(name.split())

@@ -1,0 +1,161 @@
+"""A replica's threads, lag and positions as numbers; whether the server takes writes."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from workers.agent.config import Address, SystemConfig
+from workers.agent.samplers import NotObservable, Reading, SeesNothing
+from workers.agent.samplers.asking import Asking, Denied, Unknown
+from workers.wire import Number
+
+PREFIX = "mysql.replication."
+# MariaDB with its several connections, MySQL since 8.0.22, all before.
+STATEMENTS = ("SHOW ALL SLAVES STATUS", "SHOW REPLICA STATUS", "SHOW SLAVE STATUS")
+# What MySQL renamed, back to the older words.
+RENAMED = (("Replica_", "Slave_"), ("Source_", "Master_"), ("_Source", "_Master"))
+NUMBERS = {
+    "Seconds_Behind_Master": "seconds_behind",
+    "Relay_Log_Space": "relay_log_space",
+    "Read_Master_Log_Pos": "received_position",
+    "Exec_Master_Log_Pos": "applied_position",
+    "Slave_Transactional_Groups": "transactional_groups",
+    "Slave_Non_Transactional_Groups": "non_transactional_groups",
+    "Slave_DDL_Groups": "ddl_groups",
+    "Last_IO_Errno": "io_error",
+    "Last_SQL_Errno": "sql_error",
+}
+THREADS = {"Slave_IO_Running": "io_running", "Slave_SQL_Running": "sql_running"}
+MARIADB_STATE = "SELECT @@global.read_only, @@global.gtid_current_pos, @@global.gtid_slave_pos"
+MYSQL_STATE = "SELECT @@global.read_only, @@global.gtid_executed, ''"
+PLAIN_STATE = "SELECT @@global.read_only, '', ''"
+INTERVAL = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+class Replication:
+    name = "replication"
+    interval = 1
+
+    def __init__(self, system: SystemConfig, address: Address) -> None:
+        self._server = Asking(system, address)
+        self._user = system.user
+        self._statements = list(STATEMENTS)
+        self._state_statements = [MARIADB_STATE, MYSQL_STATE, PLAIN_STATE]
+        self._denied: list[NotObservable] = []
+
+    def read(self) -> Reading:
+        before = self._server.statements
+        _, ((read_only, position, applied),) = self._first_known(self._state_statements)
+        rows = [] if self._denied else self._replicas()
+        values: dict[str, Number] = {f"{PREFIX}read_only": int(read_only)}
+        states = {"read_only": "ON" if int(read_only) else "OFF"}
+        if position:
+            values[f"{PREFIX}gtid_position"] = transactions(position)
+        for row in rows:
+            values |= numbers(row, applied=applied)
+            states |= states_of(row)
+        return Reading(values, states=states, hidden=self._denied, statements=self._server.statements - before)
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _replicas(self) -> list[dict[str, Any]]:
+        try:
+            columns, rows = self._first_known(self._statements)
+        except Denied as error:
+            remedy = f"GRANT REPLICA MONITOR (MySQL: REPLICATION CLIENT) ON *.* to {self._user}"
+            self._denied = [NotObservable("state of replication", str(error), remedy)]
+            return []
+        return [dict(zip(map(_older, columns), row, strict=True)) for row in rows]
+
+    def _first_known(self, statements: list[str]) -> tuple[list[str], tuple[tuple[Any, ...], ...]]:
+        """The answer to the first of `statements` that this server knows; the others are dropped."""
+        while True:
+            try:
+                return self._server.table(statements[0])
+            except Unknown as error:
+                if len(statements) == 1:
+                    hidden = NotObservable("state of replication", f"this server does not tell it ({error})")
+                    raise SeesNothing(hidden) from error
+                del statements[0]
+
+
+def numbers(row: Mapping[str, Any], *, applied: str = "") -> dict[str, Number]:
+    """Of one connection of a replica. `applied`: its gtid_slave_pos; empty: without, or MySQL."""
+    prefix = _prefix(row)
+    values: dict[str, Number] = {}
+    for name, key in NUMBERS.items():
+        if name in row:
+            values[prefix + key] = None if row[name] is None else int(row[name])
+    for name, key in THREADS.items():
+        values[prefix + key] = int(row.get(name) == "Yes")
+    # Positions in one file can be compared; what lies in files between is not known.
+    if row.get("Master_Log_File") == row.get("Relay_Master_Log_File"):
+        values[f"{prefix}unapplied_bytes"] = int(row["Read_Master_Log_Pos"]) - int(row["Exec_Master_Log_Pos"])
+    waiting = _waiting(row, applied)
+    if waiting is not None:
+        values[f"{prefix}unapplied_transactions"] = waiting
+    return values
+
+
+def states_of(row: Mapping[str, Any]) -> dict[str, str]:
+    name = str(row.get("Connection_name") or "")
+    of = f" of {name}" if name else ""
+    states = {
+        f"replication source{of}": f"{row.get('Master_Host')}:{row.get('Master_Port')}",
+        f"replication IO thread{of}": str(row.get("Slave_IO_Running")),
+        f"replication SQL thread{of}": str(row.get("Slave_SQL_Running")),
+    }
+    for thread in ("IO", "SQL"):
+        states[f"replication {thread} error{of}"] = str(row.get(f"Last_{thread}_Error") or "none")
+    return states
+
+
+def transactions(position: str) -> int:
+    """How many a GTID position or set stands for: sequence numbers of MariaDB's domains, or a count of MySQL's sets."""
+    if ":" in position:
+        return sum(last - first + 1 for spans in _sets(position).values() for first, last in spans)
+    return sum(_domains(position).values())
+
+
+def _waiting(row: Mapping[str, Any], applied: str) -> int | None:
+    """Transactions that were received and not applied; None: not told in GTIDs."""
+    if row.get("Retrieved_Gtid_Set"):
+        received, done = _sets(str(row["Retrieved_Gtid_Set"])), _sets(str(row.get("Executed_Gtid_Set") or ""))
+        return sum(_missing(span, done.get(source, [])) for source, spans in received.items() for span in spans)
+    if row.get("Gtid_IO_Pos"):
+        behind = _domains(applied)
+        return sum(max(at - behind.get(domain, 0), 0) for domain, at in _domains(str(row["Gtid_IO_Pos"])).items())
+    return None
+
+
+def _domains(position: str) -> dict[str, int]:
+    """Domain -> sequence number of `0-21-1710,1-22-5`."""
+    parts = (part.strip().split("-") for part in position.split(",") if part.strip())
+    return {domain: int(sequence) for domain, _, sequence in parts}
+
+
+def _sets(text: str) -> dict[str, list[tuple[int, int]]]:
+    """Source -> intervals of `uuid:1-8:10,uuid:1-3`."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for part in text.replace("\n", "").split(","):
+        source, *spans = part.strip().split(":")
+        for span in filter(None, map(INTERVAL.fullmatch, spans)):  # a tag is no interval
+            found.setdefault(source, []).append((int(span[1]), int(span[2] or span[1])))
+    return found
+
+
+def _missing(span: tuple[int, int], done: list[tuple[int, int]]) -> int:
+    first, last = span
+    return last - first + 1 - sum(max(min(last, end) - max(first, begin) + 1, 0) for begin, end in done)
+
+
+def _older(name: str) -> str:
+    for new, old in RENAMED:
+        name = name.replace(new, old)
+    return name
+
+
+def _prefix(row: Mapping[str, Any]) -> str:
+    connection = re.sub(r"[^A-Za-z0-9_-]", "_", str(row.get("Connection_name") or ""))
+    return f"{PREFIX}{connection}." if connection else PREFIX

@@ -1,0 +1,57 @@
+"""What the server waited for, by class of event, from performance_schema."""
+
+from workers.agent.config import Address, SystemConfig
+from workers.agent.samplers import NotObservable, Reading, SeesNothing
+from workers.agent.samplers.asking import Asking, Denied, Unknown
+from workers.wire import Number
+
+WHAT = "waits"
+PICOSECONDS = 10**12
+SWITCH = "SELECT @@global.performance_schema"
+INSTRUMENTS = "SELECT COUNT(*), COALESCE(SUM(ENABLED = 'YES' AND TIMED = 'YES'), 0) FROM performance_schema.setup_instruments WHERE NAME LIKE 'wait/%'"  # noqa: E501
+WAITS = (
+    "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_global_by_event_name "
+    "WHERE COUNT_STAR > 0 AND EVENT_NAME LIKE 'wait/%'"
+)
+
+
+class Waits:
+    name = "waits"
+    interval = 5  # the server adds up all its threads for each answer
+
+    def __init__(self, system: SystemConfig, address: Address) -> None:
+        self._server = Asking(system, address)
+        self._user = system.user
+        self._hidden: list[NotObservable] | None = None
+
+    def read(self) -> Reading:
+        before = self._server.statements
+        try:
+            if self._hidden is None:
+                self._hidden = self._look()
+            rows = self._server.ask(WAITS)
+        except Denied as error:
+            remedy = f"GRANT SELECT ON performance_schema.* to {self._user}"
+            raise SeesNothing(NotObservable(WHAT, str(error), remedy)) from error
+        except Unknown as error:
+            raise SeesNothing(NotObservable(WHAT, f"this server does not count them ({error})")) from error
+        values: dict[str, Number] = {}
+        for event, count, picoseconds in rows:
+            key = "mysql.waits." + str(event).removeprefix("wait/").replace("/", ".")
+            values[f"{key}.count"] = int(count)
+            values[f"{key}.seconds"] = int(picoseconds) / PICOSECONDS
+        return Reading(values, hidden=self._hidden, statements=self._server.statements - before)
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _look(self) -> list[NotObservable]:
+        if self._server.ask(SWITCH) != ((1,),):
+            raise SeesNothing(
+                NotObservable(WHAT, "performance_schema is OFF", "start the server with performance_schema = ON")
+            )
+        ((known, on),) = self._server.ask(INSTRUMENTS)
+        if on == known:
+            return []
+        remedy = "enable more with performance_schema_instrument = 'wait/…=ON', which costs the server time"
+        return [NotObservable(f"{known - on} of {known} kinds of {WHAT}", "they are not instrumented", remedy)]
