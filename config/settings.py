@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "apps.runs",
     "apps.published",
     "apps.dispatch",
+    "apps.aws",
     "apps.rig",
     "apps.api",
     "apps.web",

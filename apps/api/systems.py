@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +15,7 @@ from apps.api.problems import conflict, invalid
 from apps.api.strict import SLUG, Strict
 from apps.catalog import services
 from apps.catalog.models import HardwareClass, Node, System
-from workers.wire import HardwareMessage, NodeMessage, SystemMessage
+from workers.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 
 
 class NodeSerializer(serializers.ModelSerializer[Node]):
@@ -26,6 +26,14 @@ class NodeSerializer(serializers.ModelSerializer[Node]):
         fields = ("name", "role", "zone", "hardware_class")
 
 
+class AwsPlaceSerializer(serializers.Serializer[System]):
+    """Where a system lies at AWS."""
+
+    region = serializers.CharField(source="aws_region")
+    kind = serializers.ChoiceField(source="aws_kind", choices=System.AwsKind.choices)
+    identifier = serializers.CharField(source="aws_identifier")
+
+
 class SystemSerializer(serializers.ModelSerializer[System]):
     platform = serializers.CharField(source="release.platform.slug", read_only=True)
     version = serializers.CharField(source="release.version", read_only=True)
@@ -33,6 +41,7 @@ class SystemSerializer(serializers.ModelSerializer[System]):
     settings = serializers.DictField(child=serializers.CharField(), read_only=True)
     labels = serializers.ListField(child=serializers.CharField(), read_only=True)
     nodes = NodeSerializer(many=True, read_only=True)
+    aws = serializers.SerializerMethodField(help_text="null: it is elsewhere")
 
     class Meta:
         model = System
@@ -46,9 +55,14 @@ class SystemSerializer(serializers.ModelSerializer[System]):
             "settings",
             "labels",
             "nodes",
+            "aws",
             "created_at",
             "archived_at",
         )
+
+    @extend_schema_field(AwsPlaceSerializer(allow_null=True))
+    def get_aws(self, system: System) -> dict[str, Any] | None:
+        return AwsPlaceSerializer(system).data if system.aws_region else None
 
 
 class HardwareDescription(Strict):
@@ -70,6 +84,14 @@ class NodeDescription(Strict):
     )
 
 
+class AwsDescription(Strict):
+    """An Aurora cluster or an RDS instance, as AWS calls it."""
+
+    region = serializers.CharField(max_length=40)
+    cluster = serializers.CharField(max_length=63, required=False)
+    instance = serializers.CharField(max_length=63, required=False)
+
+
 class SystemDescription(Strict):
     """A system to register. It never holds a user name or a password."""
 
@@ -84,6 +106,7 @@ class SystemDescription(Strict):
         child=serializers.CharField(max_length=2000, allow_blank=True), required=False, default=dict
     )
     nodes = serializers.ListSerializer[Any](child=NodeDescription(), required=False, max_length=100)
+    aws = AwsDescription(required=False)
 
     def validate_nodes(self, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
         names = [node["name"] for node in nodes]
@@ -120,6 +143,7 @@ def register(description: dict[str, Any], *, at: str = "") -> Registered:
         endpoint=description["endpoint"],
         settings=description["settings"],
         nodes=[NodeMessage(**node) for node in description.get("nodes", [])],
+        aws=AwsMessage(**description["aws"]) if "aws" in description else None,
     )
     hardware = [HardwareMessage(**entry) for entry in description.get("hardware", [])]
     created = not System.objects.filter(slug=message.slug).exists()

@@ -10,6 +10,7 @@ GROUPS = (
     ("Load generator", metrics.CLIENT_KEYS),
     ("Database server", metrics.SERVER_KEYS),
     ("Machine and process", metrics.HOST_KEYS),
+    ("Aurora and RDS, by CloudWatch", metrics.CLOUD_KEYS),
     ("Published figures", metrics.PUBLISHED_KEYS),
 )
 DERIVED_HEAD = (

@@ -81,8 +81,13 @@ class System(models.Model):
     """A system under test: a release deployed on hardware, reached by one endpoint. Holds no secret.
 
     `settings` are the server variables that were set on purpose; `hardware_class` is that of the writer.
-    `labels` name what an agent must have to serve it.
+    `labels` name what an agent must have to serve it. At AWS, it is the cluster or the instance `aws_identifier` of
+    `aws_region`; empty: it is elsewhere.
     """
+
+    class AwsKind(models.TextChoices):
+        CLUSTER = "cluster", "Aurora cluster"
+        INSTANCE = "instance", "RDS instance"
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=120)
@@ -92,13 +97,21 @@ class System(models.Model):
     settings = models.JSONField(default=dict, blank=True)
     settings_hash = models.CharField(max_length=64)
     labels = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    aws_region = models.CharField(max_length=40, blank=True)
+    aws_kind = models.CharField(max_length=10, choices=AwsKind.choices, blank=True)
+    aws_identifier = models.CharField(max_length=63, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.CheckConstraint(condition=Q(settings_hash__regex=SHA256), name="system_settings_hash_is_sha256")
+            models.CheckConstraint(condition=Q(settings_hash__regex=SHA256), name="system_settings_hash_is_sha256"),
+            models.CheckConstraint(
+                condition=Q(aws_region="", aws_kind="", aws_identifier="")
+                | (Q(aws_kind__in=["cluster", "instance"]) & ~Q(aws_region="") & ~Q(aws_identifier="")),
+                name="system_aws_place_whole",
+            ),
         ]
 
     def __str__(self) -> str:

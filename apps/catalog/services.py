@@ -11,7 +11,7 @@ from django.db.models import Q
 from apps.catalog import derived, metrics, rules, seed_data
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
-from workers.wire import HardwareMessage, NodeMessage, SystemMessage
+from workers.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 from workers.workloads import WORKLOADS, declared, sysbench
 from workers.workloads.declared import WorkloadSpec, check, title_of
 
@@ -23,6 +23,9 @@ RESERVED_OPTIONS = re.compile(
 MAX_THREADS = 100_000
 MAX_ROWS = 10_000_000_000
 SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]*\Z", re.IGNORECASE)
+REGION = re.compile(r"[a-z]{2,20}(-[a-z]{1,20}){1,3}-[0-9]{1,2}")
+AWS_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")
+INSTANCE_CLASS = re.compile(r"db\.[a-z0-9-]{1,30}(\.[a-z0-9-]{1,30})?")
 KEY = re.compile(r"[A-Za-z0-9][^\s\x00-\x1f]*\Z")
 
 
@@ -127,8 +130,11 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
     _require(len(message.endpoint) <= 200, "endpoint", "must have at most 200 characters")
     _require("@" not in message.endpoint, "endpoint", "must be host and port; user and password stay with the agent")
     described = {entry.slug: entry for entry in hardware}
+    place = _aws_place(message.aws) if message.aws else {}
     platform, is_new = _platform(message.platform)
     notes = [_new_platform_note(message)] if is_new else []
+    if message.aws:
+        _add_instance_classes(message, described)
     hardware_class = _hardware_class(message.hardware_class, described)
     nodes = message.nodes or [NodeMessage(name="db1")]
     classes = {node.name: _hardware_class(node.hardware_class or message.hardware_class, described) for node in nodes}
@@ -143,6 +149,7 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
             "settings": message.settings,
             "settings_hash": canonical_hash(message.settings),
             "labels": [f"system:{message.slug}"],
+            **place,
         },
     )
     if created:
@@ -152,6 +159,12 @@ def register_system(*, message: SystemMessage, hardware: Sequence[HardwareMessag
                 system=system, name=node.name, role=node.role, zone=node.zone, hardware_class=classes[node.name]
             )
         return Registration(system, [], notes)
+    if place and not system.aws_region:
+        # Where it lies changes nothing of what was measured on it.
+        System.objects.filter(pk=system.pk).update(**place)
+        notes.append(f"system {system.slug} is {place['aws_identifier']} in {place['aws_region']} from now on")
+        for name, value in place.items():
+            setattr(system, name, value)
     differences = _differences(
         system=system,
         message=message,
@@ -320,6 +333,9 @@ def _differences(
         ("endpoint", system.endpoint, message.endpoint),
         ("settings", system.settings, message.settings),
     ]
+    if message.aws:
+        told_place = _aws_place(message.aws)
+        ours.append(("AWS place", {name: getattr(system, name) for name in told_place}, told_place))
     known = {
         node.name: (node.role, node.zone, node.hardware_class.slug)
         for node in system.nodes.select_related("hardware_class")
@@ -332,6 +348,26 @@ def _differences(
         for field, before, after in ours
         if before != after
     ]
+
+
+def _aws_place(message: AwsMessage) -> dict[str, str]:
+    """Fields of a System. Raises InvalidParameters."""
+    _require(bool(REGION.fullmatch(message.region)), "aws.region", "must be a region's code, for example eu-west-1")
+    kind = System.AwsKind.CLUSTER if message.cluster else System.AwsKind.INSTANCE
+    identifier = message.cluster or message.instance
+    whole = not (message.cluster and message.instance) and bool(AWS_IDENTIFIER.fullmatch(identifier))
+    _require(whole, "aws.cluster", "or aws.instance must be an identifier as AWS shows it, one of the two")
+    # AWS holds identifiers in small letters.
+    return {"aws_region": message.region, "aws_kind": kind.value, "aws_identifier": identifier.lower()}
+
+
+def _add_instance_classes(message: SystemMessage, described: Mapping[str, HardwareMessage]) -> None:
+    """Nobody need describe a class of AWS's: what it is, and costs, is asked there."""
+    for slug in {message.hardware_class, *(node.hardware_class for node in message.nodes)} - described.keys():
+        if INSTANCE_CLASS.fullmatch(slug):
+            HardwareClass.objects.get_or_create(
+                slug=slug, defaults={"name": slug, "provider": "Amazon RDS", "instance_type": slug}
+            )
 
 
 def _hardware_differences(known: HardwareClass, entry: HardwareMessage) -> list[str]:

@@ -22,7 +22,7 @@ from apps.catalog.models import HardwareClass, System
 from apps.catalog.services import InvalidParameters, load_level_for, register_system, workload_for
 from apps.runs import archive, blocks, ingest, storage
 from apps.runs.models import Event, Run
-from apps.runs.sampled import CLIENT, INTERVAL_LINE, SampledNode
+from apps.runs.sampled import CLIENT, SampledNode, second_of
 from apps.runs.sealing import RAW_BATCHES, kept, output_name
 from workers import wire
 
@@ -124,6 +124,9 @@ def _system_message(system: System) -> wire.SystemMessage:
             wire.NodeMessage(name=node.name, role=node.role, zone=node.zone, hardware_class=node.hardware_class.slug)
             for node in system.nodes.all()
         ],
+        aws=wire.AwsMessage(region=system.aws_region, **{system.aws_kind: system.aws_identifier})
+        if system.aws_region
+        else None,
     )
 
 
@@ -193,11 +196,11 @@ def _batches(run: Run, output: bytes) -> Iterator[tuple[int, bytes]]:
     client = next((node for node in nodes if node.name == CLIENT and len(node.clock)), None)
     if client is not None:
         # The load generator's series are read from its output again; its lines say when its clock began.
-        lines = [line for line in output.decode("utf-8", "replace").splitlines() if INTERVAL_LINE.match(line)]
-        seconds = [int(found[1]) for line in lines if (found := INTERVAL_LINE.match(line))]
-        for line, second in zip(lines, seconds, strict=True):
-            encoder.add_output(t=float(client.clock[0]) - seconds[0] + second, line=line)
-    for event in Event.objects.filter(run=run):
+        told = [(second_of(line), line) for line in output.decode("utf-8", "replace").splitlines()]
+        lines = [(second, line) for second, line in told if second is not None]
+        for second, line in lines:
+            encoder.add_output(t=float(client.clock[0]) - lines[0][0] + second, line=line)
+    for event in Event.objects.filter(run=run, from_output=False):
         encoder.add_event(
             wire.EventMessage(
                 kind=event.kind,

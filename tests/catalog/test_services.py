@@ -8,7 +8,7 @@ from apps.catalog import services
 from apps.catalog.models import HardwareClass, LoadLevel, Platform, System, Workload
 from apps.catalog.services import InvalidParameters
 from apps.core.canonical import canonical_hash
-from workers.wire import HardwareMessage, NodeMessage, SystemMessage
+from workers.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 
 pytestmark = pytest.mark.django_db
 PARAMETERS: dict[str, Any] = {"test": "oltp_insert", "tables": 2, "table_size": 1000}
@@ -189,3 +189,46 @@ def test_a_bad_system_names_its_field_and_leaves_nothing(change: dict[str, Any],
     assert refused.value.field == field
     assert not System.objects.exists()
     assert not HardwareClass.objects.exists()
+
+
+AURORA = {
+    "platform": "aurora",
+    "hardware_class": "db.r6g.large",
+    "aws": AwsMessage(region="eu-west-1", cluster="Blast"),
+}
+
+
+def test_a_system_at_aws_keeps_its_region_and_identifier_and_needs_no_described_hardware() -> None:
+    system = services.register_system(message=a_message(**AURORA), hardware=[]).system
+    assert (system.aws_region, system.aws_kind, system.aws_identifier) == ("eu-west-1", "cluster", "blast")
+    assert system.hardware_class.instance_type == "db.r6g.large"
+    assert system.hardware_class.vcpu is None, "what a class is, only AWS can tell"
+    assert services.register_system(message=a_message(**AURORA), hardware=[]).differences == []
+
+
+def test_a_known_system_learns_where_it_lies_at_aws_and_another_place_is_a_difference() -> None:
+    services.register_system(message=a_message(), hardware=[SMALL])
+    place = AwsMessage(region="eu-west-1", instance="one")
+    learnt = services.register_system(message=a_message(aws=place), hardware=[SMALL])
+    assert learnt.differences == []
+    assert any("eu-west-1" in note for note in learnt.notes)
+    assert System.objects.get().aws_identifier == "one"
+    moved = a_message(aws=AwsMessage(region="us-east-1", instance="one"))
+    assert any("AWS place" in said for said in services.register_system(message=moved, hardware=[SMALL]).differences)
+    silent = services.register_system(message=a_message(), hardware=[SMALL])
+    assert silent.differences == [], "another agent need not know of AWS"
+
+
+@pytest.mark.parametrize(
+    ("place", "field"),
+    [
+        (AwsMessage(region="Ireland", cluster="blast"), "aws.region"),
+        (AwsMessage(region="eu-west-1"), "aws.cluster"),
+        (AwsMessage(region="eu-west-1", cluster="blast", instance="one"), "aws.cluster"),
+        (AwsMessage(region="eu-west-1", cluster="blast'; --"), "aws.cluster"),
+    ],
+)
+def test_a_place_at_aws_that_cannot_be_is_refused(place: AwsMessage, field: str) -> None:
+    with pytest.raises(InvalidParameters) as refused:
+        services.register_system(message=a_message(aws=place), hardware=[SMALL])
+    assert refused.value.field == field

@@ -12,10 +12,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from workers.agent.table import SLUG, ConfigError, Table
-from workers.wire import HardwareMessage
+from workers.wire import AwsMessage, HardwareMessage
 
 TOKEN_VARIABLE = "SPLASHBOARD_AGENT_TOKEN"  # noqa: S105  (the name of the variable)
 SCHEMA = re.compile(r"[A-Za-z0-9_]{1,64}")
+REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-[0-9]")
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")
 ROLES = re.compile(r"[a-z][a-z0-9_-]{0,15}")
 PROXY = "proxy"  # the role of the node before the servers
 MEBIBYTE = 1024 * 1024
@@ -80,6 +82,7 @@ class SystemConfig:
     settings: dict[str, str]
     controls: Controls = field(default_factory=dict)
     proxy: ProxyConfig | None = None
+    aws: AwsMessage | None = None
 
 
 @dataclass(frozen=True)
@@ -276,9 +279,21 @@ def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfi
         settings=table.settings("settings"),
         controls=_controls(table.table("controls"), names),
         proxy=proxy,
+        aws=_aws(table.table("aws")) if table.has("aws") else None,
     )
     table.done()
     return system
+
+
+def _aws(table: Table) -> AwsMessage:
+    """Where the server finds it at AWS; the agent itself asks AWS nothing."""
+    region = table.text("region", pattern=REGION)
+    if table.has("cluster") == table.has("instance"):
+        raise table.fail("cluster", "or instance is needed, one of them; name the Aurora cluster or the RDS instance")
+    key = "cluster" if table.has("cluster") else "instance"
+    identifier = table.text(key, pattern=IDENTIFIER).lower()
+    table.done()
+    return AwsMessage(region=region, **{key: identifier})
 
 
 def _proxy(table: Table) -> ProxyConfig:

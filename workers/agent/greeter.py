@@ -133,6 +133,7 @@ def describe(system: SystemConfig, version: str) -> wire.SystemMessage:
         endpoint=str(system.address),
         settings=system.settings,
         nodes=nodes,
+        aws=system.aws,
     )
 
 

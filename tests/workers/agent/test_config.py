@@ -5,6 +5,7 @@ import pytest
 
 from workers.agent import config as configuration
 from workers.agent.table import ConfigError
+from workers.wire import AwsMessage
 
 SERVER = '[server]\nurl = "https://splash.example/"\ntoken_file = "token"\n'
 SYSTEM = '[[systems]]\nslug = "a"\nplatform = "mariadb"\nhardware_class = "box"\nuser = "u"\n'
@@ -72,6 +73,11 @@ def test_a_proxy_is_named_by_its_stats_socket(file: Path) -> None:
     assert (proxy.name, str(proxy.address)) == ("proxy", "/run/haproxy.sock")
 
 
+def test_a_system_at_aws_is_named_by_region_and_cluster_or_instance(file: Path) -> None:
+    file.write_text(SERVER + SYSTEM + 'port = 1\n[systems.aws]\nregion = "eu-west-1"\ncluster = "Blast"\n')
+    assert configuration.load(file).systems["a"].aws == AwsMessage(region="eu-west-1", cluster="blast")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -86,6 +92,8 @@ def test_a_proxy_is_named_by_its_stats_socket(file: Path) -> None:
         (SERVER + SYSTEM, r"systems\[0\].host is missing; say where the database listens"),
         (SERVER + SYSTEM + "port = 70000\n", r"systems\[0\].port is 70000; it must be a whole number from 1 to 65535"),
         (SERVER + SYSTEM + "port = 1\n" + SYSTEM + "port = 2\n", r"systems\[1\].slug 'a' is named twice"),
+        (SERVER + SYSTEM + 'port = 1\n[systems.aws]\nregion = "x"\n', r"aws.region is 'x'; it must match"),
+        (SERVER + SYSTEM + 'port = 1\n[systems.aws]\nregion = "eu-west-1"\n', r"aws.cluster or instance is needed"),
         (SERVER + SYSTEM + 'port = 1\npassword = "a\\"b"\n', r"systems\[0\].password holds a double quote"),
         (SERVER + SYSTEM + 'port = 1\npassword = "a"\npassword_file = "token"\n', "are both given; remove one"),
         (SERVER + SYSTEM + 'port = 1\ndatabase = "a`b"\n', r"systems\[0\].database is 'a`b'; it must match"),

@@ -1,0 +1,115 @@
+"""How AWS is asked: clients that do not wait for ever, and every failure as a sentence with its remedy.
+
+Credentials are the server's own, found as boto3 finds them; `AWS_ENDPOINT_URL` leads elsewhere, as for any SDK.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+from botocore import exceptions
+from botocore.config import Config
+
+# Who waits is a worker's task, which may not last; or an agent in the middle of a run, to which `once` is given.
+CONNECT, READ, ATTEMPTS = 3.0, 10.0, 3
+PATIENT = Config(
+    connect_timeout=CONNECT, read_timeout=READ, retries={"total_max_attempts": ATTEMPTS, "mode": "standard"}
+)
+ONCE = Config(connect_timeout=CONNECT, read_timeout=READ, retries={"total_max_attempts": 1})
+
+NO_CREDENTIALS = (
+    exceptions.NoCredentialsError,
+    exceptions.PartialCredentialsError,
+    exceptions.CredentialRetrievalError,
+    exceptions.ProfileNotFound,
+    exceptions.TokenRetrievalError,
+    exceptions.SSOError,
+)
+# Error code -> what to do about it.
+LOOK_AT_PLACE = "look at region and identifier under [systems.aws] in the agent's configuration"
+RENEW = "renew the credentials that the server's programs were given"
+ALLOW = "allow it to the server's user or role in IAM; docs/aurora.md has the policy"
+REMEDIES = {
+    **dict.fromkeys(("DBClusterNotFoundFault", "DBInstanceNotFound", "DBInstanceNotFoundFault"), LOOK_AT_PLACE),
+    **dict.fromkeys(("AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "OptInRequired"), ALLOW),
+    **dict.fromkeys(("ExpiredToken", "ExpiredTokenException", "RequestExpired"), RENEW),
+    **dict.fromkeys(
+        (
+            *("InvalidClientTokenId", "UnrecognizedClientException", "InvalidAccessKeyId", "AuthFailure"),
+            *(
+                "SignatureDoesNotMatch",
+                "IncompleteSignature",
+                "InvalidSignatureException",
+                "MissingAuthenticationToken",
+            ),
+        ),
+        "AWS does not know the server's credentials, or its clock is wrong: correct them",
+    ),
+}
+THROTTLED = {
+    *("Throttling", "ThrottlingException", "ThrottledException", "RequestLimitExceeded", "TooManyRequestsException"),
+    *("RequestThrottled", "RequestThrottledException", "SlowDown", "LimitExceededException"),
+}
+SERVER_ERROR = 500
+
+
+class AwsTrouble(Exception):
+    """AWS did not give what was asked; the text is a sentence with the remedy. `passes`: it is worth asking again."""
+
+    def __init__(self, sentence: str, *, passes: bool = False, code: str = "") -> None:
+        super().__init__(sentence)
+        self.passes = passes
+        self.code = code
+
+
+@contextmanager
+def client(service: str, *, region: str, config: Config = PATIENT) -> Iterator[Any]:
+    """Closed at the end. Raises AwsTrouble, also for whatever botocore raises inside."""
+    with asking(service, region=region):
+        made = boto3.session.Session().client(service, region_name=region, config=config)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+@contextmanager
+def asking(service: str, *, region: str) -> Iterator[None]:
+    try:
+        yield
+    except exceptions.ClientError as error:
+        raise _refused(service, region, error) from error
+    except NO_CREDENTIALS as error:
+        raise AwsTrouble(
+            f"The server has no credentials for AWS ({error}): give its programs AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY, a profile or a role",
+            code=type(error).__name__,
+        ) from error
+    except exceptions.BotoCoreError as error:
+        raise _unreachable(service, region, error) from error
+
+
+def _refused(service: str, region: str, error: exceptions.ClientError) -> AwsTrouble:
+    said = error.response.get("Error", {})
+    code, words = str(said.get("Code", "")), str(said.get("Message", "")).strip().rstrip(".")
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    what = f"AWS ({service} in {region}) refused {error.operation_name}"
+    if code in THROTTLED:
+        return AwsTrouble(f"{what}: it is asked too often ({code}); it is asked again later", passes=True, code=code)
+    if status >= SERVER_ERROR:
+        return AwsTrouble(f"{what}: it has trouble itself ({code}: {words}); asked again later", passes=True, code=code)
+    remedy = REMEDIES.get(code, "")
+    return AwsTrouble(f"{what}: {words or code}" + (f"; {remedy}" if remedy else ""), code=code)
+
+
+def _unreachable(service: str, region: str, error: exceptions.BotoCoreError) -> AwsTrouble:
+    code = type(error).__name__
+    if isinstance(error, exceptions.HTTPClientError | exceptions.EndpointConnectionError):
+        return AwsTrouble(
+            f"AWS ({service} in {region}) cannot be reached ({error}): look at the region's name, the network and "
+            "HTTPS_PROXY",
+            passes=True,
+            code=code,
+        )
+    return AwsTrouble(f"AWS ({service} in {region}) could not be asked: {error}", code=code)

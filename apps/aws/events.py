@@ -1,0 +1,50 @@
+"""What RDS says that it did: failovers, restarts and the like, from its own journal."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from apps.aws.clients import client
+from apps.aws.places import Place
+from apps.aws.topology import Topology
+
+FAILOVER = "failover"
+
+
+@dataclass(frozen=True)
+class Said:
+    """`source`: the cluster or instance that it is about."""
+
+    at: datetime
+    source: str
+    message: str
+    categories: tuple[str, ...]
+
+    @property
+    def is_failover(self) -> bool:
+        return FAILOVER in self.categories
+
+
+def during(place: Place, topology: Topology, *, since: datetime, until: datetime) -> list[Said]:
+    """In the order of time. Raises AwsTrouble."""
+    sources = [(each.name, "db-instance") for each in topology.instances]
+    if place.is_cluster:
+        sources.insert(0, (place.identifier, "db-cluster"))
+    found = []
+    with client("rds", region=place.region) as rds:
+        for name, kind in sources:
+            pages = rds.get_paginator("describe_events").paginate(
+                SourceIdentifier=name, SourceType=kind, StartTime=since, EndTime=until
+            )
+            found += [_said(each) for page in pages for each in page["Events"]]
+    # Not every emulator of RDS looks at the times.
+    return sorted((each for each in found if since <= each.at <= until), key=lambda each: (each.at, each.source))
+
+
+def _said(found: dict[str, Any]) -> Said:
+    return Said(
+        at=found["Date"],
+        source=found.get("SourceIdentifier", ""),
+        message=found.get("Message", ""),
+        categories=tuple(found.get("EventCategories", ())),
+    )

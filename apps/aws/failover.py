@@ -1,0 +1,47 @@
+"""Failover on request: Aurora's to a reader, or a Multi-AZ instance's to its standby."""
+
+from dataclasses import dataclass
+
+from apps.aws import topology as topologies
+from apps.aws.clients import ONCE, AwsTrouble, client
+from apps.aws.places import Place
+from apps.aws.topology import Topology
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """What AWS took on: `writer` before it, `target` if one was asked for; AWS says no more until it is done."""
+
+    writer: str
+    target: str
+    status: str
+
+
+def ask(place: Place, *, target: str = "") -> Accepted:
+    """Asks AWS once: a second request after a lost answer could be a second failover.
+
+    `target`: a reader of the cluster; empty: by AWS's choice. Raises AwsTrouble, also for what cannot fail over.
+    """
+    found = topologies.describe(place)
+    _require_possible(place, found, target)
+    with client("rds", region=place.region, config=ONCE) as rds:
+        if place.is_cluster:
+            chosen = {"TargetDBInstanceIdentifier": target} if target else {}
+            answer = rds.failover_db_cluster(DBClusterIdentifier=place.identifier, **chosen)
+            status = answer["DBCluster"].get("Status", "")
+        else:
+            answer = rds.reboot_db_instance(DBInstanceIdentifier=place.identifier, ForceFailover=True)
+            status = answer["DBInstance"].get("DBInstanceStatus", "")
+    return Accepted(writer=found.writer.name if found.writer else "", target=target, status=status)
+
+
+def _require_possible(place: Place, found: Topology, target: str) -> None:
+    readers = [each.name for each in found.instances if each.role == "reader"]
+    if place.is_cluster and not readers:
+        raise AwsTrouble(f"{place} has no reader to fail over to: add one, in another zone")
+    if place.is_cluster and target and target not in readers:
+        raise AwsTrouble(f"{target!r} is no reader of {place}: name one of {', '.join(readers)}, or none")
+    if not place.is_cluster and target:
+        raise AwsTrouble(f"{place} fails over to its standby only: name no target")
+    if not place.is_cluster and not found.multi_az:
+        raise AwsTrouble(f"{place} has no standby: make it Multi-AZ, or test a restart instead")

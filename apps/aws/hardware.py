@@ -1,0 +1,54 @@
+"""What an instance class is, as EC2 describes the instance type behind it. RDS itself does not say."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from apps.aws.clients import AwsTrouble, client
+
+PREFIX = "db."
+GIGABIT = 10**9
+# "Up to 10 Gigabit" is what a burst may reach, no promise.
+STEADY_NETWORK = re.compile(r"([0-9.]+) Gigabit\Z")
+NO_SUCH_TYPE = "InvalidInstanceType"
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """None: EC2 does not say."""
+
+    vcpu: int | None
+    memory_bytes: int | None
+    network_bits_per_second: int | None
+
+
+def describe(instance_class: str, *, region: str) -> Hardware | None:
+    """None: EC2 has no such type, as of db.serverless. Raises AwsTrouble."""
+    if not instance_class.startswith(PREFIX) or instance_class.count(".") < 2:
+        return None
+    wanted = instance_class.removeprefix(PREFIX)
+    try:
+        with client("ec2", region=region) as ec2:
+            found = ec2.describe_instance_types(InstanceTypes=[wanted])["InstanceTypes"]
+    except AwsTrouble as trouble:
+        if trouble.code == NO_SUCH_TYPE:
+            return None
+        raise
+    return _of(found[0]) if found else None
+
+
+def _of(found: dict[str, Any]) -> Hardware:
+    memory = found.get("MemoryInfo", {}).get("SizeInMiB")
+    return Hardware(
+        vcpu=found.get("VCpuInfo", {}).get("DefaultVCpus"),
+        memory_bytes=memory * 2**20 if memory else None,
+        network_bits_per_second=_network(found.get("NetworkInfo", {})),
+    )
+
+
+def _network(found: dict[str, Any]) -> int | None:
+    baselines = [card.get("BaselineBandwidthInGbps") for card in found.get("NetworkCards", [])]
+    if baselines and all(baselines):
+        return int(sum(baselines) * GIGABIT)
+    steady = STEADY_NETWORK.match(found.get("NetworkPerformance", ""))
+    return int(float(steady[1]) * GIGABIT) if steady else None

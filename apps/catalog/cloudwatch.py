@@ -1,0 +1,175 @@
+"""The metrics that CloudWatch has of Aurora and RDS in the name space AWS/RDS, one table. Pure.
+
+Each entry: name at AWS | of what, and then as in metrics.py: name | unit | kind | direction | resource | USE aspect,
+and its meaning on indented lines. Of what: `cluster`; `aurora` or `rds`, the instances of the one or the other;
+`instance`, those of both; then statistic and seconds that a value covers, where these are not Average and 60. Names,
+units and periods are those of the vendor's user guides.
+"""
+
+import re
+from dataclasses import dataclass
+
+PREFIX = "aws.rds."
+OF_WHAT = re.compile(r" \| [^|]+(?= \|)")
+
+TABLE = """
+CPUUtilization | instance | CPU busy | % | gauge | neutral | cpu | utilization
+    Share of the instance's CPU in use.
+CPUCreditBalance | instance Average 300 | CPU credits left | credits | gauge | higher | cpu | saturation
+    Of a burstable class: at 0 it runs at its baseline.
+CPUCreditUsage | instance Sum 300 | CPU credits used | credits/5 min | gauge | neutral | cpu | utilization
+    Of a burstable class: one credit is a minute of one vCPU.
+DBLoad | instance | sessions active | sessions | gauge | neutral | cpu | saturation
+    Mean number of sessions that ran or waited, if Performance Insights is on.
+DBLoadCPU | instance | sessions active on CPU | sessions | gauge | neutral | cpu | saturation
+    Of the active sessions, those on CPU; above the vCPUs, they wait for each other.
+DBLoadNonCPU | instance | sessions waiting | sessions | gauge | lower | cpu | saturation
+    Of the active sessions, those that waited for something else than CPU.
+FreeableMemory | instance | memory free | bytes | gauge | neutral | memory | utilization
+    Memory that the instance has available.
+SwapUsage | instance | swap used | bytes | gauge | lower | memory | saturation
+    Swap space in use.
+DatabaseConnections | instance | connections open | connections | gauge | neutral | connections | utilization
+    Client connections to the instance.
+ConnectionAttempts | aurora | connection attempts | attempts | gauge | neutral | connections | -
+    Connections tried, successful or not, as a mean of what the engine reported.
+AbortedClients | aurora | connections lost | connections | gauge | lower | connections | errors
+    Connections whose client went without closing them.
+LoginFailures | aurora | failed logins | logins/s | gauge | lower | connections | errors
+    Login attempts that failed.
+Queries | aurora | statements | statements/s | gauge | higher | statements | -
+    Statements executed.
+SelectThroughput | aurora | SELECT | statements/s | gauge | neutral | statements | -
+    SELECT statements.
+SelectLatency | aurora | SELECT, mean time | ms | gauge | lower | statements | -
+    Mean time of a SELECT statement, on the server.
+InsertThroughput | aurora | INSERT | statements/s | gauge | neutral | statements | -
+    INSERT statements.
+InsertLatency | aurora | INSERT, mean time | ms | gauge | lower | statements | -
+    Mean time of an INSERT statement, on the server.
+UpdateThroughput | aurora | UPDATE | statements/s | gauge | neutral | statements | -
+    UPDATE statements.
+UpdateLatency | aurora | UPDATE, mean time | ms | gauge | lower | statements | -
+    Mean time of an UPDATE statement, on the server.
+DeleteThroughput | aurora | DELETE | statements/s | gauge | neutral | statements | -
+    DELETE statements.
+DeleteLatency | aurora | DELETE, mean time | ms | gauge | lower | statements | -
+    Mean time of a DELETE statement, on the server.
+DMLThroughput | aurora | INSERT, UPDATE, DELETE | statements/s | gauge | neutral | statements | -
+    Statements that change rows.
+DMLLatency | aurora | INSERT, UPDATE, DELETE, mean time | ms | gauge | lower | statements | -
+    Mean time of a statement that changes rows, on the server.
+DDLThroughput | aurora | DDL | statements/s | gauge | neutral | statements | -
+    CREATE, ALTER, DROP and the like.
+DDLLatency | aurora | DDL, mean time | ms | gauge | lower | statements | -
+    Mean time of a DDL statement, on the server.
+CommitThroughput | aurora | commits | commits/s | gauge | higher | statements | -
+    Transactions committed.
+CommitLatency | aurora | commit, mean time | ms | gauge | lower | redo log | -
+    Mean time of a commit: until four of six copies have the log.
+ActiveTransactions | aurora | transactions active | transactions/s | gauge | neutral | row locks | utilization
+    As the vendor counts them; needs innodb_monitor_enable=all.
+BlockedTransactions | aurora | transactions blocked | transactions/s | gauge | lower | row locks | saturation
+    Transactions that waited for another one; needs innodb_monitor_enable=all.
+Deadlocks | aurora | deadlocks | deadlocks/s | gauge | lower | row locks | errors
+    Deadlocks that were resolved.
+RowLockTime | aurora | row lock wait time | ms | gauge | lower | row locks | saturation
+    Time spent to get row locks, as the engine reported it.
+RollbackSegmentHistoryListLength | aurora | history list | entries | gauge | lower | purge | saturation
+    Undo logs of committed transactions that purge has still to clean.
+BufferCacheHitRatio | aurora | buffer pool hits | % | gauge | higher | buffer pool | -
+    Share of page requests that the buffer pool served.
+ResultSetCacheHitRatio | aurora | query cache hits | % | gauge | neutral | query cache | -
+    Share of requests that the result set cache served.
+AuroraReplicaLag | aurora | replica lag | ms | gauge | lower | replication | saturation
+    How far this reader's pages are behind the writer; only readers have it.
+AuroraReplicaLagMaximum | aurora Maximum 60 | replica lag, longest | ms | gauge | lower | replication | saturation
+    That of the reader that is furthest behind; only the writer has it.
+AuroraBinlogReplicaLag | aurora | binary log lag | s | gauge | lower | replication | saturation
+    Lag of a cluster that replicates from another by the binary log; -1: replication has stopped.
+ReplicaLag | rds | replica lag | s | gauge | lower | replication | saturation
+    How far a read replica is behind its source; -1: replication has stopped.
+EngineUptime | aurora | uptime | s | gauge | neutral | - | -
+    Time since the engine started: it falls at a restart or a failover.
+NetworkReceiveThroughput | instance | bytes received | bytes/s | gauge | neutral | network | utilization
+    From clients; Aurora's traffic with its storage apart.
+NetworkTransmitThroughput | instance | bytes sent | bytes/s | gauge | neutral | network | utilization
+    To clients; Aurora's traffic with its storage apart.
+StorageNetworkReceiveThroughput | aurora | from storage | bytes/s | gauge | neutral | storage network | utilization
+    From the cluster's volume to the instance.
+StorageNetworkTransmitThroughput | aurora | to storage | bytes/s | gauge | neutral | storage network | utilization
+    From the instance to the cluster's volume.
+ReadIOPS | instance | reads | reads/s | gauge | neutral | disk | utilization
+    Read requests to storage.
+WriteIOPS | instance | writes | writes/s | gauge | neutral | disk | utilization
+    Write requests to storage; of Aurora, records of the log.
+ReadThroughput | instance | bytes read | bytes/s | gauge | neutral | disk | utilization
+    Bytes read from storage.
+WriteThroughput | instance | bytes written | bytes/s | gauge | neutral | disk | utilization
+    Bytes written to storage.
+ReadLatency | instance | read, mean time | s | gauge | lower | disk | saturation
+    Mean time of a read request to storage.
+WriteLatency | instance | write, mean time | s | gauge | lower | disk | saturation
+    Mean time of a write request to storage.
+DiskQueueDepth | instance | requests waiting | requests | gauge | lower | disk | saturation
+    Requests to storage that were not yet answered.
+BurstBalance | rds | burst balance | % | gauge | higher | disk | saturation
+    Of a gp2 volume: what is left of its burst.
+EBSIOBalance% | instance | volume burst left, requests | % | gauge | higher | disk | saturation
+    What is left of the instance's burst of requests to volumes.
+EBSByteBalance% | instance | volume burst left, bytes | % | gauge | higher | disk | saturation
+    What is left of the instance's burst of bytes to volumes.
+FreeLocalStorage | aurora | local storage free | bytes | gauge | neutral | disk | utilization
+    Of the instance, for temporary tables and logs.
+FreeStorageSpace | rds | storage free | bytes | gauge | neutral | disk | utilization
+    Of the instance's volume.
+BinLogDiskUsage | rds | binary logs | bytes | gauge | neutral | disk | utilization
+    Storage that binary logs take.
+SumBinaryLogSize | aurora | binary logs | bytes | gauge | neutral | disk | utilization
+    Storage that binary logs take.
+VolumeReadIOPs | cluster Average 300 | volume reads billed | reads/5 min | gauge | lower | disk | utilization
+    Read operations of the whole cluster that are billed, in five minutes: pages that no instance had in memory.
+VolumeWriteIOPs | cluster Average 300 | volume writes billed | writes/5 min | gauge | lower | disk | utilization
+    Write operations of the whole cluster that are billed, in five minutes.
+VolumeBytesUsed | cluster Average 300 | volume used | bytes | gauge | neutral | disk | utilization
+    Storage of the cluster that is billed.
+AuroraVolumeBytesLeftTotal | cluster | volume left | bytes | gauge | neutral | disk | utilization
+    What the cluster's volume may still grow.
+ServerlessDatabaseCapacity | instance | capacity units | ACU | gauge | neutral | cpu | utilization
+    Of a serverless instance: what it has now.
+ACUUtilization | instance | capacity units in use | % | gauge | neutral | cpu | utilization
+    Of a serverless instance: its capacity by the most that it may have.
+"""
+
+
+@dataclass(frozen=True)
+class Published:
+    """How CloudWatch publishes a metric: `of` what, by which statistic, and how long a value covers, s."""
+
+    name: str
+    of: str  # cluster, aurora, rds, instance
+    statistic: str
+    period: int
+
+    @property
+    def key(self) -> str:
+        return PREFIX + self.name
+
+
+def _published(line: str) -> Published:
+    name, of, *_ = line.split(" | ")
+    of, statistic, period = (*of.split(), "Average", "60")[:3]
+    return Published(name, of, statistic, int(period))
+
+
+# As metrics.py reads them.
+METRICS = "\n".join(line if line.startswith(" ") else OF_WHAT.sub("", line, 1) for line in TABLE.strip().splitlines())
+PUBLISHED: dict[str, Published] = {
+    found.key: found for found in map(_published, re.findall(r"^\S.*", TABLE, re.MULTILINE))
+}
+
+
+def period_of(key: str) -> int | None:
+    """Seconds that a value of this metric covers, up to its time; None: CloudWatch does not publish it."""
+    found = PUBLISHED.get(key)
+    return found.period if found else None
