@@ -8,6 +8,7 @@ BEGIN = "<!-- metrics: written by manage.py write_glossary -->"
 END = "<!-- end of metrics -->"
 GROUPS = (
     ("Load generator", metrics.CLIENT_KEYS),
+    ("Single workloads", metrics.WORKLOAD_KEYS),
     ("Database server", metrics.SERVER_KEYS),
     ("Machine and process", metrics.HOST_KEYS),
     ("Aurora and RDS, by CloudWatch", metrics.CLOUD_KEYS),

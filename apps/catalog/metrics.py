@@ -4,7 +4,7 @@ Each entry: key | name | unit | kind | direction | resource | USE aspect, then i
 empty. A counter's unit is that of its total; its rate is per second.
 """
 
-from apps.catalog import cloudwatch
+from apps.catalog import cloudwatch, workload_metrics
 from apps.catalog.rules import STATUS, MetricSpec
 
 CLIENT = """
@@ -440,5 +440,7 @@ def _read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
 _client, _server, _host, _published = _read(CLIENT), _read(SERVER, STATUS), _read(HOST), _read(PUBLISHED)
 _cloud = _read(cloudwatch.METRICS, cloudwatch.PREFIX)
 CLOUD_KEYS = tuple(_cloud)
+_workloads = _read(workload_metrics.METRICS)
+WORKLOAD_KEYS = tuple(_workloads)
 CLIENT_KEYS, SERVER_KEYS, HOST_KEYS, PUBLISHED_KEYS = map(tuple, (_client, _server, _host, _published))
-CURATED: dict[str, MetricSpec] = {**_client, **_server, **_host, **_cloud, **_published}
+CURATED: dict[str, MetricSpec] = {**_client, **_workloads, **_server, **_host, **_cloud, **_published}

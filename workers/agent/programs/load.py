@@ -1,0 +1,186 @@
+"""sysbench as the child of a program of ours: its lines are passed on, its intervals and totals kept."""
+
+import contextlib
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from workers.agent.programs.report import Failed, Secrets, line, say
+from workers.agent.programs.stalls import Interval
+
+SCRIPT = Path(__file__).resolve().parent.parent / "lua" / "reported.lua"
+START_GRACE = 60.0  # s, to connect all threads
+END_GRACE = 60.0  # s, for the last transactions
+MARKS = 0.05  # s: how exactly it is known when transactions ended
+IGNORED = "1213,1020,1205,1412"  # sysbench's own and "table definition has changed"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What sysbench is to do. `options` as sysbench spells them; `rate`, 1/s; `warmup` and `measured`, whole s."""
+
+    test: str
+    options: Mapping[str, str]
+    threads: int
+    rate: float | None = None
+    warmup: int = 0
+    measured: int = 1
+
+    def argv(self, secrets: Secrets, password_file: Path) -> tuple[str, ...]:
+        where = (
+            [f"--mysql-socket={secrets.socket}"]
+            if secrets.socket
+            else [f"--mysql-host={secrets.host}", f"--mysql-port={secrets.port}"]
+        )
+        found = ["sysbench", str(SCRIPT), f"--config-file={password_file}", "--db-driver=mysql", *where]
+        found += [f"--mysql-user={secrets.user}", f"--mysql-db={secrets.schema}", f"--threads={self.threads}"]
+        return (*found, *(f"--{name.replace('_', '-')}={value}" for name, value in self.options.items()))
+
+    def run_options(self) -> tuple[str, ...]:
+        found = [f"--time={self.warmup + self.measured}", "--report-interval=1", "--histogram=on", "--percentile=95"]
+        found.append(f"--mysql-ignore-errors={IGNORED}")
+        found += [f"--rate={self.rate:g}"] if self.rate is not None else []
+        return (*found, *([f"--report-checkpoints={self.warmup}"] if self.warmup else []))
+
+
+@dataclass
+class Load:
+    """`with Load(…) as load`: it has begun; left by an error it is ended. Times in s on its own clock."""
+
+    plan: Plan
+    secrets: Secrets
+    password_file: Path
+    tool: str = ""  # says `begin` for this tool when the load begins
+    offset: float = 0.0  # added to the times of its report
+    marked: bool = False  # keep `ends`
+    intervals: list[Interval] = field(default_factory=list)
+    ends: set[int] = field(default_factory=set)  # stretches of MARKS s, by this machine's clock, in which one ended
+    total: dict[str, Any] | None = None
+
+    def __enter__(self) -> "Load":
+        self._started = threading.Event()
+        self._zero = 0.0
+        self._fatal: list[str] = []
+        self._process = subprocess.Popen(
+            (*self.plan.argv(self.secrets, self.password_file), *self.plan.run_options(), "run"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={
+                **os.environ,
+                "SPLASH_TEST": self.plan.test,
+                "SPLASH_CHECKPOINT": str(self.plan.warmup),
+                "SPLASH_MARKS": str(MARKS if self.marked else 0),
+            },
+        )
+        self._reader = threading.Thread(target=self._read, name="sysbench", daemon=True)
+        self._reader.start()
+        deadline = time.monotonic() + START_GRACE
+        while not self._started.wait(0.05):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.__exit__(None, None, None)
+                raise Failed(f"sysbench did not start: {self._said()}")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._process.poll() is None:
+            self._process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(3)
+            self._process.kill()
+            self._process.wait()
+        self._reader.join(2)
+
+    def now(self) -> float:
+        return time.monotonic() - self._zero
+
+    def sleep_until(self, t: float) -> None:
+        """Returns at once when it is past."""
+        time.sleep(max(0.0, t - self.now()))
+
+    def transaction_ends(self) -> list[float]:
+        """When transactions ended, rising, to MARKS s."""
+        return [place * MARKS - self._zero for place in sorted(self.ends)]
+
+    def is_on(self) -> bool:
+        return self._process.poll() is None
+
+    def finish(self) -> dict[str, Any]:
+        """Waits for its end and gives its totals. Raises Failed."""
+        left = self.plan.warmup + self.plan.measured + END_GRACE - self.now()
+        try:
+            code = self._process.wait(max(1.0, left))
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f"sysbench had not ended {END_GRACE:.0f} s after its time: its threads are blocked") from error
+        self._reader.join(5)
+        if code != 0 or self.total is None:
+            raise Failed(f"sysbench ended with code {code}: {self._said()}")
+        return self.total
+
+    def _said(self) -> str:
+        return "; ".join(self._fatal[:3]) or "it said no reason"
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        assert stream is not None  # noqa: S101  (opened as a pipe above)
+        for text in stream:
+            self._take(text.rstrip("\r\n"))
+
+    def _take(self, text: str) -> None:
+        if text.startswith("@") and text[1:].isdigit():
+            self.ends.add(int(text[1:]))
+            return
+        if text.startswith("Threads started!"):
+            self._zero = time.monotonic()
+            if self.tool:
+                say("begin", tool=self.tool, version="1")
+            self._started.set()
+        if text.startswith("FATAL: "):
+            # Said again by the program when it ends, so that one line tells the reason.
+            self._fatal.append(text.removeprefix("FATAL: "))
+            return
+        if not text.startswith('{"kind":"'):
+            line(text)
+            return
+        found: dict[str, Any] = json.loads(text)
+        kind = found.pop("kind")
+        if kind == "interval":
+            counts = found["counts"]
+            self.intervals.append(Interval(found["t"], found["seconds"], counts["transactions"]))
+        elif kind == "total":
+            self.total = dict(found)
+        for name in ("t", "from", "to"):
+            if name in found:
+                found[name] = round(found[name] + self.offset, 4)
+        say(kind, **found)
+
+
+def prepare(plan: Plan, secrets: Secrets, password_file: Path, step: str = "prepare") -> None:
+    """sysbench's prepare or cleanup. Raises Failed."""
+    done = subprocess.run(
+        (*plan.argv(secrets, password_file), step),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "SPLASH_TEST": plan.test},
+    )
+    if done.returncode:
+        said = [text for text in done.stdout.splitlines() if "FATAL" in text] or done.stdout.splitlines()[-1:]
+        raise Failed(f"sysbench {step}: {'; '.join(said)[:500]}")
+
+
+def password_text(secrets: Secrets) -> str:
+    """sysbench strips the outer quotes and knows no escapes; the configuration refuses what this cannot say."""
+    return f'mysql-password="{secrets.password}"\n'

@@ -1,0 +1,57 @@
+"""What a change did to a steady load: its baseline, and how deep and how long throughput fell. Pure."""
+
+import itertools
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# s after a statement in which a stall is still its doing
+SETTLE = 3.0
+FEWEST = 3  # intervals that make a baseline
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Transactions that ended in the `seconds` before `end`, s on the load's clock."""
+
+    end: float
+    seconds: float
+    transactions: float
+
+    @property
+    def start(self) -> float:
+        return self.end - self.seconds
+
+    @property
+    def rate(self) -> float:
+        return self.transactions / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Stall:
+    """`length`: s with throughput under a share of the baseline; `depth`: per cent lost in the worst second."""
+
+    length: float
+    depth: float
+
+
+def baseline(intervals: Sequence[Interval], *, since: float, until: float) -> float | None:
+    """Median throughput of the intervals that lie wholly within, 1/s; None of too few."""
+    rates = [interval.rate for interval in intervals if interval.start >= since - 0.05 and interval.end <= until]
+    return statistics.median(rates) if len(rates) >= FEWEST else None
+
+
+def stall(intervals: Sequence[Interval], *, base: float, since: float, until: float, share: float) -> Stall:
+    """Of the intervals that overlap [since, until]. `share`: per cent of `base` under which a second counts."""
+    touched = [interval for interval in intervals if interval.end > since and interval.start < until]
+    if not touched or base <= 0:
+        return Stall(0.0, 0.0)
+    length = sum(interval.seconds for interval in touched if interval.rate < base * share / 100)
+    worst = min(interval.rate for interval in touched)
+    return Stall(round(length, 3), round(max(0.0, 100 * (1 - worst / base)), 2))
+
+
+def longest_gap(ends: Sequence[float], *, since: float, until: float) -> float:
+    """Longest time within [since, until] without an end, s. `ends`: moments, rising, s."""
+    points = [since, *(end for end in ends if since < end < until), until]
+    return round(max(late - early for early, late in itertools.pairwise(points)), 3)

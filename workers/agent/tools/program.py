@@ -1,0 +1,131 @@
+"""Tools that are programs of ours: how each is started, and what its output says of its beginning and its failure."""
+
+import importlib.util
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from workers.agent import __version__
+from workers.agent.config import SystemConfig
+from workers.agent.programs.order import Order, arguments
+from workers.agent.programs.report import secrets_of
+from workers.agent.tools import InvalidParameters, Invocation, Plain, Target, ToolMissing
+from workers.wire import LoadLevelMessage
+from workers.workloads.declared import WorkloadSpec, check
+
+PREPARE_TIMEOUT = 6 * 3600.0  # s
+CLEAN_UP_TIMEOUT = 120.0  # s
+END_GRACE = 120.0  # s, for connecting, verifying and putting things back
+
+
+class Program(Plain):
+    """`module` in workers.agent.programs does the steps prepare, run and clean_up of the workload `spec`."""
+
+    spec: WorkloadSpec
+    module: str
+    programs: tuple[str, ...] = ()  # others that it starts
+    packages: tuple[str, ...] = ()  # of Python, beyond those that the agent needs
+
+    name: str
+    artifact: str
+
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.spec.tool
+        cls.artifact = f"{cls.name}.jsonl"
+
+    def version(self) -> str:
+        """Of the agent, whose part the program is, and of what it starts. Raises ToolMissing."""
+        for package in self.packages:
+            if importlib.util.find_spec(package) is None:
+                raise ToolMissing(f"{self.name} needs the Python package {package}; pip install {package}")
+        return ", ".join([f"splashboard {__version__}", *(_version(program) for program in self.programs)])
+
+    def chosen(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """With defaults. Raises declared.InvalidParameters."""
+        return check(self.spec, parameters)
+
+    def secrets(self, system: SystemConfig, schema: str) -> str:
+        return secrets_of(system, schema)
+
+    def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
+        return Invocation(self._argv("prepare", self._order(target, parameters)), PREPARE_TIMEOUT)
+
+    def clean_up(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
+        return Invocation(self._argv("clean_up", self._order(target, parameters)), CLEAN_UP_TIMEOUT)
+
+    def run(
+        self,
+        target: Target,
+        parameters: Mapping[str, Any],
+        *,
+        load_level: LoadLevelMessage,
+        warmup: float,
+        duration: float,
+    ) -> Invocation:
+        before, measured = math.ceil(warmup), max(1, math.ceil(duration))
+        order = self._order(target, parameters, load_level, warmup=before, duration=measured)
+        self.accept(order)
+        timeout = before + measured * self.patience() + END_GRACE
+        return Invocation(self._argv("run", order), timeout, warmup=before, measured=measured)
+
+    def accept(self, order: Order) -> None:
+        """Raises InvalidParameters when the load level or the times do not fit."""
+
+    def patience(self) -> float:
+        """How many times its duration a run may take, with what comes before and after the load."""
+        return 1.0
+
+    def starts_clock(self, line: bytes) -> bool:
+        return line.startswith(b'{"kind":"begin"')
+
+    def failure(self, code: int, output: bytes) -> str:
+        if code == 0:
+            return ""
+        fatal = [line.decode(errors="replace") for line in re.findall(rb"^FATAL: (.*)$", output, re.MULTILINE)]
+        if fatal:
+            return f"{self.name}: {'; '.join(fatal[-3:])}"
+        raised = [
+            line for line in output.decode(errors="replace").splitlines() if re.match(r"[\w.]+(Error|Exception):", line)
+        ]
+        if raised:
+            return f"{self.name} failed: {raised[-1]}"
+        return f"{self.name} ended with code {code}" if code > 0 else f"{self.name} was ended by signal {-code}"
+
+    def _order(
+        self,
+        target: Target,
+        parameters: Mapping[str, Any],
+        load_level: LoadLevelMessage | None = None,
+        *,
+        warmup: float = 0,
+        duration: float = 0,
+    ) -> Order:
+        return Order(
+            secrets_file=target.secrets,
+            parameters=self.chosen(parameters),
+            threads=load_level.threads if load_level else 1,
+            rate=load_level.rate if load_level else None,
+            warmup=warmup,
+            duration=duration,
+        )
+
+    def _argv(self, step: str, order: Order) -> tuple[str, ...]:
+        return (sys.executable, "-m", f"workers.agent.programs.{self.module}", *arguments(step, order))
+
+
+def whole_rate(order: Order) -> None:
+    """sysbench takes no others. Raises InvalidParameters."""
+    if order.rate is not None and (order.rate < 1 or order.rate != round(order.rate)):
+        raise InvalidParameters(f"rate is {order.rate:g}/s; sysbench takes whole numbers from 1 only")
+
+
+def _version(program: str) -> str:
+    """Raises ToolMissing."""
+    try:
+        answer = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ToolMissing(f"{program} cannot be started ({error}); install the package that brings it") from error
+    return answer.stdout.strip()
