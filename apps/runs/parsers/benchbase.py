@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from apps.runs.parsers.told import Column, Line, NotThisFormat, Table, Told, Value, lines, load_json, scaled
+from apps.runs.parsers.told import Column, Line, NotThisFormat, Table, Told, Value, is_count, lines, load_json, scaled
 
 VERSION = "1"
 SUMMARY_EXPECTED = "BenchBase's summary.json, an object with “Throughput (requests/second)” and “Latency Distribution”"
@@ -209,7 +209,7 @@ def parse_histograms(content: bytes) -> Table:
         if not isinstance(held, dict):
             raise NotThisFormat(_line_of(content, outcome), outcome, "a HISTOGRAM of counts by transaction")
         for name, count in held.items():
-            if isinstance(count, bool) or not isinstance(count, int):
+            if not is_count(count):
                 raise NotThisFormat(_line_of(content, name), f"{name}: {count!s:.60}", "a whole number")
             # As “com.oltpbenchmark…procedures.NewOrder/01”.
             plain = name.rpartition("/")[0] or name

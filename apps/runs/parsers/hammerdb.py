@@ -14,6 +14,7 @@ from apps.runs.parsers.told import (
     Table,
     Told,
     Value,
+    is_count,
     lines,
     load_json,
     number_of,
@@ -23,22 +24,22 @@ from apps.runs.parsers.told import (
 
 VERSION = "1"
 EXPECTED = "a log of HammerDB's virtual users, with lines “Vuser 1:…”"
-VUSER = re.compile(rb"^Vuser (?P<user>\d+):(?P<text>.*)$")
-RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<db>.+) TPM$")
+VUSER = re.compile(rb"^Vuser (?P<user>\d{1,15}):(?P<text>.*)$")
+RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<nopm>\d{1,15}) NOPM from (?P<tpm>\d{1,15}) (?P<db>.+) TPM$")
 # Until version 3.
-OLD_RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<tpm>\d+) (?P<db>.+) TPM at (?P<nopm>\d+) NOPM$")
-ACTIVE = re.compile(rb"^(?P<n>\d+) Active Virtual Users configured$")
-RAMP_UP = re.compile(rb"^Rampup (?P<minutes>\d+) minutes complete \.\.\.$")
-TIMED = re.compile(rb"^Timing test period of (?P<minutes>\d+) in minutes$")
+OLD_RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<tpm>\d{1,15}) (?P<db>.+) TPM at (?P<nopm>\d{1,15}) NOPM$")
+ACTIVE = re.compile(rb"^(?P<n>\d{1,15}) Active Virtual Users configured$")
+RAMP_UP = re.compile(rb"^Rampup (?P<minutes>\d{1,15}) minutes complete \.\.\.$")
+TIMED = re.compile(rb"^Timing test period of (?P<minutes>\d{1,15}) in minutes$")
 CLI = re.compile(rb"^HammerDB CLI v(?P<version>\S+)$")
-ERROR = re.compile(rb"^Error in Virtual User (?P<user>\d+): ?(?P<text>.*)$")
+ERROR = re.compile(rb"^Error in Virtual User (?P<user>\d{1,15}): ?(?P<text>.*)$")
 FAILED = re.compile(rb"^FINISHED FAILED$")
 NOTICE = re.compile(
-    rb"^(?:\s*|HammerDB.*|Copyright .*|Type \"help\".*|Initialized .*|Hammerdb Log @ .*|[-+=]+|Timestamp \d+ @ .*"
-    rb"|Vuser \d+ (?:created.*|MONITOR.*)|Database set to .*|Benchmark set to .*|Script loaded.*|Changed .*|Value .*"
-    rb"|ALL VIRTUAL USERS COMPLETE|\d+ Virtual Users Created.*|TEST STARTED|TEST COMPLETE.*|vudestroy success"
+    rb"^(?:\s*|HammerDB.*|Copyright .*|Type \"help\".*|Initialized .*|Hammerdb Log @ .*|[-+=]+|Timestamp \d{1,15} @ .*"
+    rb"|Vuser \d{1,15} (?:created.*|MONITOR.*)|Database set to .*|Benchmark set to .*|Script loaded.*|Changed .*"
+    rb"|Value .*|ALL VIRTUAL USERS COMPLETE|\d{1,15} Virtual Users Created.*|TEST STARTED|TEST COMPLETE.*|vudestroy success"
     rb"|.*Transaction Counter.*|Destroying Virtual Users.*|Virtual Users Destroyed|Logging activated.*|to /.*|Jobid .*"
-    rb"|\d+ \S.* tpm|Warning: .*)$"
+    rb"|\d{1,15} \S.* tpm|Warning: .*)$"
 )
 
 
@@ -164,7 +165,7 @@ def _number(content: bytes, name: str, key: str, value: object) -> float | None:
         return None
     if isinstance(value, str) and re.fullmatch(r"\d{1,18}(?:\.\d{1,12})?", value):
         return scaled(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_count(value) or isinstance(value, float):
         return float(value)
     raise NotThisFormat(_place(content, name), "", f"{key} of {name!r:.60} is no number: {value!r:.60}")
 

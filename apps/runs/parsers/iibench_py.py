@@ -14,16 +14,18 @@ OLD_HEADER = b"#rows #seconds #total_seconds cum_ips table_size last_ips #querie
 # Columns that are read; the header may have others.
 NEEDED = (b"i_sec", b"t_sec", b"i_ips", b"t_ips", b"i_dps", b"i_qps", b"t_qps")
 EXPECTED = "the header of iibench.py, “i_sec t_sec i_ips …” with tabs or “#rows #seconds …”"
-ROW = re.compile(rb"^\d+(?:\.\d+)?(?:[\t ]-?\d+(?:\.\d+)?)+$")
-LIKE_ROW = re.compile(rb"^\d+(?:\.\d+)?[\t ]")
+ROW = re.compile(rb"^\d{1,15}(?:\.\d{1,15})?(?:[\t ]-?\d{1,15}(?:\.\d{1,15})?)+$")
+LIKE_ROW = re.compile(rb"^\d{1,15}(?:\.\d{1,15})?[\t ]")
 TOTALS = re.compile(
-    rb"^Totals: (?P<seconds>\d+\.\d) secs, (?P<rate>\d+\.\d) rows/sec, (?P<rows>\d+) rows, "
-    rb"(?P<retries>(?P<i>\d+) (?P<d>\d+) (?P<q>\d+)) insert-delete-query retry$"
+    rb"^Totals: (?P<seconds>\d{1,15}\.\d) secs, (?P<rate>\d{1,15}\.\d) rows/sec, (?P<rows>\d{1,15}) rows, "
+    rb"(?P<retries>(?P<i>\d{1,15}) (?P<d>\d{1,15}) (?P<q>\d{1,15})) insert-delete-query retry$"
 )
-SHORT_TOTALS = re.compile(rb"^Totals: (?P<seconds>\d+\.\d) secs, (?P<rate>\d+\.\d) rows/sec, (?P<rows>\d+) rows$")
+SHORT_TOTALS = re.compile(
+    rb"^Totals: (?P<seconds>\d{1,15}\.\d) secs, (?P<rate>\d{1,15}\.\d) rows/sec, (?P<rows>\d{1,15}) rows$"
+)
 LOST = re.compile(rb"^(?:Ignoring MySQL exception|Mongo error on insert: .*|SQL error: .*)$")
 NOTICE = re.compile(
-    rb"^(?:\s*|Done|(?:Insert|Delete|Query) rt: .*|Created secondary indexes in \d+\.\d seconds|Rollback done"
+    rb"^(?:\s*|Done|(?:Insert|Delete|Query) rt: .*|Created secondary indexes in \d{1,15}\.\d seconds|Rollback done"
     rb"|Inserting initial tuples\.\.\.| +(?:Insert|Delete|Query) rt:.*|Using Mongo w=.*)$"
 )
 

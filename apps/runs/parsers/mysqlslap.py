@@ -13,7 +13,7 @@ VERSION = "1"
 EXPECTED = "“engine,load,mean s,shortest s,longest s,clients,queries per client”, times with three decimals"
 ROW = re.compile(
     rb"^(?P<engine>[A-Za-z0-9_]*),(?P<load>mixed|write|read|update|key|[a-z]+),"
-    rb"(?P<avg>\d+\.\d{3}),(?P<min>\d+\.\d{3}),(?P<max>\d+\.\d{3}),(?P<clients>\d+),(?P<queries>\d+)$"
+    rb"(?P<avg>\d{1,15}\.\d{3}),(?P<min>\d{1,15}\.\d{3}),(?P<max>\d{1,15}\.\d{3}),(?P<clients>\d{1,15}),(?P<queries>\d{1,15})$"
 )
 
 

@@ -13,7 +13,7 @@ SCRIPT_EXPECTED = "a sample of perf script, “command pid time: [period] event:
 SAMPLES = re.compile(rb"^# Samples: (?P<n>\S+) +of events? '(?P<event>[^']+)'")
 HEADING = re.compile(rb"^# (?:Overhead|Children +Self|Self) ")
 DOTS = re.compile(rb"^# \.+(?: +\.+)+ *$")
-ROW = re.compile(rb"^ +(?P<share>\d+\.\d\d)% ")
+ROW = re.compile(rb"^ +(?P<share>\d{1,3}\.\d\d)% ")
 # A call graph below a row, and perf's remarks.
 BRANCH = re.compile(rb"^(?: +[|\-]| {12,}\S|#)")
 
@@ -89,7 +89,7 @@ def _cells(reading: _Report, line: Line) -> tuple[str | float | None, ...]:
     for name, (start, end) in zip(reading.names, reading.widths, strict=True):
         word = line.text[start:end].strip()
         if name in ("Overhead", "Children", "Self"):
-            if not re.fullmatch(rb"\d+\.\d\d%", word):
+            if not re.fullmatch(rb"\d{1,3}\.\d\d%", word):
                 raise line.refuse(f"a share in the column {name}")
             cells.append(scaled(word[:-1]))
         else:
@@ -105,7 +105,7 @@ def _first(content: bytes, expected: str) -> NotThisFormat:
 # ---------------------------------------------------------------- perf script
 
 SAMPLE = re.compile(
-    rb"^(?P<command>\S.*?) +(?P<pid>-?\d+)(?:/\d+)? +(?:\[\d+\] +)?(?:[\d.]+: +)(?:(?P<period>\d+) +)?"
+    rb"^(?P<command>\S.*?) +(?P<pid>-?\d+)(?:/\d+)? +(?:\[\d+\] +)?(?:[\d.]+: +)(?:(?P<period>\d{1,18}) +)?"
     rb"(?P<event>[\w:./,=\-]*[\w/]):? *$"
 )
 FRAME = re.compile(rb"^\t? *(?P<address>[0-9a-f]+) (?P<symbol>.+?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")

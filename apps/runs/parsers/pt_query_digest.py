@@ -6,7 +6,7 @@ Numbers are texts there; times are seconds. The classes are those that --limit l
 import re
 from typing import Any
 
-from apps.runs.parsers.told import Column, NotThisFormat, Table, load_json, scaled, shown
+from apps.runs.parsers.told import Column, NotThisFormat, Table, is_count, load_json, scaled, shown
 
 VERSION = "1"
 EXPECTED = "the JSON of “pt-query-digest --output json”, an object with “classes” and “global”"
@@ -33,7 +33,7 @@ def parse(content: bytes) -> Table:
     if not isinstance(document, dict) or not isinstance(document.get("classes"), list):
         raise NotThisFormat(1, "", EXPECTED)
     whole = document.get("global")
-    if not isinstance(whole, dict) or not isinstance(whole.get("query_count"), int):
+    if not isinstance(whole, dict) or not is_count(whole.get("query_count")):
         raise NotThisFormat(1, "", f"global.query_count is missing; expected {EXPECTED}")
     rows = [_row(content, place, one) for place, one in enumerate(document["classes"])]
     rows.sort(key=lambda row: -float(row[2] or 0))
@@ -47,7 +47,7 @@ def parse(content: bytes) -> Table:
 def _row(content: bytes, place: int, one: Any) -> tuple[str | float | None, ...]:
     checksum = one.get("checksum") if isinstance(one, dict) else None
     metrics = one.get("metrics") if isinstance(one, dict) else None
-    if not isinstance(checksum, str) or not isinstance(metrics, dict) or not isinstance(one.get("query_count"), int):
+    if not isinstance(checksum, str) or not isinstance(metrics, dict) or not is_count(one.get("query_count")):
         raise NotThisFormat(1, "", f"class {place + 1} has no checksum, query_count and metrics; expected {EXPECTED}")
     line = content.count(b"\n", 0, max(content.find(checksum.encode()), 0)) + 1
 

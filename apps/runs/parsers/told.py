@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeGuard
 
 LINE_SHOWN = 160
 # Echoes of a password that a tool prints in clear: `[pass]: x`, `option p with value 'x'`, `Changed … mysql_pass from`.
@@ -160,6 +160,11 @@ def load_json(content: bytes, expected: str) -> Any:
     except (ValueError, RecursionError) as error:
         first = first_line(content)
         raise first.refuse(f"{expected}; {error}") from error
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """Whether JSON said a whole number that a float holds exactly."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def _line_at(content: bytes, number: int) -> str:

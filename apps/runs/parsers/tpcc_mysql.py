@@ -13,22 +13,22 @@ VERSION = "1"
 EXPECTED = "the banner “TPC-C Load Generator” that tpcc_start prints first"
 BANNER = re.compile(rb"^\*\*\* ###?easy###? TPC-C Load Generator \*\*\*$|^\*\*\* .*TPC-C Load Generator \*\*\*$")
 TYPES = ("new_order", "payment", "order_status", "delivery", "stock_level")
+MS = rb"\d{1,15}\.\d{3}"
 INTERVAL = re.compile(
-    rb"^ *(?P<second>\d+), trx: (?P<n0>\d+), 95%: (?P<p95>\d+\.\d{3}), 99%: (?P<p99>\d+\.\d{3}), "
-    rb"max_rt: (?P<max>\d+\.\d{3}), (?P<n1>\d+)\|\d+\.\d{3}, (?P<n2>\d+)\|\d+\.\d{3}, (?P<n3>\d+)\|\d+\.\d{3}, "
-    rb"(?P<n4>\d+)\|\d+\.\d{3}$"
+    rb"^ *(?P<second>\d{1,15}), trx: (?P<n0>\d{1,15}), 95%%: (?P<p95>%s), 99%%: (?P<p99>%s), max_rt: (?P<max>%s)"
+    rb", (?P<n1>\d{1,15})\|%s, (?P<n2>\d{1,15})\|%s, (?P<n3>\d{1,15})\|%s, (?P<n4>\d{1,15})\|%s$" % ((MS,) * 7)
 )
-OLD_COUNT = rb"(?P<n%d>\d+)\(\d+\):\d+\.\d{2,3}(?:\|\d+\.\d{2,3})?"
-OLD_INTERVAL = re.compile(rb"^ *(?P<second>\d+), " + rb", ".join(OLD_COUNT % i for i in range(5)) + rb"$")
-LIKE_INTERVAL = re.compile(rb"^ *\d+, (?:trx:|\d+\()")
+OLD_COUNT = rb"(?P<n%d>\d{1,15})\(\d{1,15}\):\d{1,15}\.\d{2,3}(?:\|\d{1,15}\.\d{2,3})?"
+OLD_INTERVAL = re.compile(rb"^ *(?P<second>\d{1,15}), " + rb", ".join(OLD_COUNT % i for i in range(5)) + rb"$")
+LIKE_INTERVAL = re.compile(rb"^ *\d{1,15}, (?:trx:|\d{1,15}\()")
 RAW = re.compile(
-    rb"^ {2}\[(?P<type>[0-4])\] sc:(?P<sc>\d+) +lt:(?P<lt>\d+) +rt:(?P<rt>\d+) +fl:(?P<fl>\d+)"
-    rb"(?: avg_rt: (?P<avg>\d+\.\d) \(\d+\))? *$"
+    rb"^ {2}\[(?P<type>[0-4])\] sc:(?P<sc>\d{1,15}) +lt:(?P<lt>\d{1,15}) +rt:(?P<rt>\d{1,15}) +fl:(?P<fl>\d{1,15})"
+    rb"(?: avg_rt: (?P<avg>\d{1,15}\.\d) \(\d{1,15}\))? *$"
 )
-SECONDS = re.compile(rb"^ *in (?P<seconds>\d+) sec\.$")
-RAMP_UP = re.compile(rb"^RAMP-UP TIME\.\((?P<seconds>\d+) sec\.\)$")
-CONNECTIONS = re.compile(rb"^ *\[connection\]: (?P<n>\d+)$")
-TPMC = re.compile(rb"^ *(?P<tpmc>\d+\.\d{3}) TpmC *$")
+SECONDS = re.compile(rb"^ *in (?P<seconds>\d{1,15}) sec\.$")
+RAMP_UP = re.compile(rb"^RAMP-UP TIME\.\((?P<seconds>\d{1,15}) sec\.\)$")
+CONNECTIONS = re.compile(rb"^ *\[connection\]: (?P<n>\d{1,15})$")
+TPMC = re.compile(rb"^ *(?P<tpmc>\d{1,15}\.\d{3}) TpmC *$")
 # MySQL errors as the tool's error() prints them: number, state, text.
 ERROR = re.compile(rb"^(?P<code>\d{4}), (?P<state>[0-9A-Z]{5}), (?P<text>.+)$")
 NOTICE = re.compile(
@@ -37,7 +37,7 @@ NOTICE = re.compile(
     rb"|MEASURING START\.|STOPPING THREADS\.*|\.+| *\[transaction percentage\]"
     rb"| *\[response time \(at least 90% passed\)\]"
     rb"|Using schema: .*"
-    rb"| *(?:New-Order|Payment|Order-Status|Delivery|Stock-Level): (?:-?\d+\.\d\d|-?nan)% .*)$"
+    rb"| *(?:New-Order|Payment|Order-Status|Delivery|Stock-Level): (?:-?\d{1,15}\.\d\d|-?nan)% .*)$"
 )
 
 
