@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
-from apps.catalog import formula, rules
+from apps.catalog import families, formula, rules
 from apps.catalog.formula import Formula
 from apps.catalog.metrics import CURATED
 from apps.catalog.rules import STATUS, MetricSpec
@@ -171,7 +171,7 @@ class DerivedSpec(MetricSpec):
 @lru_cache(maxsize=4096)
 def is_counter(key: str) -> bool:
     """By its description; a `*` or a word in angle brackets may stand in it."""
-    return (CURATED.get(key) or rules.describe(key)).kind == "counter"
+    return (CURATED.get(key) or families.find(key) or rules.describe(key)).kind == "counter"
 
 
 def find(key: str) -> DerivedSpec | None:
@@ -195,7 +195,7 @@ def formula_of(key: str) -> str:
 
 def describe(key: str) -> tuple[MetricSpec, bool]:
     """The best word there is for any key, and whether a table has it."""
-    known = find(key) or CURATED.get(key)
+    known = find(key) or CURATED.get(key) or families.find(key)
     return (known, True) if known else (rules.describe(key), False)
 
 

@@ -1,6 +1,6 @@
 """The generated part of docs/glossary.md: an entry for every curated and every derived metric. Pure."""
 
-from apps.catalog import derived, metrics
+from apps.catalog import derived, families, metrics
 from apps.catalog.derived import DerivedSpec
 from apps.catalog.rules import MetricSpec
 
@@ -10,9 +10,19 @@ GROUPS = (
     ("Load generator", metrics.CLIENT_KEYS),
     ("Single workloads", metrics.WORKLOAD_KEYS),
     ("Database server", metrics.SERVER_KEYS),
+    ("Replication, proxy and agent", metrics.SAMPLED_KEYS),
     ("Machine and process", metrics.HOST_KEYS),
     ("Aurora and RDS, by CloudWatch", metrics.CLOUD_KEYS),
     ("Published figures", metrics.PUBLISHED_KEYS),
+)
+TABLE_HEAD = ("| key | unit | kind | direction | meaning |", "|---|---|---|---|---|")
+FAMILIES_HEAD = (
+    "### Families",
+    "",
+    "One metric for each backend and server of a proxy, class of waits, source of samples, or connection of a replica "
+    "that has several.",
+    "",
+    *TABLE_HEAD,
 )
 DERIVED_HEAD = (
     "### Derived metrics",
@@ -31,9 +41,10 @@ def metric_entries() -> str:
     """Markdown: a table per group, in the order of the metrics' table."""
     parts = []
     for title, keys in GROUPS:
-        lines = [f"### {title}", "", "| key | unit | kind | direction | meaning |", "|---|---|---|---|---|"]
+        lines = [f"### {title}", "", *TABLE_HEAD]
         lines += [_line(metrics.CURATED[key]) for key in keys]
         parts.append("\n".join(lines))
+    parts.append("\n".join([*FAMILIES_HEAD, *map(_line, families.FAMILIES)]))
     parts.append("\n".join([*DERIVED_HEAD, *(_derived_line(spec) for spec in derived.ALL)]))
     return "\n\n".join(parts)
 

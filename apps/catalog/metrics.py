@@ -4,7 +4,7 @@ Each entry: key | name | unit | kind | direction | resource | USE aspect, then i
 empty. A counter's unit is that of its total; its rate is per second.
 """
 
-from apps.catalog import cloudwatch, workload_metrics
+from apps.catalog import cloudwatch, sampled, workload_metrics
 from apps.catalog.rules import STATUS, MetricSpec
 
 CLIENT = """
@@ -316,11 +316,21 @@ host.pressure.io.full | all waiting for disks | s | counter | lower | disk | sat
 host.pressure.memory.some | waiting for memory | s | counter | lower | memory | saturation
     Time in which at least one task waited for memory.
 process.cpu.user | server CPU, user | s | counter | neutral | cpu | utilization
-    CPU time of the database server in its own code.
+    CPU time of the node's server, a database or a proxy, in its own code.
 process.cpu.system | server CPU, kernel | s | counter | neutral | cpu | utilization
-    CPU time of the database server in the kernel.
+    CPU time of the node's server in the kernel.
+host.tcp.retransmits | TCP segments sent again | segments | counter | lower | network | errors
+    Segments that this machine had to send once more, to anybody.
+host.tcp.errors | TCP segments in error | segments | counter | lower | network | errors
+    Segments that arrived damaged.
+host.tcp.failed_attempts | TCP connections refused | connections | counter | lower | network | errors
+    Attempts to connect, either way, that came to nothing.
+process.threads | server threads | threads | gauge | neutral | cpu | -
+    Threads of the server's process.
+process.faults.major | server page faults | faults | counter | lower | memory | saturation
+    Page faults of the server's process that had to read from disk.
 process.rss | server memory | bytes | gauge | neutral | memory | utilization
-    Memory that the database server holds.
+    Memory that the node's server holds.
 process.io.read_bytes | server bytes read | bytes | counter | neutral | disk | utilization
     Bytes that the database server caused to be read from disks.
 process.io.write_bytes | server bytes written | bytes | counter | neutral | disk | utilization
@@ -406,7 +416,8 @@ profile_share | share of profile samples | % | gauge | neutral | cpu | utilizati
 """
 
 
-def _read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
+def read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
+    """Raises ValueError for an entry that is there twice or without a meaning."""
     specs: dict[str, MetricSpec] = {}
     fields: list[str] = []
     meaning: list[str] = []
@@ -437,10 +448,12 @@ def _read(table: str, prefix: str = "") -> dict[str, MetricSpec]:
     return specs
 
 
-_client, _server, _host, _published = _read(CLIENT), _read(SERVER, STATUS), _read(HOST), _read(PUBLISHED)
-_cloud = _read(cloudwatch.METRICS, cloudwatch.PREFIX)
+_client, _server, _host, _published = read(CLIENT), read(SERVER, STATUS), read(HOST), read(PUBLISHED)
+_cloud = read(cloudwatch.METRICS, cloudwatch.PREFIX)
 CLOUD_KEYS = tuple(_cloud)
-_workloads = _read(workload_metrics.METRICS)
+_sampled = read(sampled.METRICS) | read(sampled.REPLICATION, sampled.REPLICATION_PREFIX)
+SAMPLED_KEYS = tuple(_sampled)
+_workloads = read(workload_metrics.METRICS)
 WORKLOAD_KEYS = tuple(_workloads)
 CLIENT_KEYS, SERVER_KEYS, HOST_KEYS, PUBLISHED_KEYS = map(tuple, (_client, _server, _host, _published))
-CURATED: dict[str, MetricSpec] = {**_client, **_workloads, **_server, **_host, **_cloud, **_published}
+CURATED: dict[str, MetricSpec] = {**_client, **_workloads, **_server, **_sampled, **_host, **_cloud, **_published}

@@ -212,6 +212,7 @@ HOST_GAUGES = (
     "host.vmstat.nr_*",
     "process.rss",
     "process.threads",
+    "host.tcp.established",
 )
 # Exceptions to these patterns: pages that were ever dirtied, written, pinned.
 HOST_COUNTERS = (
@@ -240,6 +241,11 @@ HOST_UNITS = (
     ("process.rss", "bytes"),
     ("process.io.*_bytes", "bytes"),
     ("process.threads", "threads"),
+    ("process.faults.*", "faults"),
+    ("process.io.*_calls", "calls"),
+    ("host.tcp.established", "connections"),
+    ("host.tcp.failed_attempts", "connections"),
+    ("host.tcp.*", "segments"),
 )
 HOST_RESOURCES = (
     ("host.cpu*", "cpu"),
@@ -257,6 +263,9 @@ HOST_RESOURCES = (
     ("host.vmstat.*", "memory"),
     ("host.pressure.memory.*", "memory"),
     ("process.rss", "memory"),
+    ("process.faults.*", "memory"),
+    ("process.threads", "cpu"),
+    ("host.tcp.*", "network"),
 )
 # What a device's or an interface's counter means, whatever the device: (pattern, name, direction, aspect).
 HOST_MEANINGS = (
@@ -269,7 +278,75 @@ HOST_MEANINGS = (
     ("host.pressure.*", "time that tasks waited for it", "lower", "saturation"),
     ("host.memory.MemAvailable", "memory available", "neutral", "utilization"),
 )
+# Of information_schema.INNODB_METRICS, as InnoDB names them.
+INNODB_GAUGES = (
+    "*_current*",
+    "*_age*",
+    "*_avg*",
+    "*_pct_*",
+    "*_per_call",
+    "*_pending*",
+    "buffer_flush_n_to_flush_*",
+    "buffer_pool_bytes_*",
+    "buffer_pool_pages_*",
+    "buffer_pool_size",
+    "ddl_background_drop_*",
+    "ddl_online_create_index",
+    "file_num_open_files",
+    "ibuf_size",
+    "innodb_page_size",
+    "lock_rec_locks",
+    "lock_row_lock_time_max",
+    "lock_table_locks",
+    "purge_dml_delay_usec",
+    "trx_active_*",
+    "trx_rseg_history_len",
+    "trx_undo_slots_*",
+)
+INNODB_COUNTERS = ("log_lsn_current",)
+INNODB_UNITS = (
+    ("*_usec", "µs"),
+    ("lock_row_lock_time*", "ms"),
+    ("*_avg_time", "ms"),
+    ("*_pct_*", "%"),
+    ("*_bytes*", "bytes"),
+    ("buffer_data_*", "bytes"),
+    ("log_lsn_*", "bytes"),
+    ("log_max_modified_age_*", "bytes"),
+    ("innodb_page_size", "bytes"),
+    ("buffer_pool_reads", "reads"),
+    ("*_fsyncs", "fsyncs"),
+    ("*_deadlocks", "deadlocks"),
+    ("*_waits", "waits"),
+    ("*_pages*", "pages"),
+    ("*page_splits", "pages"),
+    ("ibuf_size", "pages"),
+    ("buffer_pool_size", "pages"),
+    ("trx_*_commits", "transactions"),
+    ("trx_rollbacks*", "transactions"),
+)
+INNODB_RESOURCES = (
+    ("adaptive_hash_*", "adaptive hash index"),
+    ("buffer_data_*", "disk"),
+    ("buffer_page_*", "disk"),
+    ("buffer_pages_*", "disk"),
+    ("buffer_*", "buffer pool"),
+    ("compress*", "compression"),
+    ("ibuf_*", "change buffer"),
+    ("index_*", "index pages"),
+    ("lock_table_*", "table locks"),
+    ("lock_*", "row locks"),
+    ("innodb_log_*", "redo log"),
+    ("log_*", "redo log"),
+    ("os_log_*", "redo log"),
+    ("os_*", "disk"),
+    ("innodb_dblwr_*", "disk"),
+    ("purge_*", "purge"),
+    ("trx_rseg_*", "purge"),
+    ("trx_*", "transactions"),
+)
 STATUS = "mysql.status."
+INNODB = "mysql.innodb."
 # Of one type of transaction, as new_order.
 TYPE_LATENCY = re.compile(r"client\.([a-z][a-z_]*)\.latency\.[a-z0-9_]+")
 
@@ -280,6 +357,8 @@ def describe(key: str) -> MetricSpec:
         return _status(key, key.removeprefix(STATUS))
     if key.startswith(("host.", "process.")):
         return _host(key)
+    if key.startswith(INNODB):
+        return _innodb(key, key.removeprefix(INNODB))
     name = _words(key.rpartition(".")[2])
     if key.startswith("client.latency."):
         return MetricSpec(key=key, name=f"latency, {name}", unit="ms", kind="distribution", direction="lower")
@@ -303,6 +382,18 @@ def _status(key: str, name: str) -> MetricSpec:
         kind="gauge" if gauge else "counter",
         direction="neutral",
         resource=_first(name, STATUS_RESOURCES),
+    )
+
+
+def _innodb(key: str, name: str) -> MetricSpec:
+    gauge = _matches(name, INNODB_GAUGES) and not _matches(name, INNODB_COUNTERS)
+    return MetricSpec(
+        key=key,
+        name=_words(name),
+        unit=_first(name, INNODB_UNITS),
+        kind="gauge" if gauge else "counter",
+        direction="neutral",
+        resource=_first(name, INNODB_RESOURCES),
     )
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from apps.catalog import derived
 from apps.catalog.metrics import CURATED
 from apps.catalog.rules import describe, rate_unit
 
@@ -80,6 +81,46 @@ def test_everything_else_counts_up(name: str) -> None:
 def test_a_host_counter_is_known_by_its_family(key: str, kind: str, unit: str, resource: str, aspect: str) -> None:
     spec = describe(key)
     assert (spec.kind, spec.unit, spec.resource, spec.aspect) == (kind, unit, resource, aspect)
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "unit", "resource"),
+    [
+        ("mysql.innodb.log_lsn_checkpoint_age", "gauge", "bytes", "redo log"),
+        ("mysql.innodb.log_lsn_current", "counter", "bytes", "redo log"),
+        ("mysql.innodb.buffer_pool_pages_dirty", "gauge", "pages", "buffer pool"),
+        ("mysql.innodb.buffer_pages_written", "counter", "pages", "disk"),
+        ("mysql.innodb.lock_row_lock_time", "counter", "ms", "row locks"),
+        ("mysql.innodb.lock_row_lock_current_waits", "gauge", "waits", "row locks"),
+        ("mysql.innodb.os_pending_reads", "gauge", "", "disk"),
+        ("mysql.innodb.trx_rw_commits", "counter", "transactions", "transactions"),
+        ("mysql.innodb.never_seen_before", "counter", "", ""),
+    ],
+)
+def test_an_innodb_metric_is_known_by_its_name(key: str, kind: str, unit: str, resource: str) -> None:
+    spec = describe(key)
+    assert (spec.kind, spec.unit, spec.resource) == (kind, unit, resource)
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "kind", "unit"),
+    [
+        ("haproxy.writer.db1.qcur", "requests queued (writer, db1)", "gauge", "requests"),
+        ("haproxy.writer.BACKEND.chkdown", "falls (writer, BACKEND)", "counter", "times"),
+        (
+            "mysql.waits.io.file.innodb.innodb_log_file.seconds",
+            "time waited (io.file.innodb.innodb_log_file)",
+            "counter",
+            "s",
+        ),
+        ("mysql.replication.east.seconds_behind", "replication delay (east)", "gauge", "s"),
+        ("mysql.replication.seconds_behind", "replication delay", "gauge", "s"),
+        ("agent.sampling.mysql.seconds", "time that sampling took (mysql)", "gauge", "s"),
+    ],
+)
+def test_a_key_with_a_name_in_it_is_described_by_its_family(key: str, name: str, kind: str, unit: str) -> None:
+    spec, curated = derived.describe(key)
+    assert (spec.name, spec.kind, spec.unit, curated) == (name, kind, unit, True)
 
 
 def test_the_device_is_in_the_name() -> None:

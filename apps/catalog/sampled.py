@@ -1,0 +1,137 @@
+"""What the agent samples beside SHOW GLOBAL STATUS, the host and the process, in the form of metrics.py. Pure.
+
+METRICS are keys as they are, FAMILIES those that carry a name: of a backend and server, a class of waits, a source of
+samples, or a replica's connection when it has several.
+"""
+
+REPLICATION = """
+seconds_behind | replication delay | s | gauge | lower | replication | saturation
+    Seconds_Behind_Master: age of the event that the replica applies now; not observed while its threads stand.
+io_running | replication receives | - | gauge | higher | replication | errors
+    1: the thread that receives from the source runs and is connected; 0: it is not.
+sql_running | replication applies | - | gauge | higher | replication | errors
+    1: the thread that applies what was received runs; 0: it does not.
+io_error | error of receiving | code | gauge | lower | replication | errors
+    Number of the receiving thread's last error; 0: none.
+sql_error | error of applying | code | gauge | lower | replication | errors
+    Number of the applying thread's last error; 0: none.
+relay_log_space | relay logs | bytes | gauge | neutral | replication | utilization
+    Size of all relay logs on the replica.
+received_position | received up to | bytes | gauge | neutral | replication | -
+    Position in the source's binary log up to which the replica has received it.
+applied_position | applied up to | bytes | gauge | neutral | replication | -
+    Position in the source's binary log up to which the replica has applied it.
+unapplied_bytes | received and not applied | bytes | gauge | lower | replication | saturation
+    Binary log that waits to be applied; not observed while the two positions are in different files.
+unapplied_transactions | transactions received and not applied | transactions | gauge | lower | replication | saturation
+    By GTID: what was received after the last that was applied; not observed without GTIDs.
+transactional_groups | transactions applied | transactions | counter | neutral | replication | -
+    Groups of changes that can be rolled back, applied by the replica.
+non_transactional_groups | other groups applied | groups | counter | neutral | replication | -
+    Groups of changes that cannot be rolled back, applied by the replica.
+ddl_groups | schema changes applied | groups | counter | neutral | replication | -
+    Schema changes applied by the replica.
+"""
+REPLICATION_PREFIX = "mysql.replication."
+
+METRICS = """
+mysql.replication.read_only | server is read-only | - | gauge | neutral | replication | -
+    1: the server refuses writes of ordinary accounts; 0: it takes them.
+mysql.replication.gtid_position | GTID position | transactions | counter | neutral | replication | -
+    Sequence numbers of all domains, or transactions of all sources, summed: what a node lags behind another's.
+haproxy.process.CurrConns | proxy connections | connections | gauge | neutral | proxy | utilization
+    Connections that HAProxy holds now, of clients and of servers.
+haproxy.process.CumConns | proxy connections made | connections | counter | neutral | proxy | -
+    Connections that HAProxy has accepted.
+haproxy.process.Maxconn | proxy connections allowed | connections | gauge | neutral | proxy | -
+    Connections that HAProxy accepts at once at most.
+haproxy.process.Run_queue | proxy tasks runnable | tasks | gauge | lower | proxy | saturation
+    Tasks of HAProxy that wait for its threads.
+haproxy.process.Idle_pct | proxy idle | % | gauge | neutral | proxy | utilization
+    Share of time in which HAProxy waited for something to do.
+haproxy.process.Uptime_sec | proxy uptime | s | counter | neutral | - | -
+    Time since HAProxy started; it falls when HAProxy restarted.
+agent.cpu.seconds | agent CPU | s | counter | lower | cpu | -
+    CPU time of the agent's process, all threads; the load tool and its other programs do not count.
+agent.memory.rss | agent memory | bytes | gauge | neutral | memory | -
+    Memory that the agent's process holds.
+agent.threads | agent threads | threads | gauge | neutral | - | -
+    Threads of the agent's process.
+agent.statements | statements of the agent | statements | counter | neutral | statements | -
+    Statements that sampling had this node execute; they count in its own counters.
+"""
+
+FAMILIES = """
+mysql.waits.<class>.count | waits | waits | counter | neutral | waits | -
+    How often the server's threads waited for this class of events, as performance_schema counts.
+mysql.waits.<class>.seconds | time waited | s | counter | lower | waits | saturation
+    Time that the server's threads waited for this class of events, summed; the rate is how many waited at once.
+agent.sampling.<source>.seconds | time that sampling took | s | gauge | lower | - | -
+    From asking this source to its answer, once for each sample.
+haproxy.<backend>.<server>.up | up | - | gauge | higher | proxy | errors
+    1: HAProxy sends it requests or would; 0: it is down, stopped or in maintenance.
+haproxy.<backend>.<server>.qcur | requests queued | requests | gauge | lower | proxy | saturation
+    Requests that wait for a free connection to it.
+haproxy.<backend>.<server>.qmax | most requests queued | requests | gauge | lower | proxy | saturation
+    Most requests that waited at once since HAProxy started.
+haproxy.<backend>.<server>.scur | sessions | sessions | gauge | neutral | proxy | utilization
+    Sessions open now.
+haproxy.<backend>.<server>.smax | most sessions | sessions | gauge | neutral | proxy | utilization
+    Most sessions open at once since HAProxy started.
+haproxy.<backend>.<server>.stot | sessions in all | sessions | counter | neutral | proxy | -
+    Sessions opened.
+haproxy.<backend>.<server>.rate | sessions in the last second | sessions/s | gauge | neutral | proxy | utilization
+    Sessions opened per second, as HAProxy counts over its last second.
+haproxy.<backend>.<server>.bin | bytes in | bytes | counter | neutral | network | utilization
+    Bytes from clients.
+haproxy.<backend>.<server>.bout | bytes out | bytes | counter | neutral | network | utilization
+    Bytes to clients.
+haproxy.<backend>.<server>.dreq | requests denied | requests | counter | lower | proxy | errors
+    Requests that a rule refused.
+haproxy.<backend>.<server>.dresp | answers denied | answers | counter | lower | proxy | errors
+    Answers that a rule refused.
+haproxy.<backend>.<server>.ereq | requests in error | requests | counter | lower | proxy | errors
+    Requests that broke off or could not be read.
+haproxy.<backend>.<server>.econ | connections failed | connections | counter | lower | proxy | errors
+    Attempts to connect to the server that failed in the end.
+haproxy.<backend>.<server>.eresp | answers in error | answers | counter | lower | proxy | errors
+    Answers that broke off.
+haproxy.<backend>.<server>.wretr | connections retried | connections | counter | lower | proxy | errors
+    Times that connecting to the server was tried again.
+haproxy.<backend>.<server>.wredis | requests sent elsewhere | requests | counter | lower | proxy | errors
+    Times that a request went to another server than its own.
+haproxy.<backend>.<server>.act | servers in use | servers | gauge | neutral | proxy | -
+    Servers that take requests now, backups apart.
+haproxy.<backend>.<server>.bck | backups ready | servers | gauge | neutral | proxy | -
+    Backup servers that are up.
+haproxy.<backend>.<server>.chkfail | checks failed | checks | counter | lower | proxy | errors
+    Health checks that failed while it was up.
+haproxy.<backend>.<server>.chkdown | falls | times | counter | lower | proxy | errors
+    Times that it went from up to down.
+haproxy.<backend>.<server>.downtime | time down | s | counter | lower | proxy | errors
+    Time for which it was down.
+haproxy.<backend>.<server>.lbtot | times chosen | times | counter | neutral | proxy | -
+    Times that it was chosen for a session.
+haproxy.<backend>.<server>.cli_abrt | transfers broken off by clients | transfers | counter | lower | proxy | errors
+    Sessions that the client ended before their time.
+haproxy.<backend>.<server>.srv_abrt | transfers broken off by servers | transfers | counter | lower | proxy | errors
+    Sessions that the server ended before their time.
+haproxy.<backend>.<server>.qtime | time in the queue | ms | gauge | lower | proxy | saturation
+    Mean over the last 1,024 sessions.
+haproxy.<backend>.<server>.ctime | time to connect | ms | gauge | lower | proxy | saturation
+    Mean over the last 1,024 sessions.
+haproxy.<backend>.<server>.rtime | time to answer | ms | gauge | lower | proxy | -
+    Mean over the last 1,024 sessions; 0 for what is not HTTP.
+haproxy.<backend>.<server>.ttime | length of a session | ms | gauge | neutral | proxy | -
+    Mean over the last 1,024 sessions.
+haproxy.<backend>.<server>.connect | connections to servers | connections | counter | neutral | proxy | -
+    Connections made to the servers.
+haproxy.<backend>.<server>.reuse | connections used again | connections | counter | neutral | proxy | -
+    Requests that took a connection that was there.
+"""
+
+
+def of_connections(table: str) -> str:
+    """The table of one replication once more, for a replica that has several."""
+    lines = table.strip().splitlines()
+    return "\n".join(line if line.startswith(" ") else f"{REPLICATION_PREFIX}<connection>.{line}" for line in lines)
