@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-from workers.workloads import ddl_under_load, iibench, sysbench
+from workers.workloads import ddl_under_load, iibench, sysbench, sysbench_oltp
 from workers.workloads.declared import WorkloadSpec
 
-WORKLOADS: Mapping[str, WorkloadSpec] = {spec.tool: spec for spec in (sysbench.SPEC, iibench.SPEC, ddl_under_load.SPEC)}
+WORKLOADS: Mapping[str, WorkloadSpec] = {
+    spec.tool: spec
+    for spec in (
+        sysbench.SPEC,
+        sysbench_oltp.SPEC,
+        iibench.SPEC,
+        ddl_under_load.SPEC,
+    )
+}

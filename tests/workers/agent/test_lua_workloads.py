@@ -13,6 +13,7 @@ from pymysql.cursors import Cursor
 from apps.runs import outputs
 from apps.runs.outputs import Output
 from lab.mariadb import ACCOUNT, MariaDB
+from tests.databases import StartMariaDB
 from workers.agent import database
 from workers.agent.config import Address, NodeConfig, SystemConfig
 from workers.agent.tools import Check, Finished, Target, Tool
@@ -153,3 +154,41 @@ def test_iibench_ends_at_its_row_limit_and_the_next_run_starts_anew(bench: Bench
         assert broken(checks) == []
         assert values(read)["client.rows_inserted"] == 20_000
         assert values(read)["client.elapsed"] < 10
+
+
+def test_the_sysbench_family_counts_writes_that_match_nothing(bench: Benches) -> None:
+    """Ids with gaps, as several writing nodes give them: throughput looks better than it is."""
+    family = bench("sysbench_oltp", test="oltp_update_non_index", tables=2, table_size=200, rand_type="uniform")
+    read, checks = family.run(duration=1)
+    assert broken(checks) == []
+    assert has_promised(read, "sysbench_oltp")
+    assert values(read)["client.unmatched"] == 0
+    with family.sql() as cursor:
+        cursor.execute("DELETE FROM sbtest1 WHERE id % 3 > 0")
+    read, checks = family.run(duration=1)
+    assert values(read)["client.unmatched"] == pytest.approx(values(read)["client.throughput"] / 3, rel=0.1)
+    assert "writes matched no row" in checks["matched"].label
+    assert not checks["matched"].held
+    assert checks["rows"].label == "sbtest1 holds 66 rows, not 200"
+
+
+@pytest.mark.parametrize("test", ["oltp_insert", "select_random_points", "connect"])
+def test_a_test_that_sets_itself_up_runs_twice(bench: Benches, test: str) -> None:
+    family = bench("sysbench_oltp", test=test, tables=1, table_size=100)
+    for _ in range(2):
+        read, checks = family.run(duration=1)
+        assert broken(checks) == []
+        assert read.complete
+
+
+def test_a_server_that_refuses_connections_still_gives_a_result(start_mariadb: StartMariaDB, tmp_path: Path) -> None:
+    full = Bench(start_mariadb(max_connections="10"), "sysbench_oltp", {"table_size": 100}, tmp_path)
+    full.prepare()
+    read, checks = full.run(threads=40, duration=1)
+    found = values(read)
+    assert found["client.connections.opened"] + found["client.connections.refused"] == 40
+    assert found["client.connections.refused"] >= 29
+    assert found["client.throughput"] > 0
+    assert broken(checks) == []
+    assert "connections were refused" in checks["load"].label
+    assert any("Too many connections" in event.label for event in read.events)

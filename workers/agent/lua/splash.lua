@@ -19,7 +19,13 @@ int clock_gettime(int clock, splash_time *now);
 local splash = {}
 local WIDTH = 32 -- counters a thread: a multiple of the cache line
 local SHARED = "SPLASH_COUNTERS"
-local RETRIED = { [1213] = "deadlock", [1205] = "lock wait timeout", [1020] = "record has changed since last read" }
+-- Codes of errors after which an event is tried again, as sysbench counts errors by none.
+local RETRIED = {
+   { 1213, "deadlock" },
+   { 1205, "lock wait timeout" },
+   { 1020, "record has changed since last read" },
+   { 1412, "table definition has changed" },
+}
 
 local names, places = {}, {}
 
@@ -42,14 +48,12 @@ local SETUP = {
 local OPENED = splash.counter("opened")
 local REFUSED = splash.counter("refused")
 local FAILED = {}
-for code in pairs(RETRIED) do
-   FAILED[code] = true
+for _, entry in ipairs(RETRIED) do
+   FAILED[entry[1]] = splash.counter("error." .. entry[1])
 end
-for _, code in ipairs { 1213, 1205, 1020 } do
-   FAILED[code] = splash.counter("error." .. code)
-end
+splash.CONTROL = splash.counter("control") -- statements that are to change no row: BEGIN, COMMIT, ROLLBACK
 splash.ROWS = splash.counter("rows")
-splash.UNMATCHED = splash.counter("unmatched")
+local REFUSED_LATER = splash.counter("refused.later") -- connections asked for within a transaction
 
 -- ------------------------------------------------------------------ shared counters
 
@@ -150,7 +154,9 @@ local function counts(stat, new)
       reads = reads,
       writes = writes,
       others = others,
-      errors = stat.errors,
+      -- sysbench counts a write that changed no row with the others.
+      unmatched = math.max(0, others - new.control),
+      errors = stat.errors + new["refused.later"],
       reconnects = stat.reconnects,
    }
    for _, name in ipairs(declared.counts) do
@@ -164,7 +170,8 @@ local function percentile()
 end
 
 local function say_errors(t, new)
-   for code, words in pairs(RETRIED) do
+   for _, entry in ipairs(RETRIED) do
+      local code, words = unpack(entry)
       local count = new["error." .. code]
       if count > 0 then
          splash.say("error", { t = t, code = code, text = words .. ", tried again", count = count })
@@ -224,24 +231,21 @@ end
 -- Of this thread; `result` is its connection's only result, which also tells of statements without rows.
 local connection, result
 
-local function open(driver)
-   local made = driver:connect()
+local function open()
+   local made = sysbench.sql.driver():connect()
    return made, made:query("SELECT 1")
 end
 
--- Rows that a statement changed. One that changed none is counted as unmatched.
+-- Returns the number of rows that a statement changed.
 function splash.write(sql)
    connection:query(sql)
-   local changed = result.nrows
-   if changed == 0 then
-      splash.add(splash.UNMATCHED, 1)
-   end
-   return changed
+   return result.nrows
 end
 
--- A statement that returns no rows and is expected to change none: BEGIN, COMMIT, …
-function splash.run(sql)
+-- A statement that is to change no row: BEGIN, COMMIT, …
+function splash.control(sql)
    connection:query(sql)
+   splash.add(splash.CONTROL, 1)
 end
 
 -- The first row as texts, or nothing.
@@ -286,21 +290,34 @@ end
 
 -- ------------------------------------------------------------------ the workload
 
-local function each_table(work)
+local function each_piece(pieces, make)
    local con = sysbench.sql.driver():connect()
-   for number = sysbench.tid % sysbench.opt.threads + 1, declared.pieces(), sysbench.opt.threads do
-      work(con, number)
+   for number = sysbench.tid % sysbench.opt.threads + 1, pieces, sysbench.opt.threads do
+      make(con, number)
    end
+end
+
+-- Before an event is tried again. After a lock wait timeout the transaction is still open.
+local function try_again(failure)
+   local place = FAILED[failure.sql_errno]
+   if place then
+      splash.add(place, 1)
+   end
+   failure.connection:query("ROLLBACK")
+   splash.add(splash.CONTROL, 1)
 end
 
 -- Fields of `workload`:
 --   options   sysbench's way: name = {words, default}
+--   tables    names of the tables, to be dropped: () -> {name, …}
 --   pieces    how many pieces prepare has to make: () -> number; they are shared out among threads
 --   make      makes one of them: (con, number)
---   tables    names of the tables, to be dropped: () -> {name, …}
+--   prepare   in the place of these two, on each thread
 --   start     before the load, on the main thread, by splash.setup
---   thread    before the load, on each thread; splash.setup is there
+--   open      connects a thread and returns the connection; without it splash does
+--   thread    before the load, on each thread that is connected; splash.setup is there
 --   event     one transaction
+--   close     after the load, on each thread that is connected
 --   counts    names of counters to report beside sysbench's own
 --   interval  values of an interval: () -> {name = number}
 --   final     values of the measured phase: (counters since the checkpoint) -> {name = number}
@@ -309,7 +326,10 @@ function splash.workload(workload)
    declared.counts = declared.counts or {}
    sysbench.cmdline.options = workload.options
    sysbench.cmdline.commands = {
-      prepare = { function() each_table(workload.make) end, sysbench.cmdline.PARALLEL_COMMAND },
+      prepare = {
+         workload.prepare or function() each_piece(workload.pieces(), workload.make) end,
+         sysbench.cmdline.PARALLEL_COMMAND,
+      },
    }
 
    function cleanup()
@@ -323,12 +343,9 @@ function splash.workload(workload)
       allocate()
       attach()
       mine = block + sysbench.opt.threads * WIDTH
-      if workload.start or workload.final then
-         driver = sysbench.sql.driver()
-         connection, result = open(driver)
-         splash.add(SETUP.reads, 1)
-      end
       if workload.start then
+         connection, result = open()
+         splash.add(SETUP.reads, 1)
          workload.start()
       end
    end
@@ -336,22 +353,26 @@ function splash.workload(workload)
    function thread_init()
       attach()
       mine = block + sysbench.tid * WIDTH
-      driver = sysbench.sql.driver()
-      local is_open, first, second = pcall(open, driver)
+      local is_open, first, second = pcall(workload.open or open)
       if not is_open then
+         -- The reason is among sysbench's own lines.
          splash.add(REFUSED, 1)
          return
       end
       connection, result = first, second
       splash.add(OPENED, 1)
-      splash.add(SETUP.reads, 1)
+      if not workload.open then
+         splash.add(SETUP.reads, 1)
+      end
       if workload.thread then
-         workload.thread(connection)
+         workload.thread()
       end
    end
 
    function thread_done()
-      if connection then
+      if connection and workload.close then
+         workload.close()
+      elseif connection then
          connection:disconnect()
       end
    end
@@ -359,21 +380,37 @@ function splash.workload(workload)
    event = workload.event
 end
 
--- A thread whose connection was refused takes no part; the others go on.
-local run_events = thread_run
-function thread_run(thread)
-   if connection then
-      return run_events(thread)
-   end
+ffi.cdef [[
+int usleep(unsigned microseconds);
+]]
+
+local NOT_DONE = {}
+
+-- For an event that could not even begin, since the server refused it a connection: it counts as an error.
+function splash.refuse()
+   splash.add(REFUSED_LATER, 1)
+   ffi.C.usleep(10000) -- else a server that is full is asked as fast as the processor goes
+   return NOT_DONE
 end
 
--- Before an event is tried again. After a lock wait timeout the transaction is still open.
-function sysbench.hooks.before_restart_event(failure)
-   local place = FAILED[failure.sql_errno]
-   if place then
-      splash.add(place, 1)
+-- sysbench's own loop, but for what was refused: a thread without a connection takes no part, the others go on.
+function thread_run(thread)
+   while connection and ffi.C.sb_more_events(thread) do
+      ffi.C.sb_event_start(thread)
+      local is_done, outcome
+      repeat
+         is_done, outcome = pcall(declared.event, thread)
+         if not is_done then
+            if type(outcome) ~= "table" or outcome.errcode ~= sysbench.error.RESTART_EVENT then
+               error(outcome, 2)
+            end
+            try_again(outcome)
+         end
+      until is_done
+      if outcome ~= NOT_DONE then
+         ffi.C.sb_event_stop(thread)
+      end
    end
-   failure.connection:query("ROLLBACK")
 end
 
 return splash

@@ -18,8 +18,9 @@ class LuaTool(SysbenchProgram):
     """One script. A workload says which tables it makes and what must hold after a run."""
 
     spec: WorkloadSpec
-    # Parameters that the script does not take.
+    # Parameters that the script does not take, and those that it calls by another name.
     told_otherwise: Sequence[str] = ()
+    renamed: Mapping[str, str] = {}
 
     def __init__(self) -> None:
         self.name = self.spec.tool
@@ -44,7 +45,7 @@ class LuaTool(SysbenchProgram):
         return (
             str(SCRIPTS / f"{self.name}.lua"),
             *(
-                f"--{name.replace('_', '-')}={_spelled(value)}"
+                f"--{self.renamed.get(name, name).replace('_', '-')}={_spelled(value)}"
                 for name, value in chosen.items()
                 if name not in self.told_otherwise
             ),

@@ -4,8 +4,17 @@ from workers.agent.tools import Tool
 from workers.agent.tools.ddl_under_load import DdlUnderLoad
 from workers.agent.tools.iibench import IIBench
 from workers.agent.tools.sysbench import Sysbench
+from workers.agent.tools.sysbench_oltp import SysbenchOltp
 
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in (Sysbench(), IIBench(), DdlUnderLoad())}
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Sysbench(),
+        SysbenchOltp(),
+        IIBench(),
+        DdlUnderLoad(),
+    )
+}
 
 
 class UnknownTool(Exception):

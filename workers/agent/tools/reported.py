@@ -81,10 +81,10 @@ def _agree(name: str, what: str, client: int, server: int, reported: Reported) -
     return Check(name, held, f"the client counted {client} {what}, the server {server}")
 
 
-def all_matched(reported: Reported) -> Check:
-    """Whether every write changed a row: those that match nothing are fast and worth nothing."""
+def all_matched(reported: Reported, *, most: float = 0.0) -> Check:
+    """Whether every write but a share of `most` changed a row: one that matches nothing is fast and worth nothing."""
     unmatched = reported.counts["unmatched"]
-    held = unmatched <= reported.writes * 0.001
+    held = unmatched <= reported.writes * most
     return Check("matched", held, f"{unmatched} of {reported.writes} writes matched no row")
 
 

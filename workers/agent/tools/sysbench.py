@@ -6,8 +6,9 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from workers.agent import database
 from workers.agent.config import SystemConfig
-from workers.agent.tools import DataSet, InvalidParameters, Invocation, Plain, Target, ToolMissing
+from workers.agent.tools import Check, DataSet, Finished, InvalidParameters, Invocation, Plain, Target, ToolMissing
 from workers.wire import LoadLevelMessage
 from workers.workloads.sysbench import TESTS
 
@@ -18,10 +19,10 @@ CLEAN_UP_TIMEOUT = 120.0  # s
 PREPARE_THREADS = 4
 INSTALL = "install it, for example: apt-get install sysbench"
 
-Check = Callable[[Any], str | None]  # the option's text, or None when the value is not allowed
+Spelling = Callable[[Any], str | None]  # the option's text, or None when the value is not allowed
 
 
-def _whole(low: int, high: int) -> tuple[str, Check]:
+def _whole(low: int, high: int) -> tuple[str, Spelling]:
     def check(value: Any) -> str | None:
         if isinstance(value, str) and value.isascii() and value.isdigit():
             value = int(value)
@@ -31,7 +32,7 @@ def _whole(low: int, high: int) -> tuple[str, Check]:
     return f"a whole number from {low} to {high}", check
 
 
-def _switch() -> tuple[str, Check]:
+def _switch() -> tuple[str, Spelling]:
     def check(value: Any) -> str | None:
         if isinstance(value, bool):
             return "on" if value else "off"
@@ -40,7 +41,7 @@ def _switch() -> tuple[str, Check]:
     return '"on" or "off"', check
 
 
-def _one_of(*allowed: str) -> tuple[str, Check]:
+def _one_of(*allowed: str) -> tuple[str, Spelling]:
     return f"one of {', '.join(allowed)}", lambda value: value if value in allowed else None
 
 
@@ -50,12 +51,12 @@ def _share(value: Any) -> str | None:
 
 
 ROWS = 2**31 - 1  # the id is a signed INTEGER
-REQUIRED: dict[str, tuple[str, Check]] = {
+REQUIRED: dict[str, tuple[str, Spelling]] = {
     "test": _one_of(*TESTS),
     "tables": _whole(1, 10_000),
     "table_size": _whole(1, ROWS),
 }
-OPTIONS: dict[str, tuple[str, Check]] = {
+OPTIONS: dict[str, tuple[str, Spelling]] = {
     **{
         name: _whole(0, 10_000)
         for name in (
@@ -67,6 +68,9 @@ OPTIONS: dict[str, tuple[str, Check]] = {
             "index_updates",
             "non_index_updates",
             "delete_inserts",
+            "random_points",
+            "number_of_ranges",
+            "delta",
         )
     },
     **{name: _switch() for name in ("auto_inc", "create_secondary", "range_selects", "secondary", "skip_trx")},
@@ -186,11 +190,28 @@ class Sysbench(SysbenchProgram):
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         chosen = options(parameters)
         tables = tuple(f"sbtest{number}" for number in range(1, int(chosen["tables"]) + 1))
-        return DataSet(tables=tables, rows=int(chosen["table_size"]))
+        # Otherwise ids that it makes up itself might be there already.
+        is_empty = parameters["test"] == "oltp_insert" and chosen.get("auto_inc") == "off"
+        return DataSet(tables=tables, rows=0 if is_empty else int(chosen["table_size"]))
 
     def test(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
         chosen = options(parameters)
         return parameters["test"], *(f"--{name.replace('_', '-')}={value}" for name, value in chosen.items())
+
+    def verify(self, finished: Finished) -> list[Check]:
+        return [] if options(finished.parameters).get("auto_inc") == "off" else [ids_are_dense(finished)]
+
+
+def ids_are_dense(finished: Finished) -> Check:
+    """Whether the server gives out every id, as sysbench takes for granted: else most updates match nothing.
+
+    Raises DatabaseFailed.
+    """
+    with database.session(finished.system, doing="ask for the step of its ids") as cursor:
+        cursor.execute("SELECT @@auto_increment_increment")
+        step = int((cursor.fetchone() or (1,))[0])
+    label = f"the server steps its ids by {step}" + ("; give auto_inc=off" if step > 1 else "")
+    return Check("ids", step == 1, label)
 
 
 def options(parameters: Mapping[str, Any]) -> dict[str, str]:

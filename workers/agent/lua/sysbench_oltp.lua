@@ -1,0 +1,80 @@
+-- sysbench's own OLTP tests, as its packages bring them, with our reports: a refused connection costs one thread, not
+-- the run; writes that match nothing are counted. One more test: `connect`, a connection for each transaction.
+
+package.path = debug.getinfo(1, "S").source:match("^@(.*/)") .. "?.lua;" .. package.path
+local splash = require("splash")
+require("oltp_common")
+
+local options = sysbench.cmdline.options
+options.oltp_test = { "which test; sysbench keeps --test for itself", "oltp_read_write" }
+options.random_points = { "points in the IN of select_random_points", 10 }
+options.number_of_ranges = { "ranges of select_random_ranges", 10 }
+options.delta = { "size of a range of select_random_ranges", 5 }
+
+-- BEGIN and COMMIT: what is left of sysbench's other statements are writes that matched nothing.
+local function counted(statement)
+   return function()
+      statement()
+      splash.add(splash.CONTROL, 1)
+   end
+end
+begin, commit = counted(begin), counted(commit)
+
+local connect = {}
+
+function connect.thread_init()
+   drv = sysbench.sql.driver()
+   con = drv:connect()
+end
+
+function connect.thread_done() con:disconnect() end
+
+function connect.event()
+   local is_open, made = pcall(drv.connect, drv)
+   if not is_open then
+      return splash.refuse()
+   end
+   local number = sysbench.rand.uniform(1, sysbench.opt.tables)
+   local id = sysbench.rand.default(1, sysbench.opt.table_size)
+   made:query(string.format("SELECT c FROM sbtest%d WHERE id=%d", number, id))
+   made:disconnect()
+end
+
+-- A test puts functions of its own into these places, or leaves those of all tests.
+local common = { thread_init = thread_init, thread_done = thread_done, prepare = sysbench.cmdline.commands.prepare }
+local test
+
+local function load()
+   local ours = { thread_init = thread_init, thread_done = thread_done }
+   thread_init, thread_done = common.thread_init, common.thread_done
+   sysbench.cmdline.commands.prepare = common.prepare
+   if sysbench.opt.oltp_test == "connect" then
+      test = connect
+   else
+      require(sysbench.opt.oltp_test)
+      test = { thread_init = thread_init, thread_done = thread_done, event = event }
+   end
+   thread_init, thread_done = ours.thread_init, ours.thread_done
+end
+
+splash.workload {
+   options = options,
+   tables = function()
+      local names = {}
+      for number = 1, sysbench.opt.tables do
+         names[number] = "sbtest" .. number
+      end
+      return names
+   end,
+   prepare = function()
+      load()
+      sysbench.cmdline.commands.prepare[1]()
+   end,
+   open = function()
+      load()
+      test.thread_init()
+      return con
+   end,
+   event = function() return test.event() end,
+   close = function() test.thread_done() end,
+}
