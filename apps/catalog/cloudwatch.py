@@ -133,7 +133,7 @@ VolumeWriteIOPs | cluster Average 300 | volume writes billed | writes/5 min | ga
     Write operations of the whole cluster that are billed, in five minutes.
 VolumeBytesUsed | cluster Average 300 | volume used | bytes | gauge | neutral | disk | utilization
     Storage of the cluster that is billed.
-AuroraVolumeBytesLeftTotal | cluster | volume left | bytes | gauge | neutral | disk | utilization
+AuroraVolumeBytesLeftTotal | cluster Average 300 | volume left | bytes | gauge | neutral | disk | utilization
     What the cluster's volume may still grow.
 ServerlessDatabaseCapacity | instance | capacity units | ACU | gauge | neutral | cpu | utilization
     Of a serverless instance: what it has now.

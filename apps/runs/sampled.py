@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.catalog.cloudwatch import period_of
 from apps.runs import codec
 from apps.runs.codec import Column, Number
 from apps.runs.text import has_nul
@@ -44,8 +45,9 @@ class SampledNode:
 
 
 def covers_interval(key: str) -> bool:
-    """Whether a value is of the time since the sample before, as what a load tool prints, and not of its moment."""
-    return key.startswith(f"{CLIENT}.")
+    """Whether a value is not of its moment: of the time since the sample before, as what a load tool prints, or of the
+    period that CloudWatch measures."""
+    return key.startswith(f"{CLIENT}.") or period_of(key) is not None
 
 
 def constant_column(value: Number, length: int) -> Column:

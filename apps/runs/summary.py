@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.catalog.cloudwatch import period_of
 from apps.runs.codec import Column
 from apps.runs.sampled import covers_interval
 
@@ -149,7 +150,8 @@ def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence
     seen = series.observed.all()
     at = clock if seen else clock[series.observed]
     values = series.as_float() if seen else series.as_float()[series.observed]
-    return of_values(interval_middles(at) if covers_interval(metric.key) else at, values, phases)
+    moments = interval_middles(at, period_of(metric.key)) if covers_interval(metric.key) else at
+    return of_values(moments, values, phases)
 
 
 def of_values(at: Floats, values: Floats, phases: Sequence[Phase], *, lengths: Floats | None = None) -> list[Summary]:
@@ -170,8 +172,10 @@ def _once_each(phases: Sequence[Phase], at: Floats, summarise: Callable[[slice],
     return [found[place] for place in places]
 
 
-def interval_middles(at: Floats) -> Floats:
-    """For values that cover the time since the sample before: the middle of each."""
+def interval_middles(at: Floats, length: float | None = None) -> Floats:
+    """For values that cover `length` s, None: the time since the sample before: the middle of each."""
+    if length is not None:
+        return at - length / 2
     return at - np.diff(at, prepend=at[:1] - FIRST_LENGTH) / 2
 
 

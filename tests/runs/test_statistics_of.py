@@ -109,3 +109,12 @@ def test_an_unknown_statistic_or_phase_is_refused() -> None:
     for wrong in ({"statistics": ["median"]}, {"phase": "warm-up"}):
         with pytest.raises(ValueError, match="phases are measured and whole"):
             statistics_of(QUESTIONS, [1], **wrong)
+
+
+def test_a_value_of_a_period_counts_in_the_phase_that_holds_the_middle_of_its_period() -> None:
+    busy = "aws.rds.CPUUtilization"
+    # Periods of a minute that end 20 s into the run, then 80 s, ...: the first covers -40 to 20 s.
+    rows: Samples = [(20.0, {busy: 3.0}), (80.0, {busy: 70.0}), (140.0, {busy: 80.0}), (200.0, {busy: 9.0})]
+    run = a_run({"cloudwatch:one": rows}, measured_from=10.0, measured_to=130.0)
+    measured = statistics_of(busy, [run.pk], statistics=["count", "minimum", "maximum"])
+    assert [measured.values[name].item() for name in ("count", "minimum", "maximum")] == [2, 70, 80]

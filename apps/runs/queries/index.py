@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.catalog.cloudwatch import period_of
 from apps.catalog.rules import MetricSpec
 from apps.runs import codec, derivation, summary
 from apps.runs.blocks import STATISTICS
@@ -101,10 +102,10 @@ def _constants(
 ) -> Iterator[_Entry]:
     """Of the series that never changed. How many values there are depends on what covers an interval alone."""
     ones = constant_column(1, len(clock))
-    counts: dict[tuple[bool, bool], list[int]] = {}
+    counts: dict[tuple[bool, bool, int | None], list[int]] = {}
     for key, value in constants.items():
         metric = known[key]
-        sort = metric.kind == COUNTER, covers_interval(key)
+        sort = metric.kind == COUNTER, covers_interval(key), period_of(key)
         if sort not in counts:
             counts[sort] = [one.count for one in summary.of_phases(metric, clock, ones, (phase, WHOLE_RUN))]
         measured, throughout = (_constant(metric, value, count) for count in counts[sort])
