@@ -10,6 +10,7 @@ from workers.agent import database
 from workers.agent.clock import RunClock
 from workers.agent.config import Config, SystemConfig
 from workers.agent.journal import Entry, Journal, Leftover, started_process
+from workers.agent.ladder import Climb
 from workers.agent.measurement import Load, Measurement, run_message
 from workers.agent.recorder import Recorder
 from workers.agent.spool import Spool
@@ -30,6 +31,7 @@ class Job:
     def __init__(self, *, message: wire.JobMessage, config: Config, spool: Spool, journal: Journal, work: Path) -> None:
         self.message = message
         self.progress = "starting"
+        self.skipped: list[wire.SkippedRun] = []
         self.switch = StopSwitch()
         self.entry = Entry(job=message.id, attempt=message.attempt, system=message.system)
         self._config = config
@@ -87,9 +89,17 @@ class Job:
             database.create_schema(system, workspace)
             self._prepare(tool, tool.prepare(target, self.message.parameters))
             database.check_rows(system, workspace, data.counted())
+            climb = Climb(self.message)
             for number, planned in enumerate(self.message.runs, start=1):
                 self._step(f"{_words(planned.load_level)} ({number} of {len(self.message.runs)})")
-                self._measure(system, tool, target, planned, tool_version)
+                try:
+                    climb.measured(planned, self._measure(system, tool, target, planned, tool_version))
+                except Stopped as stopped:
+                    climb.stopped(planned, stopped)
+                if climb.skipped:
+                    log.info("job %s: the ladder ends here: %s", self.message.id, climb.skipped[0].reason)
+                    self.skipped = climb.skipped
+                    break
         finally:
             self.progress = "clean-up"
             self._clean_up(system, tool, target, workspace)
@@ -102,7 +112,7 @@ class Job:
 
     def _measure(
         self, system: SystemConfig, tool: Tool, target: Target, planned: wire.PlannedRun, tool_version: str
-    ) -> None:
+    ) -> float | None:
         invocation = tool.run(
             target,
             self.message.parameters,
@@ -123,7 +133,7 @@ class Job:
             flush_interval=self._config.flush_interval,
         )
         recorder.open(message, artifact=tool.artifact, output=output)
-        Measurement(
+        return Measurement(
             system=system,
             schema=target.schema,
             parameters=self.message.parameters,

@@ -166,7 +166,9 @@ class Agent:
         outcome, reason = (stop.job, stop.reason) if stop else ("succeeded", "")
         while True:
             try:
-                return recovery.finish(self._spool, self._journal, job.entry, outcome=outcome, reason=reason)
+                return recovery.finish(
+                    self._spool, self._journal, job.entry, outcome=outcome, reason=reason, skipped=job.skipped
+                )
             except OSError as error:
                 log.error("the end of job %s cannot be written: %s; trying again", job.message.id, error)
                 if self._stopping.wait(DISK_PAUSE):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workers import wire
-from workers.agent import database, facts
+from workers.agent import database, facts, ladder
 from workers.agent.clock import RunClock
 from workers.agent.config import SystemConfig
 from workers.agent.journal import Entry, Journal, started_process
@@ -80,8 +80,11 @@ class Measurement:
         self._entry = entry
         self._journal = journal
 
-    def perform(self) -> None:
-        """After the run was opened. Raises Stopped when it did not succeed, OSError when the disk fails."""
+    def perform(self) -> float | None:
+        """After the run was opened. Transactions per second of its measured phase, None where the tool counts none.
+
+        Raises Stopped when it did not succeed, OSError when the disk fails.
+        """
         sampling = Sampling(self._system, clock=self._load.clock, recorder=self._recorder)
         sampling.start()
         stop: Stop | None = None
@@ -98,7 +101,7 @@ class Measurement:
             stop = failed(str(problem))
         finally:
             sampling.stop()
-        self._end(stop)
+        return self._end(stop)
 
     def _pass_time(self, seconds: float) -> None:
         until = self._load.clock.now() + seconds
@@ -167,15 +170,16 @@ class Measurement:
         broken = [check.label for check in checks if not check.held]
         return failed(f"verification: {'; '.join(broken)}") if broken else None
 
-    def _end(self, stop: Stop | None) -> None:
-        event = self._load.event()
-        if event:
-            self._recorder.event(event)
+    def _end(self, stop: Stop | None) -> float | None:
+        for event in (self._load.event(), self._refusal(stop)):
+            if event:
+                self._recorder.event(event)
         self._recorder.flush()
         if stop is None and self._recorder.problem:
             stop = failed(self._recorder.problem)
         if self._output.exists():
             self._recorder.artifact(self._load.tool.artifact, self._output)
+        throughput = ladder.throughput_of(tail(self._output)) if stop is None else None
         extras = self._load.tool.extras(self._output)
         for extra in extras:
             self._recorder.artifact(extra.name, extra)
@@ -190,6 +194,16 @@ class Measurement:
             file.unlink(missing_ok=True)
         if stop:
             raise Stopped(stop)
+        return throughput
+
+    def _refusal(self, stop: Stop | None) -> wire.EventMessage | None:
+        """That the server took no more connections; None when it took all."""
+        words = ladder.refusal(stop.reason) if stop and stop.run == "failed" else ""
+        if not words or self._load.end is None:
+            return None
+        return wire.EventMessage(
+            kind="refusal", label=f"connections refused: {words}", starts_at=round(self._load.end, 6), node="client"
+        )
 
 
 def run_message(

@@ -1,5 +1,7 @@
 """What is told of a job, as spooled messages: all of one attempt in one group, so that they arrive in order."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from workers import wire
@@ -50,9 +52,12 @@ def put_run_end(spool: Spool, journal: Journal, entry: Entry, run: OpenRun, mess
     )
 
 
-def put_job_end(spool: Spool, entry: Entry, *, outcome: str, reason: str) -> int:
+def put_job_end(
+    spool: Spool, entry: Entry, *, outcome: str, reason: str, skipped: Sequence[wire.SkippedRun] = ()
+) -> int:
     """Number of the spooled message. Raises OSError."""
-    body = wire.to_json(wire.JobEndMessage(attempt=entry.attempt, outcome=outcome, reason=reason))
+    end = wire.JobEndMessage(attempt=entry.attempt, outcome=outcome, reason=reason, skipped=list(skipped))
+    body = wire.to_json(end)
     return spool.put(
         Message(
             group=group_of(entry),

@@ -1,6 +1,7 @@
 """Ends what was begun: the job at hand, or that of a process that died before it could."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,15 @@ log = logging.getLogger("splashboard.agent.recovery")
 REASON = "the agent stopped without notice"
 
 
-def finish(spool: Spool, journal: Journal, entry: Entry, *, outcome: str, reason: str) -> int | None:
+def finish(
+    spool: Spool,
+    journal: Journal,
+    entry: Entry,
+    *,
+    outcome: str,
+    reason: str,
+    skipped: Sequence[wire.SkippedRun] = (),
+) -> int | None:
     """Ends an open run as failed, notes tables that are still there, then reports the job's end.
 
     Number of the job's last message; None when `outcome` is empty: then the job is no longer ours to report.
@@ -37,7 +46,9 @@ def finish(spool: Spool, journal: Journal, entry: Entry, *, outcome: str, reason
         journal.add_leftover(Leftover(system=entry.system, workspace=entry.workspace))
         entry.workspace = None
         journal.write(entry)
-    number = messages.put_job_end(spool, entry, outcome=outcome, reason=reason) if outcome else None
+    number = None
+    if outcome:
+        number = messages.put_job_end(spool, entry, outcome=outcome, reason=reason, skipped=skipped)
     journal.clear()
     return number
 

@@ -71,7 +71,7 @@ def test_a_job_is_measured_uploaded_and_cleaned_up(
         agent = start_agent()
         eventually(ended(server), what="the job has ended")
     assert agent.terminate() == 0
-    assert server.job_ends() == [{"attempt": 1, "outcome": "succeeded", "reason": ""}]
+    assert server.job_ends() == [{"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": []}]
     assert list(server.runs) == [planned.uid for planned in job.runs]
     for planned, run in zip(job.runs, server.runs.values(), strict=True):
         assert run.opened is not None
@@ -194,7 +194,9 @@ def test_cancelling_stops_the_load_cleans_up_and_says_so(
         eventually(under_load(server), what="sysbench runs")
         server.cancel = True
         eventually(ended(server), what="the job has ended")
-    assert server.job_ends() == [{"attempt": 1, "outcome": "cancelled", "reason": "cancelled by request"}]
+    assert server.job_ends() == [
+        {"attempt": 1, "outcome": "cancelled", "reason": "cancelled by request", "skipped": []}
+    ]
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("cancelled", "cancelled by request")
@@ -236,7 +238,7 @@ def test_sigterm_ends_the_job_in_good_order(
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("cancelled", "the agent was stopped")
-    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": "the agent was stopped"}]
+    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": "the agent was stopped", "skipped": []}]
     assert single.waiting() == []
 
 
@@ -270,7 +272,7 @@ def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
         eventually(ended(server), what="the job's end has arrived")
         eventually(lambda: "dropped what an earlier job had left" in again.log.read_text(), what="tables are dropped")
     reason = "the agent stopped without notice"
-    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": reason}]
+    assert server.job_ends() == [{"attempt": 1, "outcome": "failed", "reason": reason, "skipped": []}]
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("failed", reason)
