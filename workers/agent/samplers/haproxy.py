@@ -78,8 +78,19 @@ def parse(statistics: str) -> Reading:
         # A server that rises or falls says "UP 1/3" meanwhile; a frontend says OPEN.
         values[f"{prefix}up"] = int(status.startswith(("UP", "OPEN", "no check")))
         if row["svname"] != "FRONTEND":
-            states[f"{row['pxname']}/{row['svname']}"] = status.partition(" ")[0] if status[:2] != "no" else status
+            name = f"{row['pxname']}/{row['svname']}"
+            states[name] = _state(status, row.get("check_status") or "")
+            if row.get("addr"):
+                states[f"{name} address"] = row["addr"]
     return Reading(values, states=states)
+
+
+def _state(status: str, check: str) -> str:
+    """UP, DOWN and the like, without how far it has risen or fallen; with what its check saw when it is not up."""
+    if status.startswith(("UP", "no check")):
+        return status if status.startswith("no") else "UP"
+    seen = check.removeprefix("* ")
+    return status.partition(" ")[0] + (f" ({seen})" if seen else "")
 
 
 def _word(name: str) -> str:

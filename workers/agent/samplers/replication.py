@@ -51,6 +51,8 @@ class Replication:
         states = {"read_only": "ON" if int(read_only) else "OFF"}
         if position:
             values[f"{PREFIX}gtid_position"] = transactions(position)
+        if not rows and not self._denied:
+            states["replication source"] = "none"
         for row in rows:
             values |= numbers(row, applied=applied)
             states |= states_of(row)
@@ -107,7 +109,9 @@ def states_of(row: Mapping[str, Any]) -> dict[str, str]:
         f"replication SQL thread{of}": str(row.get("Slave_SQL_Running")),
     }
     for thread in ("IO", "SQL"):
-        states[f"replication {thread} error{of}"] = str(row.get(f"Last_{thread}_Error") or "none")
+        # Without the count of its retries, which changes all the time.
+        error = str(row.get(f"Last_{thread}_Error") or "").partition(" - retry-time")[0]
+        states[f"replication {thread} error{of}"] = error or "none"
     return states
 
 
