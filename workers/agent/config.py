@@ -262,7 +262,7 @@ def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfi
     proxy = _proxy(table.table("proxy")) if table.has("proxy") else None
     names = [*(node.name for node in nodes), *([proxy.name] if proxy else [])]
     for name in names:
-        if name in ("client", *SYSTEM_CONTROLS) or names.count(name) > 1:
+        if name in ("client", "agent", *SYSTEM_CONTROLS) or names.count(name) > 1:
             raise table.fail(
                 "nodes", f"uses the name {name!r} twice, for the load generator or for a control; name each node once"
             )
