@@ -19,4 +19,30 @@ ddl.metadata_lock_wait | wait for the metadata lock | s | gauge | lower | table 
     Time that the statement waited for its table's metadata lock, looked at every 50 ms; of several, the longest.
 ddl.metadata_lock_queue | connections behind the statement | connections | gauge | lower | table locks | saturation
     Most other connections that waited for a metadata lock at once while the statement was under way.
+client.cpu | CPU of the load generator | CPUs | gauge | neutral | cpu | utilization
+    CPUs that our asynchronous client kept busy; it has one thread, so near 1 the client was the limit.
+client.schedule_lag | lateness of the load generator | ms | gauge | lower | - | -
+    Mean time by which a transaction at a fixed rate began late although a connection was free: part of its latency.
+failover.outage | write outage | s | gauge | lower | - | errors
+    Longest time around and after the fault in which no write was acknowledged; near the probe's interval: none.
+failover.detect | time to detect | s | gauge | lower | - | -
+    From the fault until the cluster, its manager or its proxy noticed, else until the client's first error.
+failover.promote | time to promote | s | gauge | lower | - | -
+    From the fault until the server that took the first write afterwards accepted writes.
+failover.client_recovered | time to recover | s | gauge | lower | - | -
+    From the fault to the first write acknowledged after the outage.
+failover.baseline | time to baseline | s | gauge | lower | - | -
+    From the fault until throughput and latency were as before it, for some seconds in a row.
+failover.rejoin | rejoin time | s | gauge | lower | - | -
+    From the start, thaw or heal of the struck node until it was in step with the writer again.
+failover.acknowledged_missing | lost writes | writes | gauge | lower | - | errors
+    Acknowledged inserts that are not in the table when it is read back.
+failover.failed_present | failed writes present | writes | gauge | lower | - | errors
+    Inserts that failed for the client and are in the table all the same: sent again, they would be there twice.
+failover.duplicated | duplicated writes | rows | gauge | lower | - | errors
+    Rows beyond the first of one insert, which a client that sends again what failed brings about.
+failover.stale_reads | stale reads | reads | gauge | lower | - | errors
+    Reads that did not see a row acknowledged before they began, at the endpoint and at every node.
+failover.errors | failed writes | tries | gauge | lower | - | errors
+    Tries of an insert that were not acknowledged.
 """

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from workers.workloads import ddl_under_load, iibench, sysbench, sysbench_oltp
+from workers.workloads import asyncload, ddl_under_load, failover, iibench, slap, sysbench, sysbench_oltp
 from workers.workloads.declared import WorkloadSpec
 
 WORKLOADS: Mapping[str, WorkloadSpec] = {
@@ -12,5 +12,8 @@ WORKLOADS: Mapping[str, WorkloadSpec] = {
         sysbench_oltp.SPEC,
         iibench.SPEC,
         ddl_under_load.SPEC,
+        asyncload.SPEC,
+        slap.SPEC,
+        failover.SPEC,
     )
 }

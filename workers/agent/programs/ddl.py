@@ -250,8 +250,8 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
     first = all_done[0].start
     base = stalls.baseline(load.intervals, since=order.warmup, until=first)
     say_check(
-        load.now(),
         "baseline",
+        t=load.now(),
         held=base is not None and base >= SERVED * (order.rate or 0),
         label=f"before the first statement the load ran at {base or 0:.1f} of {order.rate or 0:g} transactions/s"
         if base is not None
@@ -260,8 +260,8 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
         found=base,
     )
     say_check(
-        load.now(),
         "load",
+        t=load.now(),
         held=not outlived,
         label="the load outlasted the statements"
         if not outlived
@@ -328,8 +328,8 @@ def _verify(order: Order, cursor: Cursor, load: Load, all_done: list[Done]) -> N
     there = len(columns) + len(indexes)
     expected = 0 if chosen["operation"] == "drop_column" else chosen["count"]
     say_check(
-        load.now(),
         "statements",
+        t=load.now(),
         held=not failures and there == expected and len(all_done) == chosen["count"],
         label=failures[0]
         if failures
@@ -341,16 +341,16 @@ def _verify(order: Order, cursor: Cursor, load: Load, all_done: list[Done]) -> N
         copied = sum(done.rows > 0 for done in all_done)
         rebuilt = [done.rebuilt for done in all_done]
         say_check(
-            load.now(),
             "algorithm",
+            t=load.now(),
             held=all(_is_by(chosen["algorithm"], chosen["operation"], done) for done in all_done),
             label=f"{chosen['algorithm']}: {copied} of {len(all_done)} statements copied rows, rebuilt: {rebuilt}",
         )
     cursor.execute(f"SELECT COUNT(*) FROM {TABLE}")  # noqa: S608  (a constant)
     rows = int((cursor.fetchone() or (0,))[0])
     say_check(
-        load.now(),
         "rows",
+        t=load.now(),
         held=rows == chosen["table_size"],
         label=f"{TABLE} holds {rows} of {chosen['table_size']} rows afterwards",
         expected=chosen["table_size"],

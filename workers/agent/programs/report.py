@@ -94,7 +94,7 @@ def line(text: str) -> None:
         print(text, flush=True)
 
 
-def say_check(t: float, name: str, *, held: bool, label: str, **detail: Any) -> None:
+def say_check(name: str, *, t: float, held: bool, label: str, **detail: Any) -> None:
     """At second `t` of the load's clock."""
     say("check", check=name, label=label, held=held, t=round(t, 3), **detail)
 

@@ -2,6 +2,8 @@
 
 from workers.agent.tools import Tool
 from workers.agent.tools.ddl_under_load import DdlUnderLoad
+from workers.agent.tools.failover import Failover
+from workers.agent.tools.generators import AsyncLoad, Slap
 from workers.agent.tools.iibench import IIBench
 from workers.agent.tools.sysbench import Sysbench
 from workers.agent.tools.sysbench_oltp import SysbenchOltp
@@ -13,6 +15,9 @@ TOOLS: dict[str, Tool] = {
         SysbenchOltp(),
         IIBench(),
         DdlUnderLoad(),
+        AsyncLoad(),
+        Slap(),
+        Failover(),
     )
 }
 

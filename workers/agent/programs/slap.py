@@ -1,0 +1,103 @@
+"""mysqlslap in rounds of a few seconds until the time is over; each round is an interval of the report."""
+
+import csv
+import random
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+from workers.agent.programs import tables
+from workers.agent.programs.asyncload import clean_up, prepare
+from workers.agent.programs.order import Order, obey
+from workers.agent.programs.report import Failed, private_file, say, say_check
+
+STATEMENTS = 1000  # different ones, which every client runs through from the first
+FIRST = 500  # statements of the round by which the others are measured
+SHORTEST = 0.05  # s: a round that took less says nothing of the speed
+
+
+def statements(order: Order, source: random.Random) -> str:
+    chosen = order.parameters
+    found = []
+    for _ in range(STATEMENTS):
+        table = tables.table(source.randint(1, chosen["tables"]))
+        if chosen["mix"] == "insert":
+            found.append(f"INSERT INTO {table} (k,c,pad) VALUES ({tables.columns(source, chosen['table_size'])})")  # noqa: S608
+        else:
+            found.append(f"SELECT c FROM {table} WHERE id = {source.randint(1, chosen['table_size'])}")  # noqa: S608
+    return ";\n".join(found)
+
+
+def slap(order: Order, options: Path, script: Path, number: int) -> float:
+    """Seconds that the clients took for `number` statements in all. Raises Failed."""
+    each = number // order.threads
+    argv = [
+        "mysqlslap",
+        f"--defaults-file={options}",
+        f"--create-schema={order.secrets.schema}",
+        f"--query={script}",
+        "--delimiter=;",
+        "--no-drop",
+        "--iterations=1",
+        f"--concurrency={order.threads}",
+        f"--number-of-queries={each * order.threads}",
+        "--csv",
+    ]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failed(f"mysqlslap: {(done.stderr or done.stdout).strip()[:500]}")
+    rows = [row for row in csv.reader(done.stdout.splitlines()) if len(row) >= 6]
+    if not rows:
+        raise Failed(f"mysqlslap said no time: {done.stdout[:200]!r}")
+    return float(rows[-1][2])  # engine, kind, mean, least, most, clients, statements of each
+
+
+def run(order: Order) -> None:
+    secrets, size = order.secrets, order.parameters["tables"]
+    source = random.Random(tables.SEED)  # noqa: S311  (statements, not secrets)
+    before = tables.count(secrets, tables=size)
+    script = order.work / "slap.sql"
+    script.write_text(statements(order, source))
+    counts: Counter[str] = Counter()
+    kind = "writes" if order.parameters["mix"] == "insert" else "reads"
+    done, spent, first, last = 0, 0.0, 0.0, 0.0
+    try:
+        with private_file(order.work / "slap.cnf", secrets.client_file()) as options:
+            zero = time.monotonic()
+            say("begin", tool="slap", version="1")
+            number, end = FIRST, order.warmup + order.duration
+            while (start := time.monotonic() - zero) < end:
+                number = max(number // order.threads, 1) * order.threads
+                took = slap(order, options, script, number)
+                last = time.monotonic() - zero
+                done += number
+                # The programs' start, connecting and end are not the load's.
+                counts_now = {"transactions": number, kind: number}
+                say("interval", t=round(last, 4), seconds=took, threads=order.threads, counts=counts_now, values={})
+                if start >= order.warmup:
+                    first = first or start
+                    counts.update(counts_now)
+                    spent += took
+                number = int(number / max(took, SHORTEST) * order.parameters["round"])
+    finally:
+        script.unlink(missing_ok=True)
+    if not counts:
+        raise Failed("no round began in the measured phase; give a shorter round or a longer duration")
+    # As long as the rounds took by mysqlslap's own clock, without what lay between them.
+    say("total", **{"from": round(first, 4), "to": round(first + spent, 4)}, counts=dict(counts), values={})
+    after = tables.count(secrets, tables=size)
+    expected = done if kind == "writes" else 0
+    say_check(
+        "rows",
+        t=time.monotonic() - zero,
+        held=after - before == expected,
+        label=f"{expected} inserts were asked for, {after - before} rows are there",
+        expected=expected,
+        found=after - before,
+    )
+    say("end")
+
+
+if __name__ == "__main__":
+    obey({"prepare": prepare, "run": run, "clean_up": clean_up})

@@ -1,0 +1,55 @@
+"""Tables like sysbench's, filled the same way each time, for generators that are not sysbench."""
+
+import random
+from contextlib import closing
+
+from workers.agent.programs.report import Secrets
+
+BATCH = 1000  # rows an INSERT
+SEED = 20151106
+
+
+def table(number: int) -> str:
+    """Name of the table `number`, from 1."""
+    return f"sbtest{number}"
+
+
+def columns(source: random.Random, rows: int) -> str:
+    """Of one row: k, c and pad, as SQL."""
+    return f"{source.randint(1, rows)},'{_digits(source, 10)}','{_digits(source, 5)}'"
+
+
+def make(secrets: Secrets, *, tables: int, rows: int) -> None:
+    """Raises pymysql.MySQLError."""
+    with closing(secrets.connect()) as connection, connection.cursor() as cursor:
+        for number in range(1, tables + 1):
+            source = random.Random(SEED + number)  # noqa: S311  (rows, not secrets)
+            cursor.execute(
+                f"CREATE TABLE {table(number)} (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT NOT NULL, "
+                f"c CHAR(120) NOT NULL, pad CHAR(60) NOT NULL, KEY k_{number} (k)) ENGINE=InnoDB"
+            )
+            for first in range(1, rows + 1, BATCH):
+                ids = range(first, min(first + BATCH, rows + 1))
+                values = ",".join(f"({row},{columns(source, rows)})" for row in ids)
+                cursor.execute(f"INSERT INTO {table(number)} (id,k,c,pad) VALUES {values}")  # noqa: S608
+
+
+def drop(secrets: Secrets, *, tables: int) -> None:
+    """Raises pymysql.MySQLError."""
+    with closing(secrets.connect()) as connection, connection.cursor() as cursor:
+        for number in range(1, tables + 1):
+            cursor.execute(f"DROP TABLE IF EXISTS {table(number)}")
+
+
+def count(secrets: Secrets, *, tables: int) -> int:
+    """Rows in all of them. Raises pymysql.MySQLError."""
+    with closing(secrets.connect()) as connection, connection.cursor() as cursor:
+        found = 0
+        for number in range(1, tables + 1):
+            cursor.execute(f"SELECT COUNT(*) FROM {table(number)}")  # noqa: S608  (names are ours)
+            found += int((cursor.fetchone() or (0,))[0])
+        return found
+
+
+def _digits(source: random.Random, groups: int) -> str:
+    return "-".join(f"{source.randrange(10**11):011d}" for _ in range(groups))

@@ -1,0 +1,36 @@
+"""The generators that are not sysbench: our asynchronous client and mysqlslap."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.agent.programs.order import Order
+from workers.agent.programs.tables import table
+from workers.agent.tools import DataSet, InvalidParameters
+from workers.agent.tools.program import Program
+from workers.workloads import asyncload, slap
+
+
+def _data_set(chosen: Mapping[str, Any]) -> DataSet:
+    return DataSet(tuple(table(number) for number in range(1, chosen["tables"] + 1)), chosen["table_size"])
+
+
+class AsyncLoad(Program):
+    spec = asyncload.SPEC
+    module = "asyncload"
+    packages = ("aiomysql",)
+
+    def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
+        return _data_set(self.chosen(parameters))
+
+
+class Slap(Program):
+    spec = slap.SPEC
+    module = "slap"
+    programs = ("mysqlslap",)
+
+    def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
+        return _data_set(self.chosen(parameters))
+
+    def accept(self, order: Order) -> None:
+        if order.rate is not None:
+            raise InvalidParameters("mysqlslap knows no fixed rate; leave the rate out of the load level")
