@@ -40,7 +40,7 @@ failover.acknowledged_missing | lost writes | writes | gauge | lower | - | error
 failover.failed_present | failed writes present | writes | gauge | lower | - | errors
     Inserts that failed for the client and are in the table all the same: sent again, they would be there twice.
 failover.duplicated | duplicated writes | rows | gauge | lower | - | errors
-    Rows beyond the first of one insert, which a client that sends again what failed brings about.
+    Rows beyond the first of the same insert: a client that sends again what failed may do it twice.
 failover.stale_reads | stale reads | reads | gauge | lower | - | errors
     Reads that did not see a row acknowledged before they began, at the endpoint and at every node.
 failover.errors | failed writes | tries | gauge | lower | - | errors

@@ -1,0 +1,184 @@
+"""From what was seen to the phases of a failover. Pure; all times in s on the probe's clock."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# A gap shorter than so many probe intervals, or than so many times the longest before the fault, is no interruption.
+INTERVALS = 3
+TIMES_BEFORE = 2
+SILENT = ("kill", "freeze", "cut")  # after these the struck node says no more
+
+
+@dataclass(frozen=True)
+class Write:
+    """An insert that was due at `due` and ended at `end`, acknowledged by `server` or failed."""
+
+    due: float
+    end: float
+    ok: bool
+    server: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """A node's state from `t` on; at `before` it was still another. `cluster`: Galera's view, "" without one."""
+
+    t: float
+    before: float
+    node: str
+    answers: bool
+    writable: bool
+    cluster: str = ""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """What a manager or a proxy said at `t`."""
+
+    t: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Gap:
+    """No write was acknowledged from `start` to `end`; None: nor until the probe ended at `until`."""
+
+    start: float
+    end: float | None
+    until: float
+
+    @property
+    def length(self) -> float:
+        return (self.until if self.end is None else self.end) - self.start
+
+
+@dataclass(frozen=True)
+class Found:
+    """When something happened, and by which evidence that is known."""
+
+    t: float
+    evidence: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Steady:
+    """What counts as back to baseline; docs/failover.md tells the rule."""
+
+    seconds: int = 3
+    share: float = 0.9
+    latency: float = 3.0
+
+
+def gaps(writes: Sequence[Write], *, start: float, until: float) -> list[Gap]:
+    """Between acknowledged writes, the time before the first and after the last included.
+
+    `until`: when the last write was due; what is acknowledged after it closes the last gap.
+    """
+    ends = sorted(write.end for write in writes if write.ok)
+    found = [Gap(earlier, later, until) for earlier, later in zip([start, *ends], ends, strict=False)]
+    last = ends[-1] if ends else start
+    return [*found, Gap(last, None, until)] if until > last else found
+
+
+def outage(writes: Sequence[Write], *, fault: float, start: float, until: float) -> Gap | None:
+    """The longest gap that was still open at the fault or came after it; None when there was no write at all."""
+    after = [gap for gap in gaps(writes, start=start, until=until) if gap.end is None or gap.end > fault]
+    return max(after, key=lambda gap: gap.length, default=None)
+
+
+def is_interruption(gap: Gap, writes: Sequence[Write], *, fault: float, start: float, interval: float) -> bool:
+    """Whether `gap` stands out from those that a healthy system shows between two writes."""
+    usual = [one.length for one in gaps(writes, start=start, until=fault) if one.end is not None and one.end <= fault]
+    return gap.length > max(INTERVALS * interval, TIMES_BEFORE * max(usual, default=0.0))
+
+
+def moment(control: str, began: float, ended: float, states: Sequence[State], node: str) -> float:
+    """When the fault came, of a control that ran from `began` to `ended`: the struck node's last answer.
+
+    The others come with the control's beginning, as a stop does, which the node answers for some time still.
+    """
+    if control not in SILENT:
+        return began
+    gone = [state for state in states if state.node == node and not state.answers and state.t >= began]
+    last = gone[0].before if gone else ended
+    return min(max(last, began), ended)
+
+
+def detected(
+    *,
+    fault: float,
+    states: Sequence[State] = (),
+    manager: Sequence[Sign] = (),
+    proxy: Sequence[Sign] = (),
+    errors: Sequence[Sign] = (),
+    struck: str = "",
+) -> Found | None:
+    """When the system noticed: the cluster by its own view, else its manager, else its proxy, else the client."""
+    changed = [
+        state
+        for state in states
+        if state.t > fault and state.node != struck and state.cluster and state.cluster != _view(states, state, fault)
+    ]
+    if changed:
+        first = min(changed, key=lambda state: state.t)
+        return Found(first.t, "cluster", f"{first.node} reports {first.cluster}")
+    for evidence, signs in (("manager", manager), ("proxy", proxy), ("client", errors)):
+        later = [sign for sign in signs if sign.t > fault]
+        if later:
+            earliest = min(later, key=lambda sign: sign.t)
+            return Found(earliest.t, evidence, earliest.text)
+    return None
+
+
+def _view(states: Sequence[State], of: State, fault: float) -> str:
+    """What the node reported before the fault."""
+    return next((s.cluster for s in reversed(states) if s.node == of.node and s.t <= fault and s.cluster), of.cluster)
+
+
+def promoted(*, fault: float, recovered: float, states: Sequence[State], writer: str) -> Found | None:
+    """When `writer`, who acknowledged the first write after the outage, could take writes again or for the first time.
+
+    None when it could all along, as seen from its polls. They may lag the first write by a poll.
+    """
+    own = [state for state in states if state.node == writer]
+    closed = [index for index, state in enumerate(own) if not state.writable and state.t <= recovered]
+    if not closed or closed[-1] + 1 >= len(own):
+        return None
+    opened = own[closed[-1] + 1]
+    if opened.t <= fault:
+        return None
+    view = f": {opened.cluster}" if opened.cluster else ""
+    return Found(min(opened.t, recovered), "node", f"{writer} accepts writes{view}")
+
+
+def baseline(
+    writes: Sequence[Write], *, since: float, fault: float, recovered: float, until: float, rule: Steady
+) -> float | None:
+    """The first moment, from `recovered` on, after which `rule.seconds` seconds in a row were as before the fault.
+
+    A second is as before when of the writes due in it enough were acknowledged, and fast enough. None: never, or there
+    was no second before the fault.
+    """
+    before = [write for write in writes if since <= write.due < fault]
+    fine = [write.end - write.due for write in before if write.ok]
+    if not fine or fault - since < 1:
+        return None
+    enough = rule.share * len(fine) / (fault - since)
+    limit = rule.latency * statistics.median(fine)
+    after = sorted((write for write in writes if write.due >= recovered - 1e-9), key=lambda write: write.due)
+    for first in after:
+        windows = range(rule.seconds)
+        if first.due + rule.seconds > until + 1e-9:
+            return None
+        if all(_as_before(after, first.due + second, enough, limit) for second in windows):
+            return first.due
+    return None
+
+
+def _as_before(writes: Sequence[Write], start: float, enough: float, limit: float) -> bool:
+    took = [write.end - write.due for write in writes if start <= write.due < start + 1 and write.ok]
+    # Half a write of slack: a schedule of 2.5 writes/s has seconds with two.
+    return len(took) >= math.floor(enough) and bool(took) and statistics.median(took) <= limit

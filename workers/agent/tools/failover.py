@@ -1,0 +1,56 @@
+"""The failover probe; the work is done by the program of the same name, which does the system's controls."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from workers.agent.config import SystemConfig
+from workers.agent.programs.failover.told import TABLE, tell
+from workers.agent.programs.order import Order
+from workers.agent.tools import DataSet, InvalidParameters, Invocation, Target
+from workers.agent.tools.program import Program
+from workers.wire import LoadLevelMessage
+from workers.workloads import failover
+
+AFTER = 5.0  # s, the least that is watched after the fault
+
+
+class Failover(Program):
+    spec = failover.SPEC
+    module = "failover"
+
+    def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
+        self.chosen(parameters)
+        return DataSet((TABLE,), 0)
+
+    def secrets(self, system: SystemConfig, schema: str) -> str:
+        return tell(system, schema)
+
+    def accept(self, order: Order) -> None:
+        chosen = order.parameters
+        if chosen["fault_at"] + AFTER > order.duration:
+            raise InvalidParameters(
+                f"the fault would come after {chosen['fault_at']:g} s of the measured phase, which lasts "
+                f"{order.duration:g} s; {AFTER:g} s more are needed to see what follows"
+            )
+        waiting = chosen["rate"] * chosen["timeout"] * (1 + chosen["retries"])
+        if waiting > failover.MOST_WAITING:
+            raise InvalidParameters(
+                f"rate × timeout × tries is {waiting:g}: so many inserts could wait at once, each with a connection; "
+                f"at most {failover.MOST_WAITING} may"
+            )
+
+    def run(
+        self,
+        target: Target,
+        parameters: Mapping[str, Any],
+        *,
+        load_level: LoadLevelMessage,
+        warmup: float,
+        duration: float,
+    ) -> Invocation:
+        found = super().run(target, parameters, load_level=load_level, warmup=warmup, duration=duration)
+        chosen = self.chosen(parameters)
+        # The return of a node that was put right within the load, and of one after it.
+        more = chosen["timeout"] * (1 + chosen["retries"]) + chosen["hold"] + 2 * chosen["rejoin_timeout"]
+        return replace(found, timeout=found.timeout + more)
