@@ -14,7 +14,7 @@ from apps.runs import queries
 from apps.runs.models import Run
 from apps.runs.pending import Pending
 from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
-from apps.web import latency
+from apps.web import latency, run_observation
 from apps.web.addresses import runs_address
 from apps.web.pages import is_partial, render_page
 from apps.web.run_counters import choose
@@ -82,12 +82,15 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
             # Complete since the page was loaded: show all of it, once.
             response["HX-Refresh"] = "true"
         return response
-    counters = counters_of(queries.series_index(run_id))
+    index = queries.series_index(run_id)
+    counters = counters_of(index)
     named = [node for node in run.nodes if node.variables is not None]
     latencies = latency.of_run(run, queries.distributions([run_id]))
     context = headline | {
         "latency": latencies,
         "counters": counters,
+        "hidden": run_observation.hidden(run.events),
+        "overhead": run_observation.overhead(index),
         "data": page_data(run, counters, is_live=is_live) | {"latency": latencies.chart},
         "others": [one for one in run.measurements if one.metric not in HEADLINES],
         "variables": variables(named),
@@ -176,6 +179,7 @@ def page_data(run: RunDetail, counters: Counters, *, is_live: bool) -> dict[str,
                 "node": event.node,
             }
             for event in run.events
+            if event.kind != run_observation.NOT_OBSERVABLE
         ],
     }
 

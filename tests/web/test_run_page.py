@@ -13,11 +13,12 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.core.stores import store_at
-from apps.runs import archive, queries, storage
+from apps.runs import archive, queries, sealing, storage
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run
 from tests.builders import a_run, a_system
 from tests.runs.uploads import an_open_run, an_upload
 from tests.web.runs import a_sealed_run, samples
+from workers.wire import EventMessage
 
 pytestmark = pytest.mark.django_db
 
@@ -108,6 +109,32 @@ def test_variables_that_differ_between_nodes_are_marked(client: Client) -> None:
     node.configuration = configuration
     node.save()
     assert "differ</span>" in _page(client, run)
+
+
+def test_what_could_not_be_observed_is_said_with_its_reason_and_what_sampling_took(client: Client) -> None:
+    run = an_open_run(nodes=("db1", "db2"))
+    told = {"what": "waits", "reason": "performance_schema is OFF", "remedy": "start the server with it ON"}
+    label = "waits: performance_schema is OFF; start the server with it ON"
+    events = [
+        EventMessage(kind="not_observable", label=label, starts_at=0.1 * place, node=node, detail=told)
+        for place, node in enumerate(("db1", "db2"), start=1)
+    ]
+    of_node = [
+        (t, {**values, "agent.sampling.mysql.seconds": 0.004 + t % 2 / 1000, "agent.statements": 3 * int(t)})
+        for t, values in samples()
+    ]
+    of_agent = [(t, {"agent.sampling.agent.seconds": 0.0005, "agent.cpu.seconds": 0.02 * t}) for t, _ in of_node]
+    an_upload(run=run, nodes={"db1": of_node, "db2": of_node, "agent": of_agent}, events=events).send()
+    assert sealing.seal(run_id=run.pk)
+    page = _page(client, run)
+    hidden = page.partition('id="not-observable"')[2].partition("</details>")[0]
+    assert "<strong>waits</strong> on db1, db2: performance_schema is OFF. To see it: start the server with" in hidden
+    took = " ".join(re.sub(r"<[^>]+>", "", page.partition('id="overhead">')[2].partition("</p>")[0]).split())
+    assert took == (
+        "Sampling took 9.45 ms of each second, summed over 3 nodes, and the agent 2.00 % of one CPU. "
+        "The servers executed 6.00 statements a second for it, which are in their own counters."
+    )
+    assert "not_observable" not in {event["kind"] for event in _data(page)["events"]}
 
 
 def test_a_result_without_agent_says_what_was_not_observed(client: Client) -> None:
