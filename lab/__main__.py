@@ -1,19 +1,16 @@
 """`python -m lab up|status|down [NAME…]`: ready systems on this machine, and how the agent finds them."""
 
 import argparse
-import json
 import os
 import sys
-from collections.abc import Mapping
+import time
+from functools import partial
 from pathlib import Path
 
-from lab.mariadb import LabError, MariaDB
-
-SYSTEMS: Mapping[str, Mapping[str, str]] = {
-    "mariadb-flush1": {"innodb_flush_log_at_trx_commit": "1"},
-    "mariadb-flush2": {"innodb_flush_log_at_trx_commit": "2"},
-}
-MEBIBYTE = 1024 * 1024
+from lab import fault, packages
+from lab.packages import LabError
+from lab.systems import System, register
+from lab.table import SYSTEMS, USUAL, system_named
 
 
 def var_directory() -> Path:
@@ -22,78 +19,86 @@ def var_directory() -> Path:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m lab", description=__doc__)
-    parser.add_argument("command", choices=["up", "status", "down"])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SYSTEMS)}; without: all")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, meaning in {
+        "up": f"start systems; without names: {', '.join(USUAL)}",
+        "status": "say what runs",
+        "down": "stop systems; without names: all",
+    }.items():
+        command = commands.add_parser(name, help=meaning)
+        command.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SYSTEMS)}")
+        if name == "up":
+            command.add_argument("--install", action="store_true", help="install missing packages (root on Debian)")
+    one = commands.add_parser("fault", help="do something to a node: kill, stop, freeze, thaw, start; or switch")
+    one.add_argument("system")
+    one.add_argument("node", nargs="?", default="")
+    one.add_argument("control")
     options = parser.parse_args()
-    unknown = [name for name in options.names if name not in SYSTEMS]
-    if unknown:
-        print(f"the lab has no system {unknown[0]}; it has {', '.join(SYSTEMS)}", file=sys.stderr)
-        return 2
+    var = var_directory()
     try:
-        run(options.command, options.names or list(SYSTEMS), var_directory())
-    except LabError as problem:
+        if options.command == "fault":
+            fault.main(str(var), options.system, options.node, options.control)
+            return 0
+        names = options.names or list(USUAL if options.command == "up" else SYSTEMS)
+        systems = [system_named(name, var) for name in names]
+    except (LabError, LookupError) as problem:
         print(problem, file=sys.stderr)
-        return 1
+        return 1 if options.command == "fault" else 2
+    if options.command == "up":
+        return up(systems, var, install=options.install)
+    return down(systems, var) if options.command == "down" else status(systems)
+
+
+def up(systems: list[System], var: Path, *, install: bool) -> int:
+    """Exit code: 1 when one of them could not be started; the others are."""
+    (var / "agent.d" / "lab.toml").unlink(missing_ok=True)  # of an earlier version
+    code = 0
+    for system in systems:
+        began = time.monotonic()
+        try:
+            require(system, var, install=install)
+            system.up(partial(_say, system.slug))
+            register(var, system)
+        except LabError as problem:
+            print(f"{system.slug}: {problem}", file=sys.stderr, flush=True)
+            code = 1
+        else:
+            print(f"{system.slug}: {system.state()} ({time.monotonic() - began:.1f} s)", flush=True)
+    return code
+
+
+def _say(slug: str, step: str) -> None:
+    print(f"{slug}: {step} …", flush=True)
+
+
+def require(system: System, var: Path, *, install: bool) -> None:
+    """Raises LabError with the command that installs what is missing."""
+    missing = packages.missing(system.needs)
+    if not missing:
+        return
+    if not install or not packages.may_install():
+        raise LabError(f"{', '.join(missing)} not installed; install: {packages.command_for(missing)}")
+    print(f"{system.slug}: installing {', '.join(missing)} …", flush=True)
+    packages.install(missing, var / "log" / "lab-apt.log")
+
+
+def down(systems: list[System], var: Path) -> int:
+    code = 0
+    for system in systems:
+        try:
+            system.down()
+            print(f"{system.slug}: {system.state()}", flush=True)
+        except LabError as problem:
+            print(f"{system.slug}: {problem}", file=sys.stderr)
+            code = 1
+        register(var, system)
+    return code
+
+
+def status(systems: list[System]) -> int:
+    for system in systems:
+        print(f"{system.slug}: {system.state()}")
     return 0
-
-
-def run(command: str, names: list[str], var: Path) -> None:
-    """Raises LabError."""
-    for name in names:
-        server = server_named(name, var)
-        if command == "up":
-            print(f"{name}: starting …", flush=True)
-            server.start()
-        elif command == "down":
-            server.stop()
-        print(f"{name}: {state(server)}")
-    if command != "status":
-        write_fragment(var)
-
-
-def server_named(name: str, var: Path) -> MariaDB:
-    return MariaDB(var / "lab" / name, settings=SYSTEMS[name])
-
-
-def state(server: MariaDB) -> str:
-    return f"runs on 127.0.0.1:{server.port}, process {server.pid}" if server.is_ready() else "is stopped"
-
-
-def write_fragment(var: Path) -> None:
-    """Describes the systems that run now for the agent, which reads the file again when it changes."""
-    running = {name: server for name in SYSTEMS if (server := server_named(name, var)).is_ready()}
-    file = var / "agent.d" / "lab.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
-    cpus = os.cpu_count() or 1
-    # Named by what it is, so that two machines of different size are never taken for one class.
-    hardware = f"local-{cpus}vcpu-{round(memory / 1024)}gib"
-    lines = [
-        "# Written by `python -m lab`.",
-        "[[hardware]]",
-        f'slug = "{hardware}"',
-        f'name = "local machine, {cpus} vCPU, {round(memory / 1024)} GiB"',
-        f"vcpu = {cpus}",
-        f"memory_mb = {memory}",
-    ]
-    for name, server in running.items():
-        lines += [
-            "",
-            "[[systems]]",
-            f'slug = "{name}"',
-            f'name = "MariaDB, flush log at commit {server.settings["innodb_flush_log_at_trx_commit"]}"',
-            'platform = "mariadb"',
-            f'hardware_class = "{hardware}"',
-            'host = "127.0.0.1"',
-            f"port = {server.port}",
-            'user = "splashboard"',
-            f"password_file = {json.dumps(str(server.password_file))}",
-            "[systems.settings]",
-            *(f'{key} = "{value}"' for key, value in server.settings.items()),
-        ]
-    part = file.with_suffix(".part")
-    part.write_text("\n".join(lines) + "\n")
-    part.replace(file)
 
 
 if __name__ == "__main__":

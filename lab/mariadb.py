@@ -1,6 +1,5 @@
 """A real MariaDB server on loopback: made in a directory, started with given settings, stopped by its process id."""
 
-import contextlib
 import getpass
 import os
 import pwd
@@ -13,8 +12,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lab.daemons import await_end, end, process_id, send, spawn
+from lab.packages import LabError, command_for, program
+from lab.ports import free_port, is_free
+
 PROGRAMS = ("mariadbd", "mariadb-install-db", "mariadb")
-INSTALL = "apt-get install --no-install-recommends mariadb-server sysbench"
 ACCOUNT = "splashboard"
 READY_TIMEOUT = 30.0  # s
 STOP_TIMEOUT = 30.0  # s
@@ -24,43 +26,37 @@ SETTINGS = {
     "innodb_log_file_size": "64M",
     "performance_schema": "OFF",
 }
-
-
-class LabError(Exception):
-    """The text says what is wrong and what to do."""
-
-
-def program(name: str) -> str:
-    """Path of a program, also when it is in /usr/sbin, which is on root's PATH only. Raises LabError."""
-    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-    if not found:
-        raise LabError(f"{name} is not installed; install it: {INSTALL}")
-    return found
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+# Digests, waits and statements are seen; a server takes 90 MB more for it.
+OBSERVED = {"performance_schema": "ON"}
 
 
 class MariaDB:
     """One server. Root and the account `splashboard` may do everything and share a password, kept in a private file.
 
-    As root the server runs as user mysql, who must be able to reach `directory`.
+    As root the server runs as user mysql, who must be able to reach `directory`. `defaults`: a configuration file that
+    it reads before its other settings. `within`: a program and arguments that run it, as nsenter does.
     """
 
-    def __init__(self, directory: Path, *, port: int | None = None, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        port: int | None = None,
+        settings: Mapping[str, str] | None = None,
+        defaults: Path | None = None,
+        within: Sequence[str] = (),
+    ) -> None:
         self.directory = directory.absolute()
         self.settings = {**SETTINGS, **(settings or {})}
+        self.data = self.directory / "data"
         self.socket = self.directory / "socket"
+        self.log = self.directory / "error.log"
         self.password_file = self.directory / "password"
+        self.within = within
+        self._defaults = defaults
         self._port_file = self.directory / "port"
         self._pid_file = self.directory / "pid"
-        self._log = self.directory / "error.log"
-        self._data = self.directory / "data"
         self._port = port
-        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def port(self) -> int:
@@ -76,12 +72,15 @@ class MariaDB:
     @property
     def pid(self) -> int | None:
         """None: it does not run."""
-        try:
-            pid = int(self._pid_file.read_text())
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")  # empty once the process has ended
-        except (OSError, ValueError):
-            return None
-        return pid if f"--datadir={self._data}".encode() in command else None
+        return process_id(self._pid_file, self._mark)
+
+    @property
+    def is_made(self) -> bool:
+        return (self.data / "mysql").is_dir()
+
+    @property
+    def _mark(self) -> str:
+        return f"--datadir={self.data}\0"
 
     def is_ready(self) -> bool:
         if self.pid is None:
@@ -94,116 +93,42 @@ class MariaDB:
                 return False
         return True
 
-    def start(self) -> None:
+    def start(self, *options: str) -> None:
         """Makes the data directory if there is none, starts the server detached, waits until it answers. LabError."""
         if self.is_ready():
             return
-        for name in PROGRAMS:
-            program(name)
-        if not (self._data / "mysql").is_dir():
-            self._make()
-        self._port_file.write_text(str(self.port))
-        self._check_port()
-        argv = [
-            program("mariadbd"),
-            "--no-defaults",
-            *self._as_user(),
-            f"--datadir={self._data}",
-            f"--port={self.port}",
-            "--bind-address=127.0.0.1",
-            f"--socket={self.socket}",
-            f"--pid-file={self._pid_file}",
-            f"--log-error={self._log}",
-            "--skip-name-resolve",
-            *(f"--{name.replace('_', '-')}={value}" for name, value in self.settings.items()),
-        ]
-        self._process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=self.directory,
-        )
-        self._await_ready(self._process)
+        self.make()
+        self.await_ready(self.launch(*options))
         if not self.password_file.exists() or not self.password:
             self._make_account()
 
-    def stop(self, *, timeout: float = STOP_TIMEOUT) -> None:
-        """SIGTERM, and SIGKILL after `timeout` s."""
-        for signal_number in (signal.SIGTERM, signal.SIGKILL):
-            pid = self.pid
-            if pid is None:
-                return
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal_number)
-            deadline = time.monotonic() + timeout
-            while time.monotonic() < deadline:
-                if self.pid is None:
-                    self._reap()
-                    return
-                time.sleep(0.05)
-        raise LabError(f"mariadbd with process id {self.pid} does not end; see {self._log}")
+    def launch(self, *options: str) -> "subprocess.Popen[bytes]":
+        """Starts the server without waiting for it. Raises LabError."""
+        self._port_file.write_text(str(self.port))
+        if not is_free(self.port):
+            raise LabError(
+                f"port {self.port} of {self.directory.name} is in use; stop who has it or delete {self._port_file}"
+            )
+        argv = [*self.within, *self.command(), f"--pid-file={self._pid_file}", f"--log-error={self.log}", *options]
+        return spawn(argv, cwd=self.directory)
 
-    def kill(self) -> None:
-        """As a power cut would."""
-        pid = self.pid
-        if pid is not None:
-            os.kill(pid, signal.SIGKILL)
-            self._reap()
-
-    def _reap(self) -> None:
-        if self._process is not None:
-            self._process.wait()
-            self._process = None
-
-    def sql(self, statement: str, *, user: str = ACCOUNT) -> str:
-        """What the mariadb program prints of `statement`, without headings. Raises LabError."""
-        argv = [program("mariadb"), "--no-defaults", f"--socket={self.socket}", f"--user={user}", "-N", "-B"]
-        environment = {**os.environ, "MYSQL_PWD": self.password}
-        answer = subprocess.run(argv, input=statement, capture_output=True, text=True, env=environment, check=False)
-        if answer.returncode:
-            raise LabError(f"{self.directory.name}: {answer.stderr.strip()}")
-        return answer.stdout
-
-    def _make(self) -> None:
-        self.directory.mkdir(parents=True, exist_ok=True)
-        self._check_reachable()
-        if self._data.exists():
-            shutil.rmtree(self._data)  # an installation that did not get to its end
-        if os.geteuid() == 0:
-            shutil.chown(self.directory, "mysql")
-        argv = [
-            program("mariadb-install-db"),
-            "--no-defaults",
+    def command(self) -> list[str]:
+        """The server's program and arguments, without those for its process id and log."""
+        return [
+            program("mariadbd"),
+            f"--defaults-file={self._defaults}" if self._defaults else "--no-defaults",
             *self._as_user(),
-            f"--datadir={self._data}",
-            "--auth-root-authentication-method=normal",
-            "--skip-test-db",
+            f"--datadir={self.data}",
+            f"--port={self.port}",
+            "--bind-address=127.0.0.1",
+            f"--socket={self.socket}",
+            "--skip-name-resolve",
+            *(f"--{name.replace('_', '-')}={value}" for name, value in self.settings.items()),
         ]
-        answer = subprocess.run(argv, capture_output=True, text=True, check=False)
-        if answer.returncode:
-            said = (answer.stderr + answer.stdout).strip().splitlines()
-            errors = [line for line in said if "ERROR" in line] or said[-3:]
-            raise LabError(f"{self._data} could not be made: {' '.join(errors)}")
 
-    def _make_account(self) -> None:
-        password = secrets.token_urlsafe(18)
-        descriptor = os.open(self.password_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        os.write(descriptor, b"")  # root has no password yet: what sql() reads is empty until it is set
-        os.close(descriptor)
-        statements = [
-            f"CREATE OR REPLACE USER {ACCOUNT}@'%' IDENTIFIED BY '{password}'",
-            f"GRANT ALL ON *.* TO {ACCOUNT}@'%' WITH GRANT OPTION",
-            "DELETE FROM mysql.global_priv WHERE User = '' OR (User = 'root' AND Host <> 'localhost')",
-            "FLUSH PRIVILEGES",
-            f"ALTER USER root@localhost IDENTIFIED BY '{password}'",
-        ]
-        self.sql(";\n".join(statements), user="root")
-        self.password_file.write_text(password)
-
-    def _await_ready(self, process: "subprocess.Popen[bytes]") -> None:
-        deadline = time.monotonic() + READY_TIMEOUT
+    def await_ready(self, process: "subprocess.Popen[bytes]", *, timeout: float = READY_TIMEOUT) -> None:
+        """Raises LabError, with the server's own words."""
+        deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if self.is_ready():
                 return
@@ -212,22 +137,92 @@ class MariaDB:
             time.sleep(0.05)
         process.kill()
         process.wait()
-        raise LabError(f"mariadbd was not ready after {READY_TIMEOUT:.0f} s: {self._last_error()}")
+        raise LabError(f"mariadbd was not ready after {timeout:.0f} s: {self._last_error()}")
+
+    def stop(self, *, timeout: float = STOP_TIMEOUT) -> None:
+        """SIGTERM, and SIGKILL after `timeout` s. Raises LabError."""
+        end(self._pid_file, self._mark, timeout=timeout)
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        pid = self.pid
+        if pid is not None:
+            send(pid, signal.SIGKILL)
+            await_end(pid, timeout=STOP_TIMEOUT)
+
+    def sql(self, statement: str, *, user: str = ACCOUNT, timeout: float | None = None) -> str:
+        """What the mariadb program prints of `statement`, without headings. Raises LabError."""
+        argv = [program("mariadb"), "--no-defaults", f"--socket={self.socket}", f"--user={user}", "-N", "-B"]
+        environment = {**os.environ, "MYSQL_PWD": self.password}
+        try:
+            answer = subprocess.run(
+                argv, input=statement, capture_output=True, text=True, env=environment, timeout=timeout, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise LabError(f"{self.directory.name}: no answer within {timeout:.0f} s") from error
+        if answer.returncode:
+            raise LabError(f"{self.directory.name}: {answer.stderr.strip()}")
+        return answer.stdout
+
+    def make(self) -> None:
+        """The data directory, if there is none. Raises LabError."""
+        for name in PROGRAMS:
+            program(name)
+        if self.is_made:
+            return
+        self._make_directory()
+        argv = [
+            program("mariadb-install-db"),
+            "--no-defaults",
+            *self._as_user(),
+            f"--datadir={self.data}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+        ]
+        answer = subprocess.run(argv, capture_output=True, text=True, check=False)
+        if answer.returncode:
+            said = (answer.stderr + answer.stdout).strip().splitlines()
+            errors = [line for line in said if "ERROR" in line] or said[-3:]
+            raise LabError(f"{self.data} could not be made: {' '.join(errors)}")
+
+    def copy_from(self, other: "MariaDB") -> None:
+        """Takes data and password of `other`, which must be stopped, in place of its own. Raises LabError."""
+        self._make_directory()
+        subprocess.run(["cp", "-a", "--reflink=auto", other.data, self.data], check=True)
+        for name in ("galera.cache", "gvwstate.dat"):
+            (self.data / name).unlink(missing_ok=True)  # of that node only
+        self.write_password(other.password)
+
+    def write_password(self, password: str) -> None:
+        descriptor = os.open(self.password_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.write(descriptor, password.encode())
+        os.close(descriptor)
+
+    def _make_directory(self) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._check_reachable()
+        if self.data.exists():
+            shutil.rmtree(self.data)  # an installation that did not get to its end
+        if os.geteuid() == 0:
+            shutil.chown(self.directory, "mysql")
+
+    def _make_account(self) -> None:
+        password = secrets.token_urlsafe(18)
+        self.write_password("")  # root has no password yet: what sql() reads is empty until it is set
+        statements = [
+            f"CREATE OR REPLACE USER {ACCOUNT}@'%' IDENTIFIED BY '{password}'",
+            f"GRANT ALL ON *.* TO {ACCOUNT}@'%' WITH GRANT OPTION",
+            "DELETE FROM mysql.global_priv WHERE User = '' OR (User = 'root' AND Host <> 'localhost')",
+            "FLUSH PRIVILEGES",
+            f"ALTER USER root@localhost IDENTIFIED BY '{password}'",
+        ]
+        self.sql(";\n".join(statements), user="root")
+        self.write_password(password)
 
     def _last_error(self) -> str:
-        lines = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         errors = [line.partition("[ERROR] ")[2] for line in lines if "[ERROR]" in line and "Aborting" not in line]
-        return "; ".join(errors[-3:]) or f"see {self._log}"
-
-    def _check_port(self) -> None:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", self.port))
-            except OSError as error:
-                raise LabError(
-                    f"port {self.port} of {self.directory.name} is in use; stop who has it or delete {self._port_file}"
-                ) from error
+        return "; ".join(errors[-3:]) or f"see {self.log}"
 
     def _check_reachable(self) -> None:
         if os.geteuid() != 0:
@@ -235,7 +230,7 @@ class MariaDB:
         try:
             pwd.getpwnam("mysql")
         except KeyError as error:
-            raise LabError(f"there is no user mysql for the server to run as; install it: {INSTALL}") from error
+            raise LabError(f"there is no user mysql for the server to run as; {command_for(PROGRAMS[:1])}") from error
         for parent in self.directory.parents:
             if not parent.stat().st_mode & 0o001:
                 raise LabError(f"user mysql cannot enter {parent}; chmod o+x it or choose another directory")

@@ -1,7 +1,6 @@
 """Fixtures of every test. A missing program skips its tests with the reason, but never in CI."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,21 +9,27 @@ import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
+from lab import packages
+from lab.galera import Galera
 from tests.browser import browser_page  # noqa: F401  a fixture for every folder
-from tests.databases import mariadb, start_mariadb  # noqa: F401
+from tests.databases import galera, lab_directory, mariadb, running_galera, start_mariadb  # noqa: F401
 
 # CI judges the change at hand: new examples are looked for on the developers' machines.
 hypothesis.settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     hypothesis.settings.load_profile("ci")
 
-NEEDS = {"mariadb": ("mariadbd", "mariadb-install-db", "sysbench"), "browser": ("chromium",)}
+NEEDS = {
+    "mariadb": ("mariadbd", "mariadb-install-db", "sysbench"),
+    "galera": (*Galera.needs, "sysbench"),
+    "browser": ("chromium",),
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for marker, programs in NEEDS.items():
-            missing = [name for name in programs if not shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")]
+            missing = packages.missing(programs)
             if item.get_closest_marker(marker) and missing and not os.environ.get("CI"):
                 item.add_marker(pytest.mark.skip(reason=f"not on PATH: {', '.join(missing)}"))
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lab import systems
+from lab.galera import QUICK, Galera
 from lab.mariadb import MariaDB
 
 StartMariaDB = Callable[..., MariaDB]
@@ -38,3 +40,31 @@ def start_mariadb() -> Iterator[StartMariaDB]:
 def mariadb(start_mariadb: StartMariaDB) -> MariaDB:
     """One server that all tests share: leave it as it was."""
     return start_mariadb(innodb_flush_log_at_trx_commit="2")
+
+
+@pytest.fixture(scope="session")
+def lab_directory() -> Iterator[Path]:
+    """What `var` is to the product, for the lab's systems; the user that their servers run as can reach it."""
+    directory = Path(tempfile.mkdtemp(prefix="splashboard-lab-"))
+    directory.chmod(0o755)
+    yield directory
+    shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def running_galera(lab_directory: Path) -> Iterator[Galera]:
+    """Three nodes behind HAProxy; a dead one is noticed after a second. Described in `lab_directory`/agent.d."""
+    system = Galera(lab_directory, "galera", QUICK)
+    try:
+        system.up(lambda _: None)
+        systems.register(lab_directory, system)
+        yield system
+    finally:
+        system.down()
+
+
+@pytest.fixture
+def galera(running_galera: Galera) -> Galera:
+    """The one cluster of all tests: kill and freeze what you want, it is whole again for the next test."""
+    running_galera.up(lambda _: None)
+    return running_galera

@@ -1,0 +1,106 @@
+"""Answers HAProxy whether a Galera node may take writes: 200 or 503, on a port for each node.
+
+    clustercheck.py FILE    a JSON file: {"mariadb": program, "user", "password_file", "nodes": [[socket, port], …]}
+
+Runs alone and knows the standard library only. Every node is asked by a client of its own each 200 ms.
+"""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+INTERVAL = 0.2  # s
+PATIENCE = 1.0  # s; a frozen node does not refuse, it keeps silent
+# Three lines of answer. LIKE, because WHERE would have the server work out all of its counters.
+QUESTION = (
+    b"SHOW GLOBAL STATUS LIKE 'wsrep_local_state'; SHOW GLOBAL STATUS LIKE 'wsrep_cluster_status';"
+    b" SELECT 'read_only', @@global.read_only;\n"
+)
+LINES = 3
+YES = b"wsrep_local_state\t4\nwsrep_cluster_status\tPrimary\nread_only\t0\n"
+
+
+class Node:
+    """What one node said last, and the client that asks it."""
+
+    def __init__(self, argv: list[str], environment: dict[str, str]) -> None:
+        self.said = b"not asked yet\n"
+        self._argv = argv
+        self._environment = environment
+
+    def watch(self) -> None:
+        while True:
+            client = subprocess.Popen(
+                self._argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=self._environment,
+            )
+            try:
+                while self._ask(client):
+                    time.sleep(INTERVAL)
+            except OSError:
+                self.said = b"the client ended\n"
+            client.kill()
+            client.wait()
+            time.sleep(INTERVAL)
+
+    def _ask(self, client: "subprocess.Popen[bytes]") -> bool:
+        """False: a new client is needed."""
+        if client.stdin is None or client.stdout is None:
+            raise ValueError("the client needs pipes")
+        client.stdin.write(QUESTION)
+        client.stdin.flush()
+        said = b""
+        deadline = time.monotonic() + PATIENCE
+        while said.count(b"\n") < LINES:
+            if not select.select([client.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                self.said = b"no answer\n"
+                return False
+            part = os.read(client.stdout.fileno(), 4096)
+            if not part:
+                self.said = b"cannot be reached\n"
+                return False
+            said += part
+        self.said = said
+        return True
+
+
+class Answer(BaseHTTPRequestHandler):
+    node: Node
+
+    def do_GET(self) -> None:
+        said = self.node.said
+        self.send_response(200 if said == YES else 503)
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """HAProxy's own log says when a node went down or came up."""
+
+
+def main(file: str) -> None:
+    configuration = json.loads(Path(file).read_text())
+    password = Path(configuration["password_file"]).read_text()
+    for socket, port in configuration["nodes"]:
+        argv = [configuration["mariadb"], "--no-defaults", f"--socket={socket}", f"--user={configuration['user']}"]
+        argv += ["--unbuffered", "--skip-reconnect", "--connect-timeout=1", "-N", "-B", "-n"]
+        node = Node(argv, {**os.environ, "MYSQL_PWD": password})
+        handler = type("AnswerOfNode", (Answer,), {"node": node})
+        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=node.watch, daemon=True).start()
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

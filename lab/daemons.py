@@ -1,0 +1,121 @@
+"""Programs that outlive the command that starts them, found again by process id and never mistaken for another."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lab.packages import LabError
+
+# A child that is not waited for warns when it is forgotten; these live until they are stopped.
+_children: dict[int, "subprocess.Popen[bytes]"] = {}
+
+
+def process_id(pid_file: Path, mark: str) -> int | None:
+    """The process that `pid_file` names, if `mark` stands in its command line; None: it does not run."""
+    try:
+        pid = int(pid_file.read_text())
+    except (OSError, ValueError):
+        return None
+    return pid if mark.encode() in command_line(pid) else None
+
+
+def command_line(pid: int) -> bytes:
+    """Arguments divided by NUL; empty once the process has ended."""
+    if pid in _children:
+        _children[pid].poll()
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def spawn(
+    argv: Sequence[str], *, log: Path | None = None, cwd: Path, environment: Mapping[str, str] | None = None
+) -> "subprocess.Popen[bytes]":
+    """In a session of its own; what it prints is appended to `log`."""
+    output = log.open("ab") if log else None
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output or subprocess.DEVNULL,
+            stderr=output or subprocess.DEVNULL,
+            start_new_session=True,
+            cwd=cwd,
+            env=environment,
+        )
+    finally:
+        if output:
+            output.close()
+    _children[process.pid] = process
+    return process
+
+
+def end(pid_file: Path, mark: str, *, timeout: float, group: bool = False) -> None:
+    """SIGTERM, and SIGKILL after `timeout` s; a stopped process is continued. `group`: with its children. LabError."""
+    pid = process_id(pid_file, mark)
+    if pid is None:
+        return
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        send(pid, signal.SIGCONT, group=group)
+        send(pid, number, group=group)
+        if await_end(pid, timeout=timeout):
+            return
+    raise LabError(f"process {pid} of {pid_file.parent} does not end")
+
+
+def await_end(pid: int, *, timeout: float) -> bool:
+    """The pid file is no sign: mariadbd removes its own before it has written its data. False: it still runs."""
+    deadline = time.monotonic() + timeout
+    while command_line(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def send(pid: int, number: int, *, group: bool = False) -> None:
+    """A process that has ended meanwhile is no matter."""
+    with contextlib.suppress(ProcessLookupError):
+        (os.killpg if group else os.kill)(pid, number)
+
+
+class Daemon:
+    """A program in `directory`, which its command line must name; its number is in NAME.pid, its output in NAME.log."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self.directory = directory
+        self.name = name
+        self.log = directory / f"{name}.log"
+        self._pid_file = directory / f"{name}.pid"
+
+    @property
+    def pid(self) -> int | None:
+        return process_id(self._pid_file, str(self.directory))
+
+    def start(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes]":
+        process = spawn(argv, log=self.log, cwd=self.directory, environment=environment)
+        self._pid_file.write_text(str(process.pid))
+        return process
+
+    def stop(self, *, timeout: float = 10.0) -> None:
+        end(self._pid_file, str(self.directory), timeout=timeout, group=True)
+        self._pid_file.unlink(missing_ok=True)
+
+    def last_words(self) -> str:
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return " ".join(lines[-3:]) or f"see {self.log}"
+
+
+def end_all(program: bytes, mark: str) -> None:
+    """SIGKILL to helpers that nobody keeps the number of: those whose command line holds both."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            line = command_line(int(entry.name))
+            if mark.encode() in line and re.search(program, line):
+                send(int(entry.name), signal.SIGKILL)

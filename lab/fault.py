@@ -1,0 +1,48 @@
+"""What the agent runs to do something to a system of the lab: `fault.py VAR SYSTEM NODE CONTROL`.
+
+A script by its own, so that it works from any directory, and quick: a kill loads nothing but what it needs.
+Exit code 0: done. Otherwise the reason is the last line on standard error.
+"""
+
+import os
+import signal
+import sys
+
+SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
+
+
+def main(var: str, slug: str, node: str, control: str) -> None:
+    """Raises OSError, ValueError, LookupError or LabError with the reason."""
+    if control in SIGNALS:
+        directory = f"{var}/lab/{slug}/{node}"
+        os.kill(process_id(directory if os.path.isdir(directory) else f"{var}/lab/{slug}"), SIGNALS[control])
+        return
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from lab.table import system_named  # noqa: PLC0415
+
+    system = system_named(slug, var)
+    if control in ("start", "stop"):
+        (system.start if control == "start" else system.stop)(node)
+    else:
+        system.do(control, node)
+
+
+def process_id(directory: str) -> int:
+    """Of the server there. Raises LookupError when none runs."""
+    try:
+        with open(f"{directory}/pid") as file:
+            pid = int(file.read())
+        with open(f"/proc/{pid}/cmdline", "rb") as line:
+            runs = f"--datadir={directory}/data\0".encode() in line.read()
+    except OSError:
+        runs = False
+    if not runs:
+        raise LookupError(f"no server runs in {directory}")
+    return pid
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Exception as problem:
+        sys.exit(str(problem) or type(problem).__name__)

@@ -1,0 +1,52 @@
+"""One MariaDB server as a system."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lab.mariadb import PROGRAMS, MariaDB
+from lab.packages import LabError
+from lab.systems import Member, Registration, Say
+
+NODE = "db1"
+
+
+class Single:
+    needs: Sequence[str] = PROGRAMS
+
+    def __init__(self, var: Path, slug: str, name: str, settings: Mapping[str, str]) -> None:
+        self.slug = slug
+        self.name = name
+        self.server = MariaDB(var / "lab" / slug, settings=settings)
+
+    def up(self, say: Say) -> None:
+        say("one server")
+        self.server.start()
+
+    def down(self) -> None:
+        self.server.stop()
+
+    def is_up(self) -> bool:
+        return self.server.is_ready()
+
+    def state(self) -> str:
+        return f"runs on 127.0.0.1:{self.server.port}, process {self.server.pid}" if self.is_up() else "is stopped"
+
+    def registration(self) -> Registration:
+        address: Mapping[str, str | int] = {"host": "127.0.0.1", "port": self.server.port}
+        return Registration(
+            name=self.name,
+            platform="mariadb",
+            address=address,
+            password_file=self.server.password_file,
+            settings=self.server.settings,
+            members=[Member(NODE, "writer", address)],
+        )
+
+    def start(self, _node: str, /) -> None:
+        self.server.start()
+
+    def stop(self, _node: str, /) -> None:
+        self.server.stop()
+
+    def do(self, control: str, _node: str, /) -> None:
+        raise LabError(f"{self.slug} has no {control}: it is one server")

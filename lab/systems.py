@@ -1,0 +1,128 @@
+"""What every system of the lab can do, and how it tells the agent of itself."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from lab.mariadb import ACCOUNT
+
+FAULT = Path(__file__).resolve().parent / "fault.py"
+NODE_CONTROLS = ("kill", "stop", "freeze", "thaw", "start")
+MEBIBYTE = 1024 * 1024
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A node: where its counters are read."""
+
+    name: str
+    role: str
+    address: Mapping[str, str | int]  # host and port, or socket
+    zone: str = ""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """What the agent is told. `address`: where the load goes."""
+
+    name: str
+    platform: str
+    address: Mapping[str, str | int]
+    password_file: Path
+    settings: Mapping[str, str]
+    members: Sequence[Member]
+    node_controls: Sequence[str] = NODE_CONTROLS
+    system_controls: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    proxy_socket: Path | None = None
+
+
+class System(Protocol):
+    """Methods that change something raise LabError."""
+
+    slug: str
+    needs: Sequence[str]  # programs
+
+    def up(self, say: Say) -> None:
+        """Everything runs afterwards, also if part of it ran or was killed before."""
+
+    def down(self) -> None: ...
+
+    def is_up(self) -> bool: ...
+
+    def state(self) -> str:
+        """For people: `runs on 127.0.0.1:13306 …` or `is stopped`."""
+
+    def registration(self) -> Registration: ...
+
+    def start(self, node: str, /) -> None:
+        """Brings one node back into service, whatever befell it."""
+
+    def stop(self, node: str, /) -> None: ...
+
+    def do(self, control: str, node: str, /) -> None:
+        """Other controls: `switch` of the whole system, `cut` and `heal` of a node."""
+
+
+def fault_command(var: Path, slug: str, node: str, control: str) -> list[str]:
+    """Works from any directory; without site-packages, because it must be quick."""
+    return [sys.executable, "-I", "-S", str(FAULT), str(var), slug, node, control]
+
+
+def register(var: Path, system: System) -> None:
+    """Describes a system for the agent, which reads the file again when it changes; a stopped one is not there."""
+    file = var / "agent.d" / f"lab-{system.slug}.toml"
+    if not system.is_up():
+        file.unlink(missing_ok=True)
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text("\n".join(_lines(var, system.slug, system.registration())) + "\n")
+    part.replace(file)
+
+
+def _lines(var: Path, slug: str, told: Registration) -> list[str]:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
+    cpus = os.cpu_count() or 1
+    # Named by what it is, so that two machines of different size are never taken for one class.
+    hardware = f"local-{cpus}vcpu-{round(memory / 1024)}gib"
+    lines = [
+        "# Written by `python -m lab`.",
+        "[[hardware]]",
+        _line("slug", hardware),
+        _line("name", f"local machine, {cpus} vCPU, {round(memory / 1024)} GiB"),
+        _line("vcpu", cpus),
+        _line("memory_mb", memory),
+        "",
+        "[[systems]]",
+        _line("slug", slug),
+        _line("name", told.name),
+        _line("platform", told.platform),
+        _line("hardware_class", hardware),
+        *(_line(key, value) for key, value in told.address.items()),
+        _line("user", ACCOUNT),
+        _line("password_file", str(told.password_file)),
+        "[systems.settings]",
+        *(_line(key, value) for key, value in told.settings.items()),
+    ]
+    for member in told.members:
+        lines += ["[[systems.nodes]]", _line("name", member.name), _line("role", member.role)]
+        lines += [_line("zone", member.zone), *(_line(key, value) for key, value in member.address.items())]
+    if told.proxy_socket:
+        lines += ["[systems.proxy]", _line("socket", str(told.proxy_socket))]
+    if told.system_controls:
+        lines += ["[systems.controls]", *(_line(name, list(argv)) for name, argv in told.system_controls.items())]
+    for member in told.members:
+        lines.append(f"[systems.controls.{member.name}]")
+        lines += [_line(name, fault_command(var, slug, member.name, name)) for name in told.node_controls]
+    return lines
+
+
+def _line(key: str, value: str | int | list[str]) -> str:
+    """JSON's texts, numbers and lists of texts are TOML's too; keys may hold a dot."""
+    return f"{json.dumps(key) if '.' in key else key} = {json.dumps(value, ensure_ascii=False)}"

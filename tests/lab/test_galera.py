@@ -1,0 +1,113 @@
+"""A real three-node cluster behind HAProxy, its faults by the commands that the agent is given."""
+
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import haproxy
+from lab.galera import NODES, Galera
+from workers.agent import config as configuration
+
+pytestmark = pytest.mark.galera
+
+
+def through_proxy(galera: Galera, statement: str) -> str:
+    """What the writer answers; empty: nobody does."""
+    argv = ["mariadb", "--no-defaults", "-h127.0.0.1", f"-P{galera.ports['writer']}", "-usplashboard", "-N", "-B"]
+    argv += [f"-p{galera.servers['node1'].password}", "--connect-timeout=1", "-e", statement]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def controls(galera: Galera) -> Any:
+    fragment = tomllib.loads((galera.var / "agent.d" / f"lab-{galera.slug}.toml").read_text())
+    return fragment["systems"][0]["controls"]
+
+
+def run(argv: list[str]) -> float:
+    """Seconds that the command took; from a directory where nothing of ours is."""
+    began = time.monotonic()
+    answer = subprocess.run(argv, cwd="/", capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    return time.monotonic() - began
+
+
+def await_writer(galera: Galera, *, other_than: str) -> str:
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline:
+        writer = through_proxy(galera, "SELECT @@wsrep_node_name")
+        if writer and writer != other_than:
+            return writer
+    raise AssertionError("nobody took over")
+
+
+def test_the_agent_is_told_of_writer_readers_proxy_and_controls(galera: Galera, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("x")
+    file = tmp_path / "agent.toml"
+    include = f'include = ["{galera.var}/agent.d/lab-galera.toml"]\n'
+    file.write_text(include + '[server]\nurl = "http://127.0.0.1:1"\ntoken_file = "token"\n')
+    system = configuration.load(file).systems["galera"]
+    assert [(node.name, node.role) for node in system.nodes] == [
+        ("node1", "writer"),
+        ("node2", "reader"),
+        ("node3", "reader"),
+    ]
+    assert system.address.port not in [node.address.port for node in system.nodes]
+    assert system.settings["evs.suspect_timeout"] == "PT1S"
+    assert system.proxy is not None
+    assert Path(system.proxy.address.socket).is_socket()
+    assert set(system.controls) == {"", *NODES}
+
+
+def test_a_write_reaches_every_node(galera: Galera) -> None:
+    through_proxy(galera, "CREATE DATABASE IF NOT EXISTS claims; CREATE OR REPLACE TABLE claims.t (id INT PRIMARY KEY)")
+    through_proxy(galera, "INSERT INTO claims.t VALUES (1)")
+    answers = [server.sql("SET wsrep_sync_wait = 1; SELECT id FROM claims.t") for server in galera.servers.values()]
+    assert answers == ["1\n"] * 3
+
+
+def test_killed_writer_is_replaced_and_comes_back_with_what_it_missed(galera: Galera) -> None:
+    through_proxy(galera, "CREATE DATABASE IF NOT EXISTS claims; CREATE OR REPLACE TABLE claims.k (id INT PRIMARY KEY)")
+    writer = await_writer(galera, other_than="")
+    assert run(controls(galera)[writer]["kill"]) < 1.0
+    successor = await_writer(galera, other_than=writer)
+    through_proxy(galera, "INSERT INTO claims.k VALUES (7)")
+    log = galera.servers[writer].log
+    size = log.stat().st_size
+    run(controls(galera)[writer]["start"])
+    assert galera.status(writer) == "Synced"
+    assert galera.servers[writer].sql("SELECT id FROM claims.k") == "7\n"
+    # By what it missed, not by a copy of everything; and nobody is moved back.
+    assert b"IST received" in log.read_bytes()[size:]
+    assert through_proxy(galera, "SELECT @@wsrep_node_name") == successor
+
+
+def test_frozen_node_is_left_out_until_it_is_thawed(galera: Galera) -> None:
+    reader = next(node for node in NODES if node != await_writer(galera, other_than=""))
+    run(controls(galera)[reader]["freeze"])
+    deadline = time.monotonic() + 10
+    while reader in haproxy.servers_up(galera.proxy.socket):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    run(controls(galera)[reader]["thaw"])
+    run(controls(galera)[reader]["start"])
+    assert galera.status(reader) == "Synced"
+
+
+def test_planned_switch_moves_the_writer_and_closes_what_stands_elsewhere(galera: Galera) -> None:
+    writer = await_writer(galera, other_than="")
+    run(controls(galera)["switch"])
+    assert through_proxy(galera, "SELECT @@wsrep_node_name") not in (writer, "")
+
+
+def test_a_cluster_of_which_everything_was_killed_begins_again_with_its_data(galera: Galera) -> None:
+    through_proxy(galera, "CREATE DATABASE IF NOT EXISTS survived")
+    for server in galera.servers.values():
+        server.kill()
+    assert "node1 is stopped" in galera.state()
+    galera.up(lambda _: None)
+    assert [galera.status(node) for node in NODES] == ["Synced"] * 3
+    assert "survived" in through_proxy(galera, "SHOW DATABASES")
