@@ -80,6 +80,17 @@ def seal_run(run_id: int) -> bool:
     return ingest.seal(run_id=run_id)
 
 
+def seal_at_once(run_id: int) -> None:
+    """For a page that shows the run next. What cannot be sealed now is left to the task and the sweep."""
+    try:
+        sealed = ingest.seal(run_id=run_id)
+    except Exception:
+        log.exception("run %s could not be sealed in its request", run_id)
+        sealed = False
+    if not sealed:
+        enqueue(seal_run, run_id=run_id)
+
+
 @app.task
 def sweep() -> int:
     """Finds what a lost broker or a killed worker left behind; how many runs were given to `seal_run`."""

@@ -15,12 +15,24 @@ from apps.api.strict import SLUG, FiniteField, ScalarField, Strict
 from apps.api.systems import SystemDescription
 from apps.catalog import services as catalog
 from apps.core.problems import NAMELESS
+from apps.runs.outputs.formats import DEFAULT, SUBMITTED
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCKS_DIFFER_BY = timedelta(days=1)
 LONGEST_WARMUP = 30 * 24 * 3600.0  # s
 # Form field -> place in the description.
-PLAIN = ("system", "workload", "started_at", "warmup", "repetition", "server_version", "uid", "outcome", "reason")
+PLAIN = (
+    "format",
+    "system",
+    "workload",
+    "started_at",
+    "warmup",
+    "repetition",
+    "server_version",
+    "uid",
+    "outcome",
+    "reason",
+)
 LOAD = ("threads", "rate")
 FORM = ("output", "description", *PLAIN, *LOAD, "tag")
 
@@ -28,7 +40,9 @@ FORM = ("output", "description", *PLAIN, *LOAD, "tag")
 class WorkloadDescription(Strict):
     """A load tool with its parameters. What belongs to the load level (threads, rate) or the plan (time) stays out."""
 
-    tool = serializers.CharField(max_length=40, required=False, default="sysbench")
+    tool = serializers.CharField(
+        max_length=40, required=False, default="", help_text="left out: the tool that prints the format"
+    )
     parameters = serializers.DictField(
         child=ScalarField(), help_text='for example {"test": "oltp_read_write", "tables": 4, "table_size": 100000}'
     )
@@ -87,6 +101,12 @@ class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[
 class RunDescription(Strict):
     """What the output of the load tool does not say about a run."""
 
+    format = serializers.ChoiceField(
+        choices=[(one.name, one.title) for one in SUBMITTED.values()],
+        required=False,
+        default=DEFAULT,
+        help_text="what the output is; never found out by looking at it",
+    )
     system = SystemReference()
     workload = WorkloadReference()
     load_level = LoadLevelDescription(required=False, default=dict)
@@ -129,8 +149,9 @@ class RunDescription(Strict):
 class RunForm(serializers.Serializer[Any]):
     """multipart/form-data. `description` holds everything; its plain parts may be form fields instead."""
 
-    output = serializers.FileField(help_text="sysbench's output, exactly as it was printed")
+    output = serializers.FileField(help_text="the tool's output, exactly as it was printed")
     description = RunDescription(required=False, help_text="JSON, as a file or as text")
+    format = serializers.ChoiceField(choices=list(SUBMITTED), required=False)
     system = serializers.CharField(required=False, help_text="slug")
     workload = serializers.IntegerField(required=False, help_text="id")
     threads = serializers.IntegerField(required=False)

@@ -14,6 +14,7 @@ from apps.core.canonical import canonical_hash
 from workers.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 from workers.workloads import WORKLOADS, declared, sysbench
 from workers.workloads.declared import WorkloadSpec, check, title_of
+from workers.workloads.foreign import FOREIGN
 
 # What sysbench is told by load level, run plan or agent; and what could carry a secret or reach another server.
 RESERVED_OPTIONS = re.compile(
@@ -101,9 +102,10 @@ def load_level_for(*, threads: int, rate: float | None = None) -> LoadLevel:
 
 def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") -> Workload:
     """The workload of these parameters; an existing one keeps its name. Raises InvalidParameters."""
-    spec = WORKLOADS.get(tool)
+    known = {**FOREIGN, **WORKLOADS}
+    spec = known.get(tool)
     if spec is None:
-        raise InvalidParameters("tool", f"{tool!r} is not known: use one of {', '.join(sorted(WORKLOADS))}")
+        raise InvalidParameters("tool", f"{tool!r} is not known: use one of {', '.join(sorted(known))}")
     checked = _sysbench_parameters(parameters) if spec is sysbench.SPEC else _checked(spec, parameters)
     _require(len(name) <= 120, "name", "must have at most 120 characters")
     title = _workload_name(checked) if spec is sysbench.SPEC else title_of(spec, checked)

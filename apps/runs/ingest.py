@@ -4,10 +4,10 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -17,10 +17,8 @@ from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.runs import binary, pending, storage
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
-from apps.runs.outputs import sysbench as reading
-from apps.runs.parsers import sysbench
 from apps.runs.sampled import CLIENT, NAME_LIMIT, ROLE_LIMIT
-from apps.runs.sealing import RAW_BATCHES, output_name, seal
+from apps.runs.sealing import RAW_BATCHES, seal
 from apps.runs.text import has_nul
 from workers import wire
 
@@ -31,19 +29,10 @@ __all__ = [
     "end_run",
     "open_run",
     "seal",
-    "submit",
 ]
 
 MAX_BATCH = 8 * 1024 * 1024
 MAX_ARTIFACT = 64 * 1024 * 1024
-# What the statements of sysbench's tests are, and the options that leave some of them out of oltp_read_write.
-READ_TESTS = ("oltp_point_select", "oltp_read_only")
-WRITE_TESTS = ("oltp_write_only", "oltp_insert", "oltp_update_index")
-BOTH_TEST = "oltp_read_write"
-MIX_OPTIONS = {
-    *("point_selects", "range_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges"),
-    *("index_updates", "non_index_updates", "delete_inserts"),
-}
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 ARTIFACT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}\Z")
 MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(?:;.*)?\Z")
@@ -210,75 +199,6 @@ def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
     pending.begin_again(run)
 
 
-def submit(
-    *,
-    system: System,
-    workload: Workload,
-    load_level: LoadLevel,
-    output: bytes,
-    started_at: datetime,
-    warmup: float,
-    repetition: int = 1,
-    tags: Sequence[str] = (),
-    server_version: str = "",
-    variables: Mapping[str, str] | None = None,
-    uid: UUID | None = None,
-    outcome: str = Run.Outcome.SUCCEEDED,
-    reason: str = "",
-) -> Run:
-    """A finished run from the tool's raw output, without an agent; the caller then seals it. Again with the same
-    `uid`, it is the same run. `reason`: of a failed run. Raises Refused, or OSError when storage fails."""
-    _require(bool(output.strip()), "output", "is empty: send what sysbench printed")
-    _require(len(output) <= MAX_ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {MAX_ARTIFACT}")
-    _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
-    for tag in tags:
-        _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
-    parsed = sysbench.parse(output)
-    _check_output(parsed, workload=workload, load_level=load_level, warmup=warmup)
-    covered = reading.measured_phase(parsed)
-    start, end = covered or (0.0, 0.0)
-    sha256 = storage.keep(output)
-    with transaction.atomic():
-        run = open_run(
-            uid=uid or uuid4(),
-            system=system,
-            workload=workload,
-            load_level=load_level,
-            repetition=repetition,
-            provenance=Run.Provenance.SUBMITTED,
-            message=wire.RunMessage(
-                job=0,
-                attempt=0,
-                load_level=wire.LoadLevelMessage(threads=load_level.threads, rate=load_level.rate),
-                started_at=started_at.isoformat(),
-                warmup=warmup,
-                duration=round(end - start, 3),
-                server_version=server_version,
-                tool_version=parsed.version[:120],
-                nodes=_submitted_nodes(system, variables),
-            ),
-        )
-        name = output_name(run)
-        known, created = Artifact.objects.get_or_create(
-            run=run, name=name, defaults={"sha256": sha256, "size": len(output)}
-        )
-        _require(known.sha256 == sha256, "output", f"run {run.uid} was submitted with other output")
-        if created:
-            Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)))
-        end_run(
-            run=run,
-            message=wire.RunEndMessage(
-                outcome=outcome,
-                reason=reason,
-                ended_at=(started_at + timedelta(seconds=end)).isoformat(),
-                batches=0,
-                artifacts=[wire.ArtifactMessage(name=name, sha256=sha256, size=len(output))],
-            ),
-        )
-    run.refresh_from_db()
-    return run
-
-
 # ---------------------------------------------------------------- checks
 
 
@@ -339,37 +259,6 @@ def _require_same_end(run: Run, message: wire.RunEndMessage, artifacts: list[dic
     _require(same, "outcome", f"run {run.uid} ended as {run.outcome}, not {message.outcome}")
 
 
-def _check_output(parsed: sysbench.Parsed, *, workload: Workload, load_level: LoadLevel, warmup: float) -> None:
-    """What the output says of itself wins over its description: a contradiction is refused."""
-    if parsed.threads is not None and parsed.threads != load_level.threads:
-        raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {parsed.threads}")
-    if parsed.threads is not None and parsed.rate != load_level.rate:
-        raise Refused("load_level.rate", f"is {load_level.rate}, but the output says {parsed.rate}")
-    remedy = f"run sysbench with --report-checkpoints={warmup:g}, or say 0"
-    cut = bool(parsed.checkpoints) or not parsed.complete
-    _require(warmup == 0 or cut, "warmup", f"is {warmup:g} s, but the totals cover it too: {remedy}")
-    begin = parsed.checkpoints[-1].second if parsed.checkpoints else warmup
-    _require(
-        abs(begin - warmup) <= 1, "warmup", f"is {warmup:g} s, but the totals begin at the checkpoint at {begin} s"
-    )
-    _check_mix(parsed, workload.parameters)
-
-
-def _check_mix(parsed: sysbench.Parsed, parameters: Mapping[str, Any]) -> None:
-    """A test that only reads has no writes in its totals, and so on; a test not known here may have any mix."""
-    if not {"reads", "writes", "transactions"} <= parsed.totals.keys():
-        return
-    test = str(parameters.get("test"))
-    reads, writes = (int(parsed.totals[name].value) for name in ("reads", "writes"))
-    said = f"is {test}, but the output counts {reads:,} reads and {writes:,} writes"
-    remedy = "name the test that printed it, or send the output of this one"
-    ran_both = (
-        bool(reads and writes) or not parsed.totals["transactions"].value or bool(MIX_OPTIONS & parameters.keys())
-    )
-    possible = {**dict.fromkeys(READ_TESTS, not writes), **dict.fromkeys(WRITE_TESTS, not reads), BOTH_TEST: ran_both}
-    _require(possible.get(test, True), "workload.parameters.test", f"{said}: {remedy}")
-
-
 def _require_no_nul(field: str, value: Any) -> None:
     _require(not has_nul(value), field, "must not hold the character NUL")
 
@@ -381,17 +270,3 @@ def _configuration(variables: Mapping[str, str] | None) -> Configuration | None:
         content_hash=canonical_hash(variables), defaults={"variables": dict(variables)}
     )
     return row
-
-
-def _submitted_nodes(system: System, variables: Mapping[str, str] | None) -> list[wire.RunNodeMessage]:
-    """Nobody sampled the nodes; what is known of the writer is its variables."""
-    if variables is None:
-        return []
-    writer = system.nodes.order_by("-role", "name").first()
-    return [
-        wire.RunNodeMessage(
-            name=writer.name if writer else system.slug[:NAME_LIMIT],
-            role=writer.role if writer else "writer",
-            variables=dict(variables),
-        )
-    ]

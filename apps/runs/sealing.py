@@ -147,8 +147,9 @@ def output_name(run: Run) -> str:
 
 
 def _gather(run: Run, source: Callable[[Run, Output], _Sampled]) -> _Gathered:
-    output = Artifact.objects.filter(run=run, name=output_name(run)).first()
-    said = outputs.read(run.workload.tool, storage.read_artifact(output) if output else b"")
+    output = Artifact.objects.filter(run=run, name__in=outputs.artifact_names(run.workload.tool)).first()
+    content = storage.read_artifact(output) if output else b""
+    said = outputs.read(run.workload.tool, content, artifact=output.name if output else "")
     problem = ""
     try:
         sampled = source(run, said)

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.storage import default_storage
 
-from apps.runs import ingest, storage
+from apps.runs import ingest, storage, submitting
 from apps.runs.ingest import Refused
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
 from tests.builders import START, a_load_level, a_system, a_workload
@@ -217,7 +217,7 @@ def submitted(**fields: Any) -> Run:
     for name, build in (("system", a_system), ("load_level", a_load_level)):
         if name not in fields:
             fields[name] = build()
-    return ingest.submit(**{**defaults, **fields})
+    return submitting.submit(**{**defaults, **fields})
 
 
 def test_a_submitted_output_becomes_a_run_that_can_be_sealed() -> None:

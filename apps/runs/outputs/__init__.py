@@ -3,9 +3,21 @@
 from collections.abc import Callable, Mapping
 
 from apps.runs.outputs import report, sysbench
+from apps.runs.outputs.formats import DEFAULT, SUBMITTED, NotThisFormat
 from apps.runs.outputs.values import LATENCY, Headline, Output, ReadDistribution, moved
 
-__all__ = ["LATENCY", "Headline", "Output", "ReadDistribution", "artifact_name", "live", "moved", "nothing", "read"]
+__all__ = [
+    "LATENCY",
+    "Headline",
+    "Output",
+    "ReadDistribution",
+    "artifact_name",
+    "artifact_names",
+    "live",
+    "moved",
+    "nothing",
+    "read",
+]
 
 Reader = Callable[[bytes], Output]
 # Tools that print another form than the report format, which is that of all tools of ours.
@@ -17,8 +29,21 @@ def artifact_name(tool: str) -> str:
     return f"{tool}.txt" if tool in READERS else f"{tool}.jsonl"
 
 
-def read(tool: str, content: bytes) -> Output:
-    return READERS.get(tool, report.read)(content)
+def artifact_names(tool: str) -> list[str]:
+    """The same, and of what was submitted as its output in other formats."""
+    return list({artifact_name(tool): None} | {one.artifact: None for one in SUBMITTED.values() if one.tool == tool})
+
+
+def read(tool: str, content: bytes, *, artifact: str = "") -> Output:
+    """`artifact`: under which name it is kept; left out, as the tool prints it."""
+    foreign = next((one for one in SUBMITTED.values() if one.artifact == artifact and one.name != DEFAULT), None)
+    if foreign is None:
+        return READERS.get(tool, report.read)(content)
+    try:
+        return foreign.read(content).output
+    except NotThisFormat as error:
+        # It was accepted by older rules.
+        return Output(parser=foreign.name, version="", fatal=str(error))
 
 
 def nothing(tool: str) -> Output:

@@ -37,9 +37,9 @@ FAILED = re.compile(rb"^FINISHED FAILED$")
 NOTICE = re.compile(
     rb"^(?:\s*|HammerDB.*|Copyright .*|Type \"help\".*|Initialized .*|Hammerdb Log @ .*|[-+=]+|Timestamp \d{1,15} @ .*"
     rb"|Vuser \d{1,15} (?:created.*|MONITOR.*)|Database set to .*|Benchmark set to .*|Script loaded.*|Changed .*"
-    rb"|Value .*|ALL VIRTUAL USERS COMPLETE|\d{1,15} Virtual Users Created.*|TEST STARTED|TEST COMPLETE.*|vudestroy success"
-    rb"|.*Transaction Counter.*|Destroying Virtual Users.*|Virtual Users Destroyed|Logging activated.*|to /.*|Jobid .*"
-    rb"|\d{1,15} \S.* tpm|Warning: .*)$"
+    rb"|Value .*|ALL VIRTUAL USERS COMPLETE|\d{1,15} Virtual Users Created.*|TEST STARTED|TEST COMPLETE.*"
+    rb"|vudestroy success|.*Transaction Counter.*|Destroying Virtual Users.*|Virtual Users Destroyed"
+    rb"|Logging activated.*|to /.*|Jobid .*|\d{1,15} \S.* tpm|Warning: .*)$"
 )
 
 
