@@ -23,7 +23,7 @@ client.cpu | CPU of the load generator | CPUs | gauge | neutral | cpu | utilizat
     CPUs that our asynchronous client kept busy; it has one thread, so near 1 the client was the limit.
 client.schedule_lag | lateness of the load generator | ms | gauge | lower | - | -
     Mean time by which a transaction at a fixed rate began late although a connection was free: part of its latency.
-failover.outage | write outage | s | gauge | lower | - | errors
+failover.outage | write outage | s | gauge | lower | - | -
     Longest time around and after the fault in which no write was acknowledged; near the probe's interval: none.
 failover.detect | time to detect | s | gauge | lower | - | -
     From the fault until the cluster, its manager or its proxy noticed, else until the client's first error.
@@ -35,14 +35,14 @@ failover.baseline | time to baseline | s | gauge | lower | - | -
     From the fault until throughput and latency were as before it, for some seconds in a row.
 failover.rejoin | rejoin time | s | gauge | lower | - | -
     From the start, thaw or heal of the struck node until it was in step with the writer again.
-failover.acknowledged_missing | lost writes | writes | gauge | lower | - | errors
+failover.acknowledged_missing | lost writes | writes | gauge | lower | - | -
     Acknowledged inserts that are not in the table when it is read back.
-failover.failed_present | failed writes present | writes | gauge | lower | - | errors
+failover.failed_present | failed writes present | writes | gauge | lower | - | -
     Inserts that failed for the client and are in the table all the same: sent again, they would be there twice.
-failover.duplicated | duplicated writes | rows | gauge | lower | - | errors
+failover.duplicated | duplicated writes | rows | gauge | lower | - | -
     Rows beyond the first of the same insert: a client that sends again what failed may do it twice.
-failover.stale_reads | stale reads | reads | gauge | lower | - | errors
+failover.stale_reads | stale reads | reads | gauge | lower | - | -
     Reads that did not see a row acknowledged before they began, at the endpoint and at every node.
-failover.errors | failed writes | tries | gauge | lower | - | errors
+failover.errors | failed writes | tries | gauge | lower | - | -
     Tries of an insert that were not acknowledged.
 """
