@@ -201,6 +201,23 @@ class SkippedRun(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class FailoverMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Asks the server for a failover at AWS. `target`: the reader to become the writer; empty: AWS chooses."""
+
+    target: str = ""
+
+
+class FailoverAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """AWS has taken the failover on. Times by the server's clock: before and after it was asked."""
+
+    place: str
+    asked_at: str
+    answered_at: str
+    writer: str  # until then
+    target: str
+    status: str  # as AWS calls it
+
+
 class JobEndMessage(msgspec.Struct, frozen=True, kw_only=True):
     """`skipped`: where a ladder ended, the runs above it and the one that was refused connections."""
 

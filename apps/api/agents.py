@@ -12,6 +12,7 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from msgspec import structs
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
@@ -22,6 +23,9 @@ from apps.api import problems
 from apps.api.authentication import AgentAuthentication
 from apps.api.messages import answer, answer_of, body_of, read_body, read_message
 from apps.api.permissions import IsAgent
+from apps.aws import queries as aws_queries
+from apps.aws import services as aws
+from apps.aws.clients import AwsTrouble
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Agent
 from apps.runs import ingest
@@ -71,6 +75,10 @@ def _as_problem(error: Exception) -> Exception:
             return problems.Problem(status=410, kind="no-such-job", title="No such job", detail=str(error))
         case dispatch.NoSuchRun():
             return problems.Problem(status=404, kind="no-such-run", title="No such run", detail=str(error))
+        case AwsTrouble():
+            return problems.Problem(
+                status=502 if error.passes else 409, kind="aws", title="AWS did not do it", detail=str(error)
+            )
         case ingest.Refused():
             return problems.invalid(error.field, error.message)
     return error
@@ -88,7 +96,8 @@ class Hello(AgentView):
         message = read_message(request, wire.HelloMessage)
         said = dispatch.hello(agent=self.agent, message=message, now=timezone.now())
         transaction.on_commit(partial(tasks.enqueue, tasks.match_jobs))
-        return answer(said)
+        known = aws_queries.warnings_for(system.slug for system in message.systems if system.aws)
+        return answer(structs.replace(said, warnings=[*said.warnings, *known]))
 
 
 class Claim(AgentView):
@@ -142,6 +151,20 @@ class EndJob(AgentView):
         dispatch.end_job(agent=self.agent, job_id=job_id, message=message, now=timezone.now())
         transaction.on_commit(partial(tasks.enqueue, tasks.match_jobs))
         return Response({})
+
+
+class FailOver(AgentView):
+    @extend_schema(
+        operation_id="agent_fail_over",
+        tags=["agent"],
+        request=body_of(wire.FailoverMessage),
+        responses={200: answer_of(wire.FailoverAnswer, "AWS has taken it on.")},
+    )
+    def post(self, request: Request, slug: str) -> HttpResponse:
+        """Asks AWS for a failover of the system on which this agent runs a job. Not to be sent again unless refused."""
+        message = read_message(request, wire.FailoverMessage)
+        job = dispatch.job_on(agent=self.agent, slug=slug)
+        return answer(aws.fail_over(system=job.system, run=dispatch.open_run_of(job), target=message.target))
 
 
 class OpenRun(AgentView):

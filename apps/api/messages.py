@@ -23,6 +23,8 @@ MESSAGES = (
     wire.RunMessage,
     wire.RunEndMessage,
     wire.JobEndMessage,
+    wire.FailoverMessage,
+    wire.FailoverAnswer,
 )
 # A run's message holds every variable of every node.
 MAX_MESSAGE = 4 * 1024 * 1024

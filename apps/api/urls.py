@@ -45,6 +45,7 @@ urlpatterns: list[URLPattern] = [
     # What agents say; workers.wire describes the bodies.
     path("agent/hello", agents.Hello.as_view(), name="agent-hello"),
     path("agent/claim", agents.Claim.as_view(), name="agent-claim"),
+    path("agent/systems/<str:slug>/failover", agents.FailOver.as_view(), name="agent-failover"),
     path("agent/jobs/<int:job_id>/renew", agents.RenewLease.as_view(), name="agent-renew"),
     path("agent/jobs/<int:job_id>/end", agents.EndJob.as_view(), name="agent-end-job"),
     path("agent/runs/<uuid:uid>", agents.OpenRun.as_view(), name="agent-open-run"),

@@ -38,7 +38,7 @@ def ask(instance_class: str, *, topology: Topology, region: str, today: date) ->
         "instanceType": instance_class,
         "regionCode": region,
         "databaseEngine": engine,
-        "deploymentOption": "Multi-AZ" if topology.multi_az else "Single-AZ",
+        "deploymentOption": _deployment(topology),
     }
     filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in wanted.items()]
     with client("pricing", region=SERVED_IN) as pricing:
@@ -51,8 +51,18 @@ def ask(instance_class: str, *, topology: Topology, region: str, today: date) ->
     if len({price for price, _ in found}) != 1:
         return None
     price, since = max(found, key=lambda each: each[1])
-    kind = f"{engine}{', I/O-Optimized' if topology.storage == IO_OPTIMIZED else ''}"
-    return Price(price, f"{SOURCE}: {kind}, {wanted['deploymentOption']}, {region}, valid from {since}, read {today}")
+    return Price(price, f"{kind_of(topology, region=region)}, valid from {since}, read {today}")
+
+
+def kind_of(topology: Topology, *, region: str) -> str:
+    """Which price of the list a system pays."""
+    engine = ENGINES.get(topology.engine, topology.engine)
+    storage = ", I/O-Optimized" if topology.storage == IO_OPTIMIZED else ""
+    return f"{SOURCE}: {engine}{storage}, {_deployment(topology)}, {region}"
+
+
+def _deployment(topology: Topology) -> str:
+    return "Multi-AZ" if topology.multi_az else "Single-AZ"
 
 
 def _usage_of(topology: Topology) -> str:

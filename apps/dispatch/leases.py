@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from apps.catalog.models import LoadLevel
 from apps.dispatch.agents import AGENT_ALIVE_FOR
 from apps.dispatch.models import ACTIVE, FINAL, Agent, Job, JobRun, Skip
+from apps.runs.models import Run
 from workers import wire
 
 MATCH_LASTS = timedelta(seconds=30)
@@ -177,6 +178,19 @@ def held_job(*, agent: Agent, job_id: int, attempt: int, now: datetime) -> Job |
     if job.state in ("running", "cancelling"):
         return job
     return job if _give_lease_back(job, now=now) else None
+
+
+def job_on(*, agent: Agent, slug: str) -> Job:
+    """The job that this agent runs on that system now. Raises LeaseLost when there is none."""
+    job = Job.objects.select_related("system").filter(agent=agent, system__slug=slug, state="running").first()
+    if job is None:
+        raise LeaseLost(f"agent {agent.name} runs no job on system {slug!r} now")
+    return job
+
+
+def open_run_of(job: Job) -> Run | None:
+    """The run that is being measured; None between runs."""
+    return Run.objects.filter(job_run__job=job, job_run__attempt=job.attempt, state="open").order_by("-pk").first()
 
 
 def _give_lease_back(job: Job, *, now: datetime) -> bool:

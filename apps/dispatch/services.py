@@ -2,7 +2,17 @@
 
 from apps.dispatch.agents import agent_of_secret, hello, register_agent, revoke_agent, rotate_agent
 from apps.dispatch.cancelling import Cancellation, cancel_campaign, cancel_job
-from apps.dispatch.leases import LeaseLost, NoSuchJob, claim, end_job, expire_leases, match_jobs, renew
+from apps.dispatch.leases import (
+    LeaseLost,
+    NoSuchJob,
+    claim,
+    end_job,
+    expire_leases,
+    job_on,
+    match_jobs,
+    open_run_of,
+    renew,
+)
 from apps.dispatch.planning import Planned, Size, alike, create_campaign, plainly, problems_of, size_of
 from apps.dispatch.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
 
@@ -24,8 +34,10 @@ __all__ = [
     "end_run",
     "expire_leases",
     "hello",
+    "job_on",
     "match_jobs",
     "open_run",
+    "open_run_of",
     "plainly",
     "problems_of",
     "register_agent",

@@ -1,4 +1,4 @@
-"""The command line: `run` and `check`."""
+"""The command line: `run`, `check`, and `failover`, which a system's control `switch` may be."""
 
 import argparse
 import logging
@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from workers import wire
 from workers.agent import __version__
 from workers.agent.check import check
-from workers.agent.config import load
+from workers.agent.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.config import Config, load
 from workers.agent.loop import Agent
 from workers.agent.spool import SpoolInUse
 from workers.agent.table import ConfigError
@@ -37,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for well, sentence in lines:
                 print(f"{'ok     ' if well else 'PROBLEM'} {sentence}")
             return 0 if all(well for well, _ in lines) else 1
+        if options.command == "failover":
+            return _fail_over(config, options.system, options.target)
         agent = Agent(config)
     except (ConfigError, SpoolInUse) as problem:
         print(problem, file=sys.stderr)
@@ -55,12 +59,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _fail_over(config: Config, system: str, target: str) -> int:
+    """Asks the server, which asks AWS: 0 when AWS has taken it on."""
+    client = Client(url=config.url, token=config.token)
+    try:
+        answer = client.fail_over(system, wire.FailoverMessage(target=target))
+    except (Unreachable, Rejected, LeaseLost) as problem:
+        print(f"no failover of {system}: {problem}", file=sys.stderr)
+        return 1
+    finally:
+        client.close()
+    print(wire.to_json(answer).decode())
+    return 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="splashboard-agent", description="Runs benchmarks that a Splashboard plans.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, words in (("run", "work until stopped"), ("check", "say what can be reached, and change nothing")):
+    for name, words in (
+        ("run", "work until stopped"),
+        ("check", "say what can be reached, and change nothing"),
+        ("failover", "ask the server for a failover at AWS, during a job"),
+    ):
         command = commands.add_parser(name, help=words, description=words)
         command.add_argument("--config", type=Path, required=True, help="configuration file (TOML)")
         command.add_argument("--verbose", action="store_true", help="log more")
+        if name == "failover":
+            command.add_argument("system", help="slug of a system at AWS on which this agent runs a job")
+            command.add_argument("--target", default="", help="instance to become the writer; AWS chooses otherwise")
     return parser

@@ -72,6 +72,10 @@ class Client:
         """Raises LeaseLost."""
         return _parsed(wire.RenewAnswer, self._ask("POST", f"agent/jobs/{job}/renew", message))
 
+    def fail_over(self, system: str, message: wire.FailoverMessage) -> wire.FailoverAnswer:
+        """Raises LeaseLost when no job runs on it, or AWS cannot; Unreachable also when AWS gave no answer."""
+        return _parsed(wire.FailoverAnswer, self._ask("POST", f"agent/systems/{system}/failover", message))
+
     def health(self) -> tuple[bool, str]:
         """Whether the server answers that it is well, and its words."""
         try:

@@ -1,0 +1,130 @@
+"""What CloudWatch and RDS tell of a run after its end, as one more stream of its samples.
+
+CloudWatch is minutes late. A run at AWS waits for it, but not for ever: what has not come by then is said to miss.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from apps.aws import events, metrics, topology
+from apps.aws.clients import AwsTrouble
+from apps.aws.events import Said
+from apps.aws.metrics import Observed
+from apps.aws.places import Place
+from apps.aws.topology import Topology
+from apps.runs.models import Run
+from workers import wire
+
+# How much later than the end of its period a value may come; then it does not come at all.
+LATE = timedelta(minutes=3)
+ASK_AGAIN = timedelta(seconds=60)
+GIVE_UP = timedelta(minutes=15)
+# The kinds of events, as agents call them too.
+NOT_OBSERVABLE, PROMOTION, JOURNAL, TOPOLOGY = "not_observable", "promotion", "aws_event", "topology"
+LABEL_LIMIT = 200
+REMEDY = "look at the metric in CloudWatch; docs/aurora.md says which ones need something switched on"
+
+
+@dataclass(frozen=True)
+class Told:
+    """`topology` None: AWS could not be asked; `problem` says why."""
+
+    topology: Topology | None = None
+    observed: Sequence[Observed] = ()
+    journal: Sequence[Said] = ()
+    problem: str = ""
+
+
+def first_due(ended_at: datetime) -> datetime:
+    """When the values of a run's last minute are there."""
+    end = datetime.fromtimestamp(-(-ended_at.timestamp() // 60) * 60, UTC)
+    return end + LATE
+
+
+def is_whole(observed: Iterable[Observed], *, ended_at: datetime, now: datetime) -> bool:
+    """Whether nothing more is to be expected: every metric that speaks has told of the run's last moment, and the
+    others have had the time to."""
+    until, moment = ended_at.timestamp(), now.timestamp()
+    for node in observed:
+        for key, points in node.values.items():
+            last = metrics.end_of_period(until, key=key)
+            if (points and max(points) < last) or (not points and moment < last + LATE.total_seconds()):
+                return False
+    return True
+
+
+def ask(run: Run, place: Place) -> Told:
+    """Everything that AWS tells of the run now. Raises AwsTrouble."""
+    until = run.ended_at or run.started_at
+    found = topology.describe(place)
+    observed = metrics.observe(place, found, since=run.started_at, until=until)
+    return Told(found, observed, events.during(place, found, since=run.started_at, until=until))
+
+
+def batch_of(run: Run, place: Place, told: Told) -> bytes:
+    """All of it as one batch in the wire's format, on the run's clock."""
+    encoder = wire.BatchEncoder(run=str(run.uid))
+    began, until = run.started_at.timestamp(), (run.ended_at or run.started_at).timestamp()
+    for node in told.observed:
+        for at in node.times():
+            values: dict[str, wire.Number] = {key: points.get(at) for key, points in node.values.items()}
+            encoder.add_sample(node=node.name, role=node.role, t=at - began, values=values)
+        for event in _missing(node, until=until):
+            encoder.add_event(event)
+    if told.topology is not None:
+        encoder.add_event(_topology(place, told.topology))
+    for said in told.journal:
+        encoder.add_event(_journal(said, began=began))
+    if told.problem:
+        detail = {"what": "CloudWatch", "reason": told.problem, "remedy": ""}
+        encoder.add_event(_event(NOT_OBSERVABLE, f"CloudWatch: {told.problem}", detail=detail))
+    return encoder.flush()[1]
+
+
+def give_up_at(ended_at: datetime) -> datetime:
+    return ended_at + GIVE_UP
+
+
+def is_final(trouble: AwsTrouble, *, ended_at: datetime, now: datetime) -> bool:
+    """Whether it is of no use, or too late, to ask again."""
+    return not trouble.passes or now >= give_up_at(ended_at)
+
+
+def _missing(node: Observed, *, until: float) -> list[wire.EventMessage]:
+    """What CloudWatch did not give, one event for all of a kind."""
+    found = []
+    for keys, reason in (
+        (node.missing(), "CloudWatch has no value"),
+        (node.awaited(until=until), "CloudWatch did not give the last values in time"),
+    ):
+        if keys:
+            names = ", ".join(key.rpartition(".")[2] for key in keys)
+            detail = {"what": names, "reason": reason, "remedy": REMEDY}
+            found.append(_event(NOT_OBSERVABLE, f"{reason} of {names}", node=node.name, detail=detail))
+    return found
+
+
+def _topology(place: Place, found: Topology) -> wire.EventMessage:
+    members = ", ".join(f"{each.name} ({each.role}, {each.zone}, {each.hardware_class})" for each in found.instances)
+    detail = {
+        "engine": found.engine,
+        "engine_version": found.engine_version,
+        "storage": found.storage,
+        "instances": members,
+    }
+    return _event(TOPOLOGY, f"{place}: {found.engine} {found.engine_version}: {members}", detail=detail)
+
+
+def _journal(said: Said, *, began: float) -> wire.EventMessage:
+    detail = {"source": said.source, "categories": ", ".join(said.categories), "clock": "that of RDS"}
+    kind = PROMOTION if said.is_failover else JOURNAL
+    return _event(kind, f"{said.source}: {said.message}", at=max(said.at.timestamp() - began, 0.0), detail=detail)
+
+
+def _event(
+    kind: str, label: str, *, at: float = 0.0, node: str = "", detail: dict[str, str] | None = None
+) -> wire.EventMessage:
+    return wire.EventMessage(
+        kind=kind, label=label[:LABEL_LIMIT], starts_at=round(at, 6), node=node, detail=detail or {}
+    )

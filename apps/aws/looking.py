@@ -1,0 +1,120 @@
+"""What AWS says of a system now, kept as its sighting; what nobody has stated of a hardware class is filled in."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from apps.aws import hardware, prices, topology
+from apps.aws.clients import AwsTrouble
+from apps.aws.models import Sighting
+from apps.aws.places import Place, place_of
+from apps.aws.topology import Topology
+from apps.catalog.models import HardwareClass, System
+
+LOOK_EVERY = timedelta(minutes=10)
+PRICE_LASTS = timedelta(days=7)
+
+
+def due(*, now: datetime) -> list[int]:
+    """Systems at AWS that were not looked at for some time."""
+    stale = Q(sighting=None) | Q(sighting__tried_at__lt=now - LOOK_EVERY)
+    return list(System.objects.filter(stale, archived_at=None).exclude(aws_region="").values_list("pk", flat=True))
+
+
+def look(*, system_id: int, now: datetime) -> bool:
+    """Asks AWS and keeps the answer. False: it gave none; what was seen before stays, with the problem."""
+    system = System.objects.get(pk=system_id)
+    place = place_of(system)
+    if place is None:
+        return False
+    try:
+        found = topology.describe(place)
+    except AwsTrouble as trouble:
+        Sighting.objects.update_or_create(system=system, defaults={"tried_at": now, "problem": str(trouble)})
+        return False
+    known = Sighting.objects.filter(system=system).first()
+    problems: list[str] = []
+    costs = _prices(found, place, known.prices if known else {}, now=now, problems=problems)
+    _describe_classes(found, place, problems=problems)
+    Sighting.objects.update_or_create(
+        system=system,
+        defaults={
+            "tried_at": now,
+            "seen_at": now,
+            "problem": "; ".join(dict.fromkeys(problems)),
+            "engine": found.engine[:60],
+            "engine_version": found.engine_version[:80],
+            "status": found.status[:60],
+            "endpoint": found.endpoint[:255],
+            "storage": found.storage[:40],
+            "instances": [asdict(each) for each in found.instances],
+            "prices": costs,
+        },
+    )
+    return True
+
+
+def _classes(found: Topology) -> list[str]:
+    return sorted({each.hardware_class for each in found.instances if each.hardware_class})
+
+
+def _prices(
+    found: Topology, place: Place, known: Mapping[str, Any], *, now: datetime, problems: list[str]
+) -> dict[str, Any]:
+    """Of every class; what was asked within a week is not asked again."""
+    costs: dict[str, Any] = {}
+    for name in _classes(found):
+        # Another kind of storage, or a standby, has another price.
+        kind = prices.kind_of(found, region=place.region)
+        before = known.get(name)
+        fresh = before and datetime.fromisoformat(before["asked_at"]) > now - PRICE_LASTS and before["kind"] == kind
+        if before and fresh:
+            costs[name] = before
+            continue
+        try:
+            price = prices.ask(name, topology=found, region=place.region, today=now.date())
+        except AwsTrouble as trouble:
+            problems.append(str(trouble))
+            if before:
+                costs[name] = before
+            continue
+        costs[name] = {
+            "kind": kind,
+            "asked_at": now.isoformat(),
+            "usd_per_hour": str(price.usd_per_hour) if price else None,
+            "source": price.source if price else "",
+        }
+        if price:
+            _keep_price(name, price, kind=kind, region=place.region)
+    return costs
+
+
+def _keep_price(name: str, price: prices.Price, *, kind: str, region: str) -> None:
+    """Where the catalog has none, or one that came from the same list; a person's stays."""
+    ours = Q(price_per_hour=None) | Q(price_source__startswith=kind)
+    _rows(name).filter(ours, region__in=("", region)).update(
+        price_per_hour=price.usd_per_hour.quantize(Decimal("0.00001")), price_source=price.source[:200], region=region
+    )
+
+
+def _describe_classes(found: Topology, place: Place, *, problems: list[str]) -> None:
+    """Fills in what nobody has stated."""
+    for name in _classes(found):
+        if not _rows(name).filter(Q(vcpu=None) | Q(memory_bytes=None)).exists():
+            continue
+        try:
+            described = hardware.describe(name, region=place.region)
+        except AwsTrouble as trouble:
+            problems.append(str(trouble))
+            continue
+        for field, value in asdict(described).items() if described else ():
+            if value:
+                _rows(name).filter(**{field: None}).update(**{field: value})
+
+
+def _rows(name: str) -> QuerySet[HardwareClass]:
+    return HardwareClass.objects.filter(Q(slug=name) | Q(instance_type=name))

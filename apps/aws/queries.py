@@ -1,0 +1,118 @@
+"""What pages and agents are told of systems at AWS, as small frozen values."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from apps.aws.models import Sighting
+from apps.catalog.models import System
+
+
+@dataclass(frozen=True)
+class InstanceValue:
+    name: str
+    role: str
+    zone: str
+    hardware_class: str
+    status: str
+    usd_per_hour: Decimal | None
+
+
+@dataclass(frozen=True)
+class SystemAtAws:
+    """`seen_at` None: AWS has not described it yet. `usd_per_hour`: all its instances on demand; None: not all known.
+
+    `differences`: where the catalog says otherwise.
+    """
+
+    slug: str
+    name: str
+    region: str
+    kind: str
+    identifier: str
+    seen_at: datetime | None
+    problem: str
+    engine: str
+    engine_version: str
+    status: str
+    storage: str
+    instances: tuple[InstanceValue, ...]
+    usd_per_hour: Decimal | None
+    price_sources: tuple[str, ...]
+    differences: tuple[str, ...]
+
+
+def list_systems() -> list[SystemAtAws]:
+    """By name. Three queries."""
+    systems = System.objects.filter(archived_at=None).exclude(aws_region="")
+    systems = systems.select_related("sighting", "hardware_class", "release").prefetch_related("nodes")
+    return [_value(system) for system in systems]
+
+
+def warnings_for(slugs: Iterable[str]) -> list[str]:
+    """What an agent's log should say of these systems. Two queries, one where none is at AWS."""
+    sightings = Sighting.objects.filter(system__slug__in=list(slugs)).order_by("system__slug")
+    sightings = sightings.select_related("system__hardware_class", "system__release").prefetch_related("system__nodes")
+    found: list[str] = []
+    for seen in sightings:
+        found += [f"system {seen.system.slug}: {seen.problem}"] if seen.problem else []
+        found += differences(seen.system, seen) if seen.seen_at else []
+    return found
+
+
+def differences(system: System, seen: Sighting) -> list[str]:
+    """Sentences: what the catalog keeps of the system and AWS describes otherwise. Who writes now is no difference."""
+    said: list[tuple[str, str, str]] = []
+    writer = next((each for each in seen.instances if each["role"] == "writer"), None)
+    ours = system.hardware_class
+    if writer and writer["hardware_class"] not in (ours.slug, ours.instance_type):
+        said.append(("hardware class", ours.slug, writer["hardware_class"]))
+    held = [node for node in system.nodes.all() if node.role in ("writer", "reader")]
+    if len(held) != len(seen.instances):
+        said.append(("instances", str(len(held)), str(len(seen.instances))))
+    version = system.release.version
+    # SELECT VERSION() of Aurora says MySQL's version, without Aurora's.
+    if not seen.engine.startswith("aurora") and not version.startswith(seen.engine_version):
+        said.append(("version", version, seen.engine_version))
+    return [
+        f"system {system.slug}: the catalog keeps {what} {before}; AWS says {after}. "
+        "Describe the system as it is, under a slug of its own"
+        for what, before, after in said
+    ]
+
+
+def _value(system: System) -> SystemAtAws:
+    seen: Sighting = getattr(system, "sighting", None) or Sighting(system=system)
+    priced = {name: entry for name, entry in seen.prices.items() if entry["usd_per_hour"] is not None}
+    instances = tuple(
+        InstanceValue(
+            **each,
+            usd_per_hour=Decimal(priced[each["hardware_class"]]["usd_per_hour"])
+            if each["hardware_class"] in priced
+            else None,
+        )
+        for each in seen.instances
+    )
+    return SystemAtAws(
+        slug=system.slug,
+        name=system.name,
+        region=system.aws_region,
+        kind=system.get_aws_kind_display(),
+        identifier=system.aws_identifier,
+        seen_at=seen.seen_at,
+        problem=seen.problem,
+        engine=seen.engine,
+        engine_version=seen.engine_version,
+        status=seen.status,
+        storage=seen.storage,
+        instances=instances,
+        usd_per_hour=_sum(instances),
+        price_sources=tuple(sorted({entry["source"] for entry in priced.values()})),
+        differences=tuple(differences(system, seen)) if seen.seen_at else (),
+    )
+
+
+def _sum(instances: Sequence[InstanceValue]) -> Decimal | None:
+    known = [each.usd_per_hour for each in instances if each.usd_per_hour is not None]
+    return sum(known, Decimal(0)) if instances and len(known) == len(instances) else None
