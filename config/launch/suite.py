@@ -1,7 +1,6 @@
 """`make test`: the same environment, every check, and pytest against a PostgreSQL and a Valkey of its own."""
 
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -15,10 +14,10 @@ from config.launch import checks, environment, frontend, ports, processes, progr
 from config.launch.children import Children, RunLock
 from config.launch.places import PYTHON, ROOT, Places, make_folders
 from config.launch.say import Screen, Step
+from lab import packages
 
 # Program that the tests need -> Debian's package of it.
-PACKAGES = {"mariadbd": "mariadb-server", "sysbench": "sysbench", "chromium": "chromium"}
-POLICY = Path("/usr/sbin/policy-rc.d")
+PACKAGES = {**packages.PACKAGES, "pt-query-digest": "percona-toolkit", "chromium": "chromium"}
 
 
 def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
@@ -34,56 +33,33 @@ def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
     return code or (1 if failed else 0)
 
 
-def missing_programs(packages: Mapping[str, str]) -> list[str]:
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin"
-    return [name for name in packages if not shutil.which(name, path=path)]
-
-
 def install_programs(
     places: Places,
     screen: Screen,
-    packages: Mapping[str, str] | None = None,
+    wanted: Mapping[str, str] | None = None,
     otherwise: str = "Their tests are skipped",
 ) -> None:
     """What is missing comes from Debian's packages if we may; `otherwise`: what happens without it."""
-    packages = PACKAGES if packages is None else packages
-    missing = missing_programs(packages)
+    wanted = PACKAGES if wanted is None else wanted
+    missing = packages.missing(wanted)
     if not missing:
         return
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
+    if not packages.may_install():
         screen.line(f"  Not found: {', '.join(missing)}. {otherwise}; as root on Debian they are installed.")
         return
     what = f"Installing {', '.join(missing)}"
     step, log = Step(screen, what), places.log_of("apt")
     env = {**processes.clean_environment(), "DEBIAN_FRONTEND": "noninteractive"}
-    apt = ["apt-get", "-q", "-o", "DPkg::Lock::Timeout=300"]
-    with no_services():
-        code = processes.run([*apt, "update"], step=step, log=log, env=env)
+    with packages.no_services():
+        code = processes.run([*packages.APT_GET, "update"], step=step, log=log, env=env)
         if code == 0:
-            wanted = [packages[name] for name in missing]
-            argv = [*apt, "install", "--yes", "--no-install-recommends", *wanted]
+            argv = [*packages.APT_GET, *packages.INSTALL, *dict.fromkeys(wanted[name] for name in missing)]
             code = processes.run(argv, step=step, log=log, env=env, append=True)
-    if code or missing_programs(packages):
+    if code or packages.missing(wanted):
         step.failed()
         screen.line(f"  {processes.failure(what, log)} {otherwise}.")
     else:
         step.done()
-
-
-@contextmanager
-def no_services(policy: Path = POLICY) -> Iterator[None]:
-    """Keep packages from starting their servers; afterwards the machine's own policy is back."""
-    kept = policy.with_name(policy.name + ".before-splashboard")
-    if os.path.lexists(policy) and not os.path.lexists(kept):
-        policy.rename(kept)
-    policy.write_text("#!/bin/sh\nexit 101\n")
-    policy.chmod(0o755)
-    try:
-        yield
-    finally:
-        policy.unlink(missing_ok=True)
-        if os.path.lexists(kept):
-            kept.rename(policy)
 
 
 def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:

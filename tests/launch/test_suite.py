@@ -12,6 +12,7 @@ from config.launch import environment, frontend, processes, suite
 from config.launch.checks import all_checks
 from config.launch.places import ROOT, Places
 from config.launch.say import Problem, Screen
+from lab import packages
 from tests.launch.conftest import pids_in
 
 
@@ -21,7 +22,7 @@ def test_packages_start_no_services_and_the_machines_own_policy_is_back(tmp_path
     if kept is not None:
         policy.write_text(kept)
         policy.chmod(0o700)
-    with suite.no_services(policy):
+    with packages.no_services(policy):
         assert subprocess.run([policy], check=False).returncode == 101
     assert list(tmp_path.iterdir()) == ([policy] if kept is not None else [])
     if kept is not None:
@@ -32,7 +33,7 @@ def test_policy_comes_back_after_a_killed_installation(tmp_path: Path) -> None:
     policy = tmp_path / "policy-rc.d"
     policy.write_text("what the killed one had put there")
     (tmp_path / "policy-rc.d.before-splashboard").write_text("own")
-    with suite.no_services(policy):
+    with packages.no_services(policy):
         pass
     assert [path.read_text() for path in tmp_path.iterdir()] == ["own"]
 
