@@ -77,6 +77,7 @@ class Faulty:
         self.fault = fault
         self._told = told
         self._done = False
+        self.undoing: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Faulty":
         return self
@@ -85,7 +86,7 @@ class Faulty:
         if self._done and self.fault.undo:
             # In a session of its own: a program that is told to stop has not the time to wait for a node's return.
             with contextlib.suppress(OSError):
-                subprocess.Popen(
+                self.undoing = subprocess.Popen(
                     self.fault.undo,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

@@ -2,8 +2,10 @@
 
 import math
 import statistics
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 # A gap shorter than so many probe intervals, or than so many times the longest before the fault, is no interruption.
 INTERVALS = 3
@@ -169,16 +171,18 @@ def baseline(
     enough = rule.share * len(fine) / (fault - since)
     limit = rule.latency * statistics.median(fine)
     after = sorted((write for write in writes if write.due >= recovered - 1e-9), key=lambda write: write.due)
-    for first in after:
-        windows = range(rule.seconds)
-        if first.due + rule.seconds > until + 1e-9:
+    dues = [write.due for write in after]
+    for due in dues:
+        if due + rule.seconds > until + 1e-9:
             return None
-        if all(_as_before(after, first.due + second, enough, limit) for second in windows):
-            return first.due
+        edges = [bisect_left(dues, due + second - 1e-9) for second in range(rule.seconds + 1)]
+        if all(_as_before(after[first:last], enough, limit) for first, last in pairwise(edges)):
+            return due
     return None
 
 
-def _as_before(writes: Sequence[Write], start: float, enough: float, limit: float) -> bool:
-    took = [write.end - write.due for write in writes if start <= write.due < start + 1 and write.ok]
-    # Half a write of slack: a schedule of 2.5 writes/s has seconds with two.
-    return len(took) >= math.floor(enough) and bool(took) and statistics.median(took) <= limit
+def _as_before(writes: Sequence[Write], enough: float, limit: float) -> bool:
+    """Of the writes due within a second."""
+    took = [write.end - write.due for write in writes if write.ok]
+    # Rounded down: a schedule of 2.5 writes/s has seconds with two.
+    return bool(took) and len(took) >= math.floor(enough) and statistics.median(took) <= limit
