@@ -1,5 +1,6 @@
 """The failover probe: what it refuses, what it counts; and on a real Galera cluster, what a killed writer does."""
 
+import contextlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,17 @@ NODE = {name: (f"{name} it",) for name in ("kill", "start", "freeze", "thaw")}
 
 def told(platform: str = "galera", **controls: Any) -> Told:
     nodes = {name: Address(port=number) for number, name in enumerate(("db1", "db2"), start=1)}
-    at = {"host": "127.0.0.1", "port": 0, "socket": ""}
-    return Told(**at, user="u", schema="s", platform=platform, password="p", nodes=nodes, controls=controls)
+    return Told(
+        host="127.0.0.1",
+        port=0,
+        socket="",
+        user="u",
+        schema="s",
+        platform=platform,
+        password="p",
+        nodes=nodes,
+        controls=controls,
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,10 +72,9 @@ def test_a_control_that_fails_is_told_in_its_own_words_and_with_the_command() ->
 def test_a_program_that_is_told_to_stop_puts_the_node_right_behind_it(tmp_path: Path) -> None:
     struck, right = tmp_path / "struck", tmp_path / "right"
     fault = Fault("kill", "db1", "writer", ("touch", str(struck)), ("touch", str(right)))
-    with pytest.raises(SystemExit), Faulty(fault, told()) as faulty:
+    with contextlib.suppress(SystemExit), Faulty(fault, told()) as faulty:
         faulty.strike()
-        assert struck.exists()
-        assert not right.exists()
+        assert (struck.exists(), right.exists()) == (True, False)
         raise SystemExit(143)
     assert faulty.undoing is not None
     assert faulty.undoing.wait(5) == 0
@@ -89,7 +98,7 @@ def invocation(parameters: dict[str, Any], duration: float) -> None:
 
 
 def test_a_run_that_ends_with_its_fault_or_needs_thousands_of_connections_is_refused() -> None:
-    with pytest.raises(InvalidParameters, match="the fault would come after 10 s .* which lasts 12 s; 5 s more"):
+    with pytest.raises(InvalidParameters, match=r"the fault would come after 10 s .* which lasts 12 s; 5 s more"):
         invocation({}, 12)
     with pytest.raises(InvalidParameters, match="rate × timeout × tries is 4000"):
         invocation({"rate": 200, "timeout": 20}, 60)
