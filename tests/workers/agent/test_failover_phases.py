@@ -63,7 +63,8 @@ def test_the_outage_of_a_recorded_failover_is_the_recorded_one_within_a_probe_in
 def test_a_gap_that_is_still_open_at_the_end_is_an_outage_and_no_small_one() -> None:
     writes = [*steady(0, 10), *steady(10, 16, ok=False)]
     found = outage(writes, fault=10.0, start=0.0, until=15.95)
-    assert found == Gap(pytest.approx(9.954), None, 15.95)
+    assert found is not None
+    assert (found.end, found.until) == (None, 15.95)
     assert found.length == pytest.approx(5.996)
 
 
@@ -93,13 +94,16 @@ def test_a_kill_came_after_the_last_answer_of_the_killed_node_and_a_stop_with_it
 
 
 def test_a_cluster_that_notices_is_better_evidence_than_its_proxy_or_the_client() -> None:
-    signs = {"proxy": [Sign(11.0, "db1 is DOWN")], "errors": [Sign(10.02, "2013 lost")]}
+    proxy, errors = [Sign(11.0, "db1 is DOWN")], [Sign(10.02, "2013 lost")]
     states = [view(0, "db2", "3 Primary"), view(10.01, "db1", "1 non-Primary"), view(15.2, "db2", "3 GATHER")]
-    assert detected(fault=10.0, states=states, struck="db1", **signs) == Found(15.2, "cluster", "db2 reports 3 GATHER")
-    assert detected(fault=10.0, states=states[:2], struck="db1", **signs) == Found(11.0, "proxy", "db1 is DOWN")
-    assert detected(fault=10.0, errors=signs["errors"]) == Found(10.02, "client", "2013 lost")
+    found = detected(fault=10.0, states=states, proxy=proxy, errors=errors, struck="db1")
+    assert found == Found(15.2, "cluster", "db2 reports 3 GATHER")
+    found = detected(fault=10.0, states=states[:2], proxy=proxy, errors=errors, struck="db1")
+    assert found == Found(11.0, "proxy", "db1 is DOWN")
     manager = [Sign(3.0, "Ping succeeded"), Sign(12.4, "Got error on MySQL select ping")]
-    assert detected(fault=10.0, manager=manager, **signs) == Found(12.4, "manager", "Got error on MySQL select ping")
+    found = detected(fault=10.0, manager=manager, proxy=proxy, errors=errors)
+    assert found == Found(12.4, "manager", "Got error on MySQL select ping")
+    assert detected(fault=10.0, errors=errors) == Found(10.02, "client", "2013 lost")
     assert detected(fault=10.0) is None
 
 
