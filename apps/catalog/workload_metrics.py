@@ -45,4 +45,16 @@ failover.stale_reads | stale reads | reads | gauge | lower | - | -
     Reads that did not see a row acknowledged before they began, at the endpoint and at every node.
 failover.errors | failed writes | tries | gauge | lower | - | -
     Tries of an insert that were not acknowledged.
+client.events | events | events/s | gauge | higher | cpu | -
+    Events of sysbench's cpu test, each a search for primes up to a limit.
+client.file_reads | file reads | reads/s | gauge | higher | disk | utilization
+    Read requests of sysbench's fileio.
+client.file_writes | file writes | writes/s | gauge | higher | disk | utilization
+    Write requests of sysbench's fileio.
+client.file_fsyncs | file fsyncs | fsyncs/s | gauge | higher | disk | utilization
+    fsync calls of sysbench's fileio.
+client.file_read_mib | file data read | MiB/s | gauge | higher | disk | utilization
+    Data that sysbench's fileio read.
+client.file_write_mib | file data written | MiB/s | gauge | higher | disk | utilization
+    Data that sysbench's fileio wrote.
 """

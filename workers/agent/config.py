@@ -83,6 +83,7 @@ class SystemConfig:
     controls: Controls = field(default_factory=dict)
     proxy: ProxyConfig | None = None
     aws: AwsMessage | None = None
+    scratch: str = ""  # a directory on the disk that fileio measures; empty: that of the agent's spool
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,7 @@ def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfi
         controls=_controls(table.table("controls"), names),
         proxy=proxy,
         aws=_aws(table.table("aws")) if table.has("aws") else None,
+        scratch=str(table.file.parent / table.text("scratch")) if table.has("scratch") else "",
     )
     table.done()
     return system

@@ -78,17 +78,21 @@ class Job:
         data = tool.data_set(self.message.parameters)
         tool_version = tool.version()
         clean_leftovers(system, self._journal)
-        workspace = database.plan_workspace(system, data.tables)
+        # What makes no tables measures the machine alone and leaves the database as it is.
+        workspace = database.plan_workspace(system, data.tables) if data.tables else None
+        schema = workspace.schema if workspace else ""
         secrets = self._work / f"{tool.name}.secrets"
-        target = Target(address=system.address, user=system.user, schema=workspace.schema, secrets=secrets)
+        target = Target(address=system.address, user=system.user, schema=schema, secrets=secrets)
         self.entry.workspace = workspace
         self._journal.write(self.entry)
         try:
-            _write_private(secrets, tool.secrets(system, workspace.schema))
+            _write_private(secrets, tool.secrets(system, schema))
             self._step("prepare")
-            database.create_schema(system, workspace)
+            if workspace:
+                database.create_schema(system, workspace)
             self._prepare(tool, tool.prepare(target, self.message.parameters))
-            database.check_rows(system, workspace, data.counted())
+            if workspace:
+                database.check_rows(system, workspace, data.counted())
             climb = Climb(self.message)
             for number, planned in enumerate(self.message.runs, start=1):
                 self._step(f"{_words(planned.load_level)} ({number} of {len(self.message.runs)})")
@@ -165,8 +169,11 @@ class Job:
             self.entry.process = None
             output.unlink(missing_ok=True)
 
-    def _clean_up(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace) -> None:
+    def _clean_up(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace | None) -> None:
         """What cannot be dropped now is noted and tried again later."""
+        if workspace is None:
+            self._run_clean_up(tool, target)
+            return
         deadline = time.monotonic() + CLEAN_UP_PATIENCE
         while True:
             try:
@@ -185,6 +192,12 @@ class Job:
         """The tool's own clean-up first, then whatever of ours is still there. Raises DatabaseFailed."""
         if not database.schema_exists(system, workspace.schema):
             return
+        self._run_clean_up(tool, target)
+        foreign = database.remove_workspace(system, workspace)
+        if foreign:
+            log.warning("schema %s stays: it holds tables of others: %s", workspace.schema, ", ".join(foreign))
+
+    def _run_clean_up(self, tool: Tool, target: Target) -> None:
         output = _fresh(self._work / f"{tool.name}.clean-up.output")
         try:
             process = ToolProcess(tool.clean_up(target, self.message.parameters), output=output)
@@ -197,9 +210,6 @@ class Job:
             if code != 0:
                 log.warning("clean-up: %s", tool.failure(code, tail(output)))
             output.unlink(missing_ok=True)
-        foreign = database.remove_workspace(system, workspace)
-        if foreign:
-            log.warning("schema %s stays: it holds tables of others: %s", workspace.schema, ", ".join(foreign))
 
 
 def clean_leftovers(system: SystemConfig, journal: Journal) -> None:

@@ -1,6 +1,7 @@
 """Ends what was begun: the job at hand, or that of a process that died before it could."""
 
 import logging
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -66,8 +67,11 @@ def recover(spool: Spool, journal: Journal, work: Path) -> None:
         if process and is_still(process):
             stop_group(process.pid, is_gone=lambda: not is_still(process))
         finish(spool, journal, entry, outcome="failed", reason=REASON)
-    for file in work.iterdir():
-        file.unlink()
+    for left in work.iterdir():
+        if left.is_dir():
+            shutil.rmtree(left)
+        else:
+            left.unlink()
 
 
 def _batch_paths(spool: Spool, run: str) -> list[str]:

@@ -2,7 +2,20 @@
 
 from collections.abc import Mapping
 
-from workers.workloads import asyncload, ddl_under_load, failover, iibench, slap, sysbench, sysbench_oltp
+from workers.workloads import (
+    app_ingest,
+    app_oltp,
+    asyncload,
+    ddl_under_load,
+    execution_latency,
+    failover,
+    iibench,
+    machine,
+    slap,
+    sysbench,
+    sysbench_oltp,
+    tpcc_like,
+)
 from workers.workloads.declared import WorkloadSpec
 
 WORKLOADS: Mapping[str, WorkloadSpec] = {
@@ -11,9 +24,15 @@ WORKLOADS: Mapping[str, WorkloadSpec] = {
         sysbench.SPEC,
         sysbench_oltp.SPEC,
         iibench.SPEC,
+        app_ingest.SPEC,
+        app_oltp.SPEC,
+        tpcc_like.SPEC,
+        execution_latency.SPEC,
         ddl_under_load.SPEC,
         asyncload.SPEC,
         slap.SPEC,
+        machine.FILEIO,
+        machine.CPU,
         failover.SPEC,
     )
 }

@@ -22,7 +22,16 @@ TOTALS = {
     "latency_min": "client.latency.min",
     "latency_avg": "client.latency.avg",
     "latency_max": "client.latency.max",
+    # of cpu and fileio
+    "events_per_second": "client.events",
+    "file_reads_per_second": "client.file_reads",
+    "file_writes_per_second": "client.file_writes",
+    "file_fsyncs_per_second": "client.file_fsyncs",
+    "file_read_mib_per_second": "client.file_read_mib",
+    "file_written_mib_per_second": "client.file_write_mib",
 }
+# A figure that the final report of each kind of test has: OLTP, cpu, fileio.
+KINDS = {"transactions", "events_per_second", "file_reads_per_second"}
 ELAPSED = "client.elapsed"
 # Interval value -> metric, as the load generator's series are called; latency's key follows the percentile printed.
 INTERVALS = {
@@ -35,6 +44,10 @@ INTERVALS = {
     "reconnects": "client.reconnects",
     "queue_length": "client.queue_length",
     "concurrency": "client.concurrency",
+    "events": "client.events",
+    "file_reads_mib": "client.file_read_mib",
+    "file_writes_mib": "client.file_write_mib",
+    "file_fsyncs": "client.file_fsyncs",
 }
 LABEL_LIMIT = 200
 # Read from the histogram where sysbench was asked for another one.
@@ -66,8 +79,8 @@ def read(content: bytes) -> Output:
 
 
 def has_totals(parsed: Parsed) -> bool:
-    """Whether the final report of an OLTP test is there."""
-    return parsed.complete and "transactions" in parsed.totals
+    """Whether the final report of an OLTP test, of cpu or of fileio is there."""
+    return parsed.complete and not KINDS.isdisjoint(parsed.totals)
 
 
 def headlines(parsed: Parsed) -> list[Headline]:
@@ -87,13 +100,14 @@ def headlines(parsed: Parsed) -> list[Headline]:
 
 
 def intervals(printed: Iterable[Interval]) -> dict[float, dict[str, Number]]:
-    """Those of an OLTP run. A second printed twice counts once, as it was printed last."""
+    """Those of OLTP, cpu and fileio. A second printed twice counts once, as it was printed last."""
     rows: dict[float, dict[str, Number]] = {}
     for interval in printed:
-        if "throughput" not in interval.values:
+        if {"throughput", "events", "file_fsyncs"}.isdisjoint(interval.values):
             continue
         row: dict[str, Number] = {INTERVALS[k]: v for k, v in interval.values.items() if k in INTERVALS}
-        row["client.threads"] = interval.threads
+        if interval.threads is not None:
+            row["client.threads"] = interval.threads
         if interval.percentile:
             row[f"{LATENCY}.p{interval.percentile}"] = interval.values["latency"]
         rows[float(interval.second)] = row
@@ -123,7 +137,7 @@ def _of_histogram(parsed: Parsed, percent: int) -> Figure | None:
 
 
 def _histogram(parsed: Parsed) -> Histogram | None:
-    """Of a complete OLTP output, when it holds the events that the final report counts."""
+    """Of a complete output, when it holds the events that the final report counts."""
     histogram = parsed.histogram
     if histogram is None or not has_totals(parsed):
         return None

@@ -287,6 +287,9 @@ class _Reader:
         cut = bool(self.checkpoints) and self.checkpoints[-1].second == second
         if "latency" in values and (cut or (values["latency"] == 0 and not any(done))):
             values["latency"] = None
+        if cut and "file_fsyncs" in values:
+            # fileio begins to count anew as well: these would be the rates of a moment.
+            values = dict.fromkeys(values)
         last = self.intervals[-1] if self.intervals else None
         if "queue_length" in values and last and last.second == second and "queue_length" not in last.values:
             self.intervals[-1] = replace(last, values=last.values | values)

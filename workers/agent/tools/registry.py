@@ -1,12 +1,17 @@
 """The tools that this agent knows. A new tool is one more file and one more line here."""
 
 from workers.agent.tools import Tool
+from workers.agent.tools.app_ingest import AppIngest
+from workers.agent.tools.app_oltp import AppOltp
 from workers.agent.tools.ddl_under_load import DdlUnderLoad
+from workers.agent.tools.execution_latency import ExecutionLatency
 from workers.agent.tools.failover import Failover
 from workers.agent.tools.generators import AsyncLoad, Slap
 from workers.agent.tools.iibench import IIBench
+from workers.agent.tools.machine import Cpu, FileIO
 from workers.agent.tools.sysbench import Sysbench
 from workers.agent.tools.sysbench_oltp import SysbenchOltp
+from workers.agent.tools.tpcc_like import TpccLike
 
 TOOLS: dict[str, Tool] = {
     tool.name: tool
@@ -14,9 +19,15 @@ TOOLS: dict[str, Tool] = {
         Sysbench(),
         SysbenchOltp(),
         IIBench(),
+        AppIngest(),
+        AppOltp(),
+        TpccLike(),
+        ExecutionLatency(),
         DdlUnderLoad(),
         AsyncLoad(),
         Slap(),
+        FileIO(),
+        Cpu(),
         Failover(),
     )
 }
