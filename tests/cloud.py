@@ -9,6 +9,7 @@ from typing import Any
 import boto3
 import httpx
 import pytest
+from botocore.stub import Stubber
 from moto.server import ThreadedMotoServer
 
 REGION = "eu-west-1"
@@ -96,3 +97,19 @@ def measured(identifier: str, metric: str, points: Mapping[datetime, float], *, 
     ]
     with client("cloudwatch") as cloudwatch:
         cloudwatch.put_metric_data(Namespace="AWS/RDS", MetricData=data)
+
+
+@contextmanager
+def stubbed(service: str, patch: pytest.MonkeyPatch) -> Iterator[Stubber]:
+    """Whoever asks this service through apps.aws.clients gets the stub's answers; botocore checks requests and answers
+    against the service's model."""
+    with client(service) as real:
+        made = boto3.session.Session.client
+
+        def give(self: boto3.session.Session, name: str, **options: Any) -> Any:
+            return real if name == service else made(self, name, **options)
+
+        patch.setattr(boto3.session.Session, "client", give)
+        with Stubber(real) as stub:
+            yield stub
+            stub.assert_no_pending_responses()
