@@ -92,6 +92,8 @@ client.clock.drift | clock drift | ms | gauge | neutral | - | -
     How much the offset had changed at the end of the run.
 client.clock.uncertainty | uncertainty of the clocks | ms | gauge | lower | - | -
     Most by which the offset, and so each time to serve, may be wrong: half the shortest round trip and the drift.
+client.clock.negative | requests before their time | requests | gauge | lower | - | -
+    Requests that seem to be served before they were sent, for the clocks are only known so well.
 client.elapsed | elapsed time | s | gauge | neutral | - | -
     Length of the measured phase by the load generator's clock.
 """

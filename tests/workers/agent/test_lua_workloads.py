@@ -2,6 +2,7 @@
 
 import itertools
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,20 +67,22 @@ class Bench:
         before = database.status(self.system)
         done = subprocess.run(invocation.argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         assert self.tool.failure(done.returncode, done.stdout) == ""
-        output = self.folder / "output"
-        output.write_bytes(done.stdout)
+        (self.folder / "output").write_bytes(done.stdout)
+        read = outputs.read(self.tool.name, done.stdout)
+        assert read.unparsed == ()
+        return read, self.verified(before, database.status(self.system))
+
+    def verified(self, before: dict[str, int] | None = None, after: dict[str, int] | None = None) -> dict[str, Check]:
+        """The checks of the last run, by name, as the tables are now."""
         finished = Finished(
             system=self.system,
             schema=self.schema,
             parameters=self.parameters,
-            output=output,
-            before=before,
-            after=database.status(self.system),
+            output=self.folder / "output",
+            before=before or {},
+            after=after or {},
         )
-        checks = self.tool.verify(finished)
-        read = outputs.read(self.tool.name, done.stdout)
-        assert read.unparsed == ()
-        return read, {check.name: check for check in checks}
+        return {check.name: check for check in self.tool.verify(finished)}
 
     def clean_up(self) -> list[str]:
         """Tables that the tool's own clean-up left."""
@@ -192,3 +195,78 @@ def test_a_server_that_refuses_connections_still_gives_a_result(start_mariadb: S
     assert broken(checks) == []
     assert "connections were refused" in checks["load"].label
     assert any("Too many connections" in event.label for event in read.events)
+
+
+def test_ingest_fills_parents_and_their_children(bench: Benches) -> None:
+    ingest = bench("app_ingest", tables=3, children=2, primary_key="composite", foreign_keys=True)
+    for _ in range(2):
+        read, checks = ingest.run(duration=1)
+        assert broken(checks) == []
+        assert has_promised(read, "app_ingest")
+    found = values(read)
+    assert found["client.rows"] == pytest.approx(150 * found["client.throughput"])
+    with ingest.sql() as cursor:
+        cursor.execute("DELETE FROM child2 LIMIT 1")
+    assert not ingest.verified()["rows"].held
+
+
+def test_the_application_keeps_its_tables_and_the_next_run_starts_as_prepared(bench: Benches) -> None:
+    application = bench("app_oltp", tables=4, rows=200, creates=20, deletes=20, foreign_keys=True)
+    for _ in range(2):
+        read, checks = application.run(warmup=1, duration=1)
+        assert broken(checks) == []
+        assert has_promised(read, "app_oltp")
+        assert values(read)["client.unmatched"] == 0
+        assert values(read)["client.rows_deleted"] > 0
+    with application.sql() as cursor:
+        cursor.execute("DELETE FROM child1 WHERE parent_id % 4 = 1 OR parent_id % 4 = 2")
+    read, checks = application.run(duration=1)
+    assert not checks["matched"].held
+    assert values(read)["client.unmatched"] > 0
+    assert not checks["rows"].held
+
+
+def test_the_tpcc_like_mix_leaves_consistent_tables_and_counts_new_orders(bench: Benches) -> None:
+    shop = bench("tpcc_like", warehouses=2, items=100, customers=30)
+    for _ in range(2):
+        read, checks = shop.run(threads=8, duration=1)
+        assert broken(checks) == []
+        assert read.failures == ()
+        assert has_promised(read, "tpcc_like")
+    found = values(read)
+    assert 0.3 < found["client.new_orders"] / found["client.throughput"] < 0.6
+    with shop.sql() as cursor:
+        cursor.execute("UPDATE district SET ytd = ytd + 1 WHERE w_id = 1 AND d_id = 1")
+    assert not shop.verified()["consistency 1"].held
+
+
+def test_what_waits_too_long_for_a_lock_is_tried_again_and_told_by_its_code(bench: Benches) -> None:
+    shop = bench("tpcc_like", warehouses=1, items=20, customers=10)
+    with shop.sql() as holding:
+        holding.execute("SET GLOBAL innodb_lock_wait_timeout = 1")
+        holding.execute("BEGIN")
+        holding.execute("SELECT * FROM district FOR UPDATE")
+        release = threading.Timer(2.5, holding.connection.rollback)
+        release.start()
+        read, checks = shop.run(threads=2, duration=3)
+        release.join()
+        holding.execute("SET GLOBAL innodb_lock_wait_timeout = DEFAULT")
+    assert broken(checks) == []
+    assert read.failures == ()
+    errors = [event for event in read.events if event.kind == "error"]
+    assert {event.detail["code"] for event in errors} == {1205}
+    assert values(read)["client.errors.total"] == sum(event.detail["count"] for event in errors) > 0
+
+
+def test_the_time_to_serve_is_part_of_the_round_trip(bench: Benches) -> None:
+    waiting = bench("execution_latency", rows=500)
+    read, checks = waiting.run(threads=4, warmup=1, duration=2)
+    assert broken(checks) == []
+    assert has_promised(read, "execution_latency")
+    found = values(read)
+    assert 0 < found["client.execution_latency.avg"] < found["client.latency.avg"]
+    # One machine, one clock: the offset that is found is within its uncertainty.
+    assert abs(found["client.clock.offset"]) <= found["client.clock.uncertainty"]
+    served = {kept.metric: kept.distribution for kept in read.distributions}
+    assert sum(served["client.execution_latency"].counts) == pytest.approx(2 * found["client.throughput"], rel=0.02)
+    assert served["client.execution_latency"].percentile(95).value == found["client.execution_latency.p95"]

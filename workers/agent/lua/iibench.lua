@@ -57,7 +57,7 @@ splash.workload {
       for i = 1, batch do
          rows[i] = row(next_id + i - 1)
       end
-      splash.insert("purchases", rows)
+      splash.add(splash.ROWS, splash.insert("purchases", rows))
       -- Each thread takes its turn in the sequence of ids: ascending over all, and dense on every server.
       next_id = next_id + batch * sysbench.opt.threads
    end,

@@ -17,7 +17,8 @@ int clock_gettime(int clock, splash_time *now);
 ]]
 
 local splash = {}
-local WIDTH = 32 -- counters a thread: a multiple of the cache line
+local WIDTH = 32 -- counters a thread: a multiple of the cache line; its histograms follow
+local BUCKETS, LOWEST, HIGHEST = 1024, 0.001, 100000 -- ms: sysbench's own grid
 local SHARED = "SPLASH_COUNTERS"
 -- Codes of errors after which an event is tried again, as sysbench counts errors by none.
 local RETRIED = {
@@ -39,6 +40,17 @@ function splash.counter(name)
    return places[name]
 end
 
+local histograms = {}
+local stride = WIDTH
+
+-- A histogram, in the report under `metric`, of values that splash.observe is given; as splash.counter.
+function splash.histogram(metric)
+   local made = { metric = metric, place = stride, sum = splash.counter(metric .. ".sum") }
+   histograms[#histograms + 1] = made
+   stride = stride + BUCKETS
+   return made
+end
+
 -- Of statements before the load, which sysbench counts with the rest.
 local SETUP = {
    reads = splash.counter("setup.reads"),
@@ -51,8 +63,8 @@ local FAILED = {}
 for _, entry in ipairs(RETRIED) do
    FAILED[entry[1]] = splash.counter("error." .. entry[1])
 end
-splash.CONTROL = splash.counter("control") -- statements that are to change no row: BEGIN, COMMIT, ROLLBACK
 splash.ROWS = splash.counter("rows")
+splash.UNMATCHED = splash.counter("unmatched") -- writes that changed no row
 local REFUSED_LATER = splash.counter("refused.later") -- connections asked for within a transaction
 
 -- ------------------------------------------------------------------ shared counters
@@ -65,7 +77,7 @@ local CUT = 0 -- a flag: a checkpoint fell into the interval under way
 
 local function allocate()
    local rows = sysbench.opt.threads + 4
-   block = ffi.cast("double *", ffi.C.calloc(rows * WIDTH, 8)) -- never freed: the process ends with the run
+   block = ffi.cast("double *", ffi.C.calloc(rows * stride, 8)) -- never freed: the process ends with the run
    assert(block ~= nil, "no memory for counters")
    ffi.C.setenv(SHARED, string.format("%.0f", tonumber(ffi.cast("uintptr_t", block))), 1)
 end
@@ -77,17 +89,30 @@ local function attach()
       block = ffi.cast("double *", ffi.cast("uintptr_t", tonumber(ffi.string(address))))
    end
    local threads = sysbench.opt.threads
-   LAST_INTERVAL, LAST_TOTAL, FLAGS = (threads + 1) * WIDTH, (threads + 2) * WIDTH, (threads + 3) * WIDTH
+   LAST_INTERVAL, LAST_TOTAL, FLAGS = (threads + 1) * stride, (threads + 2) * stride, (threads + 3) * stride
 end
 
 function splash.add(place, number)
    mine[place] = mine[place] + number
 end
 
+local PER_LOG = (BUCKETS - 1) / (math.log(HIGHEST) - math.log(LOWEST))
+
+-- `value` in ms.
+function splash.observe(histogram, value)
+   local bucket = value <= LOWEST and 0 or math.floor((math.log(value) - math.log(LOWEST)) * PER_LOG + 0.5)
+   splash.add(histogram.place + math.min(bucket, BUCKETS - 1), 1)
+   splash.add(histogram.sum, value)
+end
+
+local function value_of(bucket)
+   return math.floor(math.exp(bucket / PER_LOG + math.log(LOWEST)) * 1000 + 0.5) / 1000
+end
+
 local function sum(place)
    local found = 0
    for thread = 0, sysbench.opt.threads do
-      found = found + block[thread * WIDTH + place]
+      found = found + block[thread * stride + place]
    end
    return found
 end
@@ -106,6 +131,34 @@ local function news(last)
       block[last + place - 1] = now
    end
    return found
+end
+
+-- The buckets of a histogram that got something since the last report of this kind: {{value in ms, count}, …}.
+local function new_buckets(histogram, last)
+   local found = {}
+   for bucket = 0, BUCKETS - 1 do
+      local place = histogram.place + bucket
+      local now = sum(place)
+      local count = now - block[last + place]
+      if count > 0 then
+         found[#found + 1] = { value_of(bucket), count }
+         block[last + place] = now
+      end
+   end
+   return found
+end
+
+local function percentile_of(buckets, percent)
+   local total, seen = 0, 0
+   for _, bucket in ipairs(buckets) do
+      total = total + bucket[2]
+   end
+   for _, bucket in ipairs(buckets) do
+      seen = seen + bucket[2]
+      if seen >= total * percent / 100 then
+         return bucket[1], total
+      end
+   end
 end
 
 -- ------------------------------------------------------------------ JSON lines
@@ -141,6 +194,11 @@ function splash.say(kind, fields)
    io.stdout:flush()
 end
 
+-- Whether the workload did what it claims.
+function splash.check(name, label, expected, found)
+   splash.say("check", { check = name, label = label, held = expected == found, expected = expected, found = found })
+end
+
 -- ------------------------------------------------------------------ reports
 
 local declared -- what the script gave to splash.workload
@@ -154,8 +212,7 @@ local function counts(stat, new)
       reads = reads,
       writes = writes,
       others = others,
-      -- sysbench counts a write that changed no row with the others.
-      unmatched = math.max(0, others - new.control),
+      unmatched = new.unmatched, -- sysbench counts them with the others
       errors = stat.errors + new["refused.later"],
       reconnects = stat.reconnects,
    }
@@ -167,6 +224,20 @@ end
 
 local function percentile()
    return "latency.p" .. sysbench.opt.percentile
+end
+
+-- Adds a histogram's figures to `values`; returns its buckets.
+local function describe(histogram, last, new, values)
+   local buckets = new_buckets(histogram, last)
+   for _, percent in ipairs { 50, 95, 99 } do
+      local value, count = percentile_of(buckets, percent)
+      if value then
+         values[histogram.metric .. ".p" .. percent] = value
+         values[histogram.metric .. ".avg"] = new[histogram.metric .. ".sum"] / count
+         values[histogram.metric .. ".max"] = buckets[#buckets][1]
+      end
+   end
+   return buckets
 end
 
 local function say_errors(t, new)
@@ -188,6 +259,9 @@ function sysbench.hooks.report_intermediate(stat)
       values[percentile()] = stat.latency_pct * 1000
    end
    block[FLAGS + CUT] = 0
+   for _, histogram in ipairs(histograms) do
+      describe(histogram, LAST_INTERVAL, new, values)
+   end
    if sysbench.opt.rate > 0 then
       values.queue_length, values.concurrency = stat.queue_length, stat.concurrency
    end
@@ -207,7 +281,7 @@ function sysbench.hooks.report_cumulative(stat)
    block[FLAGS + CUT] = 1
    -- In the main thread, after all others ended; else a checkpoint.
    local is_last = stat.threads_running == 0
-   local values = is_last and declared.final and declared.final(new) or {}
+   local values = is_last and declared.final and declared.final() or {}
    if stat.events > 0 then
       values[percentile()] = stat.latency_pct * 1000
       values["latency.min"] = stat.latency_min * 1000
@@ -218,8 +292,18 @@ function sysbench.hooks.report_cumulative(stat)
       values["client.connections.opened"] = splash.total("opened")
       values["client.connections.refused"] = splash.total("refused")
    end
+   local from = math.max(0, stat.time_total - stat.time_interval)
+   for _, histogram in ipairs(histograms) do
+      local buckets = describe(histogram, LAST_TOTAL, new, values)
+      if is_last and #buckets > 0 then
+         splash.say("histogram", { metric = histogram.metric, from = from, to = stat.time_total, buckets = buckets })
+      end
+   end
+   if is_last then
+      say_errors(stat.time_total, news(LAST_INTERVAL)) -- since the last interval
+   end
    splash.say("total", {
-      from = math.max(0, stat.time_total - stat.time_interval),
+      from = from,
       to = stat.time_total,
       counts = counts(stat, new),
       values = values,
@@ -231,21 +315,31 @@ end
 -- Of this thread; `result` is its connection's only result, which also tells of statements without rows.
 local connection, result
 
-local function open()
-   local made = sysbench.sql.driver():connect()
-   return made, made:query("SELECT 1")
+local function connect() return sysbench.sql.driver():connect() end
+
+-- sysbench gives a result to those who read only; what it writes into is the same for each statement.
+local function keep(made)
+   connection, result = made, made:query("SELECT 1")
+   splash.add(SETUP.reads, 1)
 end
 
--- Returns the number of rows that a statement changed.
+-- After a write: the number of rows that it changed.
+function splash.changed()
+   local rows = result.nrows
+   if rows == 0 then
+      splash.add(splash.UNMATCHED, 1)
+   end
+   return rows
+end
+
 function splash.write(sql)
    connection:query(sql)
-   return result.nrows
+   return splash.changed()
 end
 
 -- A statement that is to change no row: BEGIN, COMMIT, …
 function splash.control(sql)
    connection:query(sql)
-   splash.add(splash.CONTROL, 1)
 end
 
 -- The first row as texts, or nothing.
@@ -253,23 +347,31 @@ function splash.row(sql)
    return connection:query_row(sql)
 end
 
--- Reads to the end and returns the number of rows.
+-- All rows, unread: sysbench has fetched them.
 function splash.read(sql)
-   local rows = connection:query(sql)
-   return rows ~= nil and rows.nrows or 0
+   connection:query(sql)
 end
 
--- A statement before the load. Returns the first row as texts, or nothing.
+-- All rows, each a list of texts.
+function splash.rows(sql)
+   local found, rows = connection:query(sql), {}
+   for i = 1, found ~= nil and found.nrows or 0 do
+      rows[i] = found:fetch_row()
+   end
+   return rows
+end
+
+-- A statement before the load. Returns its rows, each a list of texts.
 function splash.setup(sql)
-   local row = { connection:query_row(sql) }
+   local rows = splash.rows(sql)
    local kinds = { [0] = SETUP.others, SETUP.reads, SETUP.writes }
    splash.add(kinds[tonumber(result.counter)], 1)
-   return unpack(row)
+   return rows
 end
 
 -- Rows of one INSERT, as texts in parentheses.
 function splash.insert(into, rows)
-   splash.add(splash.ROWS, splash.write("INSERT INTO " .. into .. " VALUES " .. table.concat(rows, ",")))
+   return splash.write("INSERT INTO " .. into .. " VALUES " .. table.concat(rows, ","))
 end
 
 -- In prepare: `make(i)` gives the text of row i of `from` to `to`; many rows a statement.
@@ -279,6 +381,10 @@ function splash.fill(con, into, from, to, make)
       con:bulk_insert_next(make(i))
    end
    con:bulk_insert_done()
+end
+
+function splash.text(length)
+   return sysbench.rand.string(string.rep("@", length))
 end
 
 -- s since 1970, by this machine's clock.
@@ -304,7 +410,6 @@ local function try_again(failure)
       splash.add(place, 1)
    end
    failure.connection:query("ROLLBACK")
-   splash.add(splash.CONTROL, 1)
 end
 
 -- Fields of `workload`:
@@ -320,7 +425,7 @@ end
 --   close     after the load, on each thread that is connected
 --   counts    names of counters to report beside sysbench's own
 --   interval  values of an interval: () -> {name = number}
---   final     values of the measured phase: (counters since the checkpoint) -> {name = number}
+--   final     after the load, on the main thread: () -> values of the measured phase, {name = number}
 function splash.workload(workload)
    declared = workload
    declared.counts = declared.counts or {}
@@ -342,28 +447,24 @@ function splash.workload(workload)
    function init()
       allocate()
       attach()
-      mine = block + sysbench.opt.threads * WIDTH
+      mine = block + sysbench.opt.threads * stride
       if workload.start then
-         connection, result = open()
-         splash.add(SETUP.reads, 1)
+         keep(connect())
          workload.start()
       end
    end
 
    function thread_init()
       attach()
-      mine = block + sysbench.tid * WIDTH
-      local is_open, first, second = pcall(workload.open or open)
+      mine = block + sysbench.tid * stride
+      local is_open, made = pcall(workload.open or connect)
       if not is_open then
          -- The reason is among sysbench's own lines.
          splash.add(REFUSED, 1)
          return
       end
-      connection, result = first, second
+      keep(made)
       splash.add(OPENED, 1)
-      if not workload.open then
-         splash.add(SETUP.reads, 1)
-      end
       if workload.thread then
          workload.thread()
       end

@@ -1,0 +1,28 @@
+"""An application that takes in data."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.agent.tools import Check, Finished
+from workers.agent.tools import reported as report
+from workers.agent.tools.lua import LuaTool
+from workers.agent.tools.reported import Reported
+from workers.workloads import app_ingest
+
+
+class AppIngest(LuaTool):
+    spec = app_ingest.SPEC
+
+    def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
+        # Children first: they may refer to their parents when both are dropped.
+        return {f"{kind}{number}": 0 for number in range(1, chosen["tables"] + 1) for kind in ("child", "parent")}
+
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+        found = report.count_rows(finished, list(self.rows(chosen)))
+        children, parents = (
+            sum(rows for table, rows in found.items() if table.startswith(kind)) for kind in ("child", "parent")
+        )
+        counted = reported.counts["rows"]
+        held = children + parents == counted and children == parents * chosen["children"]
+        label = f"the client counted {counted} rows; the tables hold {parents} parents and {children} children"
+        return [report.all_matched(reported), Check("rows", held, label)]

@@ -1,0 +1,33 @@
+"""How long a request waits until the server takes it in charge."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.agent.tools import Check, Finished
+from workers.agent.tools import reported as report
+from workers.agent.tools.lua import LuaTool
+from workers.agent.tools.reported import Reported
+from workers.workloads import execution_latency
+
+MOST_NEGATIVE = 0.01  # share of requests
+
+
+class ExecutionLatency(LuaTool):
+    spec = execution_latency.SPEC
+
+    def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
+        return {"served": chosen["rows"]}
+
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+        return [report.all_matched(reported), report.rows_are(finished, self.rows(chosen)), _clocks_agree(reported)]
+
+
+def _clocks_agree(reported: Reported) -> Check:
+    """Whether the clocks kept their distance: no request is served before it was sent."""
+    requests, negative = reported.counts["transactions"], reported.values["client.clock.negative"]
+    drift, uncertainty = (reported.values[f"client.clock.{name}"] for name in ("drift", "uncertainty"))
+    label = (
+        f"{negative:.0f} of {requests} requests seem to be served before they were sent; the clocks drifted by "
+        f"{drift:.3f} ms, known to {uncertainty:.3f} ms"
+    )
+    return Check("clocks", negative <= requests * MOST_NEGATIVE, label)
