@@ -196,11 +196,11 @@ def _unknown(field: str, wanted: list[Any], found: dict[Any, Any], remedy: str) 
 # ---------------------------------------------------------------- endpoints
 
 
-def _person(request: Request) -> User | None:
+def person_of(request: Request) -> User | None:
     return request.user if isinstance(request.user, User) else None
 
 
-def _detail(request: Request, campaign_id: int) -> dict[str, Any]:
+def detail_of(request: Request, campaign_id: int) -> dict[str, Any]:
     found = queries.load_campaign(campaign_id, now=timezone.now())
     if found is None:
         raise Http404(f"There is no campaign {campaign_id}.")
@@ -230,8 +230,8 @@ class Campaigns(APIView):
         stated.is_valid(raise_exception=True)
         # A plan sent twice is two campaigns: whatever fails in making the answer must leave none behind.
         with transaction.atomic():
-            campaign = plan(stated.validated_data, by=_person(request))
-            answer = _detail(request, campaign.pk)
+            campaign = plan(stated.validated_data, by=person_of(request))
+            answer = detail_of(request, campaign.pk)
         tasks.enqueue(tasks.match_jobs)
         return Response(answer, status=201, headers={"Location": reverse("api:campaign", args=[campaign.pk])})
 
@@ -241,7 +241,7 @@ class OneCampaign(APIView):
     def get(self, request: Request, campaign_id: int) -> Response:
         """A campaign with its jobs, in the order in which they are to run, and the runs that came of them."""
         NoParameters.read(request)
-        return Response(_detail(request, campaign_id))
+        return Response(detail_of(request, campaign_id))
 
 
 class CancelCampaign(APIView):
@@ -251,7 +251,7 @@ class CancelCampaign(APIView):
         campaign = Campaign.objects.filter(pk=campaign_id).first()
         if campaign is None:
             raise Http404(f"There is no campaign {campaign_id}.")
-        done = dispatch.cancel_campaign(campaign=campaign, by=_person(request), now=timezone.now())
+        done = dispatch.cancel_campaign(campaign=campaign, by=person_of(request), now=timezone.now())
         return Response(CancellationSerializer(done).data)
 
 
@@ -262,5 +262,5 @@ class CancelJob(APIView):
         job = Job.objects.filter(pk=job_id).first()
         if job is None:
             raise Http404(f"There is no job {job_id}.")
-        done = dispatch.cancel_job(job=job, by=_person(request), now=timezone.now())
+        done = dispatch.cancel_job(job=job, by=person_of(request), now=timezone.now())
         return Response(CancellationSerializer(done).data)

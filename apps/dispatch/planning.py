@@ -12,6 +12,7 @@ from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Campaign, Entry, Job
+from workers.workloads import WORKLOADS
 
 T = TypeVar("T")
 
@@ -194,6 +195,9 @@ def _check_entries(entries: Sequence[Planned], systems: Sequence[System]) -> Ite
 def _check_entry(entry: Planned) -> Iterator[FieldProblem]:
     if entry.workload is None:
         yield FieldProblem("workload", "none is chosen", "choose at least one")
+    elif entry.workload.tool and entry.workload.tool not in WORKLOADS:
+        message = f"no agent runs {entry.workload.tool}, of which results are submitted"
+        yield FieldProblem("workload", message, f"choose one of {', '.join(sorted(WORKLOADS))}")
     if not entry.load_levels:
         yield FieldProblem("load_levels", "none is given", "give at least one number of threads, for example 4")
     if not (math.isfinite(entry.warmup) and 0 <= entry.warmup <= MAX_WARMUP):

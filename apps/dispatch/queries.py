@@ -105,7 +105,7 @@ def _climbs(entry: Entry) -> str:
         return ""
     if entry.least_gain is None:
         return "until connections are refused"
-    return f"until more threads gain less than {entry.least_gain:.3g} of throughput, or connections are refused"
+    return f"until more threads gain less than {100 * entry.least_gain:.3g} % of throughput, or connections are refused"
 
 
 def _load(levels: Sequence[LoadLevel]) -> str:

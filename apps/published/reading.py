@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import yaml
 
+from apps.core import yaml_text
 from apps.published.format import (
     QUALIFIERS,
     QUESTIONS,
@@ -48,31 +48,11 @@ def read(name: str, content: bytes) -> Document:
     return _Reader(name).document(_yaml(name, content))
 
 
-class _Loader(yaml.SafeLoader):
-    """Dates stay text, and a key that is given twice is refused."""
-
-    yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} is given twice", key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
 def _yaml(name: str, content: bytes) -> Any:
     try:
-        return yaml.load(content, _Loader)  # noqa: S506 - a SafeLoader
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 0
-        raise MalformedFile(name, f"line {line}", "", f"is not YAML: {error.problem}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise MalformedFile(name, "", "", f"is not YAML: {error}") from error
+        return yaml_text.load(content)
+    except yaml_text.NotYaml as error:
+        raise MalformedFile(name, f"line {error.line}" if error.line else "", "", str(error)) from error
 
 
 class _Reader:

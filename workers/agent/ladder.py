@@ -46,7 +46,7 @@ def saturation(threads: Sequence[int], throughputs: Sequence[float], *, least_ga
     said = f"saturated at {threads[best]} threads ({throughputs[best]:.4g}/s)"
     if fell:
         return f"{said}; {threads[-1]} threads fell to {throughputs[-1]:.4g}/s"
-    return f"{said}; {threads[-2]} and {threads[-1]} threads gained less than {least_gain:.3g} of it"
+    return f"{said}; {threads[-2]} and {threads[-1]} threads gained less than {100 * least_gain:.3g} %"
 
 
 def refusal(reason: str) -> str:

@@ -48,7 +48,7 @@ def test_saturation_is_two_flat_rungs_or_a_fall(throughputs: list[float], ends: 
 def test_the_words_name_the_best_rung_and_what_came_after() -> None:
     threads = [1, 2, 4, 8]
     flat = ladder.saturation(threads, [100, 190, 195, 193], least_gain=0.05)
-    assert flat == "saturated at 2 threads (190/s); 4 and 8 threads gained less than 0.05 of it"
+    assert flat == "saturated at 2 threads (190/s); 4 and 8 threads gained less than 5 %"
     fallen = ladder.saturation(threads[:3], [100, 190, 120], least_gain=0.05)
     assert fallen == "saturated at 2 threads (190/s); 4 threads fell to 120/s"
 

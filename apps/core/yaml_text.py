@@ -1,0 +1,77 @@
+"""YAML as people write it by hand, read without guessing: dates stay text, a key given twice is refused."""
+
+from typing import Any
+
+import yaml
+
+
+class NotYaml(ValueError):
+    """`line` from 1; 0: the text as a whole."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class _Loader(yaml.SafeLoader):
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be a plain word", key.start_mark)
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key.value!r} is given twice", key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def load(content: bytes | str) -> Any:
+    """Raises NotYaml."""
+    return load_with_lines(content)[0]
+
+
+def load_with_lines(content: bytes | str, *, aliases: bool = True) -> tuple[Any, dict[str, int]]:
+    """The value, and the line (from 1) of everything in it by its path, such as `systems.0`.
+
+    `aliases` False: refuses *names, of which a short text can make a value without end. Raises NotYaml.
+    """
+    try:
+        loader = _Loader(content)
+        node = loader.get_single_node()
+        if node is None:
+            return None, {}
+        lines = {} if aliases else _lines(node)
+        return loader.construct_document(node), lines
+    except NotYaml:
+        raise
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        raise NotYaml(line, f"is not YAML: {error.problem}") from error
+    except RecursionError as error:
+        raise NotYaml(0, "is nested too deeply") from error
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise NotYaml(0, f"is not YAML: {error}") from error
+
+
+def _lines(root: yaml.Node) -> dict[str, int]:
+    lines: dict[str, int] = {}
+    met: set[int] = set()
+    waiting: list[tuple[str, yaml.Node, int]] = [("", root, root.start_mark.line)]
+    while waiting:
+        path, node, line = waiting.pop()
+        if id(node) in met:
+            raise NotYaml(line + 1, "an alias (*name) is not read here: write out what it stands for")
+        met.add(id(node))
+        lines[path] = line + 1
+        inside: list[tuple[Any, yaml.Node, int]] = []
+        if isinstance(node, yaml.MappingNode):
+            inside = [(key.value, value, key.start_mark.line) for key, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            inside = [(place, value, value.start_mark.line) for place, value in enumerate(node.value)]
+        waiting += [(f"{path}.{key}" if path else str(key), value, at) for key, value, at in reversed(inside)]
+    return lines
