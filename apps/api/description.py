@@ -1,6 +1,6 @@
 """What a person says about a finished run: the JSON `description`, or the same as plain form fields."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -16,9 +16,8 @@ from apps.api.systems import SystemDescription
 from apps.catalog import services as catalog
 from apps.core.problems import NAMELESS
 from apps.runs.outputs.formats import DEFAULT, SUBMITTED
+from apps.runs.submitting import may_have_started
 
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-CLOCKS_DIFFER_BY = timedelta(days=1)
 LONGEST_WARMUP = 30 * 24 * 3600.0  # s
 # Form field -> place in the description.
 PLAIN = (
@@ -133,8 +132,8 @@ class RunDescription(Strict):
     reason = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)
 
     def validate_started_at(self, started_at: datetime) -> datetime:
-        if not EARLIEST <= started_at <= timezone.now() + CLOCKS_DIFFER_BY:
-            raise serializers.ValidationError(f"must lie between {EARLIEST:%Y-%m-%d} and now")
+        if not may_have_started(started_at, now=timezone.now()):
+            raise serializers.ValidationError("must lie between 2000-01-01 and now")
         return started_at
 
     def validate_tags(self, tags: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -30,6 +30,8 @@ MIX_OPTIONS = {
 }
 # Names the uid of a run that was submitted without one, so that sending the same again is no second run.
 SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+CLOCKS_DIFFER_BY = timedelta(days=1)
 # They are read again for each view of the run.
 MAX_ATTACHED = 16 * 1024 * 1024
 MOST_ATTACHED = 20
@@ -43,6 +45,10 @@ def read(*, chosen: Submitted, output: bytes) -> Statement:
         return chosen.read(output)
     except formats.NotThisFormat as error:
         raise Refused("output", f"is no output of {chosen.title}: {error}") from error
+
+
+def may_have_started(started_at: datetime, *, now: datetime) -> bool:
+    return EARLIEST <= started_at <= now + CLOCKS_DIFFER_BY
 
 
 def outcome_of(said: Statement, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:

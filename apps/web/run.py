@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from apps.runs import queries
+from apps.accounts.models import User
+from apps.runs import attached, queries
 from apps.runs.models import Run
 from apps.runs.pending import Pending
 from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
-from apps.web import latency, run_observation
+from apps.web import latency, run_attached, run_observation
 from apps.web.addresses import runs_address
 from apps.web.pages import is_partial, render_page
 from apps.web.run_counters import choose
@@ -92,7 +93,9 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "hidden": run_observation.hidden(run.events),
         "overhead": run_observation.overhead(index),
         "data": page_data(run, counters, is_live=is_live) | {"latency": latencies.chart},
-        "others": [one for one in run.measurements if one.metric not in HEADLINES],
+        "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
+        "attached": run_attached.shown(attached.tables(run_id)),
+        "may_write": isinstance(request.user, User) and request.user.may_write,
         "variables": variables(named),
         "variable_nodes": named,
         "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
@@ -102,8 +105,13 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def headlines(run: RunDetail) -> list[MeasurementDetail]:
-    found = [run.measurement(metric) for metric in HEADLINES]
+    found = [run.measurement(metric) for metric in headline_keys(run)]
     return [one for one in found if one is not None]
+
+
+def headline_keys(run: RunDetail) -> list[str]:
+    """What its workload is compared by comes first."""
+    return list(dict.fromkeys([run.primary_metric, *HEADLINES]))
 
 
 def latest(run_id: int) -> list[LatestValue]:

@@ -2,13 +2,15 @@
 
 from django.urls import URLPattern, path
 
-from apps.web import accounts, agents, campaigns, catalog, compare, overview, published, run, runs, search
+from apps.web import accounts, agents, campaigns, catalog, compare, overview, published, run, runs, search, uploads
 
 app_name = "web"
 urlpatterns: list[URLPattern] = [
     path("", overview.show, name="overview"),
     path("runs/", runs.show, name="runs"),
+    path("runs/upload/", uploads.upload, name="run-upload"),
     path("runs/<int:run_id>/", run.show, name="run"),
+    path("runs/<int:run_id>/attach/", uploads.attach, name="run-attach"),
     path("compare/", compare.show, name="compare"),
     path("published/", published.show, name="published"),
     path("published/<slug:slug>/", published.show_article, name="article"),

@@ -1,0 +1,68 @@
+"""The tables of attached files as the Run page shows them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.runs.attached import AttachedTable
+from apps.runs.outputs.formats import Attached
+from apps.runs.parsers.told import Table
+
+
+@dataclass(frozen=True)
+class ShownColumn:
+    name: str
+    unit: str
+    numeric: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    numeric: bool
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """`table` None: it cannot be read, for the reason `problem`."""
+
+    artifact: str
+    format: Attached
+    table: Table | None
+    problem: str
+    columns: tuple[ShownColumn, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+
+
+def shown(tables: Sequence[AttachedTable]) -> list[ShownTable]:
+    return [_shown(one) for one in tables]
+
+
+def _shown(one: AttachedTable) -> ShownTable:
+    if one.table is None:
+        return ShownTable(one.artifact, one.format, None, one.problem)
+    numeric = [any(isinstance(row[place], float) for row in one.table.rows) for place in range(len(one.table.columns))]
+    return ShownTable(
+        artifact=one.artifact,
+        format=one.format,
+        table=one.table,
+        problem="",
+        columns=tuple(
+            ShownColumn(column.name, column.unit, is_number)
+            for column, is_number in zip(one.table.columns, numeric, strict=True)
+        ),
+        rows=tuple(
+            tuple(Cell(_text(cell), is_number) for cell, is_number in zip(row, numeric, strict=True))
+            for row in one.table.rows
+        ),
+    )
+
+
+def _text(cell: str | float | None) -> str:
+    """Numbers with the digits that the tool printed."""
+    if cell is None:
+        return "not told"
+    if isinstance(cell, str):
+        return cell
+    if cell == int(cell):
+        return f"{int(cell):,}"
+    return f"{cell:,.6f}".rstrip("0") if abs(cell) < 1 else f"{cell:,.3f}".rstrip("0")

@@ -1,0 +1,266 @@
+"""The forms that take a finished run from its tool's output, and files that say more of one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.utils import timezone
+
+from apps.catalog import services as catalog
+from apps.catalog.models import System, Workload
+from apps.core.problems import Invalid
+from apps.runs import ingest, submitting
+from apps.runs.ingest import Refused
+from apps.runs.models import Run
+from apps.runs.outputs.formats import ATTACHED, DEFAULT, SUBMITTED, Submitted
+
+# In the order of the page.
+LABELS = {
+    "format": "What the file is",
+    "file": "File",
+    "system": "System",
+    "workload": "Workload",
+    "parameters": "A new workload",
+    "threads": "Threads",
+    "rate": "Rate",
+    "warmup": "Warm-up",
+    "started_at": "Began",
+    "repetition": "Repetition",
+    "server_version": "Server version",
+    "tags": "Tags",
+    "reason": "Why it failed",
+}
+# Where the names of what refuses differ from the form's.
+FIELDS = {
+    "output": "file",
+    "load_level.threads": "threads",
+    "load_level.rate": "rate",
+    "run": "file",
+    "outcome": "reason",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    field: str
+    label: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Uploaded:
+    """`created` False: the same was uploaded before."""
+
+    run: Run
+    created: bool
+
+
+class Upload(forms.Form):
+    format = forms.ChoiceField(
+        choices=[("", "choose"), *((one.name, one.title) for one in SUBMITTED.values())],
+        error_messages={"required": "is not chosen: say what the file is; it is never guessed"},
+    )
+    file = forms.FileField(
+        error_messages={
+            "required": "is missing: choose the tool's output",
+            "empty": "is empty: choose the tool's output",
+        }
+    )
+    system = forms.ModelChoiceField(
+        System.objects.none(),
+        to_field_name="slug",
+        error_messages={
+            "required": "is not chosen: on which system was it measured?",
+            "invalid_choice": "is no system in use: choose from the list",
+        },
+    )
+    workload = forms.ModelChoiceField(
+        Workload.objects.none(),
+        required=False,
+        error_messages={"invalid_choice": "is no known workload: choose from the list"},
+    )
+    parameters = forms.CharField(required=False, max_length=2000)
+    threads = forms.IntegerField(required=False, min_value=1, max_value=catalog.MAX_THREADS)
+    rate = forms.FloatField(required=False, min_value=0.001, max_value=1e9)
+    warmup = forms.FloatField(required=False, min_value=0, max_value=30 * 24 * 3600)
+    started_at = forms.DateTimeField(
+        error_messages={
+            "required": "is empty: say when the load began",
+            "invalid": "is no time: write it as 2026-01-31 12:00:00",
+        }
+    )
+    repetition = forms.IntegerField(min_value=1, max_value=100_000, initial=1)
+    server_version = forms.CharField(required=False, max_length=120)
+    tags = forms.CharField(required=False, max_length=1000)
+    reason = forms.CharField(required=False, max_length=2000)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        system, workload = self.fields["system"], self.fields["workload"]
+        assert isinstance(system, forms.ModelChoiceField)  # noqa: S101  for mypy
+        assert isinstance(workload, forms.ModelChoiceField)  # noqa: S101  for mypy
+        system.queryset = System.objects.filter(archived_at=None).select_related("release__platform", "hardware_class")
+        tools = {one.tool for one in SUBMITTED.values()}
+        workload.queryset = Workload.objects.filter(tool__in=tools).order_by("tool", "name")
+
+    def clean_file(self) -> bytes:
+        return _content(self.cleaned_data["file"], ingest.MAX_ARTIFACT)
+
+    def clean_started_at(self) -> datetime:
+        started_at: datetime = self.cleaned_data["started_at"]
+        if not submitting.may_have_started(started_at, now=timezone.now()):
+            raise forms.ValidationError("must lie between 2000-01-01 and now, in UTC")
+        return started_at
+
+    def clean_tags(self) -> list[str]:
+        return sorted({word.strip() for word in str(self.cleaned_data["tags"]).split(",")} - {""})
+
+    def clean_parameters(self) -> dict[str, Any]:
+        return dict(_parameters(str(self.cleaned_data["parameters"])))
+
+    def clean(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        if {"workload", "parameters"} <= data.keys() and bool(data["workload"]) == bool(data["parameters"]):
+            both = data["workload"] is not None
+            self.add_error(
+                "parameters" if both else "workload",
+                "describes another one: choose one, or describe a new one"
+                if both
+                else "is not chosen: choose one, or describe a new one below",
+            )
+        return data
+
+    def submit(self) -> Uploaded | None:
+        """None: something is wrong, and it now stands beside its field."""
+        if not self.is_valid():
+            return None
+        try:
+            # What is refused leaves no new workload or load level behind.
+            with transaction.atomic():
+                return self._submit()
+        except Refused as error:
+            self._add(error.field, error.message)
+        except catalog.InvalidParameters as error:
+            self._add(error.field if error.field in self.fields else "parameters", f"{error.field}: {error.message}")
+        except Invalid as refused:
+            for problem in refused.errors:
+                self._add(problem.field, f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message)
+        return None
+
+    def _submit(self) -> Uploaded:
+        data, chosen = self.cleaned_data, SUBMITTED[self.cleaned_data["format"]]
+        said = submitting.read(chosen=chosen, output=data["file"])
+        outcome, reason = submitting.outcome_of(
+            said, chosen=chosen, outcome="failed" if data["reason"] else "succeeded", reason=data["reason"]
+        )
+        threads, rate = submitting.load_of(said, threads=data["threads"], rate=data["rate"])
+        what = {
+            "system": data["system"],
+            "workload": self._workload(chosen),
+            "load_level": catalog.load_level_for(threads=threads, rate=rate),
+            "started_at": data["started_at"],
+            "repetition": data["repetition"],
+            "output": data["file"],
+        }
+        uid = submitting.uid_of(**what)
+        held = Run.objects.filter(uid=uid).first()
+        if held is not None:
+            return Uploaded(held, created=False)
+        run = submitting.submit(
+            **what,
+            chosen=chosen,
+            warmup=data["warmup"] or 0.0,
+            tags=data["tags"],
+            server_version=data["server_version"],
+            outcome=outcome,
+            reason=reason,
+            uid=uid,
+        )
+        return Uploaded(run, created=True)
+
+    def _workload(self, chosen: Submitted) -> Workload:
+        known: Workload | None = self.cleaned_data["workload"]
+        return known or catalog.workload_for(tool=chosen.tool, parameters=self.cleaned_data["parameters"])
+
+    def _add(self, field: str, message: str) -> None:
+        name = FIELDS.get(field, "parameters" if field.startswith("workload.") else field)
+        self.add_error(name if name in self.fields else None, message)
+
+    def problems(self) -> list[Problem]:
+        """What is wrong, in the order of the page; without a field: the upload as a whole."""
+        return _problems(self, LABELS)
+
+
+class Attach(forms.Form):
+    format = forms.ChoiceField(
+        choices=[("", "choose"), *((one.name, one.title) for one in ATTACHED.values())],
+        error_messages={"required": "is not chosen: say what the file is; it is never guessed"},
+    )
+    file = forms.FileField(error_messages={"required": "is missing: choose one", "empty": "is empty: choose another"})
+
+    def clean_file(self) -> bytes:
+        return _content(self.cleaned_data["file"], submitting.MAX_ATTACHED)
+
+    def attach(self, run: Run) -> str | None:
+        """The name under which it is kept. None: something is wrong, and it now stands beside its field."""
+        if not self.is_valid():
+            return None
+        data = self.cleaned_data
+        try:
+            artifact, _ = submitting.attach(run=run, chosen=ATTACHED[data["format"]], content=data["file"])
+        except Refused as error:
+            self.add_error("file", error.message)
+            return None
+        return artifact.name
+
+    def problems(self) -> list[Problem]:
+        return _problems(self, {"format": "What the file is", "file": "File"})
+
+
+def made_by() -> list[tuple[str, str]]:
+    """Title of each format and where its file comes from."""
+    return [(one.title, one.made_by) for one in SUBMITTED.values()]
+
+
+def attached_made_by() -> list[tuple[str, str]]:
+    return [(one.title, one.made_by) for one in ATTACHED.values()]
+
+
+def first_values(format_name: str) -> dict[str, Any]:
+    return {"repetition": 1, "format": format_name if format_name in SUBMITTED else DEFAULT}
+
+
+def _problems(form: forms.Form, labels: dict[str, str]) -> list[Problem]:
+    names = [name for name in labels if name in form.errors]
+    found = [Problem(name, labels[name], str(text)) for name in names for text in form.errors[name]]
+    return [Problem("", "", str(text)) for text in form.non_field_errors()] + found
+
+
+def _content(file: Any, most: int) -> bytes:
+    if (file.size or 0) > most:
+        raise forms.ValidationError(f"has {file.size:,} bytes; it may have at most {most:,}")
+    content: bytes = file.read()
+    return content
+
+
+def _parameters(text: str) -> Iterable[tuple[str, Any]]:
+    """`warehouses=100, isolation=rc`: whole numbers, decimals, true and false as such, the rest as text."""
+    for word in filter(None, (part.strip() for part in text.replace("\n", ",").split(","))):
+        name, sign, value = (part.strip() for part in word.partition("="))
+        if not (name and sign and value):
+            raise forms.ValidationError(f"{word[:40]!r} is no parameter: write name=value, for example warehouses=100")
+        yield name, _value(value)
+
+
+def _value(text: str) -> str | int | float | bool:
+    if text in ("true", "false"):
+        return text == "true"
+    if text.isascii() and text.isdecimal() and len(text) < 18:
+        return int(text)
+    whole, dot, rest = text.partition(".")
+    if dot and text.isascii() and whole.isdecimal() and rest.isdecimal() and len(text) < 18:
+        return float(text)
+    return text
