@@ -57,4 +57,8 @@ client.file_read_mib | file data read | MiB/s | gauge | higher | disk | utilizat
     Data that sysbench's fileio read.
 client.file_write_mib | file data written | MiB/s | gauge | higher | disk | utilization
     Data that sysbench's fileio wrote.
+data_load.duration | time to load | s | gauge | lower | - | -
+    From handing the dump's first byte to the client until the client ended.
+data_load.bytes | size of the dump | bytes | gauge | neutral | - | -
+    Bytes of the dump that was loaded.
 """

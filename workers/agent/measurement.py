@@ -39,8 +39,11 @@ class Load:
         return t
 
     def measured(self) -> tuple[float | None, float | None]:
-        """The measured phase; None when the tool ended before it, shorter than planned when it ended within it."""
-        if self.zero is None or self.end is None:
+        """The measured phase; None when the tool ended before it, shorter than planned when it ended within it.
+
+        None as well when it is for the tool's output to say.
+        """
+        if self.zero is None or self.end is None or self.invocation.open_ended:
             return None, None
         start = self.zero + self.invocation.warmup
         end = min(start + self.invocation.measured, self.end)

@@ -29,6 +29,7 @@ WORKLOADS: Mapping[str, WorkloadSpec] = {
         tpcc_like.SPEC,
         execution_latency.SPEC,
         ddl_under_load.SPEC,
+        data_load.SPEC,
         asyncload.SPEC,
         slap.SPEC,
         machine.FILEIO,

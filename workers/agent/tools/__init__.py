@@ -31,13 +31,15 @@ class Target:
 class Invocation:
     """A program to start. `argv` holds no password, so it may be shown.
 
-    Times in seconds: `timeout` for the whole, `warmup` and `measured` on the tool's own clock.
+    Times in seconds: `timeout` for the whole, `warmup` and `measured` on the tool's own clock. `open_ended`: the work
+    decides how long it takes, and the output says what was measured.
     """
 
     argv: tuple[str, ...]
     timeout: float
     warmup: float = 0
     measured: float = 0
+    open_ended: bool = False
 
 
 @dataclass(frozen=True)

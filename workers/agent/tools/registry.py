@@ -3,6 +3,7 @@
 from workers.agent.tools import Tool
 from workers.agent.tools.app_ingest import AppIngest
 from workers.agent.tools.app_oltp import AppOltp
+from workers.agent.tools.data_load import DataLoad
 from workers.agent.tools.ddl_under_load import DdlUnderLoad
 from workers.agent.tools.execution_latency import ExecutionLatency
 from workers.agent.tools.failover import Failover
@@ -24,6 +25,7 @@ TOOLS: dict[str, Tool] = {
         TpccLike(),
         ExecutionLatency(),
         DdlUnderLoad(),
+        DataLoad(),
         AsyncLoad(),
         Slap(),
         FileIO(),
