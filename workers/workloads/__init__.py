@@ -6,6 +6,7 @@ from workers.workloads import (
     app_ingest,
     app_oltp,
     asyncload,
+    data_load,
     ddl_under_load,
     execution_latency,
     failover,
