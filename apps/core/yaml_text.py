@@ -29,6 +29,18 @@ class _Loader(yaml.SafeLoader):
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
+    def construct_text(self, node: yaml.ScalarNode) -> str:
+        """JSON writes one character as two halves, which YAML knows nothing of."""
+        text = str(self.construct_scalar(node))
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError as error:
+            problem = "a text contains half a character (a lone surrogate)"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
+
+
+_Loader.add_constructor("tag:yaml.org,2002:str", _Loader.construct_text)
+
 
 def load(content: bytes | str) -> Any:
     """Raises NotYaml."""
@@ -45,8 +57,8 @@ def load_with_lines(content: bytes | str, *, aliases: bool = True) -> tuple[Any,
         node = loader.get_single_node()
         if node is None:
             return None, {}
-        lines = {} if aliases else _lines(node)
-        return loader.construct_document(node), lines
+        value = loader.construct_document(node)
+        return value, {} if aliases else _lines(node)
     except NotYaml:
         raise
     except yaml.MarkedYAMLError as error:

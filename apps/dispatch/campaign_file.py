@@ -294,8 +294,8 @@ def _unsayable(value: Any, path: str) -> Iterator[FieldProblem]:
     elif isinstance(value, int) and abs(value) > 2**63 - 1:
         yield FieldProblem(path, "is beyond 64 bits", "use a smaller number")
     elif isinstance(value, str):
-        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            yield FieldProblem(path, "contains a character that no text holds", "leave it out")
+        if "\0" in value:
+            yield FieldProblem(path, "contains NUL, which no column holds", "leave it out")
     elif isinstance(value, list | dict):
         for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict) and not isinstance(key, str):

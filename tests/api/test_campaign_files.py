@@ -1,5 +1,6 @@
 """A campaign file sent to the API is planned, or refused with every problem by its path in the file."""
 
+import json
 from typing import Any
 
 import pytest
@@ -113,4 +114,4 @@ def test_any_value_anywhere_in_a_file(path: tuple[str | int, ...], value: Any) -
     for part in path[:-1]:
         inside = inside[part]
     inside[path[-1]] = value
-    check(client.post(ADDRESS, file, format="json"), whole=True)
+    check(send(client, json.dumps(file), "application/json"), whole=True)

@@ -138,7 +138,8 @@ def test_everything_that_is_wrong_is_said_at_once_with_its_line_and_a_remedy() -
         ("name: &x [a]\nsystems: *x\n", "line 2: an alias (*name) is not read here"),
         ("name: a\n1: b\n", "has the name 1, which is no text"),
         ("name: .nan\n", "name: line 1: is nan"),
-        ('name: "\\0"\n', "contains a character that no text holds"),
+        ('name: "\\0"\n', "contains NUL, which no column holds"),
+        ('name: "\\ud800"\n', "line 1: is not YAML: a text contains half a character"),
         ("? [a]\n: b\n", "is not YAML"),
         ("name: !!binary aGFsbG8=\n", "name: line 1: is b'hallo'"),
         ("a: " + "[" * 5000, "is nested too deeply"),
@@ -148,6 +149,11 @@ def test_everything_that_is_wrong_is_said_at_once_with_its_line_and_a_remedy() -
 def test_what_is_no_campaign_file_is_refused(text: str, words: str) -> None:
     said = refused(text)
     assert any(words in sentence for sentence in said), said
+
+
+def test_halves_of_a_character_as_json_writes_them_are_one() -> None:
+    campaign = campaign_file.start(WHOLE.replace("small and large", '"\\ud83d\\ude80"').encode(), by=None)
+    assert campaign.name == "\N{ROCKET}"
 
 
 def test_two_kinds_of_load_in_one_entry_are_refused() -> None:
