@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.runs import binary, pending, storage
+from apps.runs import binary, pending, storage, streams
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
 from apps.runs.sampled import CLIENT, NAME_LIMIT, ROLE_LIMIT
 from apps.runs.sealing import RAW_BATCHES, seal
@@ -196,6 +196,7 @@ def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
     run.batches_expected = message.batches
     run.artifacts_expected = artifacts
     run.save()
+    streams.wait_for(run, now=timezone.now())
     pending.begin_again(run)
 
 

@@ -153,6 +153,47 @@ class Batch(models.Model):
         ]
 
 
+class Stream(models.Model):
+    """What an agent in the role of a sampler adds to a run that another agent drives, in batches of its own.
+
+    The seal waits for its end (`batches_expected`) until `wait_until`, which the run's end sets; then the stream is
+    `closed`: nothing more is taken.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="streams", db_index=False)
+    number = models.PositiveSmallIntegerField()
+    agent = models.CharField(max_length=80)
+    # Names of the nodes that it said it would sample.
+    nodes = ArrayField(models.CharField(max_length=80), default=list)
+    joined_at = models.DateTimeField(auto_now_add=True)
+    batches_expected = models.PositiveIntegerField(null=True, blank=True)
+    wait_until = models.DateTimeField(null=True, blank=True)
+    closed = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["run", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="stream_number_once"),
+            models.UniqueConstraint(fields=["run", "agent"], name="stream_once_per_agent"),
+        ]
+
+
+class StreamBatch(models.Model):
+    """A batch of a sampler, as it came. Deleted when its run is sealed."""
+
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="batches", db_index=False)
+    sequence = models.PositiveIntegerField()
+    checksum = models.CharField(max_length=64)
+    payload = models.BinaryField()
+    received_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["stream", "sequence"], name="stream_batch_once"),
+            models.CheckConstraint(condition=Q(checksum__regex=SHA256), name="stream_batch_checksum_is_sha256"),
+        ]
+
+
 class RunNode(models.Model):
     """One sampled node of a run: its clock (pcodec block of float64 seconds on the run's clock) and constant series.
 
@@ -355,7 +396,7 @@ class Event(models.Model):
     class Meta:
         ordering = ["run", "starts_at"]
         constraints = [
-            models.UniqueConstraint(fields=["run", "kind", "starts_at", "label"], name="event_once"),
+            models.UniqueConstraint(fields=["run", "kind", "starts_at", "label", "node"], name="event_once"),
             models.CheckConstraint(
                 condition=Q(ends_at__isnull=True) | Q(ends_at__gte=F("starts_at")), name="event_in_order"
             ),

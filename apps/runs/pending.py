@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q
 from django.utils import timezone
 
+from apps.runs import streams
 from apps.runs.models import Artifact, Batch, Run
 
 # When the last piece arrived, a task of its own is under way: the sweep comes later.
@@ -29,10 +30,11 @@ class Pending:
     missing_artifacts: tuple[str, ...]
     attempts: int
     next_at: datetime | None
+    samplers: tuple[str, ...] = ()  # agents that have not yet ended what they sampled of the run
 
     @property
     def has_all(self) -> bool:
-        return not self.missing_batches and not self.missing_artifacts
+        return not self.missing_batches and not self.missing_artifacts and not self.samplers
 
 
 def due(*, now: datetime) -> list[int]:
@@ -59,7 +61,7 @@ def count_attempt(run: Run) -> bool:
 
 
 def pending(run: Run) -> Pending | None:
-    """None unless the run has ended and is not sealed. Two queries."""
+    """None unless the run has ended and is not sealed. Three queries."""
     if run.state != Run.State.ENDED or run.ended_at is None or run.batches_expected is None:
         return None
     # No batch beyond the announced ones is ever taken, so their number tells.
@@ -76,4 +78,5 @@ def pending(run: Run) -> Pending | None:
         ),
         attempts=run.seal_attempts,
         next_at=run.seal_due_at,
+        samplers=streams.awaited(run, now=timezone.now()),
     )

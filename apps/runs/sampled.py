@@ -138,12 +138,12 @@ def offset_of(output: Sequence[tuple[float, str]]) -> float | None:
 
 def events_of(events: Iterable[wire.EventMessage]) -> list[wire.EventMessage]:
     """Each event once. Raises BadBatch for one that the warehouse cannot hold."""
-    found: dict[tuple[str, float, str], wire.EventMessage] = {}
+    found: dict[tuple[str, float, str, str], wire.EventMessage] = {}
     for event in events:
         problem = _event_problem(event)
         if problem:
             raise BadBatch(f"event {event.label[:80]!r}: {problem}")
-        found.setdefault((event.kind, event.starts_at, event.label), event)
+        found.setdefault((event.kind, event.starts_at, event.label, event.node), event)
     return list(found.values())
 
 

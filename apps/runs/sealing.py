@@ -8,7 +8,7 @@ was sampled, and from the tool's output anew.
 import io
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -17,10 +17,10 @@ from django.utils import timezone
 
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters, metrics_for, name_metrics
-from apps.runs import batches, binary, blocks, derivation, outputs, storage, summary
+from apps.runs import binary, blocks, derivation, outputs, storage, streams, summary
 from apps.runs.blocks import StoredDifferently
 from apps.runs.codec import Column, NotANumber
-from apps.runs.gathering import NodeGatherer
+from apps.runs.decoding import Sampled, decoded
 from apps.runs.models import (
     ArchivedRun,
     Artifact,
@@ -39,9 +39,7 @@ from apps.runs.sampled import (
     SampledNode,
     client_of,
     covers_interval,
-    events_of,
     joined,
-    offset_of,
 )
 from apps.runs.summary import Phase
 from apps.runs.text import printable
@@ -56,8 +54,6 @@ RAW_BATCHES = "batches.tar"
 _NEXT_BATCHES = (
     "SELECT sequence, payload FROM runs_batch WHERE run_id = %s AND sequence > %s ORDER BY sequence LIMIT 16"
 )
-# Decoded and not yet compressed: 32 MB.
-VALUES_AT_ONCE = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -71,15 +67,6 @@ class _Gathered:
     metrics: dict[str, Metric]
     offset: float
     problem: str = ""
-
-
-@dataclass(frozen=True)
-class _Sampled:
-    """What the agent sampled; `offset`: the load tool's second 0 on the run's clock, None: not known."""
-
-    nodes: list[SampledNode] = field(default_factory=list)
-    events: list[wire.EventMessage] = field(default_factory=list)
-    offset: float | None = None
 
 
 def seal(*, run_id: int) -> bool:
@@ -97,6 +84,7 @@ def seal(*, run_id: int) -> bool:
     waiting = pending(run)
     if waiting is None or not waiting.has_all:
         return False
+    streams.close(run)
     gathered = _gather(run, _from_batches)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run_id)
@@ -113,6 +101,7 @@ def seal(*, run_id: int) -> bool:
             _keep_raw(run)
         _write(run, gathered)
         Batch.objects.filter(run=run).delete()
+        streams.drop_batches(run)
     return True
 
 
@@ -134,7 +123,8 @@ def reseal(*, run_id: int) -> bool:
         kind.objects.filter(run=run).delete()
     # Those that came from the tool's output.
     Event.objects.filter(run=run, from_output=True).delete()
-    if not gathered.problem:
+    # What samplers added to a run whose samples could not be read is in there only.
+    if not gathered.problem and not run.streams.exists():
         Artifact.objects.filter(run=run, name=RAW_BATCHES).delete()
     ArchivedRun.objects.filter(run=run).delete()
     _write(run, gathered)
@@ -146,7 +136,7 @@ def output_name(run: Run) -> str:
     return outputs.artifact_name(run.workload.tool)
 
 
-def _gather(run: Run, source: Callable[[Run, Output], _Sampled]) -> _Gathered:
+def _gather(run: Run, source: Callable[[Run, Output], Sampled]) -> _Gathered:
     output = Artifact.objects.filter(run=run, name__in=outputs.artifact_names(run.workload.tool)).first()
     content = storage.read_artifact(output) if output else b""
     said = outputs.read(run.workload.tool, content, artifact=output.name if output else "")
@@ -156,7 +146,7 @@ def _gather(run: Run, source: Callable[[Run, Output], _Sampled]) -> _Gathered:
         name_metrics(_keys(sampled.nodes))
     except (wire.BadBatch, NotANumber, InvalidParameters) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
-        sampled = _Sampled()
+        sampled = Sampled()
     offset = sampled.offset or 0.0
     client = client_of(said.intervals, offset=offset)
     nodes = joined([*([client] if client else []), *sampled.nodes])
@@ -170,8 +160,9 @@ def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
     return chain.from_iterable((*node.changing, *node.constants) for node in nodes)
 
 
-def _from_batches(run: Run, _: Output) -> _Sampled:
-    return _decoded(_payloads(run))
+def _from_batches(run: Run, _: Output) -> Sampled:
+    own, others = decoded(_payloads(run)), streams.read(run)
+    return Sampled([*own.nodes, *others.nodes], [*own.events, *others.events, *others.lost], own.offset)
 
 
 def _payloads(run: Run) -> Iterator[bytes]:
@@ -181,11 +172,11 @@ def _payloads(run: Run) -> Iterator[bytes]:
         last = found[-1][0]
 
 
-def _from_blocks(run: Run, said: Output) -> _Sampled:
+def _from_blocks(run: Run, said: Output) -> Sampled:
     """Of a sealed run: its samples without what was read from the tool's output."""
     raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
     if raw is not None:
-        return _decoded(kept(storage.read_artifact(raw)))
+        return decoded(kept(storage.read_artifact(raw)))
     nodes = blocks.read([run.pk]).get(run.pk, [])
     blocks.require_whole(nodes)
     client = next((node for node in nodes if node.name == CLIENT), None)
@@ -194,7 +185,7 @@ def _from_blocks(run: Run, said: Output) -> _Sampled:
         offset = float(client.clock[0]) - min(said.intervals)
     sampled = [_without_output(node) if node is client else node for node in nodes]
     # A node of which nothing is left was the tool's output alone.
-    return _Sampled(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
+    return Sampled(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
 
 
 def _without_output(client: SampledNode) -> SampledNode:
@@ -210,31 +201,6 @@ def _without_output(client: SampledNode) -> SampledNode:
         changing={key: Column(column.values[seen], column.observed[seen]) for key, column in changing.items()},
         constants={key: value for key, value in client.constants.items() if not covers_interval(key)},
     )
-
-
-def _decoded(payloads: Iterable[bytes]) -> _Sampled:
-    """Raises BadBatch."""
-    decoder = batches.Decoder()
-    gatherers: dict[str, NodeGatherer] = {}
-    for payload in payloads:
-        decoder.feed(payload)
-        if decoder.weight >= VALUES_AT_ONCE:
-            _gather_nodes(gatherers, decoder.take())
-    nodes = decoder.take()
-    # A run that was decoded all at once need not be compressed to be held.
-    if gatherers:
-        _gather_nodes(gatherers, nodes)
-        nodes = [gatherer.finish() for gatherer in gatherers.values()]
-    return _Sampled(
-        nodes=nodes,
-        events=events_of(decoder.events),
-        offset=offset_of(decoder.output),
-    )
-
-
-def _gather_nodes(gatherers: dict[str, NodeGatherer], nodes: Iterable[SampledNode]) -> None:
-    for node in nodes:
-        gatherers.setdefault(node.name, NodeGatherer(node.name)).add(node)
 
 
 def _write(run: Run, gathered: _Gathered) -> None:
@@ -335,12 +301,13 @@ def _write_distributions(run: Run, gathered: _Gathered, output: Artifact) -> Non
 
 
 def _keep_raw(run: Run) -> None:
-    """Nothing is lost: batches that cannot be read stay as they came, as an artifact."""
+    """Nothing is lost: batches that cannot be read stay as they came, as an artifact; a sampler's in a folder."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         batches = Batch.objects.filter(run=run).order_by("sequence").values_list("sequence", "payload")
-        for sequence, payload in batches.iterator(16):
-            entry = tarfile.TarInfo(f"{sequence:06}.ndjson.gz")
+        named = chain(((f"{sequence:06}", payload) for sequence, payload in batches.iterator(16)), streams.raw(run))
+        for name, payload in named:
+            entry = tarfile.TarInfo(f"{name}.ndjson.gz")
             entry.size = len(payload)
             archive.addfile(entry, io.BytesIO(bytes(payload)))
     content = buffer.getvalue()
@@ -354,9 +321,9 @@ def _keep_raw(run: Run) -> None:
 
 
 def kept(archive: bytes) -> Iterator[bytes]:
-    """The batches in a run's RAW_BATCHES, in their order."""
+    """The batches in a run's RAW_BATCHES, in their order, without those of samplers."""
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         for member in tar:
-            content = tar.extractfile(member)
+            content = None if "/" in member.name else tar.extractfile(member)
             if content is not None:
                 yield content.read()

@@ -64,7 +64,7 @@ def test_a_verdict_of_older_rules_does_not_outlive_them(monkeypatch: pytest.Monk
 
 def test_batches_that_nobody_could_read_are_read_by_newer_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as old:
-        old.setattr(sealing, "_decoded", refuse)
+        old.setattr(sealing, "decoded", refuse)
         run = sealed()
     assert run.outcome == "failed"
     assert not Block.objects.filter(node=1).exists()

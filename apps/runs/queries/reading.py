@@ -15,7 +15,14 @@ from workers.wire import BadBatch
 
 log = logging.getLogger(__name__)
 
-_BATCHES = "SELECT run_id, sequence, payload FROM runs_batch WHERE run_id = ANY(%s) ORDER BY run_id, sequence"
+# Of the agent that drives the run, stream 0, and of those that sample nodes of it.
+_BATCHES = """
+SELECT run_id, 0, sequence, payload FROM runs_batch WHERE run_id = ANY(%(runs)s)
+UNION ALL
+SELECT s.run_id, s.number, b.sequence, b.payload FROM runs_streambatch b JOIN runs_stream s ON s.id = b.stream_id
+WHERE s.run_id = ANY(%(runs)s)
+ORDER BY 1, 2, 3
+"""
 
 
 @dataclass(frozen=True)
@@ -28,11 +35,14 @@ class Sampled:
 
 def live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
     """What has arrived of the runs that are not sealed, up to the first batch that is missing. One query."""
-    payloads: dict[int, list[bytes]] = defaultdict(list)
-    for run_id, sequence, payload in binary.fetch(_BATCHES, [list(run_ids)], prepare=True):
-        if sequence == len(payloads[run_id]):
-            payloads[run_id].append(payload)
-    return {run_id: _tail(run_id, arrived) for run_id, arrived in payloads.items()}
+    payloads: dict[int, dict[int, list[bytes]]] = defaultdict(lambda: defaultdict(list))
+    for run_id, stream, sequence, payload in binary.fetch(_BATCHES, {"runs": list(run_ids)}, prepare=True):
+        if sequence == len(payloads[run_id][stream]):
+            payloads[run_id][stream].append(payload)
+    return {
+        run_id: sampled.joined(node for each in arrived.values() for node in _tail(run_id, each))
+        for run_id, arrived in payloads.items()
+    }
 
 
 def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str] | None) -> Sampled:
