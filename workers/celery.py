@@ -13,6 +13,7 @@ MATCH_EVERY = 5.0  # s
 EXPIRE_EVERY = 5.0  # s
 SWEEP_EVERY = 15.0  # s
 ARCHIVE_EVERY = 30.0  # s
+ASK_AWS_EVERY = 15.0  # s
 
 # A tick that was not taken before the next one comes is worth nothing: without `expires` a worker that was away finds
 # a pile of them.
@@ -23,5 +24,6 @@ app.conf.beat_schedule = {
         "expire_leases": EXPIRE_EVERY,
         "sweep": SWEEP_EVERY,
         "archive": ARCHIVE_EVERY,
+        "ask_aws": ASK_AWS_EVERY,
     }.items()
 }

@@ -13,10 +13,11 @@ from kombu.pools import producers
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
+from apps.aws import collection, looking
 from apps.dispatch import services as dispatch
 from apps.runs import archive as archives
 from apps.runs import ingest, pending
-from workers.celery import ARCHIVE_EVERY, SWEEP_EVERY, app
+from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, SWEEP_EVERY, app
 
 log = logging.getLogger(__name__)
 
@@ -119,3 +120,25 @@ def archive_run(run_id: int) -> bool:
 @app.task(reject_on_worker_lost=False)
 def move_samples(run_id: int) -> bool:
     return archives.move(run_id=run_id, now=timezone.now())
+
+
+@app.task
+def ask_aws() -> int:
+    """Gives what AWS is to be asked to tasks of its own: of systems now and then, of runs after their end; how many."""
+    now = timezone.now()
+    given = [enqueue(look_at_system, system_id=pk, expires=ASK_AWS_EVERY) for pk in looking.due(now=now)]
+    given += [enqueue(collect_from_aws, run_id=pk, expires=ASK_AWS_EVERY) for pk in collection.due(now=now)]
+    return sum(given)
+
+
+@app.task(reject_on_worker_lost=False)
+def look_at_system(system_id: int) -> bool:
+    return looking.look(system_id=system_id, now=timezone.now())
+
+
+@app.task(reject_on_worker_lost=False)
+def collect_from_aws(run_id: int) -> bool:
+    kept = collection.collect(run_id=run_id, now=timezone.now())
+    if kept:
+        enqueue(seal_run, run_id=run_id)
+    return kept

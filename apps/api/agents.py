@@ -23,6 +23,7 @@ from apps.api import problems
 from apps.api.authentication import AgentAuthentication
 from apps.api.messages import answer, answer_of, body_of, read_body, read_message
 from apps.api.permissions import IsAgent
+from apps.aws import collection
 from apps.aws import queries as aws_queries
 from apps.aws import services as aws
 from apps.aws.clients import AwsTrouble
@@ -174,6 +175,7 @@ class OpenRun(AgentView):
         message = read_message(request, wire.RunMessage)
         known = Run.objects.filter(uid=uid).exists()
         run = dispatch.open_run(agent=self.agent, uid=uid, message=message, now=timezone.now())
+        collection.announce(run)
         return Response({"run": run.pk}, status=200 if known else 201)
 
 
@@ -228,6 +230,7 @@ class EndRun(AgentView):
         message = read_message(request, wire.RunEndMessage)
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         dispatch.end_run(agent=self.agent, run=run, message=message, now=timezone.now())
+        collection.expect(run)
         _seal_after_commit(run)
         return Response({"run": run.pk})
 

@@ -12,7 +12,7 @@ from botocore import exceptions
 from botocore.config import Config
 
 # Who waits is a worker's task, which may not last; or an agent in the middle of a run, to which `once` is given.
-CONNECT, READ, ATTEMPTS = 3.0, 10.0, 3
+CONNECT, READ, ATTEMPTS = 3.0, 10.0, 2
 PATIENT = Config(
     connect_timeout=CONNECT, read_timeout=READ, retries={"total_max_attempts": ATTEMPTS, "mode": "standard"}
 )

@@ -62,7 +62,7 @@ def ask(run: Run, place: Place) -> Told:
     return Told(found, observed, events.during(place, found, since=run.started_at, until=until))
 
 
-def batch_of(run: Run, place: Place, told: Told) -> bytes:
+def batch_of(run: Run, place: Place | None, told: Told) -> bytes:
     """All of it as one batch in the wire's format, on the run's clock."""
     encoder = wire.BatchEncoder(run=str(run.uid))
     began, until = run.started_at.timestamp(), (run.ended_at or run.started_at).timestamp()
@@ -72,7 +72,7 @@ def batch_of(run: Run, place: Place, told: Told) -> bytes:
             encoder.add_sample(node=node.name, role=node.role, t=at - began, values=values)
         for event in _missing(node, until=until):
             encoder.add_event(event)
-    if told.topology is not None:
+    if told.topology is not None and place is not None:
         encoder.add_event(_topology(place, told.topology))
     for said in told.journal:
         encoder.add_event(_journal(said, began=began))

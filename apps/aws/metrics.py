@@ -17,6 +17,8 @@ LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())
 CLUSTER = "cluster"
 # Nodes of their own beside those that an agent samples once a second: other times, and other eyes.
 NODE = "cloudwatch:{}"
+# Only burstable classes have them.
+CREDITS = "CPUCredit"
 COMPLETE, PARTIAL = "Complete", "PartialData"
 
 
@@ -90,7 +92,7 @@ def _queries(place: Place, topology: Topology) -> Iterator[_Query]:
             yield _Query(CLUSTER, published, "DBClusterIdentifier", place.identifier)
     for instance in topology.instances:
         for published in PUBLISHED.values():
-            if published.of in of:
+            if published.of in of and (instance.is_burstable or not published.name.startswith(CREDITS)):
                 yield _Query(instance.name, published, "DBInstanceIdentifier", instance.name)
 
 

@@ -19,6 +19,10 @@ class Instance:
     hardware_class: str
     status: str
 
+    @property
+    def is_burstable(self) -> bool:
+        return self.hardware_class.startswith("db.t")
+
 
 @dataclass(frozen=True)
 class Topology:
