@@ -15,7 +15,7 @@ from apps.runs import attached, queries
 from apps.runs.models import Run
 from apps.runs.pending import Pending
 from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
-from apps.web import latency, run_attached, run_observation
+from apps.web import latency, run_attached, run_clock, run_observation
 from apps.web.addresses import runs_address
 from apps.web.pages import is_partial, render_page
 from apps.web.run_counters import choose
@@ -30,7 +30,6 @@ HEADLINES = (
     "client.errors.total",
 )
 LATEST = ("client.throughput", "client.latency.p50", "client.latency.p95", "client.latency.p99", "client.errors")
-LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,6 @@ class Counters:
     drawn: list[str]
     series: int
     changing: int
-    latencies: list[str]
 
 
 @require_safe
@@ -90,6 +88,14 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
     context = headline | {
         "latency": latencies,
         "counters": counters,
+        "clock_charts": [
+            drawn
+            for drawn in (
+                run_clock.rate(index, primary=run.primary_metric, is_live=is_live),
+                run_clock.latency(index, is_live=is_live),
+            )
+            if drawn
+        ],
         "hidden": run_observation.hidden(run.events),
         "overhead": run_observation.overhead(index),
         "data": page_data(run, counters, is_live=is_live) | {"latency": latencies.chart},
@@ -143,13 +149,7 @@ def counters_of(index: Sequence[SeriesInfo]) -> Counters:
         constant={info.metric for info in index if info.constant},
         busiest=[info.metric for info in busiest],
     )
-    known = {info.metric for info in index}
-    return Counters(
-        drawn=drawn,
-        series=len(index),
-        changing=sum(not info.constant for info in index),
-        latencies=[key for key in LATENCIES if key in known] or ["client.latency.p95"],
-    )
+    return Counters(drawn=drawn, series=len(index), changing=sum(not info.constant for info in index))
 
 
 def whole_clock(run: RunDetail, counters: Counters) -> tuple[float, float] | None:

@@ -1,0 +1,49 @@
+"""Which of the load generator's series the Run page draws first: how much it did, and how long that took. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from apps.runs.queries import SeriesInfo
+
+THROUGHPUT = "client.throughput"
+LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")
+# Where a tool tells one type of transaction apart, as client.new_order.latency.p95.
+OF_TYPE = re.compile(r"client\.(?P<type>[a-z_]+)\.latency\.p\d+")
+PERCENTILES = {"p50": "median", "p95": "95th percentile", "p99": "99th percentile"}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    title: str
+    note: str
+    metrics: tuple[str, ...]
+
+
+def rate(index: Sequence[SeriesInfo], *, primary: str, is_live: bool) -> Drawn | None:
+    """None: the output has no series of it."""
+    names = {info.metric: info.name for info in index}
+    for metric in (THROUGHPUT, primary):
+        if metric in names and metric.startswith("client."):
+            return Drawn(names[metric].capitalize() if metric != THROUGHPUT else "Throughput", "", (metric,))
+    return Drawn("Throughput", "", (THROUGHPUT,)) if is_live else None
+
+
+def latency(index: Sequence[SeriesInfo], *, is_live: bool) -> Drawn | None:
+    known = sorted(info.metric for info in index)
+    found = [metric for metric in LATENCIES if metric in known]
+    if found:
+        return Drawn("Latency", _percentile(found), tuple(found))
+    of_type = [metric for metric in known if OF_TYPE.fullmatch(metric)]
+    if of_type:
+        first = OF_TYPE.fullmatch(of_type[0])
+        name = first["type"].replace("_", " ") if first else ""
+        same = [metric for metric in of_type if metric.startswith(of_type[0].rpartition(".")[0])]
+        return Drawn("Latency", f"{_percentile(same)}, of {name} alone", tuple(same))
+    return Drawn("Latency", PERCENTILES["p95"], ("client.latency.p95",)) if is_live else None
+
+
+def _percentile(metrics: Iterable[str]) -> str:
+    """Of the highest one: the others are drawn with it."""
+    last = max(metrics).rpartition(".")[2]
+    return f"{PERCENTILES.get(last, last)} of each interval"
