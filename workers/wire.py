@@ -167,6 +167,39 @@ class RunMessage(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[RunNodeMessage] = []
 
 
+class ClockMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Server to agent: what the server's clock says."""
+
+    now: float  # s since the epoch
+
+
+class SamplingMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Agent to server: the nodes that it samples, by system, in runs that others drive."""
+
+    systems: dict[str, list[str]]
+
+
+class SampledRun(msgspec.Struct, frozen=True, kw_only=True):
+    """An open run to be sampled, in the stream of this number. `began`: some of the stream is here already."""
+
+    run: str
+    system: str
+    stream: int
+    zero: float  # where the run's clock is 0, in s since the epoch on the server's clock
+    uncertainty: float | None = None  # s, of `zero`; None: the driving agent did not know
+    began: bool = False
+
+
+class SamplingAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    runs: list[SampledRun]
+
+
+class StreamEndMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """Ends a stream: it has so many batches."""
+
+    batches: int
+
+
 class EventMessage(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     label: str

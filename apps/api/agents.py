@@ -192,7 +192,7 @@ class StoreBatch(AgentView):
         payload = read_body(request, limit=ingest.MAX_BATCH)
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         return _stored(
-            run, ingest.accept_batch(run=run, sequence=sequence, checksum=_checksum(request), payload=payload)
+            run, ingest.accept_batch(run=run, sequence=sequence, checksum=checksum_of(request), payload=payload)
         )
 
 
@@ -211,7 +211,7 @@ class StoreArtifact(AgentView):
         new = ingest.accept_artifact(
             run=run,
             name=name,
-            sha256=_checksum(request),
+            sha256=checksum_of(request),
             content=content,
             media_type=request.content_type or "application/octet-stream",
         )
@@ -247,7 +247,7 @@ def _seal_after_commit(run: Run) -> None:
     transaction.on_commit(enqueue)
 
 
-def _checksum(request: Request) -> str:
+def checksum_of(request: Request) -> str:
     checksum = request.headers.get("X-Checksum", "").strip().lower()
     if not checksum:
         raise problems.invalid("X-Checksum", "the header is missing", "send the SHA-256 of the body")

@@ -25,6 +25,10 @@ MESSAGES = (
     wire.JobEndMessage,
     wire.FailoverMessage,
     wire.FailoverAnswer,
+    wire.ClockMessage,
+    wire.SamplingMessage,
+    wire.SamplingAnswer,
+    wire.StreamEndMessage,
 )
 # A run's message holds every variable of every node.
 MAX_MESSAGE = 4 * 1024 * 1024

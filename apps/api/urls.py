@@ -14,6 +14,7 @@ from apps.api import (
     health,
     published,
     runs,
+    sampling,
     schema,
     series,
     systems,
@@ -57,4 +58,12 @@ urlpatterns: list[URLPattern] = [
     path("agent/runs/<uuid:uid>/batches/<int:sequence>", agents.StoreBatch.as_view(), name="agent-batch"),
     path("agent/runs/<uuid:uid>/artifacts/<str:name>", agents.StoreArtifact.as_view(), name="agent-artifact"),
     path("agent/runs/<uuid:uid>/end", agents.EndRun.as_view(), name="agent-end-run"),
+    path("agent/clock", sampling.Clock.as_view(), name="agent-clock"),
+    path("agent/sampling", sampling.Sampling.as_view(), name="agent-sampling"),
+    path(
+        "agent/runs/<uuid:uid>/streams/<int:number>/batches/<int:sequence>",
+        sampling.StoreStreamBatch.as_view(),
+        name="agent-stream-batch",
+    ),
+    path("agent/runs/<uuid:uid>/streams/<int:number>/end", sampling.EndStream.as_view(), name="agent-end-stream"),
 ]

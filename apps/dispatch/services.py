@@ -14,6 +14,7 @@ from apps.dispatch.leases import (
     renew,
 )
 from apps.dispatch.planning import Planned, Size, alike, create_campaign, plainly, problems_of, size_of
+from apps.dispatch.sampling import sampled_runs, stream_of
 from apps.dispatch.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
 
 __all__ = [
@@ -45,5 +46,7 @@ __all__ = [
     "revoke_agent",
     "rotate_agent",
     "run_of",
+    "sampled_runs",
     "size_of",
+    "stream_of",
 ]
