@@ -61,4 +61,20 @@ data_load.duration | time to load | s | gauge | lower | - | -
     From handing the dump's first byte to the client until the client ended.
 data_load.bytes | size of the dump | bytes | gauge | neutral | - | -
     Bytes of the dump that was loaded.
+index_cost.throughput_without | throughput without the index | transactions/s | gauge | higher | - | -
+    Of the half of the run whose tables had no secondary index.
+index_cost.throughput_with | throughput with the index | transactions/s | gauge | higher | - | -
+    Of the half of the run whose tables had one.
+index_cost.latency_p95_without | latency without the index, 95th percentile | ms | gauge | lower | - | -
+    95 of 100 transactions of the half without the index took no longer.
+index_cost.latency_p95_with | latency with the index, 95th percentile | ms | gauge | lower | - | -
+    95 of 100 transactions of the half with the index took no longer.
+index_cost.statement_time_without | time of a write without the index | ms | gauge | lower | statements | -
+    Mean time on the server of INSERT, UPDATE and DELETE, by performance_schema or the slow log.
+index_cost.statement_time_with | time of a write with the index | ms | gauge | lower | statements | -
+    The same in the half with the index.
+index_cost.build | time to make the index | s | gauge | lower | - | -
+    CREATE INDEX on all tables, one after the other, without other load.
+index_cost.index_bytes | size of the index | bytes | gauge | lower | disk | -
+    Secondary indexes of all tables after the half with the index, as the server estimates them.
 """

@@ -58,7 +58,7 @@ class Load:
     secrets: Secrets
     password_file: Path
     tool: str = ""  # says `begin` for this tool when the load begins
-    offset: float = 0.0  # added to the times of its report
+    origin: float | None = None  # zero of the report's clock, by this machine's; None: this load's own beginning
     marked: bool = False  # keep `ends`
     intervals: list[Interval] = field(default_factory=list)
     ends: set[int] = field(default_factory=set)  # stretches of MARKS s, by this machine's clock, in which one ended
@@ -102,6 +102,11 @@ class Load:
             self._process.wait()
         self._reader.join(2)
 
+    @property
+    def zero(self) -> float:
+        """Its beginning, by this machine's clock."""
+        return self._zero
+
     def now(self) -> float:
         return time.monotonic() - self._zero
 
@@ -143,6 +148,8 @@ class Load:
             return
         if text.startswith("Threads started!"):
             self._zero = time.monotonic()
+            if self.origin is None:
+                self.origin = self._zero
             if self.tool:
                 say("begin", tool=self.tool, version="1")
             self._started.set()
@@ -160,9 +167,10 @@ class Load:
             self.intervals.append(Interval(found["t"], found["seconds"], counts["transactions"]))
         elif kind == "total":
             self.total = dict(found)
+        offset = self._zero - (self.origin or self._zero)
         for name in ("t", "from", "to"):
             if name in found:
-                found[name] = round(found[name] + self.offset, 4)
+                found[name] = round(found[name] + offset, 4)
         say(kind, **found)
 
 

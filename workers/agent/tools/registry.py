@@ -9,6 +9,7 @@ from workers.agent.tools.execution_latency import ExecutionLatency
 from workers.agent.tools.failover import Failover
 from workers.agent.tools.generators import AsyncLoad, Slap
 from workers.agent.tools.iibench import IIBench
+from workers.agent.tools.index_cost import IndexCost
 from workers.agent.tools.machine import Cpu, FileIO
 from workers.agent.tools.sysbench import Sysbench
 from workers.agent.tools.sysbench_oltp import SysbenchOltp
@@ -26,6 +27,7 @@ TOOLS: dict[str, Tool] = {
         ExecutionLatency(),
         DdlUnderLoad(),
         DataLoad(),
+        IndexCost(),
         AsyncLoad(),
         Slap(),
         FileIO(),

@@ -1,0 +1,182 @@
+"""What each kind of statement took on the server over a stretch of time.
+
+From performance_schema where it is on; else from the slow log, which is then opened for all statements of new
+connections and put back afterwards, through pt-query-digest; else not observable, with the reason.
+"""
+
+import contextlib
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pymysql
+from pymysql.cursors import Cursor
+
+PICOSECONDS = 1e9  # in a ms
+SUMMARY = (
+    "SELECT digest, digest_text, count_star, sum_timer_wait, sum_rows_examined "
+    "FROM performance_schema.events_statements_summary_by_digest "
+    "WHERE schema_name = %s AND digest IS NOT NULL AND digest_text NOT LIKE '%%performance_schema%%'"
+)
+WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
+LOG_FILE = "splashboard-slow.log"
+ONE_OF = 10  # statements in the slow log, where the server can leave some out
+DIGEST_TIMEOUT = 600.0  # s
+
+
+@dataclass(frozen=True)
+class Digest:
+    """One kind of statement: `time` is that of all of them together, ms; `examined` rows."""
+
+    text: str
+    count: int
+    time: float
+    examined: int
+
+    @property
+    def mean(self) -> float:
+        return self.time / self.count if self.count else 0.0
+
+
+class Digests:
+    """`refusal`: why nothing can be seen; else `source` says from where."""
+
+    def __init__(self, cursor: Cursor, *, schema: str, work: Path, is_local: bool) -> None:
+        self._cursor = cursor
+        self._schema = schema
+        self._work = work
+        self.found: list[Digest] = []
+        self.source, self.refusal = self._choose(is_local)
+
+    def _choose(self, is_local: bool) -> tuple[str, str]:
+        if self._value("performance_schema") == "1" and self._has_digests():
+            return "performance_schema", ""
+        if not is_local:
+            return "", "performance_schema shows no digests, and the server's slow log is on another machine"
+        if not shutil.which("pt-query-digest"):
+            return "", "performance_schema shows no digests, and pt-query-digest is not installed"
+        return "slow log", ""
+
+    def _has_digests(self) -> bool:
+        self._cursor.execute("SELECT enabled FROM performance_schema.setup_consumers WHERE name = 'statements_digest'")
+        row = self._cursor.fetchone()
+        return row is not None and str(row[0]).upper() == "YES"
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """What new connections do within is `found` afterwards. May set `refusal` instead."""
+        self.found = []
+        if self.source == "performance_schema":
+            before = self._summary()
+            yield
+            self.found = _difference(before, self._summary())
+        elif self.source:
+            with self._slow_log() as log:
+                yield
+            if log:
+                self.found = self._of_log(log)
+        else:
+            yield
+
+    def _summary(self) -> dict[str, Digest]:
+        self._cursor.execute(SUMMARY, (self._schema,))
+        return {
+            str(digest): Digest(str(text), int(count), int(time) / PICOSECONDS, int(examined))
+            for digest, text, count, time, examined in self._cursor.fetchall()
+        }
+
+    @contextmanager
+    def _slow_log(self) -> Iterator[Path | None]:
+        """None: the server does not let us open it."""
+        wanted = {"slow_query_log_file": LOG_FILE, "long_query_time": "0", "slow_query_log": "ON", "log_output": "FILE"}
+        before = {name: self._value(name) for name in wanted}
+        rate = self._value("log_slow_rate_limit")
+        if rate:
+            before["log_slow_rate_limit"], wanted["log_slow_rate_limit"] = rate, str(ONE_OF)
+            self.source = f"slow log, one of {ONE_OF} statements"
+        log = Path(self._value("datadir")) / LOG_FILE
+        log.unlink(missing_ok=True)
+        try:
+            try:
+                self._set(wanted)
+            except pymysql.MySQLError as error:
+                self.source, self.refusal = "", f"the slow log cannot be opened: {error.args[-1]}"
+                yield None
+                return
+            yield log
+        finally:
+            # Closed before it gets its old name, which would else be opened.
+            self._set(dict(reversed(before.items())))
+
+    def _of_log(self, log: Path) -> list[Digest]:
+        argv = ["pt-query-digest", "--output", "json", "--limit", "100%", "--no-version-check", str(log)]
+        try:
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DIGEST_TIMEOUT, check=True
+            )
+            classes = json.loads(done.stdout)["classes"]
+        except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+            self.refusal = f"pt-query-digest could not read {log}: {error}"[:200]
+            return []
+        finally:
+            with contextlib.suppress(OSError):
+                log.unlink(missing_ok=True)
+        return [_of_class(each) for each in classes]
+
+    def _value(self, name: str) -> str:
+        """Of a global variable; empty where the server has none of this name."""
+        self._cursor.execute("SHOW GLOBAL VARIABLES LIKE %s", (name,))
+        row = self._cursor.fetchone()
+        value = str(row[1]) if row else ""
+        return {"ON": "1", "OFF": "0"}.get(value, value)
+
+    def _set(self, values: dict[str, str]) -> None:
+        for name, value in values.items():
+            self._cursor.execute(f"SET GLOBAL {name} = %s", (_number(value),))
+
+
+def _number(value: str) -> int | float | str:
+    """Numbers as such: the server takes no quoted ones."""
+    if value.isdigit():
+        return int(value)
+    return float(value) if value.replace(".", "", 1).isdigit() else value
+
+
+def _of_class(found: dict[str, object]) -> Digest:
+    metrics = found["metrics"]
+    assert isinstance(metrics, dict)  # noqa: S101  (as pt-query-digest writes it)
+    examined = metrics.get("Rows_examined", {}).get("sum", 0)
+    time = float(metrics["Query_time"]["sum"]) * 1000
+    return Digest(str(found["fingerprint"]), int(str(found["query_count"])), time, int(float(examined or 0)))
+
+
+def _difference(before: dict[str, Digest], after: dict[str, Digest]) -> list[Digest]:
+    """Longest together first."""
+    found = []
+    for digest, now in after.items():
+        then = before.get(digest, Digest("", 0, 0.0, 0))
+        if now.count > then.count:
+            found.append(Digest(now.text, now.count - then.count, now.time - then.time, now.examined - then.examined))
+    return sorted(found, key=lambda each: -each.time)
+
+
+def mean_write_time(found: list[Digest]) -> float | None:
+    """ms of a statement that writes, over all of them; None when there is none."""
+    writes = [each for each in found if each.text.lstrip("( ").upper().startswith(WRITES)]
+    count = sum(each.count for each in writes)
+    return sum(each.time for each in writes) / count if count else None
+
+
+def table_of(stages: dict[str, list[Digest]]) -> str:
+    """As tab-separated values."""
+    lines = ["stage\tcount\ttotal_ms\tmean_ms\trows_examined\tstatement"]
+    for stage, found in stages.items():
+        lines += [
+            f"{stage}\t{each.count}\t{each.time:.3f}\t{each.mean:.4f}\t{each.examined}\t{' '.join(each.text.split())}"
+            for each in found
+        ]
+    return "\n".join(lines) + "\n"
