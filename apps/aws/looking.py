@@ -26,34 +26,37 @@ def due(*, now: datetime) -> list[int]:
 
 
 def look(*, system_id: int, now: datetime) -> bool:
-    """Asks AWS and keeps the answer. False: it gave none; what was seen before stays, with the problem."""
+    """Asks AWS and keeps the answer. False: it gave none, and what was seen before stays, with the problem; or the
+    system was looked at a moment ago."""
     system = System.objects.get(pk=system_id)
     place = place_of(system)
     if place is None:
         return False
+    known, is_new = Sighting.objects.get_or_create(
+        system=system, defaults={"tried_at": now, "problem": "AWS has not answered yet"}
+    )
+    kept = Sighting.objects.filter(system=system)
+    # Whoever writes the time first asks; the others would only ask the same.
+    if not is_new and not kept.filter(tried_at__lt=now - LOOK_EVERY).update(tried_at=now):
+        return False
     try:
         found = topology.describe(place)
     except AwsTrouble as trouble:
-        Sighting.objects.update_or_create(system=system, defaults={"tried_at": now, "problem": str(trouble)})
+        kept.update(problem=str(trouble))
         return False
-    known = Sighting.objects.filter(system=system).first()
     problems: list[str] = []
-    costs = _prices(found, place, known.prices if known else {}, now=now, problems=problems)
+    costs = _prices(found, place, known.prices, now=now, problems=problems)
     _describe_classes(found, place, problems=problems)
-    Sighting.objects.update_or_create(
-        system=system,
-        defaults={
-            "tried_at": now,
-            "seen_at": now,
-            "problem": "; ".join(dict.fromkeys(problems)),
-            "engine": found.engine[:60],
-            "engine_version": found.engine_version[:80],
-            "status": found.status[:60],
-            "endpoint": found.endpoint[:255],
-            "storage": found.storage[:40],
-            "instances": [asdict(each) for each in found.instances],
-            "prices": costs,
-        },
+    kept.update(
+        seen_at=now,
+        problem="; ".join(dict.fromkeys(problems)),
+        engine=found.engine[:60],
+        engine_version=found.engine_version[:80],
+        status=found.status[:60],
+        endpoint=found.endpoint[:255],
+        storage=found.storage[:40],
+        instances=[asdict(each) for each in found.instances],
+        prices=costs,
     )
     return True
 

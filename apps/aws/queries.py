@@ -42,6 +42,11 @@ class SystemAtAws:
     price_sources: tuple[str, ...]
     differences: tuple[str, ...]
 
+    @property
+    def price(self) -> str:
+        """USD/h in plain digits; empty: not known."""
+        return "" if self.usd_per_hour is None else f"{self.usd_per_hour.normalize():f}"
+
 
 def list_systems() -> list[SystemAtAws]:
     """By name. Three queries."""

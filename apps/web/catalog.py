@@ -3,9 +3,11 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from apps.aws import queries as aws
 from apps.catalog import queries
 from apps.catalog.models import Metric
 from apps.web.pages import render_page
+from workers.workloads import WORKLOADS
 
 
 @require_safe
@@ -19,8 +21,10 @@ def show(request: HttpRequest) -> HttpResponse:
     )
     context = {
         "platforms": queries.list_platforms(),
+        "at_aws": aws.list_systems(),
         "hardware": queries.list_hardware(),
         "workloads": queries.list_workloads(),
+        "kinds": [spec for spec in WORKLOADS.values() if not spec.free or spec.parameters],
         "metrics": queries.list_metrics(chosen),
         "counts": queries.count_metrics(),
         "resources": queries.list_resources(),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from botocore.stub import ANY, Stubber
+from django.test import Client
 
 from apps.aws import looking, queries
 from apps.aws.models import Sighting
@@ -189,3 +190,39 @@ def test_systems_are_looked_at_in_turn_and_only_those_at_aws() -> None:
     looking.look(system_id=system.pk, now=NOW)
     assert looking.due(now=NOW + timedelta(minutes=9)) == []
     assert looking.due(now=NOW + timedelta(minutes=11)) == [system.pk]
+
+
+def test_whoever_looks_second_does_not_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    a_cluster("one")
+    system = an_aurora_system()
+    with stubbed("pricing", monkeypatch) as stub:
+        price_list(stub)
+        assert looking.look(system_id=system.pk, now=NOW)
+        assert not looking.look(system_id=system.pk, now=NOW + timedelta(seconds=15))
+
+
+def test_the_catalog_s_page_shows_where_it_is_what_it_consists_of_and_what_it_costs(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_cluster("one", "two")
+    system = an_aurora_system()
+    with stubbed("pricing", monkeypatch) as stub:
+        price_list(stub, a_product(STANDARD, "0.286"))
+        looking.look(system_id=system.pk, now=NOW)
+    page = client.get("/catalog/").content.decode()
+    for words in (
+        "eu-west-1",
+        "Aurora cluster blast",
+        "8.0.mysql_aurora.3.05.2",
+        "reader, eu-west-1b, db.r6g.large",
+        "0.572",
+        "AWS price list, on demand: Aurora MySQL",
+        "2026-01-31 12:00",
+        "the catalog keeps instances 1; AWS says 2",
+    ):
+        assert words in page
+
+
+def test_without_a_system_at_aws_the_catalog_s_page_says_nothing_of_it(client: Client) -> None:
+    a_system("elsewhere")
+    assert "Systems at AWS" not in client.get("/catalog/").content.decode()

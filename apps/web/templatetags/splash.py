@@ -4,6 +4,7 @@
 {{ value|in_unit:"errors" }}    14, not 14.0: the unit, a count, is written beside it
 {{ value|as_printed:"ms" }}     1,382.43, every digit that the tool printed
 {{ value|with_unit:"ms" }}      12.3 ms
+{% for name, value in parameters|pairs %}
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
 {% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
@@ -50,6 +51,12 @@ def number(value: float | None, digits: int = 3) -> SafeString:
     return format_html(
         '<span class="n" title="{}">{}</span>', units.all_digits(value), units.format_number(value, digits)
     )
+
+
+@register.filter
+def pairs(mapping: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """What `.items` is for, in a mapping that may have a key of that name."""
+    return list(mapping.items())
 
 
 @register.filter
