@@ -33,6 +33,10 @@ class ConfigFile:
                 f'host = "127.0.0.1"\nport = {port}\nuser = "splashboard"\npassword = "{password}"\n{more}'
             )
 
+    def include(self, directory: Path) -> None:
+        """The systems that are described in its agent.d."""
+        self.file.write_text(f'include = ["{directory}/agent.d/*.toml"]\n{self.file.read_text()}')
+
     def waiting(self) -> list[str]:
         """Names of the files in the spool's queue."""
         return sorted(file.name for file in (self.spool / "queue").glob("*.message"))

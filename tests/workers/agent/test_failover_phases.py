@@ -86,6 +86,16 @@ def test_the_ordinary_time_between_two_writes_is_no_interruption() -> None:
     assert not is_interruption(found, writes, fault=10.0, start=0.0, interval=INTERVAL)
 
 
+def test_a_gap_in_which_writes_failed_is_an_interruption_however_unsteady_the_system_was_before() -> None:
+    before = [*steady(0, 4), *steady(6, 10)]
+    stalled = [*before, *steady(12, 20)]
+    found = outage(stalled, fault=10.0, start=0.0, until=19.95)
+    assert found is not None
+    assert not is_interruption(found, stalled, fault=10.0, start=0.0, interval=INTERVAL)
+    failed = [*stalled, Write(10.1, 11.2, False)]
+    assert is_interruption(found, failed, fault=10.0, start=0.0, interval=INTERVAL)
+
+
 def test_a_kill_came_after_the_last_answer_of_the_killed_node_and_a_stop_with_its_control() -> None:
     dead = State(t=12.09, before=12.05, node="db1", answers=False, writable=False)
     assert moment("kill", 12.0, 12.3, [dead], "db1") == 12.05
@@ -122,6 +132,13 @@ def test_a_writer_that_stalled_accepts_writes_again_when_its_cluster_has_a_view(
     states = [view(0.1, "db1", "3"), view(15.3, "db1", "3 GATHER", writable=False), view(16.4, "db1", "2")]
     found = promoted(fault=10.0, recovered=16.38, states=states, writer="db1")
     assert found == Found(16.38, "node", "db1 accepts writes: 2")  # the client was quicker than the poll
+
+
+def test_a_new_view_of_the_cluster_is_evidence_where_the_poll_missed_the_stall() -> None:
+    states = [view(0.1, "db2", "3"), State(t=12.3, before=12.1, node="db2", answers=True, writable=True, cluster="2")]
+    found = promoted(fault=10.0, recovered=12.2, states=states, writer="db2")
+    assert found == Found(12.2, "node", "db2 accepts writes: 2")
+    assert promoted(fault=10.0, recovered=12.0, states=states, writer="db2") is None
 
 
 def test_back_to_baseline_is_the_first_of_some_seconds_in_a_row_that_are_as_before() -> None:

@@ -22,9 +22,12 @@ NO_WORKER = (0, "no idle worker: all wait for an answer")
 
 
 class Clock:
-    """s since the load began."""
+    """s since the load began, which is when `begin` was called."""
 
     def __init__(self) -> None:
+        self._zero = time.monotonic()
+
+    def begin(self) -> None:
         self._zero = time.monotonic()
 
     def now(self) -> float:
@@ -93,6 +96,14 @@ class Lane:
         self._thread = threading.Thread(target=self._schedule, name="lane", daemon=True)
         self._until = 0.0
 
+    def warm(self) -> None:
+        """Before the load: the first connection, which takes longest. Raises pymysql.MySQLError or OSError."""
+        worker = _Worker(self, 0)
+        worker.connect()
+        self._workers.append(worker)
+        self._idle.append(worker)
+        worker.start()
+
     def start(self, until: float) -> None:
         self._until = until
         self._thread.start()
@@ -159,20 +170,26 @@ class _Worker(threading.Thread):
             self._lane.is_back(self)
         self._close()
 
+    def connect(self) -> "Connection[Cursor]":
+        """Anew. Raises pymysql.MySQLError or OSError."""
+        self._close()
+        self._server = ""
+        generation = self._lane.generation
+        self._connection, self._server = self._lane.connect()
+        self._generation = generation
+        return self._connection
+
     def _try(self, sequence: int, due: float, number: int) -> Attempt:
         lane, clock = self._lane, self._lane.clock
         start, sent = clock.now(), False
         error: tuple[int, str] | None = None
         answer: Mapping[str, int | bool] = {}
         try:
-            if self._connection is None or self._generation != lane.generation:
-                self._close()
-                self._server = ""
-                generation = lane.generation
-                self._connection, self._server = lane.connect()
-                self._generation = generation
+            connection = self._connection
+            if connection is None or self._generation != lane.generation:
+                connection = self.connect()
             sent = True
-            answer = lane.act(self._connection, sequence, self._number)
+            answer = lane.act(connection, sequence, self._number)
         except Exception as problem:  # whatever it is, the client got no acknowledgement
             error = _error(problem)
             if self._generation == lane.generation and self._connection is not None:

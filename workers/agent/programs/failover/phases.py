@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-# A gap shorter than so many probe intervals, or than so many times the longest before the fault, is no interruption.
+# A gap of up to so many probe intervals is no interruption; nor is one, without a failed write, of up to so many times
+# the longest before the fault.
 INTERVALS = 3
 TIMES_BEFORE = 2
 SILENT = ("kill", "freeze", "cut")  # after these the struck node says no more
@@ -92,9 +93,14 @@ def outage(writes: Sequence[Write], *, fault: float, start: float, until: float)
 
 
 def is_interruption(gap: Gap, writes: Sequence[Write], *, fault: float, start: float, interval: float) -> bool:
-    """Whether `gap` stands out from those that a healthy system shows between two writes."""
+    """Whether writes failed in `gap`, or it stands out from those that the healthy system shows from `start` on."""
+    if gap.length <= INTERVALS * interval:
+        return False
+    end = gap.until if gap.end is None else gap.end
+    if any(not write.ok and gap.start <= write.end <= end for write in writes):
+        return True
     usual = [one.length for one in gaps(writes, start=start, until=fault) if one.end is not None and one.end <= fault]
-    return gap.length > max(INTERVALS * interval, TIMES_BEFORE * max(usual, default=0.0))
+    return gap.length > TIMES_BEFORE * max(usual, default=0.0)
 
 
 def moment(control: str, began: float, ended: float, states: Sequence[State], node: str) -> float:
@@ -143,17 +149,19 @@ def _view(states: Sequence[State], of: State, fault: float) -> str:
 def promoted(*, fault: float, recovered: float, states: Sequence[State], writer: str) -> Found | None:
     """When `writer`, who acknowledged the first write after the outage, could take writes again or for the first time.
 
-    None when it could all along, as seen from its polls. They may lag the first write by a poll.
+    None when it could all along, as seen from its polls. They may lag the first write by a poll, and miss a state that
+    was short: then a new view of the cluster is the evidence.
     """
-    own = [state for state in states if state.node == writer]
-    closed = [index for index, state in enumerate(own) if not state.writable and state.t <= recovered]
-    if not closed or closed[-1] + 1 >= len(own):
+    own = [state for state in states if state.node == writer and state.before <= recovered]
+    opened = [
+        state
+        for earlier, state in pairwise(own)
+        if state.t > fault and state.writable and (not earlier.writable or state.cluster != earlier.cluster)
+    ]
+    if not opened:
         return None
-    opened = own[closed[-1] + 1]
-    if opened.t <= fault:
-        return None
-    view = f": {opened.cluster}" if opened.cluster else ""
-    return Found(min(opened.t, recovered), "node", f"{writer} accepts writes{view}")
+    view = f": {opened[-1].cluster}" if opened[-1].cluster else ""
+    return Found(min(opened[-1].t, recovered), "node", f"{writer} accepts writes{view}")
 
 
 def baseline(

@@ -49,21 +49,26 @@ class Run:
             patience=self.chosen["rejoin_timeout"],
         )
         with ExitStack() as stack:
+            lanes = [self._insert_lane(clock), *self._read_lanes(clock)]
+            watches = self._watches(clock, stack)
+            for lane in lanes:
+                lane.warm()
+            # Left first: a program that is told to stop has little time.
+            faulty = stack.enter_context(Faulty(self.fault, self.told)) if self.fault else None
+            clock.begin()
             say("begin", tool="failover", version="1")
             label = f"{self.writer} is the writer"
             say("event", event="node_state", label=label, **{"from": 0.0}, node=self.writer, detail={"run": self.id})
-            self._watch(clock, stack)
-            # Left first: a program that is told to stop has little time.
-            faulty = stack.enter_context(Faulty(self.fault, self.told)) if self.fault else None
-            struck, undo_began = self._load(clock, faulty)
+            for watch in watches:
+                watch.start()
+            struck, undo_began = self._load(clock, lanes, faulty)
             values = self._story(struck)
             values |= settling.settle(faulty, undo_began)
         self._total(values)
         say("end")
 
-    def _load(self, clock: Clock, faulty: Faulty | None) -> tuple[story.Struck | None, float | None]:
+    def _load(self, clock: Clock, lanes: list[Lane], faulty: Faulty | None) -> tuple[story.Struck | None, float | None]:
         """Returns the fault and when it was put right, if that was within the load. Raises Failed."""
-        lanes = [self._insert_lane(clock), *self._read_lanes(clock)]
         for lane in lanes:
             lane.start(self.until)
         reporting = threading.Thread(target=self._report, args=(clock,), name="report", daemon=True)
@@ -125,17 +130,19 @@ class Run:
             cursor.execute(f"SELECT run, seq FROM `{self.told.schema}`.`{TABLE}` WHERE id = %s", (row,))  # noqa: S608
             return {"row": sequence, "stale": cursor.fetchone() != (self.id, sequence)}
 
-    def _watch(self, clock: Clock, stack: ExitStack) -> None:
-        watches: list[NodeWatch | ManagerWatch | ProxyWatch] = [
-            NodeWatch(self.told, node, clock, self.record.state) for node in self.told.nodes
-        ]
+    def _watches(self, clock: Clock, stack: ExitStack) -> list[NodeWatch | ManagerWatch | ProxyWatch]:
+        """On all sides, ready to start; `stack` stops them."""
+        nodes = [NodeWatch(self.told, node, clock, self.record.state) for node in self.told.nodes]
+        for node in nodes:
+            node.warm()
+        watches: list[NodeWatch | ManagerWatch | ProxyWatch] = [*nodes]
         if argv := self.told.controls.get("", {}).get("watch"):
             watches.append(ManagerWatch(argv, clock, self.record.manager_said))
         if self.told.proxy:
             watches.append(ProxyWatch(self.told.proxy, clock, self.record.proxy_said))
         for watch in watches:
-            watch.start()
             stack.callback(watch.stop)
+        return watches
 
     # ------------------------------------------------------------ fault
 

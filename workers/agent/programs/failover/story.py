@@ -33,7 +33,7 @@ def tell(record: Record, struck: Struck | None, *, warmup: float, interval: floa
     gap = phases.outage(writes, fault=at, start=0.0, until=until)
     if gap is None:
         return {}
-    cut_off = phases.is_interruption(gap, writes, fault=at, start=0.0, interval=interval)
+    cut_off = phases.is_interruption(gap, writes, fault=at, start=warmup, interval=interval)
     _event("outage", _outage_words(gap, cut_off=cut_off), gap.start, gap.end or gap.until, "client")
     values = {"failover.outage": gap.length} if gap.end is not None else {}
     if not struck:

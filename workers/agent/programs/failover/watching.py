@@ -53,12 +53,17 @@ class NodeWatch:
         self._galera = False
         self._thread = threading.Thread(target=self._work, name=f"watch {node}", daemon=True)
 
+    def warm(self) -> None:
+        """Before the load: the connection."""
+        self._look()
+
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
         self._stopping.set()
-        self._thread.join(4 * NODE_TIMEOUT)
+        if self._thread.is_alive():
+            self._thread.join(4 * NODE_TIMEOUT)
 
     def _work(self) -> None:
         known: Seen | None = None
@@ -140,7 +145,8 @@ class ManagerWatch:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(2)
         self._process.kill()
-        self._thread.join(2)
+        if self._thread.is_alive():
+            self._thread.join(2)
 
     def _work(self) -> None:
         stream = self._process.stdout
@@ -166,7 +172,8 @@ class ProxyWatch:
 
     def stop(self) -> None:
         self._stopping.set()
-        self._thread.join(2)
+        if self._thread.is_alive():
+            self._thread.join(2)
 
     def _work(self) -> None:
         known: dict[str, str] = {}

@@ -1,0 +1,128 @@
+"""A real Galera cluster under the real probe: every figure is worked out again from the raw log and from the table."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.runs.outputs import report
+from lab.galera import NODES, Galera
+from lab.haproxy import current
+from tests.workers.agents import ROOT, AgentProcess, ConfigFile, eventually
+from tests.workers.server import FakeServer, a_job
+from workers.agent import config as configuration
+from workers.agent.programs.failover.told import TABLE
+from workers.agent.programs.order import Order, arguments
+from workers.agent.tools.failover import Failover
+from workers.workloads import failover
+from workers.workloads.declared import check
+
+pytestmark = pytest.mark.galera
+INTERVAL = 0.05  # s between inserts
+
+
+def lines_of(output: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def inserts_of(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [line for line in lines if line["kind"] == "probe" and line["what"] == "insert"]
+
+
+def longest_gap(inserts: list[dict[str, Any]]) -> tuple[float, float]:
+    """Length, and when it ended."""
+    ends = sorted(insert["end"] for insert in inserts if insert["ok"])
+    return max((later - earlier, later) for earlier, later in pairwise(ends))
+
+
+def figures_of(output: bytes) -> dict[str, float]:
+    """As the server reads them."""
+    found = report.read(output)
+    assert found.complete, found.fatal
+    assert not found.unparsed
+    assert not found.failures
+    return {headline.metric: headline.value for headline in found.headlines}
+
+
+def test_the_writer_stalls_when_a_reader_is_killed_and_the_counts_are_those_of_the_table(
+    galera: Galera, lab_directory: Path, config: ConfigFile, tmp_path: Path
+) -> None:
+    config.include(lab_directory)
+    system = configuration.load(config.file).systems["galera"]
+    first = galera.servers[NODES[0]]
+    first.sql("CREATE OR REPLACE DATABASE probed")
+    secrets = tmp_path / "secrets"
+    secrets.write_text(Failover().secrets(system, "probed"))
+    # A client of little patience, which sends again what may have been done.
+    asked = {"fault": "kill_reader", "fault_at": 1.5, "timeout": 0.5, "retries": 6, "rejoin_timeout": 60}
+    order = Order(secrets, check(failover.SPEC, asked), threads=1, rate=None, warmup=1, duration=7)
+
+    def program(step: str) -> bytes:
+        argv = [sys.executable, "-m", "workers.agent.programs.failover", *arguments(step, order)]
+        done = subprocess.run(argv, cwd=ROOT, env=os.environ, capture_output=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+        return done.stdout
+
+    try:
+        program("prepare")
+        output = program("run")
+        lines, figures = lines_of(output), figures_of(output)
+        (run,) = (line["detail"]["run"] for line in lines if line.get("event") == "node_state")
+        rows = f"SELECT seq, COUNT(*) FROM probed.{TABLE} WHERE run = '{run}' GROUP BY seq"
+        tables = [server.sql(rows) for server in galera.servers.values()]
+        program("clean_up")
+    finally:
+        first.sql("DROP DATABASE probed")
+    inserts = inserts_of(lines)
+
+    length, recovered = longest_gap(inserts)
+    assert length > 1  # the cluster suspects a silent node after a second, and commits nothing until it is out
+    assert figures["failover.outage"] == pytest.approx(length, abs=INTERVAL)
+    (fault,) = (line["from"] for line in lines if line.get("event") == "fault")
+    assert figures["failover.client_recovered"] == pytest.approx(recovered - fault, abs=INTERVAL)
+    assert 1 <= figures["failover.detect"] <= figures["failover.promote"] <= figures["failover.client_recovered"]
+    assert figures["failover.rejoin"] > 0
+
+    assert len(set(tables)) == 1  # the killed node too
+    found = Counter({int(seq): int(count) for seq, count in (line.split("\t") for line in tables[0].splitlines())})
+    acknowledged = {insert["seq"] for insert in inserts if insert["ok"]}
+    assert figures["failover.acknowledged_missing"] == len(acknowledged - found.keys())
+    assert figures["failover.failed_present"] == len(found.keys() - acknowledged)
+    assert figures["failover.duplicated"] == found.total() - len(found) > 0
+
+
+def test_a_job_that_kills_the_writer_ends_well_and_leaves_the_cluster_whole(
+    galera: Galera, lab_directory: Path, config: ConfigFile, server: FakeServer, start_agent: Callable[[], AgentProcess]
+) -> None:
+    config.include(lab_directory)
+    writer = current(galera.proxy.socket)
+    asked = {"fault": "kill_writer", "fault_at": 1.5, "rejoin_timeout": 60}
+    job = a_job(system="galera", tool="failover", parameters=asked, threads=(1,), warmup=1, duration=7)
+    server.jobs.append(job)
+    agent = start_agent()
+    eventually(server.job_ends, what="the job has ended", timeout=150)
+    assert agent.terminate() == 0
+    assert server.job_ends() == [{"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": []}]
+    (run,) = server.runs.values()
+    output = run.artifacts["failover.jsonl"]
+    lines, figures = lines_of(output), figures_of(output)
+
+    length, _ = longest_gap(inserts_of(lines))
+    assert figures["failover.outage"] == pytest.approx(length, abs=INTERVAL)
+    told = {line["event"]: line for line in lines if line["kind"] == "event"}
+    assert told["fault"]["node"] == writer
+    assert told["recovered"]["node"] == told["promotion"]["node"] != writer
+    assert figures["failover.acknowledged_missing"] == 0
+
+    assert all(galera.servers[node].is_ready() for node in NODES)
+    events = {(event.kind, event.node) for event in run.decoded().events}
+    assert ("sampler_error", writer) in events  # nobody answered for it while it was dead
+    left = galera.servers[NODES[0]].sql("SHOW DATABASES LIKE 'splashboard_bench'")
+    assert left == ""
