@@ -51,11 +51,16 @@ def metric_entries() -> str:
 
 def with_entries(text: str) -> str:
     """`text` with what stands between the two marks written anew. Raises ValueError when a mark is missing."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the glossary must hold the lines {BEGIN!r} and {END!r}")
-    return f"{before}{BEGIN}\n\n{metric_entries()}\n\n{END}{after}"
+    return rewritten(text, begin=BEGIN, end=END, entries=metric_entries())
+
+
+def rewritten(text: str, *, begin: str, end: str, entries: str) -> str:
+    """`text` with `entries` between two marks. Raises ValueError when a mark is missing."""
+    before, found_begin, rest = text.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found_begin or not found_end:
+        raise ValueError(f"the text must hold the lines {begin!r} and {end!r}")
+    return f"{before}{begin}\n\n{entries}\n\n{end}{after}"
 
 
 def _line(spec: MetricSpec) -> str:

@@ -4,17 +4,23 @@ from pathlib import Path
 
 import pytest
 
-from apps.catalog import derived, families, glossary
+from apps.catalog import derived, families, glossary, workload_docs
 from apps.catalog.metrics import CURATED
 from apps.catalog.rules import MetricSpec
 
-GLOSSARY = Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GLOSSARY, WORKLOADS_PAGE = DOCS / "glossary.md", DOCS / "workloads.md"
 
 
 def test_every_metric_has_its_entry_as_the_table_has_it() -> None:
     text = GLOSSARY.read_text(encoding="utf-8")
     assert [key for key in EVERY if f"| `{key}` |" not in text] == []
     assert text == glossary.with_entries(text), "run manage.py write_glossary"
+
+
+def test_the_workloads_page_has_every_workload_as_it_is_declared() -> None:
+    text = WORKLOADS_PAGE.read_text(encoding="utf-8")
+    assert text == workload_docs.with_entries(text), "run manage.py write_glossary"
 
 
 def test_a_glossary_without_its_marks_is_not_overwritten() -> None:

@@ -68,3 +68,11 @@ def test_the_number_of_queries_does_not_grow_with_the_systems(client: Client) ->
     with CaptureQueriesContext(connection) as many:
         client.get("/catalog/")
     assert len(many) == len(few)
+
+
+def test_each_kind_of_workload_says_what_it_does_and_what_it_takes(client: Client) -> None:
+    page = text_of(client, "/catalog/")
+    assert "iiBench iibench Inserts batches of rows into one table" in page
+    assert "secondary_indexes 3 one of 0, 3 secondary indexes of the table" in page
+    assert "test must be given one of oltp_read_write" in page
+    assert "foreign_keys false true or false whether the child tables refer to their parents" in page

@@ -49,6 +49,12 @@ class Parameter:
             return "1 to 60 letters, digits or .,:+-_"
         return f"a {'whole ' if self.kind == 'whole' else ''}number from {self.low:,g} to {self.high:,g}"
 
+    def usual(self) -> str:
+        """The default in words."""
+        if self.default is REQUIRED:
+            return "must be given"
+        return str(self.default).lower() if self.kind == "switch" else f"{self.default}"
+
     def read(self, value: Any) -> Any:
         """The one spelling of `value`. Raises InvalidParameters."""
         found = _READERS[self.kind](self, value)

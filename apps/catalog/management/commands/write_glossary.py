@@ -1,17 +1,20 @@
-"""Writes the metrics' entries into docs/glossary.md, between its two marks."""
+"""Writes the entries of docs/glossary.md and docs/workloads.md, between their marks."""
 
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from apps.catalog import glossary
+from apps.catalog import glossary, workload_docs
+
+WRITTEN = {"glossary.md": glossary.with_entries, "workloads.md": workload_docs.with_entries}
 
 
 class Command(BaseCommand):
-    help = "Write every curated and derived metric's entry into docs/glossary.md."
+    help = "Write every metric's entry into docs/glossary.md and every workload's into docs/workloads.md."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        path = settings.BASE_DIR / "docs" / "glossary.md"
-        path.write_text(glossary.with_entries(path.read_text(encoding="utf-8")), encoding="utf-8")
-        self.stdout.write(f"Wrote {path}")
+        for name, with_entries in WRITTEN.items():
+            path = settings.BASE_DIR / "docs" / name
+            path.write_text(with_entries(path.read_text(encoding="utf-8")), encoding="utf-8")
+            self.stdout.write(f"Wrote {path}")

@@ -1,0 +1,37 @@
+"""The generated part of docs/workloads.md: every workload with its parameters and headline metrics. Pure."""
+
+from apps.catalog.glossary import rewritten
+from workers.workloads import WORKLOADS
+from workers.workloads.declared import Parameter, WorkloadSpec
+
+BEGIN = "<!-- workloads: written by manage.py write_glossary -->"
+END = "<!-- end of workloads -->"
+
+
+def workload_entries() -> str:
+    """Markdown: a section and a table of parameters for each."""
+    return "\n\n".join(_section(spec) for spec in WORKLOADS.values())
+
+
+def with_entries(text: str) -> str:
+    """`text` with what stands between the two marks written anew. Raises ValueError when a mark is missing."""
+    return rewritten(text, begin=BEGIN, end=END, entries=workload_entries())
+
+
+def _section(spec: WorkloadSpec) -> str:
+    others = ", ".join(f"`{key}`" for key in spec.metrics if key != spec.primary_metric)
+    lines = [
+        f"### {spec.title}: `{spec.tool}`",
+        "",
+        spec.description,
+        "",
+        f"Headline metric `{spec.primary_metric}`" + (f"; also {others}." if others else "."),
+    ]
+    if spec.parameters:
+        lines += ["", "| parameter | default | may be | meaning |", "|---|---|---|---|"]
+        lines += [_line(parameter) for parameter in spec.parameters]
+    return "\n".join(lines)
+
+
+def _line(parameter: Parameter) -> str:
+    return f"| `{parameter.name}` | {parameter.usual()} | {parameter.allowed()} | {parameter.description} |"
