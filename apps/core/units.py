@@ -46,11 +46,14 @@ def _rounded(value: float, digits: int) -> tuple[float, int]:
 
 
 def as_printed(value: float | None, unit: str) -> str:
-    """With the digits of the tool that printed it: counts whole, what is measured with two decimals or more."""
+    """With the digits of the tool that printed it: counts whole, what is measured with two to four decimals."""
     text = all_digits(value)
     if value is None or not math.isfinite(value) or unit in COUNTS or "e" in text:
         return text
     whole, _, decimals = text.partition(".")
+    if len(decimals) > 4 and abs(value) >= 1:
+        # Not printed so by any tool but computed from what it printed, or by one that prints all digits that it has.
+        return f"{value:,.4f}"
     return f"{whole}.{decimals:0<2}"
 
 

@@ -23,6 +23,10 @@ from apps.web.run_counters import choose
 # Headline numbers in their order; the rest of what was measured is in a table.
 HEADLINES = (
     "client.throughput",
+    "client.goodput",
+    "client.new_orders.per_minute",
+    "server.transactions.per_minute",
+    "client.execution_time.avg",
     "client.latency.p50",
     "client.latency.p95",
     "client.latency.p99",

@@ -99,6 +99,8 @@ def test_all_digits_are_kept_for_who_asks() -> None:
         (5.0, "ms", "5.00"),
         (5.1, "ms", "5.10"),
         (5.672, "ms", "5.672"),
+        (428.19821524713473, "transactions/s", "428.1982"),
+        (0.000195, "s", "0.000195"),
         (14.0, "errors", "14"),
         (23861.0, "transactions", "23,861"),
         (None, "ms", "not observed"),
