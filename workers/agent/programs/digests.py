@@ -113,7 +113,18 @@ class Digests:
             self._set(dict(reversed(before.items())))
 
     def _of_log(self, log: Path) -> list[Digest]:
-        argv = ["pt-query-digest", "--output", "json", "--limit", "100%", "--no-version-check", str(log)]
+        ours = f'($event->{{db}} || "") eq "{self._schema}"'
+        argv = [
+            "pt-query-digest",
+            "--output",
+            "json",
+            "--limit",
+            "100%",
+            "--no-version-check",
+            "--filter",
+            ours,
+            str(log),
+        ]
         try:
             done = subprocess.run(
                 argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DIGEST_TIMEOUT, check=True

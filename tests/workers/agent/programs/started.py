@@ -1,0 +1,93 @@
+"""Programs of ours as a test starts them, without an agent: on a schema of their own, read as the server reads them."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from apps.runs.outputs import report
+from apps.runs.outputs.values import Output
+from lab.mariadb import MariaDB
+from tests.workers.agents import ROOT
+from workers.agent.config import Address, NodeConfig, SystemConfig
+from workers.agent.programs.order import Order, arguments
+from workers.agent.programs.report import secrets_of
+from workers.workloads import WORKLOADS
+from workers.workloads.declared import check
+
+
+@dataclass(frozen=True)
+class Ran:
+    """`said` is its whole output, `output` what the server reads in it, `headlines` its values by metric."""
+
+    code: int
+    said: str
+    output: Output
+
+    @property
+    def headlines(self) -> dict[str, float]:
+        return {headline.metric: headline.value for headline in self.output.headlines}
+
+    def events(self, kind: str) -> list[str]:
+        """Labels."""
+        return [event.label for event in self.output.events if event.kind == kind]
+
+
+def system_of(server: MariaDB, schema: str) -> SystemConfig:
+    address = Address(port=server.port)
+    return SystemConfig(
+        slug="single",
+        name="single",
+        platform="mariadb",
+        hardware_class="box",
+        address=address,
+        user="splashboard",
+        password=server.password,
+        database=schema,
+        nodes=(NodeConfig(name="db1", role="writer", zone="", address=address, local=True),),
+        settings={},
+    )
+
+
+def run_program(
+    module: str,
+    tool: str,
+    server: MariaDB,
+    folder: Path,
+    *,
+    parameters: dict[str, Any],
+    more: dict[str, Any],
+    **level: Any,
+) -> Ran:
+    """Prepares, runs and cleans up; `more`: what else its secrets hold. The schema is named after the folder."""
+    folder.mkdir()
+    schema = f"sb_{folder.name}"
+    server.sql(f"DROP DATABASE IF EXISTS {schema}; CREATE DATABASE {schema}")
+    secrets = folder / "secrets"
+    secrets.write_text(secrets_of(system_of(server, schema), schema, **more))
+    fields: dict[str, Any] = {"threads": 2, "rate": None, "warmup": 0, "duration": 2, **level}
+    order = Order(secrets, check(WORKLOADS[tool], parameters), **fields)
+    try:
+        _step(module, "prepare", order)
+        done = _step(module, "run", order)
+        _step(module, "clean_up", order)
+        assert server.sql(f"SHOW TABLES IN {schema}") == ""
+    finally:
+        server.sql(f"DROP DATABASE {schema}")
+    return Ran(done.returncode, done.stdout, report.read(done.stdout.encode()))
+
+
+def _step(module: str, step: str, order: Order) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(
+        [sys.executable, "-m", f"workers.agent.programs.{module}", *arguments(step, order)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+        check=False,
+    )
+    assert step == "run" or done.returncode == 0, done.stdout
+    return done

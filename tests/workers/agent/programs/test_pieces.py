@@ -1,0 +1,116 @@
+"""What the programs are made of, without a database: histogram, dump, statements, orders."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.runs.distributions import SYSBENCH, Distribution
+from workers.agent.config import Address
+from workers.agent.programs import grid
+from workers.agent.programs.ddl import statement
+from workers.agent.programs.digests import Digest, mean_write_time, table_of
+from workers.agent.programs.dump import CREATE, Dump, rows_of
+from workers.agent.programs.order import Order, arguments, read
+from workers.agent.programs.profiling import top_of
+from workers.agent.tools import InvalidParameters, Target
+from workers.agent.tools.ddl_under_load import DdlUnderLoad
+from workers.agent.tools.generators import Slap
+from workers.agent.tools.machine import Cpu, FileIO, Machine
+from workers.agent.tools.program import Program
+from workers.wire import LoadLevelMessage
+
+DUMP = {"rows": 1000, "row_bytes": 20, "batch": 300, "foreign_key_checks": False, "profile": True}
+LOCAL = Target(address=Address(port=3307), user="u", schema="s", secrets=Path("/x/secrets"))
+
+
+def test_latencies_are_counted_on_the_warehouse_s_own_grid() -> None:
+    assert [grid.value(place) for place in range(grid.SIZE)] == [
+        SYSBENCH.value(place) for place in range(SYSBENCH.size)
+    ]
+    latencies = [0.0001, 0.001, 0.7, 1.0, 3.3333, 99_999.0, 1e9]
+    assert [grid.bucket(latency) for latency in latencies] == [SYSBENCH.bucket(latency) for latency in latencies]
+
+
+def test_percentiles_of_the_client_are_those_of_the_warehouse() -> None:
+    counts = {250: 7, 300: 80, 301: 9, 500: 3, 900: 1}
+    held = Distribution(SYSBENCH, tuple(counts), tuple(counts.values()))
+    for percent in (50, 95, 99):
+        assert grid.percentile(counts, percent) == held.percentile(percent).value
+    printed = [value for value, _ in grid.printed(counts)]
+    assert SYSBENCH.printed(printed) == tuple(counts)
+
+
+def test_a_dump_is_the_same_each_time_and_holds_the_rows_that_it_says(tmp_path: Path) -> None:
+    dump = Dump(DUMP)
+    files = [tmp_path / "a", tmp_path / "b"]
+    sizes = [dump.write(file) for file in files]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert sizes[0] == files[0].stat().st_size
+    lines = files[0].read_bytes().splitlines()
+    assert lines[0] == b"SET SESSION foreign_key_checks=0;"
+    assert sum(map(rows_of, lines)) == sum(dump.rows().values()) == 100 + 100 + 50 + 1000
+    assert max(map(rows_of, lines)) == 300
+    # Parents come before their children.
+    assert list(dump.rows()) == list(CREATE)
+
+
+def test_a_rebuild_in_place_is_forced_since_the_server_would_else_do_it_instantly() -> None:
+    assert statement("add_column", "inplace", "none", 2) == (
+        "ALTER TABLE sbtest1 ADD COLUMN splash_2 INT NULL, FORCE, ALGORITHM=INPLACE, LOCK=NONE"
+    )
+    assert statement("add_index", "inplace", "default", 1) == (
+        "ALTER TABLE sbtest1 ADD INDEX splash_1 (pad), ALGORITHM=INPLACE"
+    )
+    assert statement("drop_column", "default", "default", 1) == "ALTER TABLE sbtest1 DROP COLUMN splash_1"
+
+
+def test_a_program_reads_the_order_that_its_tool_wrote() -> None:
+    order = Order(Path("/x/secrets"), {"mix": "insert", "rate": 3.5}, threads=4, rate=120.0, warmup=5, duration=60)
+    assert read(list(arguments("run", order))) == ("run", order)
+    assert order.work == Path("/x")
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameters", "level", "words"),
+    [
+        (DdlUnderLoad(), {}, {"threads": 4}, "has no rate; a stall shows against a load at a fixed rate only"),
+        (DdlUnderLoad(), {}, {"threads": 4, "rate": 0.5}, "sysbench takes whole numbers"),
+        (DdlUnderLoad(), {"count": 10}, {"threads": 4, "rate": 50}, "the last statement would come after 100 s"),
+        (Slap(), {"mix": "insert"}, {"threads": 4, "rate": 50}, "mysqlslap knows no fixed rate"),
+    ],
+)
+def test_a_load_level_that_says_nothing_is_refused(
+    tool: Program, parameters: dict[str, Any], level: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InvalidParameters, match=words):
+        tool.run(LOCAL, parameters, load_level=LoadLevelMessage(**level), warmup=0, duration=60)
+
+
+@pytest.mark.parametrize("tool", [FileIO(), Cpu()])
+def test_the_machine_of_a_remote_database_is_not_measured_from_afar(tool: Machine) -> None:
+    far = Target(address=Address(host="10.0.0.4"), user="u", schema="", secrets=Path("/x/secrets"))
+    with pytest.raises(
+        InvalidParameters, match=f"{tool.name} measures the machine that the agent runs on, and 10.0.0.4"
+    ):
+        tool.prepare(far, {})
+    assert tool.data_set({}).tables == ()
+
+
+def test_the_mean_time_of_writes_leaves_reads_and_commits_out() -> None:
+    found = [
+        Digest("UPDATE `t` SET `k` = ?", 10, 20.0, 10),
+        Digest("delete from t where id=?", 10, 10.0, 10),
+        Digest("COMMIT", 1000, 9000.0, 0),
+        Digest("SELECT 1", 5, 1.0, 0),
+    ]
+    assert mean_write_time(found) == 1.5
+    assert mean_write_time(found[2:]) is None
+    assert table_of({"with": found}).splitlines()[1] == "with\t10\t20.000\t2.0000\t10\tUPDATE `t` SET `k` = ?"
+
+
+def test_the_top_of_perf_s_table_is_read() -> None:
+    table = Path(__file__).resolve().parents[3] / "data" / "outputs" / "perf" / "report_flat.txt"
+    top = top_of(table.read_text())
+    assert top[0] == [19.71, "[kernel.kallsyms]", "finish_task_switch.isra.0"]
+    assert [2.35, "mariadbd", "MYSQLparse"] in top

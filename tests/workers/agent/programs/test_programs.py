@@ -1,0 +1,156 @@
+"""The other programs of ours on a real MariaDB: a dump loaded, an index's cost, generators, the machine alone."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.runs.outputs import sysbench
+from lab.mariadb import MariaDB
+from tests.workers.agent.programs.started import Ran, run_program
+from tests.workers.agents import AgentProcess, ConfigFile, eventually
+from tests.workers.server import FakeServer, SeenRun, a_job
+
+pytestmark = pytest.mark.mariadb
+SLOW_LOG = (
+    "SHOW GLOBAL VARIABLES WHERE variable_name IN "
+    "('slow_query_log', 'long_query_time', 'slow_query_log_file', 'log_slow_rate_limit', 'log_output')"
+)
+
+
+@pytest.fixture(scope="module")
+def generated(mariadb: MariaDB, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
+    """The second and the third generator, side by side, and a load whose server's slow log is elsewhere."""
+    folder = tmp_path_factory.mktemp("generators")
+    small = {"tables": 2, "table_size": 1000}
+    plans: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
+        "open_insert": ("asyncload", "asyncload", {"mix": "insert", **small}, {"rate": 50, "warmup": 1}),
+        "read_only": ("asyncload", "asyncload", {"mix": "read_only", **small}, {}),
+        "slap_insert": ("slap", "slap", {"mix": "insert", "round": 0.5, **small}, {}),
+        "slap_read": ("slap", "slap", {"mix": "point_select", "round": 0.5, **small}, {}),
+        "far": ("index_cost", "index_cost", {"test": "oltp_insert", "tables": 1, "table_size": 100}, {}),
+    }
+
+    def run(name: str) -> Ran:
+        module, tool, parameters, level = plans[name]
+        return run_program(module, tool, mariadb, folder / name, parameters=parameters, more={"local": False}, **level)
+
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(plans, pool.map(run, plans), strict=True))
+
+
+@pytest.mark.parametrize("name", ["open_insert", "read_only", "slap_insert", "slap_read"])
+def test_a_generator_s_report_is_complete_and_its_rows_are_there(generated: dict[str, Ran], name: str) -> None:
+    ran = generated[name]
+    assert (ran.code, ran.output.complete, ran.output.failures, ran.output.unparsed) == (0, True, (), ()), ran.said
+    assert ran.headlines["client.throughput"] > 10
+    assert ran.output.intervals
+    assert any("rows are there" in label for label in ran.events("check"))
+
+
+def test_an_open_loop_keeps_its_rate_and_counts_the_measured_phase_alone(generated: dict[str, Ran]) -> None:
+    ran = generated["open_insert"]
+    assert ran.output.measured == (1.0, 3.0)
+    assert ran.headlines["client.throughput"] == pytest.approx(50, abs=3)
+    assert ran.headlines["client.writes"] == ran.headlines["client.throughput"]
+    (distribution,) = ran.output.distributions
+    assert distribution.distribution.count == ran.headlines["client.transactions"]
+    assert distribution.distribution.percentile(95).value == ran.headlines["client.latency.p95"]
+
+
+def test_a_transaction_that_reads_is_made_of_fourteen_reads(generated: dict[str, Ran]) -> None:
+    values = generated["read_only"].headlines
+    assert values["client.reads"] == pytest.approx(14 * values["client.throughput"], rel=0.05)
+    assert values["client.writes"] == 0
+
+
+def test_the_cost_of_an_index_is_told_from_the_slow_log_which_is_closed_again(mariadb: MariaDB, tmp_path: Path) -> None:
+    before = mariadb.sql(SLOW_LOG)
+    ran = run_program(
+        "index_cost",
+        "index_cost",
+        mariadb,
+        tmp_path / "index",
+        parameters={"tables": 2, "table_size": 2000, "column": "c"},
+        more={"local": True},
+    )
+    assert (ran.code, ran.output.complete, ran.output.failures) == (0, True, ()), ran.said
+    assert mariadb.sql(SLOW_LOG) == before
+    assert ran.events("phase") == ["without the index", "with the index on c"]
+    for name in ("throughput", "latency_p95", "statement_time"):
+        for stage in ("with", "without"):
+            assert ran.headlines[f"index_cost.{name}_{stage}"] > 0
+    assert ran.headlines["index_cost.index_bytes"] > 2 * 2000 * 120
+    assert "client.throughput" not in ran.headlines
+    table = (tmp_path / "index" / "index_cost.digests.tsv").read_text().splitlines()
+    assert {line.split("\t")[0] for line in table[1:]} == {"with", "without"}
+    assert any("insert into sbtest" in line.lower() for line in table)
+
+
+def test_statement_times_that_cannot_be_seen_are_said_to_be_so(generated: dict[str, Ran]) -> None:
+    ran = generated["far"]
+    assert (ran.code, ran.output.failures) == (0, ()), ran.said
+    assert ran.events("not_observable") == [
+        "statement times: performance_schema shows no digests, and the server's slow log is on another machine"
+    ]
+    assert "index_cost.statement_time_with" not in ran.headlines
+
+
+def test_three_jobs_of_one_agent_load_a_dump_and_measure_the_machine(
+    server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: Callable[[], AgentProcess]
+) -> None:
+    server.jobs += [
+        a_job(tool="data_load", parameters={"rows": 3000}),
+        a_job(tool="fileio", parameters={"size_mb": 8, "files": 2, "direct": False}, warmup=1, duration=2),
+        a_job(tool="cpu", parameters={}),
+    ]
+    before = mariadb.sql("SHOW DATABASES")
+    agent = start_agent()
+    eventually(lambda: len(server.job_ends()) >= 3, what="the jobs have ended", timeout=60)
+    assert agent.terminate() == 0
+    assert [end["reason"] for end in server.job_ends()] == ["", "", ""]
+    assert mariadb.sql("SHOW DATABASES") == before
+    assert list((single.spool / "work").iterdir()) == []
+    loaded, files, cpu = server.runs.values()
+    _check_loaded(loaded)
+    _check_files(files)
+    _check_cpu(cpu)
+
+
+def _check_loaded(run: SeenRun) -> None:
+    """Its profile came with it, or why there is none."""
+    report = run.artifacts["data_load.jsonl"].decode()
+    assert "load_order 3000 of 3000" in report
+    assert '"data_load.duration":' in report
+    if "data_load.perf.txt" in run.artifacts:
+        assert b"# Overhead" in run.artifacts["data_load.perf.txt"]
+    else:
+        assert '"event":"not_observable","label":"profile of the server: ' in report
+    assert run.end is not None
+    # The work decides how long it takes: the report tells what was measured.
+    assert (run.end.measured_from, run.end.measured_to) == (None, None)
+
+
+def _check_files(run: SeenRun) -> None:
+    output = sysbench.read(run.artifacts["fileio.txt"])
+    values = {headline.metric: headline.value for headline in output.headlines}
+    assert (output.complete, output.unparsed) == (True, ())
+    assert values["client.file_writes"] > 0
+    assert values["client.file_read_mib"] == pytest.approx(values["client.file_reads"] / 64, rel=0.01)
+    assert values["client.elapsed"] == pytest.approx(2, abs=0.3)
+    # The second in which the checkpoint fell tells nothing; the others do.
+    rates = [row["client.file_read_mib"] for row in output.intervals.values()]
+    assert rates[0] is None
+    assert rates[1]
+
+
+def _check_cpu(run: SeenRun) -> None:
+    output = sysbench.read(run.artifacts["cpu.txt"])
+    values = {headline.metric: headline.value for headline in output.headlines}
+    assert output.complete
+    assert values["client.events"] > 10
+    assert "client.throughput" not in values
+    assert run.opened is not None
+    assert run.opened.command.startswith("sysbench cpu ")

@@ -1,0 +1,79 @@
+"""Stalls over real seconds: a million rows altered under 120 transactions/s on MariaDB, at second 8."""
+
+from pathlib import Path
+
+import pytest
+
+from apps.runs.parsers import sysbench
+from workers.agent.programs import stalls
+from workers.agent.programs.stalls import Interval, Stall
+
+RECORDINGS = Path(__file__).resolve().parents[3] / "data" / "recordings" / "ddl"
+START = 8.0
+# By the statements' own clock.
+TOOK = {"copy": 6.30, "inplace_rebuild": 4.15, "instant": 0.06}
+
+
+def seconds(recording: str) -> list[Interval]:
+    parsed = sysbench.parse((RECORDINGS / f"{recording}.sysbench.txt").read_bytes())
+    return [Interval(float(each.second), 1.0, each.values["throughput"] or 0.0) for each in parsed.intervals]
+
+
+def stall_of(recording: str, *, share: float = 50) -> Stall:
+    found = seconds(recording)
+    base = stalls.baseline(found, since=0, until=START)
+    assert base is not None
+    assert base == pytest.approx(122, abs=10)
+    until = START + TOOK[recording] + stalls.SETTLE
+    return stalls.stall(found, base=base, since=START, until=until, share=share)
+
+
+def test_a_copy_stops_everything_for_as_long_as_it_takes() -> None:
+    assert stall_of("copy") == Stall(length=6.0, depth=100.0)
+
+
+def test_an_alter_in_place_lets_through_what_it_can() -> None:
+    found = stall_of("inplace_rebuild")
+    assert found.length == pytest.approx(1.0, abs=1.0)
+    assert found.depth == pytest.approx(89, abs=3)
+
+
+def test_an_instant_alter_is_lost_in_the_load_s_own_unsteadiness() -> None:
+    found = seconds("instant")
+    base = stalls.baseline(found, since=0, until=START)
+    assert base is not None
+    before = stalls.stall(found, base=base, since=0, until=START, share=50)
+    after = stall_of("instant")
+    assert after.length == before.length == 0
+    assert after.depth < before.depth + 10
+
+
+def test_the_catch_up_after_a_stall_is_none() -> None:
+    found = [Interval(float(t), 1.0, rate) for t, rate in enumerate([100, 100, 100, 0, 200, 100], start=1)]
+    assert stalls.stall(found, base=100, since=3.0, until=6.0, share=50) == Stall(1.0, 100.0)
+
+
+def test_two_seconds_are_too_few_for_a_baseline() -> None:
+    found = [Interval(float(t), 1.0, 100) for t in range(1, 6)]
+    assert stalls.baseline(found, since=0, until=2.9) is None
+    assert stalls.baseline(found, since=0, until=3.0) == 100
+    # The second in which the warm-up ends is no whole one.
+    assert stalls.baseline(found, since=1.5, until=4.0) is None
+
+
+@pytest.mark.parametrize(
+    ("ends", "gap"),
+    [
+        ([1.0, 1.1, 1.2, 3.0, 3.1], 1.8),
+        ([1.0, 1.1], 2.9),  # still open
+        ([], 3.0),
+    ],
+)
+def test_the_longest_gap_counts_also_while_it_is_open(ends: list[float], gap: float) -> None:
+    assert stalls.longest_gap(ends, since=1.0, until=4.0) == pytest.approx(gap)
+
+
+def test_a_stop_shorter_than_a_second_shows_as_a_gap() -> None:
+    """In whole seconds the catch-up hides it."""
+    ends = [*(t / 100 for t in range(420)), *(5 + t / 100 for t in range(200))]
+    assert stalls.longest_gap(ends, since=4.0, until=6.0) == pytest.approx(0.81, abs=0.02)
