@@ -1,6 +1,10 @@
 """Failover on request: Aurora's to a reader, or a Multi-AZ instance's to its standby."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
 
 from apps.aws import topology as topologies
 from apps.aws.clients import ONCE, AwsTrouble, client
@@ -10,14 +14,17 @@ from apps.aws.topology import Topology
 
 @dataclass(frozen=True)
 class Accepted:
-    """What AWS took on: `writer` before it, `target` if one was asked for; AWS says no more until it is done."""
+    """What AWS took on: `writer` before it, `target` if one was asked for; AWS says no more until it is done. Times of
+    `clock` just before and after AWS was asked."""
 
     writer: str
     target: str
     status: str
+    asked_at: datetime
+    answered_at: datetime
 
 
-def ask(place: Place, *, target: str = "") -> Accepted:
+def ask(place: Place, *, target: str = "", clock: Callable[[], datetime] = timezone.now) -> Accepted:
     """Asks AWS once: a second request after a lost answer could be a second failover.
 
     `target`: a reader of the cluster; empty: by AWS's choice. Raises AwsTrouble, also for what cannot fail over.
@@ -25,6 +32,7 @@ def ask(place: Place, *, target: str = "") -> Accepted:
     found = topologies.describe(place)
     _require_possible(place, found, target)
     with client("rds", region=place.region, config=ONCE) as rds:
+        asked_at = clock()
         if place.is_cluster:
             chosen = {"TargetDBInstanceIdentifier": target} if target else {}
             answer = rds.failover_db_cluster(DBClusterIdentifier=place.identifier, **chosen)
@@ -32,7 +40,13 @@ def ask(place: Place, *, target: str = "") -> Accepted:
         else:
             answer = rds.reboot_db_instance(DBInstanceIdentifier=place.identifier, ForceFailover=True)
             status = answer["DBInstance"].get("DBInstanceStatus", "")
-    return Accepted(writer=found.writer.name if found.writer else "", target=target, status=status)
+    return Accepted(
+        writer=found.writer.name if found.writer else "",
+        target=target,
+        status=status,
+        asked_at=asked_at,
+        answered_at=clock(),
+    )
 
 
 def _require_possible(place: Place, found: Topology, target: str) -> None:

@@ -77,8 +77,9 @@ def differences(system: System, seen: Sighting) -> list[str]:
     if len(held) != len(seen.instances):
         said.append(("instances", str(len(held)), str(len(seen.instances))))
     version = system.release.version
-    # SELECT VERSION() of Aurora says MySQL's version, without Aurora's.
-    if not seen.engine.startswith("aurora") and not version.startswith(seen.engine_version):
+    # An agent says "8.0.32 Aurora 3.05.2", RDS "8.0.mysql_aurora.3.05.2", or of other engines the same as the agent.
+    own = seen.engine_version.rpartition("aurora.")[2]
+    if not (version.endswith(f" Aurora {own}") if seen.engine.startswith("aurora") else version.startswith(own)):
         said.append(("version", version, seen.engine_version))
     return [
         f"system {system.slug}: the catalog keeps {what} {before}; AWS says {after}. "

@@ -1,10 +1,6 @@
 """What is done at AWS, or kept of it."""
 
 import logging
-from collections.abc import Callable
-from datetime import datetime
-
-from django.utils import timezone
 
 from apps.aws import failover
 from apps.aws.clients import AwsTrouble
@@ -16,9 +12,7 @@ from workers import wire
 log = logging.getLogger(__name__)
 
 
-def fail_over(
-    *, system: System, run: Run | None, target: str, clock: Callable[[], datetime] = timezone.now
-) -> wire.FailoverAnswer:
+def fail_over(*, system: System, run: Run | None, target: str) -> wire.FailoverAnswer:
     """Asks AWS for a failover and answers when AWS has taken it on. `run`: the one under way, which remembers it.
 
     Raises AwsTrouble.
@@ -29,23 +23,21 @@ def fail_over(
             f"the catalog does not know where system {system.slug} lies at AWS: name region and cluster under "
             "[systems.aws] in the agent's configuration"
         )
-    asked_at = clock()
     accepted = failover.ask(place, target=target)
-    answered_at = clock()
     log.info("AWS accepted a failover of %s, from %s to %s", place, accepted.writer, target or "whom it chooses")
     if run is not None:
         Event.objects.create(
             run=run,
             kind="aws_event",
             label=f"AWS accepted a failover of {place}, from {accepted.writer} to {target or 'whom it chooses'}"[:200],
-            starts_at=(asked_at - run.started_at).total_seconds(),
-            ends_at=(answered_at - run.started_at).total_seconds(),
+            starts_at=(accepted.asked_at - run.started_at).total_seconds(),
+            ends_at=(accepted.answered_at - run.started_at).total_seconds(),
             detail={"writer": accepted.writer, "target": target, "status": accepted.status, "clock": "the server's"},
         )
     return wire.FailoverAnswer(
         place=str(place),
-        asked_at=asked_at.isoformat(),
-        answered_at=answered_at.isoformat(),
+        asked_at=accepted.asked_at.isoformat(),
+        answered_at=accepted.answered_at.isoformat(),
         writer=accepted.writer,
         target=target,
         status=accepted.status,

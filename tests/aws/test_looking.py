@@ -11,7 +11,7 @@ from django.test import Client
 
 from apps.aws import looking, queries
 from apps.aws.models import Sighting
-from apps.catalog.models import HardwareClass, Node, System
+from apps.catalog.models import HardwareClass, Node, Release, System
 from tests.builders import a_system
 from tests.cloud import CLUSTER, REGION, a_cluster, an_instance, stubbed
 
@@ -153,13 +153,16 @@ def test_what_the_catalog_keeps_otherwise_is_said_as_of_agents(monkeypatch: pyte
     with stubbed("pricing", monkeypatch) as stub:
         price_list(stub)
         looking.look(system_id=system.pk, now=NOW)
+    later = "Describe the system as it is, under a slug of its own"
     assert queries.warnings_for(["aurora-1", "unknown"]) == [
-        "system aurora-1: the catalog keeps hardware class small; AWS says db.r6g.large. "
-        "Describe the system as it is, under a slug of its own",
-        "system aurora-1: the catalog keeps instances 1; AWS says 2. "
-        "Describe the system as it is, under a slug of its own",
+        f"system aurora-1: the catalog keeps hardware class small; AWS says db.r6g.large. {later}",
+        f"system aurora-1: the catalog keeps instances 1; AWS says 2. {later}",
+        f"system aurora-1: the catalog keeps version 10.11.19; AWS says 8.0.mysql_aurora.3.05.2. {later}",
     ]
-    System.objects.filter(pk=system.pk).update(hardware_class=a_class("db.r6g.large"))
+    release = Release.objects.create(
+        platform=system.release.platform, version="8.0.32 Aurora 3.05.2", version_key=[8, 0, 32, 3, 5, 2]
+    )
+    System.objects.filter(pk=system.pk).update(hardware_class=a_class("db.r6g.large"), release=release)
     Node.objects.create(system=system, name="db2", role="reader", hardware_class=system.hardware_class)
     assert queries.warnings_for(["aurora-1"]) == []
 

@@ -84,7 +84,7 @@ ALONE = Topology(
     instances=(Instance("plain", "writer", "eu-west-1a", "db.m5.xlarge", "available"),),
 )
 PLAIN = Place(region=REGION, identifier="plain", is_cluster=False)
-OF_RDS = [each for each in PUBLISHED.values() if each.of in ("instance", "rds")]
+OF_RDS = [each for each in PUBLISHED.values() if each.of in ("instance", "rds") and "Credit" not in each.name]
 ASKED = {"MetricDataQueries": ANY, "StartTime": ANY, "EndTime": ANY, "ScanBy": ANY}
 
 

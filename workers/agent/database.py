@@ -71,11 +71,20 @@ def said(error: Exception) -> str:
 
 
 def version(system: SystemConfig) -> str:
-    """Raises DatabaseFailed."""
+    """As the server says it; Aurora calls itself by MySQL's alone, so its own is added. Raises DatabaseFailed."""
+    own = None
     with session(system, doing="ask for its version", timeout=CONNECT_TIMEOUT) as cursor:
         cursor.execute("SELECT VERSION()")
         row = cursor.fetchone()
-    return str(row[0]) if row else ""
+        if system.aws:
+            cursor.execute("SHOW GLOBAL VARIABLES LIKE 'aurora_version'")
+            own = cursor.fetchone()
+    return with_aurora(str(row[0]) if row else "", str(own[1]) if own else "")
+
+
+def with_aurora(version: str, own: str) -> str:
+    """`own`: the version of Aurora itself; empty: it is none."""
+    return f"{version} Aurora {own}" if own else version
 
 
 def variables(system: SystemConfig, address: Address) -> dict[str, str]:

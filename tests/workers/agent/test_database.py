@@ -10,6 +10,7 @@ from workers.agent import database
 from workers.agent.config import Address, NodeConfig, SystemConfig
 from workers.agent.samplers.mysql import GlobalStatus
 from workers.agent.samplers.process import ServerProcess, server_pid
+from workers.wire import AwsMessage
 
 pytestmark = pytest.mark.mariadb
 
@@ -82,6 +83,12 @@ def test_a_database_that_cannot_be_reached_is_named_with_its_own_words(system: S
         database.version(replace(system, address=Address(port=1)))
     with pytest.raises(database.DatabaseFailed, match="Access denied"):
         database.version(replace(system, password="wrong"))
+
+
+def test_a_server_that_is_not_aurora_is_called_by_its_version_alone_and_aurora_by_both(system: SystemConfig) -> None:
+    plain = database.version(system)
+    assert database.version(replace(system, aws=AwsMessage(region="eu-west-1", instance="one"))) == plain
+    assert database.with_aurora("8.0.32", "3.05.2") == "8.0.32 Aurora 3.05.2"
 
 
 def test_variables_are_read_without_secrets(system: SystemConfig) -> None:
