@@ -102,15 +102,11 @@ def load_level_for(*, threads: int, rate: float | None = None) -> LoadLevel:
 
 def workload_for(*, tool: str, parameters: Mapping[str, Any], name: str = "") -> Workload:
     """The workload of these parameters; an existing one keeps its name. Raises InvalidParameters."""
-    known = {**FOREIGN, **WORKLOADS}
-    spec = known.get(tool)
-    if spec is None:
-        raise InvalidParameters("tool", f"{tool!r} is not known: use one of {', '.join(sorted(known))}")
-    checked = _sysbench_parameters(parameters) if spec is sysbench.SPEC else _checked(spec, parameters)
+    spec, checked, content_hash = _content(tool, parameters)
     _require(len(name) <= 120, "name", "must have at most 120 characters")
     title = _workload_name(checked) if spec is sysbench.SPEC else title_of(spec, checked)
     workload, _ = Workload.objects.get_or_create(
-        content_hash=canonical_hash({"tool": tool, "parameters": checked}),
+        content_hash=content_hash,
         defaults={
             "tool": tool,
             "name": name or title[:120],
@@ -205,9 +201,11 @@ def seed() -> None:
         unique_fields=["key"],
         update_fields=["name", "unit", "kind", "direction", "resource", "aspect", "description", "curated"],
     )
+    known = set(Workload.objects.values_list("content_hash", flat=True))
     for workload in WORKLOADS.values():
         for parameters in workload.seeds:
-            workload_for(tool=workload.tool, parameters=parameters)
+            if _content(workload.tool, parameters)[2] not in known:
+                workload_for(tool=workload.tool, parameters=parameters)
 
 
 # ---------------------------------------------------------------- helpers
@@ -242,6 +240,16 @@ def _row(spec: rules.MetricSpec, *, curated: bool) -> Metric:
         description=spec.description,
         curated=curated,
     )
+
+
+def _content(tool: str, parameters: Mapping[str, Any]) -> tuple[WorkloadSpec, dict[str, Any], str]:
+    """The tool's declaration, all its parameters in their one spelling, and their hash. Raises InvalidParameters."""
+    known = {**FOREIGN, **WORKLOADS}
+    spec = known.get(tool)
+    if spec is None:
+        raise InvalidParameters("tool", f"{tool!r} is not known: use one of {', '.join(sorted(known))}")
+    checked = _sysbench_parameters(parameters) if spec is sysbench.SPEC else _checked(spec, parameters)
+    return spec, checked, canonical_hash({"tool": tool, "parameters": checked})
 
 
 def _checked(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
