@@ -1,138 +1,23 @@
 """Our workloads on sysbench, each for a few seconds on a real MariaDB, by the real tools and the server's reader."""
 
-import itertools
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pymysql
 import pytest
-from pymysql.cursors import Cursor
 
-from apps.runs import outputs
-from apps.runs.outputs import Output
-from lab.mariadb import ACCOUNT, MariaDB
+from lab.mariadb import MariaDB
 from tests.databases import StartMariaDB
-from workers.agent import database
-from workers.agent.config import Address, NodeConfig, SystemConfig
-from workers.agent.tools import Check, Finished, Target, Tool
-from workers.agent.tools.registry import tool_named
-from workers.wire import LoadLevelMessage
-from workers.workloads import WORKLOADS
+from tests.workers.agent.benches import Benches, Server, broken, has_promised, values
 
 pytestmark = pytest.mark.mariadb
-schemas = (f"lua{number}" for number in itertools.count())
-
-
-class Bench:
-    """One workload on a schema of its own: prepared once, run as often as asked."""
-
-    def __init__(self, server: MariaDB, tool: str, parameters: dict[str, Any], folder: Path) -> None:
-        address = Address(port=server.port)
-        node = NodeConfig(name="db1", role="writer", zone="", address=address, local=True)
-        self.schema = next(schemas)
-        self.system = SystemConfig(
-            slug="single",
-            name="single",
-            platform="mariadb",
-            hardware_class="box",
-            address=address,
-            user=ACCOUNT,
-            password=server.password,
-            database=self.schema,
-            nodes=(node,),
-            settings={},
-        )
-        self.tool: Tool = tool_named(tool)
-        self.parameters = parameters
-        self.folder = folder
-        secrets = folder / "secrets"
-        secrets.write_text(self.tool.secrets(self.system, self.schema))
-        self.target = Target(address=address, user=ACCOUNT, schema=self.schema, secrets=secrets)
-        self.workspace = database.plan_workspace(self.system, self.tool.data_set(parameters).tables)
-        database.create_schema(self.system, self.workspace)
-
-    def prepare(self) -> None:
-        subprocess.run(self.tool.prepare(self.target, self.parameters).argv, check=True, capture_output=True)
-        database.check_rows(self.system, self.workspace, self.tool.data_set(self.parameters).counted())
-
-    def run(
-        self, *, threads: int = 4, warmup: int = 0, duration: int = 2, rate: float | None = None
-    ) -> tuple[Output, dict[str, Check]]:
-        """What the server reads of the run, and the tool's checks by name."""
-        level = LoadLevelMessage(threads=threads, rate=rate)
-        invocation = self.tool.run(self.target, self.parameters, load_level=level, warmup=warmup, duration=duration)
-        before = database.status(self.system)
-        done = subprocess.run(invocation.argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        assert self.tool.failure(done.returncode, done.stdout) == ""
-        (self.folder / "output").write_bytes(done.stdout)
-        read = outputs.read(self.tool.name, done.stdout)
-        assert read.unparsed == ()
-        return read, self.verified(before, database.status(self.system))
-
-    def verified(self, before: dict[str, int] | None = None, after: dict[str, int] | None = None) -> dict[str, Check]:
-        """The checks of the last run, by name, as the tables are now."""
-        finished = Finished(
-            system=self.system,
-            schema=self.schema,
-            parameters=self.parameters,
-            output=self.folder / "output",
-            before=before or {},
-            after=after or {},
-        )
-        return {check.name: check for check in self.tool.verify(finished)}
-
-    def clean_up(self) -> list[str]:
-        """Tables that the tool's own clean-up left."""
-        subprocess.run(self.tool.clean_up(self.target, self.parameters).argv, check=True, capture_output=True)
-        with self.sql() as cursor:
-            cursor.execute("SHOW TABLES")
-            left = [str(row[0]) for row in cursor.fetchall()]
-        database.remove_workspace(self.system, self.workspace)
-        return left
-
-    def sql(self) -> Cursor:
-        connection = pymysql.connect(
-            port=self.target.address.port,
-            user=ACCOUNT,
-            password=self.system.password,
-            database=self.schema,
-            autocommit=True,
-        )
-        return connection.cursor()
-
-
-class Benches:
-    def __init__(self, server: MariaDB, folder: Path) -> None:
-        self.server, self.folder, self.made = server, folder, list[Bench]()
-
-    def __call__(self, tool: str, **parameters: Any) -> Bench:
-        bench = Bench(self.server, tool, parameters, self.folder)
-        self.made.append(bench)
-        bench.prepare()
-        return bench
 
 
 @pytest.fixture
 def bench(mariadb: MariaDB, tmp_path: Path) -> Iterator[Benches]:
-    benches = Benches(mariadb, tmp_path)
+    benches = Benches(Server(mariadb.port, mariadb.password), tmp_path)
     yield benches
-    for made in benches.made:
-        assert made.clean_up() == []
-
-
-def broken(checks: dict[str, Check]) -> list[str]:
-    return [check.label for check in checks.values() if not check.held]
-
-
-def values(read: Output) -> dict[str, float]:
-    return {headline.metric: headline.value for headline in read.headlines}
-
-
-def has_promised(read: Output, tool: str) -> bool:
-    return read.complete and set(WORKLOADS[tool].metrics) <= values(read).keys()
+    benches.close()
 
 
 def test_iibench_counts_rows_and_the_table_holds_them(bench: Benches) -> None:
@@ -185,8 +70,8 @@ def test_a_test_that_sets_itself_up_runs_twice(bench: Benches, test: str) -> Non
 
 
 def test_a_server_that_refuses_connections_still_gives_a_result(start_mariadb: StartMariaDB, tmp_path: Path) -> None:
-    full = Bench(start_mariadb(max_connections="10"), "sysbench_oltp", {"table_size": 100}, tmp_path)
-    full.prepare()
+    server = start_mariadb(max_connections="10")
+    full = Benches(Server(server.port, server.password), tmp_path)("sysbench_oltp", table_size=100)
     read, checks = full.run(threads=40, duration=1)
     found = values(read)
     assert found["client.connections.opened"] + found["client.connections.refused"] == 40

@@ -69,14 +69,14 @@ local REFUSED_LATER = splash.counter("refused.later") -- connections asked for w
 
 -- ------------------------------------------------------------------ shared counters
 
--- Rows 0 to threads-1: one a thread; then the main thread's, what interval reports and what total reports have told.
+-- Rows 0 to threads-1: one a thread; then the main thread's, what reports of each kind have told, and flags.
 local block
 local mine -- this thread's row
-local LAST_INTERVAL, LAST_TOTAL, FLAGS
+local LAST_INTERVAL, LAST_TOTAL, LAST_ERRORS, FLAGS
 local CUT = 0 -- a flag: a checkpoint fell into the interval under way
 
 local function allocate()
-   local rows = sysbench.opt.threads + 4
+   local rows = sysbench.opt.threads + 5
    block = ffi.cast("double *", ffi.C.calloc(rows * stride, 8)) -- never freed: the process ends with the run
    assert(block ~= nil, "no memory for counters")
    ffi.C.setenv(SHARED, string.format("%.0f", tonumber(ffi.cast("uintptr_t", block))), 1)
@@ -89,7 +89,8 @@ local function attach()
       block = ffi.cast("double *", ffi.cast("uintptr_t", tonumber(ffi.string(address))))
    end
    local threads = sysbench.opt.threads
-   LAST_INTERVAL, LAST_TOTAL, FLAGS = (threads + 1) * stride, (threads + 2) * stride, (threads + 3) * stride
+   LAST_INTERVAL, LAST_TOTAL = (threads + 1) * stride, (threads + 2) * stride
+   LAST_ERRORS, FLAGS = (threads + 3) * stride, (threads + 4) * stride
 end
 
 function splash.add(place, number)
@@ -240,12 +241,14 @@ local function describe(histogram, last, new, values)
    return buckets
 end
 
-local function say_errors(t, new)
+-- Those not told yet. sysbench may end the thread that reports intervals at any line it prints.
+local function say_errors(t)
    for _, entry in ipairs(RETRIED) do
       local code, words = unpack(entry)
-      local count = new["error." .. code]
-      if count > 0 then
-         splash.say("error", { t = t, code = code, text = words .. ", tried again", count = count })
+      local now, told = sum(FAILED[code]), LAST_ERRORS + FAILED[code]
+      if now > block[told] then
+         splash.say("error", { t = t, code = code, text = words .. ", tried again", count = now - block[told] })
+         block[told] = now
       end
    end
 end
@@ -272,7 +275,7 @@ function sysbench.hooks.report_intermediate(stat)
       counts = counts(stat, new),
       values = values,
    })
-   say_errors(stat.time_total, new)
+   say_errors(stat.time_total)
 end
 
 function sysbench.hooks.report_cumulative(stat)
@@ -300,7 +303,7 @@ function sysbench.hooks.report_cumulative(stat)
       end
    end
    if is_last then
-      say_errors(stat.time_total, news(LAST_INTERVAL)) -- since the last interval
+      say_errors(stat.time_total)
    end
    splash.say("total", {
       from = from,

@@ -1,0 +1,53 @@
+"""Our workloads through a proxy to a cluster whose servers step their ids: what they write they really write."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.galera import Galera
+from tests.workers.agent.benches import Benches, Server, broken, values
+
+pytestmark = pytest.mark.galera
+
+
+@pytest.fixture
+def bench(galera: Galera, tmp_path: Path) -> Iterator[Benches]:
+    benches = Benches(Server(galera.ports["writer"], galera.servers["node1"].password), tmp_path)
+    yield benches
+    benches.close()
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameters"),
+    [
+        ("sysbench_oltp", {"tables": 2, "table_size": 500}),
+        ("iibench", {}),
+        ("app_ingest", {"tables": 2}),
+        ("app_oltp", {"tables": 2, "rows": 100, "creates": 30, "deletes": 30}),
+        ("tpcc_like", {"items": 50, "customers": 20}),
+        ("execution_latency", {"rows": 100}),
+    ],
+)
+def test_every_write_matches_and_is_counted_alike_by_the_server(
+    bench: Benches, tool: str, parameters: dict[str, Any]
+) -> None:
+    load = bench(tool, **parameters)
+    for _ in range(2):
+        read, checks = load.run(threads=4, duration=1)
+        assert broken(checks) == []
+        assert read.failures == ()
+        assert values(read)["client.unmatched"] <= 0.01 * values(read)["client.writes"]
+        assert {"load", "writes", "reads"} <= checks.keys()
+
+
+@pytest.mark.parametrize("tool", ["sysbench_oltp", "sysbench"])
+def test_ids_with_gaps_fail_the_run(bench: Benches, tool: str) -> None:
+    load = bench(tool, test="oltp_update_index", tables=1, table_size=300, auto_inc=True)
+    read, checks = load.run(threads=2, duration=1)
+    assert read.complete
+    assert checks["ids"].label == "the server steps its ids by 3; give auto_inc=off"
+    if tool == "sysbench_oltp":
+        assert values(read)["client.unmatched"] > 0.3 * values(read)["client.throughput"]
+        assert not checks["matched"].held
