@@ -91,24 +91,25 @@ class Stack:
         celery = (str(BIN / "celery"), "-A", "workers.celery", "worker", "--beat", "--concurrency", "2")
         self.start("worker", *celery, "--schedule", str(self.folder / "beat"), "--loglevel", "INFO")
 
-    def start_agent(self, *, systems: str) -> None:
+    def start_agent(self, *, systems: str, name: str = "local") -> None:
         """`systems`: the TOML of the systems that the agent can reach."""
-        secret = self.manage("register_agent", "local").strip().splitlines()[-1]
-        token = self.folder / "agent.token"
+        secret = self.manage("register_agent", name).strip().splitlines()[-1]
+        token = self.folder / f"{name}.token"
         token.write_text(secret)
         token.chmod(0o600)
-        config = self.folder / "agent.toml"
+        config = self.folder / f"{name}.toml"
         head = f"""
             [server]
             url = "{self.url}"
             token_file = "{token}"
 
             [agent]
-            spool = "{self.folder / "spool"}"
+            name = "{name}"
+            spool = "{self.folder / f"{name}.spool"}"
             flush_interval = 1
             """
         config.write_text(f"{head}\n{systems}")
-        self.start("agent", sys.executable, "-m", "workers.agent", "run", "--config", str(config))
+        self.start(name, sys.executable, "-m", "workers.agent", "run", "--config", str(config))
 
     def log(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text(errors="replace")[-8000:]
@@ -121,6 +122,12 @@ class Stack:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+    def kill(self, name: str) -> None:
+        """As a power cut would."""
+        process = self._running.pop(name)
+        process.kill()
+        process.wait()
 
     def close(self) -> None:
         """What each said last goes to standard output, which pytest shows when the test failed."""

@@ -3,6 +3,7 @@
 import itertools
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -127,6 +128,11 @@ class FakeServer:
             case ["agent", "hello"]:
                 wire.from_json(wire.HelloMessage, body)
                 return 200, wire.to_json(wire.HelloAnswer(agent="test"))
+            case ["agent", "clock"]:
+                return 200, wire.to_json(wire.ClockMessage(now=time.time()))
+            case ["agent", "sampling"]:
+                wire.from_json(wire.SamplingMessage, body)
+                return 200, wire.to_json(wire.SamplingAnswer(runs=[]))
             case ["agent", "claim"]:
                 return (200, wire.to_json(self.jobs.pop(0))) if self.jobs else (204, b"")
             case ["agent", "jobs", _, "renew"]:

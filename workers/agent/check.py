@@ -17,10 +17,13 @@ NEEDED = frozenset({"ALL PRIVILEGES", "CREATE", "DROP", "SELECT", "INSERT", "UPD
 def check(config: Config) -> list[tuple[bool, str]]:
     """Whether it is well, and a sentence, for everything that was tried. Changes nothing anywhere."""
     lines = [_server(config), *_tools()]
-    if not config.systems:
+    if not config.systems and not config.sampled:
         lines.append((False, f"{config.file}: no [[systems]]; describe at least one"))
     for system in config.systems.values():
         lines += _system(system)
+    for system in config.sampled.values():
+        lines.append((True, f"sampler of system {system.slug}"))
+        lines += _nodes(system)
     return lines
 
 
@@ -58,8 +61,14 @@ def _system(system: SystemConfig) -> list[tuple[bool, str]]:
     else:
         missing = ", ".join(sorted(NEEDED - allowed - {"ALL PRIVILEGES"}))
         lines.append((False, f"  lacks {missing}; GRANT ALL ON `{system.database}`.* to its account"))
-    for number in range(len(system.nodes)):
-        lines += _node(system, number)
+    return lines + _nodes(system)
+
+
+def _nodes(system: SystemConfig) -> list[tuple[bool, str]]:
+    lines = []
+    for number, node in enumerate(system.nodes):
+        if node.sampled:
+            lines += _node(system, number)
     if system.proxy:
         lines.append(_proxy(system.proxy))
     return lines
@@ -67,12 +76,13 @@ def _system(system: SystemConfig) -> list[tuple[bool, str]]:
 
 def _node(system: SystemConfig, number: int) -> list[tuple[bool, str]]:
     """What each source sees of it; only its counters must be seen."""
-    node = system.nodes[number]
-    try:
-        settings = len(database.variables(system, node.address))
-    except database.DatabaseFailed as problem:
-        return [(False, f"  node {node.name}: {problem}")]
-    lines = [(True, f"  node {node.name}: {settings} variables")]
+    node, lines = system.nodes[number], []
+    if node.asked:
+        try:
+            settings = len(database.variables(system, node.address))
+        except database.DatabaseFailed as problem:
+            return [(False, f"  node {node.name}: {problem}")]
+        lines.append((True, f"  node {node.name}: {settings} variables"))
     for place, source in enumerate(sources(system, number)):
         with closing(source):
             seen, words = _seen(source)

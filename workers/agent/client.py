@@ -76,6 +76,13 @@ class Client:
         """Raises LeaseLost when no job runs on it, or AWS cannot; Unreachable also when AWS gave no answer."""
         return _parsed(wire.FailoverAnswer, self._ask("POST", f"agent/systems/{system}/failover", message))
 
+    def clock(self) -> float:
+        """The server's, s since the epoch."""
+        return _parsed(wire.ClockMessage, self._ask("GET", "agent/clock", None)).now
+
+    def sampling(self, message: wire.SamplingMessage) -> wire.SamplingAnswer:
+        return _parsed(wire.SamplingAnswer, self._ask("POST", "agent/sampling", message))
+
     def health(self) -> tuple[bool, str]:
         """Whether the server answers that it is well, and its words."""
         try:

@@ -19,6 +19,8 @@ SCHEMA = re.compile(r"[A-Za-z0-9_]{1,64}")
 REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-[0-9]")
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")
 ROLES = re.compile(r"[a-z][a-z0-9_-]{0,15}")
+DRIVER, SAMPLER = "driver", "sampler"
+SYSTEM_ROLES = re.compile(f"{DRIVER}|{SAMPLER}")
 PROXY = "proxy"  # the role of the node before the servers
 MEBIBYTE = 1024 * 1024
 NODE_CONTROLS = ("kill", "stop", "freeze", "thaw", "start", "cut", "heal")
@@ -50,13 +52,18 @@ class Address:
 
 @dataclass(frozen=True)
 class NodeConfig:
-    """A server whose counters are sampled. `local`: it runs on this host, so the host's counters are its own."""
+    """A server whose counters are sampled. `local`: it runs on this host, so the host's counters are its own.
+
+    `asked`: its server is, for its counters; a sampler may see the host alone. `sampled`: by this agent.
+    """
 
     name: str
     role: str
     zone: str
     address: Address
     local: bool
+    asked: bool = True
+    sampled: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,7 @@ class Config:
     flush_interval: float  # s
     poll_interval: float  # s
     systems: dict[str, SystemConfig]
+    sampled: dict[str, SystemConfig]  # those of which it samples nodes in runs that other agents drive
     hardware: tuple[HardwareMessage, ...]
     signature: Signature
 
@@ -128,16 +136,18 @@ def load(file: Path) -> Config:
     agent.done()
 
     systems: dict[str, SystemConfig] = {}
+    sampled: dict[str, SystemConfig] = {}
     hardware: dict[str, HardwareMessage] = {}
     for part in parts:
         for table in part.tables("hardware"):
             machine = _hardware(table)
             hardware.setdefault(machine.slug, machine)
         for table in part.tables("systems"):
-            system = _system(table, signature)
-            if system.slug in systems:
+            is_sampler = table.text("role", default=DRIVER, pattern=SYSTEM_ROLES) == SAMPLER
+            system = _sampled_system(table, signature) if is_sampler else _system(table, signature)
+            if system.slug in systems or system.slug in sampled:
                 raise table.fail("slug", f"{system.slug!r} is named twice; give each system a slug of its own")
-            systems[system.slug] = system
+            (sampled if is_sampler else systems)[system.slug] = system
         part.done()
     return Config(
         file=file,
@@ -150,6 +160,7 @@ def load(file: Path) -> Config:
         flush_interval=flush_interval,
         poll_interval=poll_interval,
         systems=systems,
+        sampled=sampled,
         hardware=tuple(hardware.values()),
         signature=_ordered(signature),
     )
@@ -298,6 +309,46 @@ def _aws(table: Table) -> AwsMessage:
     return AwsMessage(region=region, **{key: identifier})
 
 
+def _sampled_system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfig:
+    """What a sampler must know of a system: how to see its own nodes."""
+    slug = table.text("slug", pattern=SLUG)
+    nodes = tuple(_sampled_node(node) for node in table.tables("nodes"))
+    proxy = _proxy(table.table("proxy")) if table.has("proxy") else None
+    if not nodes and not proxy:
+        raise table.fail(
+            "nodes", "is missing; name the nodes on this host, as the driving agent does: [[systems.nodes]]"
+        )
+    asked = any(node.asked for node in nodes)
+    system = SystemConfig(
+        slug=slug,
+        name=slug,
+        platform="",
+        hardware_class="",
+        address=Address(),
+        user=table.text("user", default=None if asked else ""),
+        password=_password(table, signature),
+        database="",
+        nodes=nodes,
+        settings={},
+        proxy=proxy,
+    )
+    table.done()
+    return system
+
+
+def _sampled_node(table: Table) -> NodeConfig:
+    node = NodeConfig(
+        name=table.text("name", pattern=SLUG),
+        role=table.text("role", default="writer", pattern=ROLES),
+        zone=table.text("zone", default=""),
+        address=_address(table, default=Address()),
+        local=table.flag("local", default=True),
+        asked=table.has("host") or table.has("port") or table.has("socket"),
+    )
+    table.done()
+    return node
+
+
 def _proxy(table: Table) -> ProxyConfig:
     if not (table.has("socket") or table.has("port")):
         raise table.fail("socket", "is missing; name HAProxy's stats socket, or its host and port")
@@ -340,6 +391,7 @@ def _node(table: Table, default: Address) -> NodeConfig:
         zone=table.text("zone", default=""),
         address=address,
         local=table.flag("local", default=address.is_local()),
+        sampled=table.flag("sampled", default=True),
     )
     table.done()
     return node

@@ -4,6 +4,18 @@ import os
 import platform
 from typing import Any
 
+from workers.agent.clock import Bearing, RunClock
+
+
+def clock(run: RunClock, bearing: Bearing | None) -> dict[str, float]:
+    """How this host's clock lies to the server's, for agents on other hosts; empty: not known yet."""
+    if bearing is None:
+        return {}
+    return {
+        "clock_ahead_seconds": round(bearing.ahead(run), 6),
+        "clock_uncertainty_seconds": round(bearing.uncertainty, 6),
+    }
+
 
 def host() -> dict[str, Any]:
     return {

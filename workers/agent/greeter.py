@@ -8,6 +8,7 @@ from typing import Any
 from workers import wire
 from workers.agent import __version__, database
 from workers.agent.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.clock import ServerClock
 from workers.agent.config import PROXY, Config, SystemConfig
 from workers.agent.tools import ToolMissing
 from workers.agent.tools.registry import TOOLS
@@ -25,11 +26,13 @@ class Greeter:
         self,
         *,
         client: Client,
+        server: ServerClock,
         config: Callable[[], Config],
         health: Callable[[], dict[str, Any]],
         busy_with: Callable[[], str],
     ) -> None:
         self._client = client
+        self._server = server
         self._config = config
         self._health = health
         self._busy_with = busy_with
@@ -104,6 +107,7 @@ class Greeter:
         except (Unreachable, Rejected, LeaseLost) as problem:
             self._warn_once({f"the server did not take the hello: {problem}"})
             return IMPATIENT
+        self._server.measure()
         self._warn_once({*answer.warnings, *unreachable.values()})
         return AWAITING if unreachable else INTERVAL
 

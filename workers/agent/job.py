@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workers import wire
 from workers.agent import database
-from workers.agent.clock import RunClock
+from workers.agent.clock import RunClock, ServerClock
 from workers.agent.config import Config, SystemConfig
 from workers.agent.journal import Entry, Journal, Leftover, started_process
 from workers.agent.ladder import Climb
@@ -28,7 +28,16 @@ CLEAN_UP_PAUSE = 1.0  # s between tries
 class Job:
     """`run()` is called on the main thread, `switch.ask()` from any. `progress` is for people."""
 
-    def __init__(self, *, message: wire.JobMessage, config: Config, spool: Spool, journal: Journal, work: Path) -> None:
+    def __init__(
+        self,
+        *,
+        message: wire.JobMessage,
+        config: Config,
+        spool: Spool,
+        journal: Journal,
+        work: Path,
+        server: ServerClock,
+    ) -> None:
         self.message = message
         self.progress = "starting"
         self.skipped: list[wire.SkippedRun] = []
@@ -38,6 +47,7 @@ class Job:
         self._spool = spool
         self._journal = journal
         self._work = work
+        self._server = server
 
     def run(self) -> Stop | None:
         """None: succeeded. Afterwards the database is as it was, or the journal has a leftover."""
@@ -127,7 +137,14 @@ class Job:
         output = self._work / f"{planned.uid}.output"
         output.unlink(missing_ok=True)
         load = Load(tool, invocation, RunClock())
-        message = run_message(job=self.message, planned=planned, system=system, load=load, tool_version=tool_version)
+        message = run_message(
+            job=self.message,
+            planned=planned,
+            system=system,
+            load=load,
+            tool_version=tool_version,
+            bearing=self._server.last,
+        )
         recorder = Recorder(
             spool=self._spool,
             journal=self._journal,

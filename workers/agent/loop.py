@@ -10,11 +10,13 @@ from workers import wire
 from workers.agent import config as configuration
 from workers.agent import database, recovery
 from workers.agent.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.clock import ServerClock
 from workers.agent.config import Config
 from workers.agent.greeter import Greeter
 from workers.agent.job import Job, clean_leftovers
 from workers.agent.journal import Journal
 from workers.agent.lease import LeaseKeeper
+from workers.agent.sampler import Sampler
 from workers.agent.spool import Entry, Spool
 from workers.agent.stopping import AGENT_STOPPED, CANCELLED, Stop, failed, lease_lost
 from workers.agent.table import ConfigError
@@ -41,8 +43,13 @@ class Agent:
         self._journal = Journal(config.spool)
         self._client = Client(url=config.url, token=config.token)
         self._uploader = Uploader(spool=self._spool, client=self._client, on_refused=self._refused)
+        self._server = ServerClock(self._client)
+        self._sampler = Sampler(
+            client=self._client, spool=self._spool, config=lambda: self._config, server=self._server
+        )
         self._greeter = Greeter(
             client=self._client,
+            server=self._server,
             config=lambda: self._config,
             health=self._health,
             busy_with=lambda: self._job.message.system if self._job else "",
@@ -62,6 +69,7 @@ class Agent:
         recovery.recover(self._spool, self._journal, self._work)
         self._uploader.start()
         self._greeter.start()
+        self._sampler.start()
         log.info("agent %s works for %s, spool %s", self._config.name, self._config.url, self._config.spool)
         try:
             while not self._stopping.is_set():
@@ -72,6 +80,7 @@ class Agent:
                     self._do(message)
         finally:
             self._greeter.stop()
+            self._sampler.stop()
             self._uploader.stop(patience=FAREWELL)
             self._client.close()
             self._spool.close()
@@ -133,7 +142,14 @@ class Agent:
 
     def _do(self, message: wire.JobMessage) -> None:
         log.info("job %s: %s on %s, attempt %s", message.id, message.workload, message.system, message.attempt)
-        job = Job(message=message, config=self._config, spool=self._spool, journal=self._journal, work=self._work)
+        job = Job(
+            message=message,
+            config=self._config,
+            spool=self._spool,
+            journal=self._journal,
+            work=self._work,
+            server=self._server,
+        )
         lease = LeaseKeeper(
             client=self._client,
             job=message,

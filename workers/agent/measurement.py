@@ -7,12 +7,11 @@ from typing import Any
 
 from workers import wire
 from workers.agent import database, facts, ladder
-from workers.agent.clock import RunClock
+from workers.agent.clock import Bearing, RunClock
 from workers.agent.config import SystemConfig
 from workers.agent.journal import Entry, Journal, started_process
 from workers.agent.nodes import Sampling
-from workers.agent.recorder import Recorder
-from workers.agent.sampling import LABEL_LIMIT
+from workers.agent.recorder import LABEL_LIMIT, Recorder
 from workers.agent.stopping import Stop, Stopped, StopSwitch, failed
 from workers.agent.tools import Finished, Invocation, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
@@ -210,7 +209,13 @@ class Measurement:
 
 
 def run_message(
-    *, job: wire.JobMessage, planned: wire.PlannedRun, system: SystemConfig, load: Load, tool_version: str
+    *,
+    job: wire.JobMessage,
+    planned: wire.PlannedRun,
+    system: SystemConfig,
+    load: Load,
+    tool_version: str,
+    bearing: Bearing | None,
 ) -> wire.RunMessage:
     """What the server learns of a run at its beginning. Raises database.DatabaseFailed."""
     return wire.RunMessage(
@@ -223,7 +228,7 @@ def run_message(
         server_version=database.version(system),
         tool_version=tool_version,
         command=" ".join(load.invocation.argv),
-        host=facts.host(),
+        host=facts.host() | facts.clock(load.clock, bearing),
         nodes=[
             wire.RunNodeMessage(name=node.name, role=node.role, variables=database.variables(system, node.address))
             for node in system.nodes

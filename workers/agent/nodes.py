@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from workers.agent.clock import RunClock
 from workers.agent.config import PROXY, SystemConfig
-from workers.agent.recorder import Recorder
+from workers.agent.recorder import Samples
 from workers.agent.samplers import NotObservable, Source
 from workers.agent.samplers.agent import AgentItself
 from workers.agent.samplers.haproxy import HAProxy
 from workers.agent.samplers.host import HostCounters
 from workers.agent.samplers.innodb import InnodbMetrics
 from workers.agent.samplers.mysql import GlobalStatus
-from workers.agent.samplers.process import ServerProcess, server_pid
+from workers.agent.samplers.process import ServerProcess, only_server, server_pid
 from workers.agent.samplers.replication import Replication
 from workers.agent.samplers.waits import Waits
 from workers.agent.sampling import NodeSampler
@@ -25,9 +25,9 @@ ELSEWHERE = NotObservable(
 
 
 class Sampling:
-    """Threads that sample a run; between `start` and `stop` everything goes to `recorder`."""
+    """Threads that sample a run; between `start` and `stop` everything goes to `recorder`. `own`: the agent's node."""
 
-    def __init__(self, system: SystemConfig, *, clock: RunClock, recorder: Recorder) -> None:
+    def __init__(self, system: SystemConfig, *, clock: RunClock, recorder: Samples, own: str = AGENT) -> None:
         self._samplers: list[NodeSampler] = []
         self._hidden: list[tuple[NodeSampler, NotObservable]] = []
 
@@ -37,6 +37,8 @@ class Sampling:
             return sampler
 
         for number, node in enumerate(system.nodes):
+            if not node.sampled:
+                continue  # another agent does, in the role of a sampler
             sampler = add(node.name, node.role, sources(system, number))
             if not node.local:
                 self._hidden.append((sampler, ELSEWHERE))
@@ -46,7 +48,7 @@ class Sampling:
             add(system.proxy.name, PROXY, [proxy, *process])
         # Where no node is on this host, its counters are the load generator's alone.
         alone = not any(node.local for node in system.nodes)
-        add(AGENT, AGENT, [AgentItself(), *([HostCounters()] if alone else [])])
+        add(own, AGENT, [AgentItself(), *([HostCounters()] if alone else [])])
 
     def start(self) -> None:
         for sampler in self._samplers:
@@ -62,12 +64,15 @@ class Sampling:
 def sources(system: SystemConfig, number: int) -> list[Source]:
     """Of a node. The server's counters first: they take longest and date the sample."""
     node = system.nodes[number]
-    found: list[Source] = [
-        GlobalStatus(system, node.address),
-        InnodbMetrics(system, node.address),
-        Replication(system, node.address),
-        Waits(system, node.address),
-    ]
+    found: list[Source] = []
+    if node.asked:
+        found += [
+            GlobalStatus(system, node.address),
+            InnodbMetrics(system, node.address),
+            Replication(system, node.address),
+            Waits(system, node.address),
+        ]
     if node.local:
-        found += [HostCounters(), ServerProcess(lambda: server_pid(system, node.address))]
+        found.append(HostCounters())
+        found.append(ServerProcess(lambda: server_pid(system, node.address) if node.asked else only_server()))
     return found

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,27 +15,19 @@ from workers.agent.spool import Spool
 
 log = logging.getLogger("splashboard.agent.recorder")
 BATCH_LIMIT = 4 * 1024 * 1024  # bytes before compression
+LABEL_LIMIT = 200  # characters of an event's label
 LINE_LIMIT = 4096  # characters of an output line in the live view; the artifact has it whole
 MEBIBYTE = 1024 * 1024
 
 
-class Recorder:
-    """Threads may add to it; one thread opens, flushes and ends. `problem`: why the run cannot go on, or empty."""
+class Samples(ABC):
+    """Batches of samples and events on their way to the spool. Threads may add; one thread ticks and flushes.
 
-    def __init__(
-        self,
-        *,
-        spool: Spool,
-        journal: Journal,
-        entry: Entry,
-        run: str,
-        minimum_free: int,
-        flush_interval: float,
-    ) -> None:
+    `problem`: why the run cannot go on, or empty.
+    """
+
+    def __init__(self, *, spool: Spool, run: str, minimum_free: int, flush_interval: float) -> None:
         self._spool = spool
-        self._journal = journal
-        self._entry = entry
-        self._run = OpenRun(uid=run)
         self._minimum_free = minimum_free
         self._flush_interval = flush_interval
         self._encoder = wire.BatchEncoder(run=run)
@@ -43,11 +36,9 @@ class Recorder:
         self._flushed_at = time.monotonic()
         self.problem = ""
 
-    def open(self, message: wire.RunMessage, *, artifact: str, output: Path) -> None:
-        """Raises OSError when the spool cannot be written: then nothing was begun."""
-        self._run.artifact, self._run.output = artifact, str(output)
-        self._entry.run = self._run
-        self._spool.put(messages.open_run(self._entry, self._run, message), before_visible=self._note)
+    @abstractmethod
+    def write_batch(self, sequence: int, payload: bytes) -> None:
+        """Puts it into the spool. Raises OSError."""
 
     def sample(self, *, node: str, role: str, t: float, values: Mapping[str, wire.Number]) -> None:
         with self._encoding:
@@ -78,7 +69,7 @@ class Recorder:
         try:
             free = self._spool.free_bytes()
             while self._unwritten:
-                self._write_batch(*self._unwritten[0])
+                self.write_batch(*self._unwritten[0])
                 del self._unwritten[0]
         except OSError as error:
             self._complain(f"the agent cannot write to its spool {self._spool.directory}: {error.strerror or error}")
@@ -88,6 +79,36 @@ class Recorder:
                 f"only {free // MEBIBYTE} MB are free in the agent's spool {self._spool.directory}, the minimum is "
                 f"{self._minimum_free // MEBIBYTE} MB; free space there or lower agent.minimum_free_mb"
             )
+
+    def _complain(self, problem: str) -> None:
+        if not self.problem:
+            log.error("%s", problem)
+            self.problem = problem
+
+
+class Recorder(Samples):
+    """Of the run that this agent drives."""
+
+    def __init__(
+        self,
+        *,
+        spool: Spool,
+        journal: Journal,
+        entry: Entry,
+        run: str,
+        minimum_free: int,
+        flush_interval: float,
+    ) -> None:
+        super().__init__(spool=spool, run=run, minimum_free=minimum_free, flush_interval=flush_interval)
+        self._journal = journal
+        self._entry = entry
+        self._run = OpenRun(uid=run)
+
+    def open(self, message: wire.RunMessage, *, artifact: str, output: Path) -> None:
+        """Raises OSError when the spool cannot be written: then nothing was begun."""
+        self._run.artifact, self._run.output = artifact, str(output)
+        self._entry.run = self._run
+        self._spool.put(messages.open_run(self._entry, self._run, message), before_visible=self._note)
 
     def artifact(self, name: str, file: Path) -> None:
         """Raises OSError."""
@@ -108,7 +129,7 @@ class Recorder:
         )
         messages.put_run_end(self._spool, self._journal, self._entry, self._run, message)
 
-    def _write_batch(self, sequence: int, payload: bytes) -> None:
+    def write_batch(self, sequence: int, payload: bytes) -> None:
         def note() -> None:
             self._run.batches = sequence + 1
             self._note()
@@ -117,8 +138,3 @@ class Recorder:
 
     def _note(self) -> None:
         self._journal.write(self._entry)
-
-    def _complain(self, problem: str) -> None:
-        if not self.problem:
-            log.error("%s", problem)
-            self.problem = problem

@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workers.agent.clock import RunClock
-from workers.agent.recorder import Recorder
+from workers.agent.recorder import LABEL_LIMIT, Samples
 from workers.agent.samplers import NotObservable, Reading, SeesNothing, Source, SourceFailed
 from workers.wire import EventMessage, Number
 
 log = logging.getLogger("splashboard.agent.sampling")
 INTERVAL = 1.0  # s
 PATIENCE = 0.9  # s for all sources of a node together, so that one that hangs does not blind the others
-LABEL_LIMIT = 200  # characters
 REACHED, YES, NO = "reachable", "yes", "no"
 
 
@@ -108,7 +107,7 @@ class _Stretch:
 class NodeSampler:
     """The first source dates the samples, and says whether the node can be reached."""
 
-    def __init__(self, *, node: str, role: str, sources: Sequence[Source], clock: RunClock, recorder: Recorder) -> None:
+    def __init__(self, *, node: str, role: str, sources: Sequence[Source], clock: RunClock, recorder: Samples) -> None:
         self._node = node
         self._role = role
         self._askers = [_Asker(source) for source in sources]

@@ -106,7 +106,7 @@ def check_measured(run: SeenRun) -> None:
     assert load.starts_at + 1 == pytest.approx(start, abs=0.001)
     node = run.node("db1")
     # A second of sampling on either side of the load.
-    assert node.clock[0] < load.starts_at - 0.8
+    assert node.clock[0] < load.starts_at - 0.5
     assert load.ends_at is not None
     assert node.clock[-1] > load.ends_at
     steps = np.diff(node.clock)

@@ -83,6 +83,19 @@ def server_pid(system: SystemConfig, address: Address) -> int | None:
     return _pid_in(Path(directory) / pid_file) or _listener(Path(directory) / socket_file)
 
 
+def only_server() -> int | None:
+    """Process id of the one database server on this host; None where there is none or another one as well."""
+    found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _is_server(entry)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_server(entry: Path) -> bool:
+    try:
+        return (entry / "comm").read_text().strip() in SERVERS
+    except OSError:
+        return False  # it has ended
+
+
 def _pid_in(file: Path) -> int | None:
     try:
         pid = int(file.read_text())
