@@ -153,17 +153,24 @@ def _cell(job: Job) -> JobCell:
 
 
 def _grids(row: CampaignRow, cells: Sequence[JobCell]) -> tuple[Grid, ...]:
-    place = {(cell.entry_id, cell.repetition, cell.system): cell for cell in cells}
-    repetitions = range(1, row.repetitions + 1)
-    return tuple(
-        Grid(
-            entry=entry,
-            rounds=tuple(
-                Round(number, tuple(place.get((entry.id, number, system)) for system in row.systems))
-                for number in repetitions
-            ),
-        )
-        for entry in row.entries
+    return tuple(_grid(entry, row, [cell for cell in cells if cell.entry_id == entry.id]) for entry in row.entries)
+
+
+def _grid(entry: EntryRow, row: CampaignRow, cells: Sequence[JobCell]) -> Grid:
+    taking_part = {cell.system for cell in cells}
+    systems = tuple(system for system in row.systems if system in taking_part)
+    place = {(cell.repetition, cell.system): cell for cell in cells}
+    return Grid(
+        entry=entry,
+        systems=systems,
+        rounds=tuple(
+            Round(number, tuple(place.get((number, system)) for system in systems))
+            for number in sorted({cell.repetition for cell in cells})
+        ),
+        by_system=tuple(
+            tuple(sorted((cell for cell in cells if cell.system == system), key=lambda cell: cell.repetition))
+            for system in row.systems
+        ),
     )
 
 

@@ -163,6 +163,11 @@ class JobCell:
         return tuple(skip for skip in self.skips if refused is None or skip.load_level != refused.load_level)
 
     @property
+    def sign(self) -> str:
+        """One character for its state, where many jobs are shown side by side."""
+        return {"succeeded": "✓", "failed": "✗", "cancelled": "–", "queued": "·"}.get(self.state, "…")
+
+    @property
     def may_be_cancelled(self) -> bool:
         return self.state in ("queued", "matched", "running")
 
@@ -173,7 +178,7 @@ class JobCell:
 
 @dataclass(frozen=True)
 class Round:
-    """One repetition of one entry: a job for each system in the campaign's order; None: the system takes no part."""
+    """One repetition of one entry: a job for each of its systems, in the campaign's order."""
 
     repetition: int
     cells: tuple[JobCell | None, ...]
@@ -181,8 +186,12 @@ class Round:
 
 @dataclass(frozen=True)
 class Grid:
+    """An entry's jobs: by round, and by system in the campaign's order. `systems`: those that take part."""
+
     entry: EntryRow
+    systems: tuple[Named, ...]
     rounds: tuple[Round, ...]
+    by_system: tuple[tuple[JobCell, ...], ...]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from apps.accounts.models import User
 from apps.dispatch import queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
-from apps.dispatch.values import CampaignDetail, JobCell, RunCell
+from apps.dispatch.values import CampaignDetail, Grid, JobCell, RunCell
 from apps.runs import queries as runs
 from apps.web.accounts import writers_only
 from apps.web.campaign_plan import Plan, prefilled
@@ -39,9 +39,11 @@ class Now:
 
 
 @dataclass(frozen=True)
-class Link:
-    label: str
-    address: str
+class Part:
+    """`comparison`: address of the page, empty as long as there is nothing to compare."""
+
+    grid: Grid
+    comparison: str
 
 
 # ---------------------------------------------------------------- the list
@@ -113,7 +115,7 @@ def _plan_page(request: HttpRequest, form: Plan, *, status: int = 200) -> HttpRe
         **_size(counted),
         "problems": form.problems() if form.is_bound else [],
         "chosen_systems": set(form["systems"].value() or ()),
-        "chosen_workloads": {str(key) for key in form["workloads"].value() or ()},
+        "offers": form.offers(),
     }
     return render_page(request, "web/campaign_new.html", context, status=status)
 
@@ -140,7 +142,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
         "detail": detail,
         "current": _current(detail),
         "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
-        "comparisons": _comparisons(detail),
+        "parts": [_part(grid, detail) for grid in detail.grids],
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
         "said": said,
         "may_write": isinstance(request.user, User) and request.user.may_write,
@@ -164,20 +166,14 @@ def _current(detail: CampaignDetail) -> list[Now]:
     return current
 
 
-def _comparisons(detail: CampaignDetail) -> list[Link]:
-    """One for each workload of which two systems or more have something to compare."""
-    links = []
-    for workload in detail.row.workloads:
-        measured = {
-            job.system.slug
-            for job in detail.jobs
-            if job.workload.id == workload.id and any(run.is_complete for run in job.runs)
-        }
-        sides = [system.slug for system in detail.row.systems if system.slug in measured][:MOST_SIDES]
-        if len(sides) > 1:
-            query = urlencode({"side": sides, "workload": workload.id, "campaign": detail.row.id}, doseq=True)
-            links.append(Link(label=workload.name, address=f"/compare/?{query}"))
-    return links
+def _part(grid: Grid, detail: CampaignDetail) -> Part:
+    workload = grid.entry.workload
+    measured = {
+        job.system.slug for job in detail.jobs if job.workload == workload and any(run.is_complete for run in job.runs)
+    }
+    sides = [system.slug for system in detail.row.systems if system.slug in measured][:MOST_SIDES]
+    query = urlencode({"side": sides, "workload": workload.id, "campaign": detail.row.id}, doseq=True)
+    return Part(grid, f"/compare/?{query}" if len(sides) > 1 else "")
 
 
 @require_POST

@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, path
 
-from apps.web import accounts, agents, campaigns, catalog, compare, overview, published, run, runs, search, uploads
+from apps.web import (
+    accounts,
+    agents,
+    campaign_files,
+    campaigns,
+    catalog,
+    compare,
+    overview,
+    published,
+    run,
+    runs,
+    search,
+    uploads,
+)
 
 app_name = "web"
 urlpatterns: list[URLPattern] = [
@@ -18,6 +31,7 @@ urlpatterns: list[URLPattern] = [
     path("campaigns/", campaigns.show_all, name="campaigns"),
     path("campaigns/new/", campaigns.plan, name="campaign-new"),
     path("campaigns/new/size/", campaigns.size, name="campaign-size"),
+    path("campaigns/file/", campaign_files.plan, name="campaign-file"),
     path("campaigns/<int:campaign_id>/", campaigns.show, name="campaign"),
     path("campaigns/<int:campaign_id>/cancel/", campaigns.cancel, name="campaign-cancel"),
     path("jobs/<int:job_id>/cancel/", campaigns.cancel_job, name="job-cancel"),

@@ -1,11 +1,8 @@
-"""Planning, following and cancelling campaigns, and looking after agents, in pages."""
+"""The list of campaigns and one campaign: progress, live figures, what went wrong, cancelling."""
 
 import re
-import tomllib
 from datetime import timedelta
 from html import unescape
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -14,199 +11,14 @@ from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog.models import Workload
 from apps.dispatch import leases
-from apps.dispatch.models import Campaign, Job, JobRun
+from apps.dispatch.models import Job, JobRun, Skip
 from apps.runs import ingest
-from tests.builders import a_campaign, a_job, a_load_level, a_run, a_system, a_user, a_workload, an_agent
+from tests.builders import a_campaign, a_job, a_load_level, a_run, a_system, a_user, a_workload, an_agent, an_entry
 from tests.runs.uploads import an_open_run, an_upload
-from workers import tasks, wire
-from workers.agent import config
+from tests.web.campaigns import HTMX, measured, words
+from workers import wire
 
-HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture(autouse=True)
-def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    names: list[str] = []
-
-    def enqueue(task: Any, **_arguments: Any) -> bool:
-        names.append(task.name)
-        return True
-
-    monkeypatch.setattr(tasks, "enqueue", enqueue)
-    return names
-
-
-@pytest.fixture
-def engineer(db: None, client: Client) -> Client:
-    client.force_login(a_user(username="ann"))
-    return client
-
-
-def words(response: Any) -> str:
-    """What a person reads: without tags, blanks joined."""
-    text = re.sub(r"<(script|style)\b.*?</\1>", " ", response.content.decode(), flags=re.DOTALL)
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", text)).replace("\xa0", " ").split())
-
-
-def a_form(**fields: Any) -> dict[str, Any]:
-    return {
-        "name": "flush 1 or 2",
-        "systems": ["a", "b"],
-        "workloads": [a_workload().pk],
-        "test": "",
-        "tables": "4",
-        "table_size": "10000",
-        "threads": "1, 4, 8",
-        "repetitions": "3",
-        "warmup": "1",
-        "duration": "5",
-        **fields,
-    }
-
-
-def measured(job: Job, *threads: int, outcome: str = "succeeded") -> None:
-    for number in threads:
-        run = a_run(system=job.system, workload=job.workload, load_level=a_load_level(number), outcome=outcome)
-        JobRun.objects.create(run=run, job=job, attempt=job.attempt)
-
-
-# ---------------------------------------------------------------- the plan
-
-
-def test_stranger_is_asked_to_sign_in_and_a_reader_is_told(db: None, client: Client) -> None:
-    assert client.get("/campaigns/new/").headers["Location"] == "/sign-in/?next=/campaigns/new/"
-    assert client.post("/campaigns/new/", {}).status_code == 302
-    client.force_login(a_user(role="reader"))
-    assert client.get("/campaigns/new/").status_code == 403
-    assert client.post("/campaigns/new/", {}).status_code == 403
-
-
-def test_plan_becomes_a_campaign_and_is_matched(engineer: Client, enqueued: list[str]) -> None:
-    a_system("a"), a_system("b")
-    answer = engineer.post("/campaigns/new/", a_form())
-    campaign = Campaign.objects.get()
-    assert answer.headers["Location"] == f"/campaigns/{campaign.pk}/"
-    entry = campaign.entries.get()
-    assert (campaign.name, campaign.repetitions, entry.warmup, entry.duration) == ("flush 1 or 2", 3, 1.0, 5.0)
-    assert campaign.created_by is not None
-    assert campaign.created_by.username == "ann"
-    assert [level.threads for level in entry.load_levels.all()] == [1, 4, 8]
-    assert [job.system.slug for job in campaign.jobs.order_by("position")] == ["a", "b", "b", "a", "a", "b"]
-    assert enqueued == ["workers.tasks.match_jobs"]
-
-
-def test_new_workload_is_made_with_the_plan(engineer: Client) -> None:
-    a_system("a"), a_system("b")
-    engineer.post("/campaigns/new/", a_form(workloads=[], test="oltp_insert", tables="2", table_size="500"))
-    workload = Campaign.objects.get().entries.get().workload
-    assert workload.parameters == {"test": "oltp_insert", "tables": 2, "table_size": 500}
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [
-        ("name", "", "is empty: say what the campaign is to find out"),
-        ("systems", [], "none is chosen: choose at least one"),
-        ("systems", ["gone"], "gone is no system in use"),
-        ("workloads", [], "none is chosen: choose at least one"),
-        ("threads", "1, four", "'four' is no number of threads"),
-        ("threads", "0", "'0' is no number of threads"),
-        ("threads", "", "none is given: give at least one number of threads"),
-        ("repetitions", "0", "0 is out of range: use 1 to 100"),
-        ("repetitions", "many", "is no number"),
-        ("warmup", "-1", "-1 s is out of range"),
-        ("warmup", "", "is empty: write a number"),
-        ("duration", "0", "0 s is out of range"),
-        ("duration", "nan", "is no number"),
-        ("test", "made_up", "is no test of sysbench"),
-    ],
-)
-def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(
-    engineer: Client, field: str, value: Any, said: str
-) -> None:
-    a_system("a"), a_system("b")
-    form = a_form(name="my plan", threads="2, 16", tables="7", table_size="123", repetitions="5", warmup="2.5")
-    page = engineer.post("/campaigns/new/", form | {field: value})
-    html = page.content.decode()
-    assert page.status_code == 422
-    assert not Campaign.objects.exists()
-    beside = re.search(rf'<span class="field__error" id="{field}-error">(.*?)</span>', html)
-    assert beside, words(page)
-    assert said in unescape(beside[1])
-    kept = {"name": "my plan", "threads": "2, 16", "tables": "7", "table_size": "123", "repetitions": "5"}
-    for name, typed in {**kept, "warmup": "2.5", "duration": "5"}.items():
-        if name != field:
-            assert re.search(rf'name="{name}"[^>]* value="{typed}"', html), name
-    if field != "systems":
-        assert len(re.findall(r'name="systems" value="[ab]" checked', html)) == 2
-
-
-def test_size_that_is_too_large_is_refused_as_a_whole(engineer: Client) -> None:
-    for number in range(101):
-        a_system(f"s{number}")
-    page = engineer.post("/campaigns/new/", a_form(systems=[f"s{n}" for n in range(101)], repetitions="100"))
-    assert "10,100 jobs" in words(page)
-    assert not Campaign.objects.exists()
-
-
-def test_size_is_counted_while_typing(engineer: Client) -> None:
-    a_system("a"), a_system("b")
-    counted = engineer.get("/campaigns/new/size/", a_form(), headers=HTMX)
-    assert "6 jobs, 18 runs, about 3 min 24 s" in words(counted)
-    assert "<html" not in counted.content.decode()
-    incomplete: list[dict[str, Any]] = [{"systems": []}, {"threads": "x"}, {"duration": ""}, {"repetitions": "-1"}]
-    for missing in incomplete:
-        answer = engineer.get("/campaigns/new/size/", a_form(**missing), headers=HTMX)
-        assert answer.status_code == 200
-        assert "Not countable yet" in words(answer)
-
-
-def test_address_can_propose_a_plan(engineer: Client) -> None:
-    a_system("a"), a_system("b")
-    workload = a_workload("oltp_read_only")
-    page = engineer.get(f"/campaigns/new/?system=a&system=b&workload={workload.pk}&threads=2&repetitions=5&workload=x")
-    html = page.content.decode()
-    assert len(re.findall(r'name="systems" value="[ab]" checked', html)) == 2
-    assert re.search(rf'name="workloads" value="{workload.pk}" checked', html)
-    assert "10 jobs, 10 runs" in words(page)
-
-
-def test_archived_systems_are_not_offered(engineer: Client) -> None:
-    a_system("new")
-    a_system("old", archived_at=timezone.now())
-    html = engineer.get("/campaigns/new/").content.decode()
-    assert 'value="new"' in html
-    assert 'value="old"' not in html
-
-
-def test_without_systems_the_plan_says_where_they_come_from(engineer: Client) -> None:
-    assert "No system is known yet" in words(engineer.get("/campaigns/new/"))
-
-
-def test_everything_that_is_wrong_is_said_at_once_with_links_to_the_fields(engineer: Client) -> None:
-    form = a_form(name="", systems=[], threads="four", repetitions="0", warmup="", test="oltp_insert", tables="0")
-    html = engineer.post("/campaigns/new/", form).content.decode()
-    said = re.search(r'<div class="problem" role="alert">(.*?)</div>', html, re.DOTALL)
-    assert said
-    fields = ["name", "systems", "tables", "threads", "repetitions", "warmup"]
-    assert re.findall(r'href="#id_(\w+)"', said[1]) == fields
-    for field in fields:
-        assert f'id="id_{field}"' in html
-        assert html.count(f'id="{field}-error"') == 1
-
-
-def test_the_size_says_which_jobs_no_agent_could_take(engineer: Client) -> None:
-    reached = a_system("a")
-    a_system("b")
-    an_agent(reached, last_seen_at=timezone.now())
-    counted = words(engineer.get("/campaigns/new/size/", a_form(), headers=HTMX))
-    assert "3 of 6 jobs wait for an agent that reaches b." in counted
-    alone = words(engineer.get("/campaigns/new/size/", a_form(systems=["b"], repetitions="1"), headers=HTMX))
-    assert "1 of 1 job waits for an agent that reaches b." in alone
-    assert "wait" not in words(engineer.get("/campaigns/new/size/", a_form(systems=["a"]), headers=HTMX))
-
-
-# ---------------------------------------------------------------- the list
+pytestmark = pytest.mark.usefixtures("enqueued")
 
 
 def test_empty_list_says_what_would_fill_it(db: None, client: Client) -> None:
@@ -242,9 +54,6 @@ def test_long_list_goes_on_with_older_campaigns(db: None, client: Client, monkey
     older = re.search(r'href="(/campaigns/\?before=\d+)"', first.content.decode())
     assert older
     assert names[0] in words(client.get(older[1]))
-
-
-# ---------------------------------------------------------------- one campaign
 
 
 def test_campaign_that_is_not_there_is_404(db: None, client: Client) -> None:
@@ -370,9 +179,6 @@ def test_a_run_that_nobody_cancelled_says_why_it_stopped(db: None, client: Clien
     assert re.search(r"begun <time datetime=", page.content.decode())
 
 
-# ---------------------------------------------------------------- cancel
-
-
 def test_only_writers_see_and_may_press_cancel(db: None, client: Client) -> None:
     job = a_job(state="running")
     assert "Cancel" not in words(client.get(f"/campaigns/{job.campaign_id}/"))
@@ -403,60 +209,35 @@ def test_cancel_of_a_campaign_works_without_scripts_too(engineer: Client) -> Non
     assert engineer.get(f"/campaigns/{campaign.pk}/cancel/").status_code == 405
 
 
-# ---------------------------------------------------------------- agents
+def test_a_ladder_that_ended_shows_what_was_refused_and_what_was_not_run(db: None, client: Client) -> None:
+    entry = an_entry(threads=(1, 8, 64), ends_when_refused=True, least_gain=None)
+    job = a_campaign(a_system(), entries=[entry]).jobs.get()
+    Job.objects.filter(pk=job.pk).update(state="cancelled", finished_at=timezone.now())
+    measured(job, 1)
+    measured(job, 8, outcome="failed")
+    for level, reason in (
+        (8, "connections refused: error 1040"),
+        (64, "not run: connections were refused at 8 threads"),
+    ):
+        Skip.objects.create(job=job, load_level=a_load_level(level), reason=reason)
+    text = words(client.get(f"/campaigns/{job.campaign_id}/"))
+    assert "1, 8, 64 threads until connections are refused" in text
+    assert "8 threads refused" in text
+    assert "connections refused: error 1040 (64 threads)" in text
+    assert "1 of 1; 2 refused or not run, where ladders ended" in text
 
 
-def test_no_agents_says_how_to_add_one(db: None, client: Client) -> None:
-    text = words(client.get("/agents/"))
-    assert "No agents yet" in text
-    assert "manage.py register_agent NAME" in text
-
-
-def test_documented_configuration_is_one_that_the_agent_reads(db: None, client: Client, tmp_path: Path) -> None:
-    blocks = re.findall(r"<pre><code>(.*?)</code></pre>", client.get("/agents/").content.decode(), re.DOTALL)
-    text = next(unescape(block) for block in blocks if "[server]" in block)
-    (tmp_path / "agent.toml").write_text(text)
-    for name in ("agent.token", "db.password"):
-        (tmp_path / name).write_text("secret")
-        (tmp_path / name).chmod(0o600)
-    loaded = config.load(tmp_path / "agent.toml")
-    assert list(loaded.systems) == [tomllib.loads(text)["systems"][0]["slug"]]
-    assert loaded.url == "http://testserver"
-
-
-def test_agents_say_how_they_fare(db: None, client: Client) -> None:
-    now = timezone.now()
-    job = a_job(state="running", progress="prepare")
-    assert job.agent is not None
-    job.agent.last_seen_at = now
-    job.agent.health = {"spool_messages": 3, "spool_bytes": 2048, "refused_messages": 1, "free_disk_bytes": 2**30}
-    job.agent.save()
-    an_agent(name="gone", last_seen_at=now - timedelta(minutes=5))
-    an_agent(name="new", last_seen_at=None, health={"spool_messages": "many"})
-    an_agent(name="bad", last_seen_at=now, revoked_at=now)
-    page = client.get("/agents/")
-    text = words(page)
-    for said in ("alive", "silent", "never seen", "revoked", "3 messages", "2.00 KiB", "1.00 GiB", "(prepare)"):
-        assert said in text
-    assert f'href="/campaigns/{job.campaign_id}/"' in page.content.decode()
-    assert "not stated" in text
-
-
-@pytest.mark.django_db
-def test_the_plan_offers_first_what_an_agent_reaches_and_marks_the_rest(client: Client) -> None:
-    client.force_login(a_user())
-    a_system("alone")
-    reached = a_system("reached")
-    an_agent(reached, last_seen_at=timezone.now())
-    page = client.get("/campaigns/new/").content.decode()
-    assert page.index('value="reached"') < page.index('value="alone"')
-    assert page.count("no agent reaches it now") == 1
-
-
-def test_a_plan_that_is_refused_leaves_no_workload_behind(engineer: Client) -> None:
-    for slug in ("a", "b"):
-        a_system(slug=slug)
-    form = a_form(name="", workloads=[], test="oltp_insert", table_size="77")
-    known = Workload.objects.count()
-    assert engineer.post("/campaigns/new/", form).status_code == 422
-    assert Workload.objects.count() == known
+def test_a_campaign_of_many_workloads_begins_with_a_table_of_all_its_cells(db: None, client: Client) -> None:
+    systems = [a_system(f"s{number}") for number in range(3)]
+    entries = [an_entry(a_workload(tables=number), threads=(number,), duration=number) for number in range(1, 9)]
+    entries.append(an_entry(a_workload(tables=9), systems=systems[:1]))
+    campaign = a_campaign(*systems, entries=entries, repetitions=3)
+    page = client.get(f"/campaigns/{campaign.pk}/")
+    text, html = words(page), page.content.decode()
+    assert "9 workloads, each with its own load levels and times; 3 repetitions" in text
+    assert "7 threads; 7 s measured" in text
+    assert html.count('class="sign sign--queued"') == 8 * 3 * 3 + 3
+    assert html.count("takes no part") == 2
+    for entry in campaign.entries.all():
+        assert f'href="#grid-{entry.pk}"' in html
+        assert f'id="grid-{entry.pk}"' in html

@@ -107,7 +107,7 @@ def _progress(detail: CampaignDetail) -> str:
     if progress.jobs_failed:
         words += f", {progress.jobs_failed} jobs failed"
     if progress.runs_skipped:
-        words += f", {progress.runs_skipped} not run"
+        words += f", {progress.runs_skipped} refused or not run"
     now = "; ".join(f"{job.workload.name} on {job.system.slug}: {job.doing or job.state}" for job in detail.current)
     return "; ".join(filter(None, [words, now, *detail.obstacles]))
 
