@@ -139,6 +139,8 @@ STORAGES = {
     "default": ARTIFACT_STORE,
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
+# Credentials for asking AWS about systems there, where those of the environment are another object store's.
+AWS_PROFILE = env.str("SPLASHBOARD_AWS_PROFILE", default="")
 # Finished runs as Parquet: a folder, or s3://bucket/prefix. Without it nothing is archived.
 ARCHIVE = env.str("SPLASHBOARD_ARCHIVE", default="")
 # Days after its end during which the samples of an archived run stay in the database, too; 0: for ever.

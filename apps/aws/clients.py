@@ -10,6 +10,7 @@ from typing import Any
 import boto3
 from botocore import exceptions
 from botocore.config import Config
+from django.conf import settings
 
 # Who waits is a worker's task, which may not last; or an agent in the middle of a run, to which `once` is given.
 CONNECT, READ, ATTEMPTS = 3.0, 10.0, 2
@@ -67,7 +68,8 @@ class AwsTrouble(Exception):
 def client(service: str, *, region: str, config: Config = PATIENT) -> Iterator[Any]:
     """Closed at the end. Raises AwsTrouble, also for whatever botocore raises inside."""
     with asking(service, region=region):
-        made = boto3.session.Session().client(service, region_name=region, config=config)
+        session = boto3.session.Session(profile_name=settings.AWS_PROFILE or None)
+        made = session.client(service, region_name=region, config=config)
         try:
             yield made
         finally:
@@ -83,7 +85,7 @@ def asking(service: str, *, region: str) -> Iterator[None]:
     except NO_CREDENTIALS as error:
         raise AwsTrouble(
             f"The server has no credentials for AWS ({error}): give its programs AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY, a profile or a role",
+            "AWS_SECRET_ACCESS_KEY, a profile (SPLASHBOARD_AWS_PROFILE) or a role",
             code=type(error).__name__,
         ) from error
     except exceptions.BotoCoreError as error:

@@ -1,6 +1,9 @@
 """Topology and failover, by moto's RDS."""
 
+from pathlib import Path
+
 import pytest
+from pytest_django import Settings
 
 from apps.aws import failover, topology
 from apps.aws.clients import AwsTrouble
@@ -44,6 +47,20 @@ def test_missing_credentials_are_said_with_the_remedy(monkeypatch: pytest.Monkey
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     with pytest.raises(AwsTrouble, match=r"has no credentials for AWS.*AWS_ACCESS_KEY_ID.*or a role"):
+        topology.describe(PLACE)
+
+
+def test_a_profile_is_used_where_the_environment_s_credentials_are_another_store_s(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_cluster("one")
+    file = tmp_path / "credentials"
+    file.write_text("[aurora]\naws_access_key_id = mine\naws_secret_access_key = mine\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    settings.AWS_PROFILE = "aurora"
+    assert topology.describe(PLACE).writer
+    settings.AWS_PROFILE = "forgotten"
+    with pytest.raises(AwsTrouble, match=r"has no credentials for AWS \(.*forgotten.*SPLASHBOARD_AWS_PROFILE"):
         topology.describe(PLACE)
 
 
