@@ -39,7 +39,7 @@ PAGES = (
 ORIGINS = {
     "published": ("published", "Stated by an article; not measured here"),
     "example": ("example", "Shipped with the product as an example"),
-    "submitted": ("submitted", "Submitted through the API; the tool's raw output is kept"),
+    "submitted": ("submitted", "Submitted by a person or program, without an agent; the tool's raw output is kept"),
     "agent": ("agent", "Measured by an agent beside the database"),
     "rig": ("made up", "Made up by the scale rig to try this installation; nothing was measured"),
 }
