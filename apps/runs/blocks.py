@@ -16,9 +16,10 @@ from django.db import connection
 
 from apps.catalog.models import Metric
 from apps.runs import binary, codec, summaries
-from apps.runs.codec import Column, Number
+from apps.runs.codec import Number
 from apps.runs.gathering import EncodedColumns
 from apps.runs.models import Block, Run, RunNode, Series
+from apps.runs.rows import Rows
 from apps.runs.sampled import CLIENT, SampledNode
 from apps.runs.summary import WHOLE_RUN, Phase, Summary
 
@@ -188,26 +189,22 @@ def read(
     rows: list[_NodeRow] = binary.fetch(_NODES, [list(run_ids)], prepare=True)
     if names is not None:
         rows = [row for row in rows if row[2] in names]
-    changing: dict[tuple[int, int], dict[str, Column]] = defaultdict(dict)
-    damaged: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
-    found_names = {row[:2]: row[2] for row in rows}
+    places = {row[:2] for row in rows}
     found = list({run_id for run_id, *_ in rows})
     slices = _all_slices(found) if keys is None else _slices(found, keys)
-    slices = [each for each in slices if each[:2] in found_names]
-    moved = {run_id for run_id, _, _, _, gone, _ in slices if gone}
+    moved = {run_id for run_id, number, _, _, gone, _ in slices if gone and (run_id, number) in places}
     if moved:
         raise Moved(moved)
+    stored: dict[tuple[int, int], dict[str, tuple[bytes, int]]] = {place: {} for place in places}
     for run_id, number, key, base, _, data in slices:
-        place = run_id, number
-        try:
-            changing[place][key] = codec.decode(data or b"", base)
-        except codec.BadBlock as error:
-            damaged[place][key] = _damage(run_id, found_names[place], key, error)
-    constants = _constants(found, keys, complete=len(slices) == len(rows) * len(keys or ()) > 0)
+        if (run_id, number) in stored:
+            stored[run_id, number][key] = data or b"", base
+    held = sum(map(len, stored.values()))
+    constants = _constants(found, keys, complete=held == len(rows) * len(keys or ()) > 0)
     nodes: dict[int, list[SampledNode]] = defaultdict(list)
     for row in rows:
         place = row[:2]
-        nodes[row[0]].append(_node(row, changing[place], constants.get(place, {}), damaged[place]))
+        nodes[row[0]].append(_node(row, stored[place], constants.get(place, {})))
     return nodes
 
 
@@ -224,26 +221,18 @@ _Slice = tuple[int, int, str, int, bool, bytes | None]
 _Constants = dict[tuple[int, int], dict[str, Number]]
 
 
-def _node(
-    row: _NodeRow, changing: dict[str, Column], constants: dict[str, Number], damaged: dict[str, str]
-) -> SampledNode:
+def _node(row: _NodeRow, stored: dict[str, tuple[bytes, int]], constants: dict[str, Number]) -> SampledNode:
     run_id, _, name, role, samples, clock = row
     try:
         times = codec.decode_floats(clock) if samples else np.zeros(0)
     except codec.BadBlock as error:
         # Without its clock no sample of the node has a place.
         text = _damage(run_id, name, "clock", error)
-        damaged = dict.fromkeys({**changing, **constants, **damaged}, text)
+        damaged = dict.fromkeys({**stored, **constants}, text)
         return SampledNode(name=name, role=role, clock=np.zeros(0), damaged=damaged)
-    wrong = {
-        key: _damage(run_id, name, key, f"{len(column)} samples on a clock of {len(times)}")
-        for key, column in changing.items()
-        if len(column) != len(times)
-    }
-    fitting = {key: column for key, column in changing.items() if key not in wrong}
-    return SampledNode(
-        name=name, role=role, clock=times, changing=fitting, constants=constants, damaged={**damaged, **wrong}
-    )
+    changing = Rows(stored, len(times))
+    damaged = {key: _damage(run_id, name, key, error) for key, error in changing.damaged.items()}
+    return SampledNode(name=name, role=role, clock=times, changing=changing, constants=constants, damaged=damaged)
 
 
 def _damage(run_id: int, node: str, key: str, error: object) -> str:

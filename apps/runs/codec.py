@@ -24,6 +24,7 @@ _TYPES = {b"i": _INT64, b"u": _UINT64, b"f": _FLOAT64}
 _TAGS = {dtype: tag for tag, dtype in _TYPES.items()}
 _HEAD = struct.Struct("<cII")
 _LENGTH = struct.Struct("<I")
+_NO_GAPS = _LENGTH.pack(0)
 # Samples compressed together, about an hour at one a second: less costs bytes, more costs memory.
 CHUNK = 4096
 # What is sampled of a server moves from its last value: trying nothing but that is smaller and four times as fast.
@@ -53,7 +54,7 @@ class Column:
     @property
     def whole(self) -> bool:
         """Whether every sample was observed."""
-        return self.observed is _all(len(self.values)) or bool(self.observed.all())
+        return self.observed is every(len(self.values)) or bool(self.observed.all())
 
     def as_float(self) -> NDArray[np.float64]:
         """float64 with NaN where nothing was observed; integers beyond 2^53 are rounded."""
@@ -226,7 +227,7 @@ def decode(block: bytes | memoryview, base: int = 0) -> Column:
             found += np.int64(base)
             found = found.view(dtype)
         if not gap_length:
-            return Column(values=found, observed=_all(len(found)))
+            return Column(values=found, observed=every(len(found)))
         (length,) = _LENGTH.unpack_from(block, _HEAD.size)
         bits = np.frombuffer(zlib.decompress(block[_HEAD.size + _LENGTH.size : start]), dtype=np.uint8)
         observed = np.unpackbits(bits, count=length).astype(np.bool_)
@@ -237,12 +238,41 @@ def decode(block: bytes | memoryview, base: int = 0) -> Column:
         raise BadBlock(f"not a block of samples: {error}") from error
 
 
+def is_whole(block: bytes, tag: bytes) -> bool:
+    """Whether it holds samples of one type (`tag`: i, u or f) that were all observed; of a damaged block it may be
+    wrong."""
+    return block[:1] == tag and block[_HEAD.size - _LENGTH.size : _HEAD.size] == _NO_GAPS
+
+
+def decode_into(row: Values, block: bytes) -> None:
+    """The values of a whole block, into `row`: integers without their base. Raises BadBlock, also when they are not as
+    many as it takes."""
+    try:
+        tag, checksum, _ = _HEAD.unpack_from(block)
+        if _checksum(tag, memoryview(block)[_HEAD.size - _LENGTH.size :]) != checksum:
+            raise ValueError("its checksum is wrong")
+        start, filled = _HEAD.size, 0
+        while start < len(block):
+            (length,) = _LENGTH.unpack_from(block, start)
+            start += _LENGTH.size + length
+            done: Any = standalone.simple_decompress_into(
+                block[start - length : start], row[filled:] if filled else row
+            )
+            filled += done.n_processed
+            if not done.finished:
+                raise ValueError(f"more than {len(row)} samples on a clock of {len(row)}")
+        if filled != len(row):
+            raise ValueError(f"{filled} samples on a clock of {len(row)}")
+    except (struct.error, ValueError, RuntimeError) as error:
+        raise BadBlock(f"not a block of samples: {error}") from error
+
+
 @lru_cache(maxsize=64)
-def _all(length: int) -> NDArray[np.bool_]:
+def every(length: int) -> NDArray[np.bool_]:
     """That every sample was observed: one array for all series of a length, not to be written."""
-    every = np.ones(length, dtype=np.bool_)
-    every.flags.writeable = False
-    return every
+    ones = np.ones(length, dtype=np.bool_)
+    ones.flags.writeable = False
+    return ones
 
 
 def _joined(block: bytes, start: int, dtype: "np.dtype[Any]") -> Values:

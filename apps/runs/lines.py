@@ -5,14 +5,15 @@ the common clock's intervals take the mean over their time: totals are kept. A v
 the sample next to each moment of the common clock.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.runs import summary
+from apps.runs import kernels, summary
 from apps.runs.codec import Column
+from apps.runs.rows import Rows, Table
 from apps.runs.sampled import covers_interval
 from apps.runs.summary import COUNTER, FIRST_LENGTH, Described
 
@@ -20,6 +21,7 @@ Floats = NDArray[np.float64]
 SUM, MEAN = "sum", "mean"
 # Of a second: two sampled moments that are closer lie at the same time.
 INSTANT = 1e-9
+_LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -72,30 +74,39 @@ class Steady:
         return {key: Line(self.at, self.values[row], self.since) for row, key in enumerate(self.keys)}
 
 
-def of_steady(clock: Floats, columns: Mapping[str, Column]) -> Steady:
-    """Of those among `columns`, at a fraction of what one by one would cost."""
+def of_steady(clock: Floats, columns: Mapping[str, Column], keys: Collection[str]) -> Steady:
+    """Of those counters among `keys`, at a fraction of what one by one would cost."""
     at, since = clock[1:], clock[:-1]
     seconds = at - since
-    by_type = [
-        [key for key, column in columns.items() if column.whole and column.values.dtype == dtype]
-        for dtype in (np.int64, np.float64)
-    ]
-    every = [key for keys in by_type for key in keys]
-    values: Floats = np.empty((len(every), len(seconds)))
-    keep = np.ones(len(every), np.bool_)
+    tables = list(columns.tables(keys) if isinstance(columns, Rows) else _stacked(columns, keys))
+    names = [key for table in tables for key in table.keys]
+    values: Floats = np.empty((len(names), len(seconds)))
+    rising = np.ones(len(names), np.bool_)
     row = 0
-    for keys in filter(None, by_type):
-        totals = np.array([columns[key].values for key in keys])
-        steps = totals[:, 1:] - totals[:, :-1]
-        part = slice(row, row := row + len(keys))
-        keep[part] = steps.min(axis=1, initial=0) >= 0
-        if totals.dtype == np.int64:
-            # From 0 on no difference of two integers of 64 bits is beyond them; others are worked out one by one.
-            keep[part] &= totals.min(axis=1, initial=0) >= 0
-        np.divide(steps, seconds, out=values[part])
-    if keep.all():
-        return Steady(every, at, since, values)
-    return Steady([key for key, kept in zip(every, keep, strict=True) if kept], at, since, values[keep])
+    for table in tables:
+        part = slice(row, row := row + len(table.keys))
+        rising[part] = _rates(table, seconds, values[part])
+    if not rising.all():
+        names, values = [key for key, kept in zip(names, rising, strict=True) if kept], values[rising]
+    return Steady(names, at, since, values)
+
+
+def _stacked(columns: Mapping[str, Column], keys: Collection[str]) -> Iterator[Table]:
+    for dtype in (np.int64, np.float64):
+        found = [key for key in keys if columns[key].whole and columns[key].values.dtype == dtype]
+        if found:
+            yield Table(found, np.array([columns[key].values for key in found]), [0] * len(found))
+
+
+def _rates(table: Table, seconds: Floats, found: Floats) -> NDArray[np.bool_]:
+    """Into `found`; and which rows never fell. From 0 on no difference of two integers of 64 bits is beyond them;
+    others are worked out one by one."""
+    rising = kernels.rates(table.values, seconds, found)
+    if table.values.dtype == np.int64 and len(seconds):
+        greatest = table.values[:, -1].tolist()
+        fits = [0 <= base <= _LARGEST - last for base, last in zip(table.bases, greatest, strict=True)]
+        rising &= np.array(fits, np.bool_)
+    return rising
 
 
 def common_clock(clocks: Sequence[Floats]) -> Floats:

@@ -25,7 +25,7 @@ def of_node(
     for start in range(0, len(keys), step):
         columns = {key: node.changing[key] for key in keys[start : start + step]}
         counters = {key: column for key, column in columns.items() if metrics[key].kind == COUNTER}
-        rates = lines.of_steady(node.clock, counters).lines()
+        rates = lines.of_steady(node.clock, counters, counters).lines()
         inputs.keep(rates)
         found = _of_lines(rates, phases, counters) | _of_lines(_moments(node, columns, metrics), phases)
         yield from found.items()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from apps.catalog.metrics import CURATED
 from apps.runs import codec, lines
 from apps.runs.lines import Line
+from apps.runs.rows import Rows
 
 Floats = NDArray[np.float64]
 QUESTIONS, RUNNING = CURATED["mysql.status.Questions"], CURATED["mysql.status.Threads_running"]
@@ -128,7 +129,7 @@ def test_all_at_once_gives_what_one_by_one_gives(
         "gap": [None if gap and place == 1 else value for place, value in enumerate(steady.tolist())],
     }
     columns = {key: codec.column(values) for key, values in samples.items()}
-    found = lines.of_steady(clock, columns).lines()
+    found = lines.of_steady(clock, columns, columns).lines()
     assert {"steady", "decimal"} <= set(found)
     for key, line in found.items():
         expected = lines.of_column(QUESTIONS, clock, columns[key])
@@ -136,8 +137,26 @@ def test_all_at_once_gives_what_one_by_one_gives(
         assert line.values.tolist() == expected.values.tolist()
     for key in set(samples) - set(found):
         expected = lines.of_column(QUESTIONS, clock, columns[key])
-        # Integers below 0 are left to be worked out one by one: their differences may be beyond 64 bits.
-        assert expected.resets or not columns[key].observed.all() or (key == "any" and columns[key].values.min() < 0)
+        # What is below 0 is left to be worked out one by one: differences of integers may be beyond 64 bits.
+        assert expected.resets or not columns[key].observed.all() or columns[key].values.min() < 0
+
+
+@given(
+    clocks(),
+    st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=31, max_size=31), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_rates_of_stored_rows_are_those_of_their_columns(clock: Floats, totals: list[list[int]], rising: bool) -> None:
+    length = len(clock)
+    columns = {
+        str(place): codec.column(sorted(row[:length]) if rising else row[:length]) for place, row in enumerate(totals)
+    }
+    encoded = {key: codec.encode(column) for key, column in columns.items()}
+    stored = Rows({key: (each.data, each.base) for key, each in encoded.items()}, length)
+    found = lines.of_steady(clock, stored, list(columns)).lines()
+    assert found.keys() == lines.of_steady(clock, columns, columns).lines().keys()
+    for key, line in found.items():
+        assert line.values.tolist() == lines.of_column(QUESTIONS, clock, columns[key]).values.tolist()
 
 
 @given(st.lists(counted(), min_size=2, max_size=4))

@@ -155,12 +155,10 @@ def _stored(wanted: dict[str, DerivedSpec | None], known: Iterable[str]) -> list
 def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _Window) -> dict[str, SeriesValues]:
     """What a node has of what is asked for."""
     node = inputs.node
-    counters = {
-        key: column
-        for key, each in asked.items()
-        if each.metric.kind == COUNTER and (column := node.changing.get(key)) is not None and not window.raw
-    }
-    steady = lines.of_steady(node.clock, counters)
+    counters = [
+        key for key, each in asked.items() if each.metric.kind == COUNTER and key in node.changing and not window.raw
+    ]
+    steady = lines.of_steady(node.clock, node.changing, counters)
     drawn = window.cut(steady.at, steady.values, zero)
     found = {key: asked[key].shown(Line(*points), node.name) for key, points in zip(steady.keys, drawn, strict=True)}
     return found | {key: series for key, each in asked.items() if key not in found for series in each.on(inputs)}
