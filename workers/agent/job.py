@@ -10,7 +10,7 @@ from workers.agent import database
 from workers.agent.clock import RunClock, ServerClock
 from workers.agent.config import Config, SystemConfig
 from workers.agent.journal import Entry, Journal, Leftover, started_process
-from workers.agent.ladder import Climb
+from workers.agent.ladder import Climb, Rung
 from workers.agent.measurement import Load, Measurement, run_message
 from workers.agent.recorder import Recorder
 from workers.agent.spool import Spool
@@ -126,7 +126,7 @@ class Job:
 
     def _measure(
         self, system: SystemConfig, tool: Tool, target: Target, planned: wire.PlannedRun, tool_version: str
-    ) -> float | None:
+    ) -> Rung:
         invocation = tool.run(
             target,
             self.message.parameters,

@@ -11,6 +11,7 @@ Saturation is judged by throughput alone, rung by rung, against the best rung be
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from workers.agent.stopping import Stopped
 
 # Too many connections; more than max_user_connections; more than an account's own limit.
 REFUSALS = re.compile(r"(?:\berror:? |\()(?:1040|1203|1226)\b[^;]*|too many connections", re.IGNORECASE)
+REFUSED = "client.connections.refused"
 SYSBENCH_TOTAL = re.compile(rb"^\s*transactions:\s+\d+\s+\(([\d.]+) per sec\.\)", re.MULTILINE)
 REPORT_TOTAL = re.compile(rb'^\{"kind":\s*"total".*\}\s*$', re.MULTILINE)
 
@@ -55,21 +57,33 @@ def refusal(reason: str) -> str:
     return found[0].strip() if found else ""
 
 
-def throughput_of(output: bytes) -> float | None:
-    """Transactions per second of the measured phase, from the end of a tool's output; None: it does not say."""
+@dataclass(frozen=True)
+class Rung:
+    """What a run's output says of its measured phase: transactions/s (None: nothing), and connections refused."""
+
+    throughput: float | None
+    refused: int = 0
+
+
+def read_rung(output: bytes) -> Rung:
+    """From the end of a tool's output."""
     lines = REPORT_TOTAL.findall(output)
     if lines:
         return _of_report(lines[-1])
     totals = SYSBENCH_TOTAL.findall(output)
-    return float(totals[-1]) if totals else None
+    return Rung(float(totals[-1]) if totals else None)
 
 
-def _of_report(line: bytes) -> float | None:
+def _of_report(line: bytes) -> Rung:
     try:
         total = json.loads(line)
-        return float(total["counts"]["transactions"]) / (float(total["to"]) - float(total["from"]))
-    except (ValueError, KeyError, TypeError, ZeroDivisionError):
-        return None
+        counts, values = total.get("counts", {}), total.get("values", {})
+        refused = int(values.get(REFUSED, counts.get(REFUSED, 0)))
+        seconds = float(total["to"]) - float(total["from"])
+        transactions = counts.get("transactions")
+        return Rung(None if transactions is None or seconds <= 0 else transactions / seconds, refused)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Rung(None)
 
 
 class Climb:
@@ -82,13 +96,17 @@ class Climb:
         self._threads: list[int] = []
         self._throughputs: list[float] = []
 
-    def measured(self, planned: wire.PlannedRun, throughput: float | None) -> None:
-        """`throughput` None: the tool does not say it, and saturation cannot be judged."""
-        least_gain = self._ladder.least_gain if self._ladder else None
-        if least_gain is None or throughput is None:
+    def measured(self, planned: wire.PlannedRun, rung: Rung) -> None:
+        """A run that succeeded, be it with some connections refused. Without throughput saturation is not judged."""
+        threads = planned.load_level.threads
+        if self._ladder and rung.refused:
+            self._skip_after(planned, f"not run: {rung.refused} connections were refused at {threads} threads")
             return
-        self._threads.append(planned.load_level.threads)
-        self._throughputs.append(throughput)
+        least_gain = self._ladder.least_gain if self._ladder else None
+        if least_gain is None or rung.throughput is None:
+            return
+        self._threads.append(threads)
+        self._throughputs.append(rung.throughput)
         if is_saturated(self._throughputs, least_gain=least_gain):
             words = saturation(self._threads, self._throughputs, least_gain=least_gain)
             self._skip_after(planned, f"not run: {words}")

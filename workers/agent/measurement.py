@@ -82,8 +82,8 @@ class Measurement:
         self._entry = entry
         self._journal = journal
 
-    def perform(self) -> float | None:
-        """After the run was opened. Transactions per second of its measured phase, None where the tool counts none.
+    def perform(self) -> ladder.Rung:
+        """After the run was opened. What its output says that decides about the next load level.
 
         Raises Stopped when it did not succeed, OSError when the disk fails.
         """
@@ -172,7 +172,7 @@ class Measurement:
         broken = [check.label for check in checks if not check.held]
         return failed(f"verification: {'; '.join(broken)}") if broken else None
 
-    def _end(self, stop: Stop | None) -> float | None:
+    def _end(self, stop: Stop | None) -> ladder.Rung:
         for event in (self._load.event(), self._refusal(stop)):
             if event:
                 self._recorder.event(event)
@@ -181,7 +181,7 @@ class Measurement:
             stop = failed(self._recorder.problem)
         if self._output.exists():
             self._recorder.artifact(self._load.tool.artifact, self._output)
-        throughput = ladder.throughput_of(tail(self._output)) if stop is None else None
+        rung = ladder.read_rung(tail(self._output)) if stop is None else ladder.Rung(None)
         extras = self._load.tool.extras(self._output)
         for extra in extras:
             self._recorder.artifact(extra.name, extra)
@@ -196,7 +196,7 @@ class Measurement:
             file.unlink(missing_ok=True)
         if stop:
             raise Stopped(stop)
-        return throughput
+        return rung
 
     def _refusal(self, stop: Stop | None) -> wire.EventMessage | None:
         """That the server took no more connections; None when it took all."""

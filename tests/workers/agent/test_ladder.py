@@ -11,7 +11,7 @@ from tests.workers.agents import ConfigFile, eventually
 from tests.workers.server import FakeServer, a_job
 from workers import wire
 from workers.agent import ladder
-from workers.agent.ladder import Climb
+from workers.agent.ladder import Climb, Rung
 from workers.agent.stopping import CANCELLED, Stopped, failed
 
 SYSBENCH = (
@@ -54,11 +54,32 @@ def test_the_words_name_the_best_rung_and_what_came_after() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "throughput"),
-    [(SYSBENCH, 994.36), (REPORT, 25.0), (SYSBENCH + REPORT, 25.0), (b"no total", None), (b'{"kind":"total"}\n', None)],
+    ("output", "rung"),
+    [
+        (SYSBENCH, Rung(994.36)),
+        (REPORT, Rung(25.0)),
+        (SYSBENCH + REPORT, Rung(25.0)),
+        (REPORT.replace(b"{}}\nThreads", b'{"client.connections.refused":12}}\nThreads'), Rung(25.0, refused=12)),
+        (b"no total", Rung(None)),
+        (b'{"kind":"total"}\n', Rung(None)),
+    ],
 )
-def test_throughput_is_that_of_the_last_total(output: bytes, throughput: float | None) -> None:
-    assert ladder.throughput_of(output) == throughput
+def test_a_rung_is_read_from_the_last_total(output: bytes, rung: Rung) -> None:
+    assert ladder.read_rung(output) == rung
+
+
+def test_connections_refused_end_a_ladder_also_when_the_run_went_on_with_the_others() -> None:
+    job = a_job(threads=(1, 2, 4), ladder=wire.LadderMessage())
+    climb = Climb(job)
+    climb.measured(job.runs[0], Rung(100.0))
+    assert climb.skipped == []
+    climb.measured(job.runs[1], Rung(100.0, refused=3))
+    assert [(str(skip.uid), skip.reason) for skip in climb.skipped] == [
+        (job.runs[2].uid, "not run: 3 connections were refused at 2 threads")
+    ]
+    without = Climb(a_job(threads=(1, 2)))
+    without.measured(job.runs[0], Rung(100.0, refused=3))
+    assert without.skipped == []
 
 
 @pytest.mark.parametrize(
@@ -99,7 +120,7 @@ def test_a_storm_measures_every_level_however_little_it_gains() -> None:
     job = a_job(threads=(1, 2, 4), ladder=wire.LadderMessage(least_gain=None))
     climb = Climb(job)
     for run, throughput in zip(job.runs, (100.0, 50.0, 10.0), strict=True):
-        climb.measured(run, throughput)
+        climb.measured(run, Rung(throughput))
     assert climb.skipped == []
 
 
