@@ -57,9 +57,9 @@ client.unmatched | writes without effect | queries/s | gauge | lower | - | error
 client.new_orders | new orders | orders/s | gauge | higher | - | -
     New-Order transactions completed: the figure by which TPC-C's mix is compared.
 client.connections.opened | connections opened | connections | gauge | neutral | - | -
-    Connections that the server took at the start of the run.
+    Connections that the server granted over the whole run.
 client.connections.refused | connections refused | connections | gauge | lower | - | errors
-    Connections that the server refused; their threads took no part.
+    Connections that the server refused over the whole run; a thread that never got one took no part.
 client.new_orders.per_minute | new orders per minute | orders/min | gauge | higher | - | -
     New-Order transactions completed: TpmC of tpcc-mysql, NOPM of HammerDB.
 client.goodput | throughput without failures | transactions/s | gauge | higher | - | -

@@ -64,15 +64,25 @@ class Bench:
         self, *, threads: int = 4, warmup: int = 0, duration: int = 2, rate: float | None = None
     ) -> tuple[Output, dict[str, Check]]:
         """What the server reads of the run, and the tool's checks by name."""
-        level = LoadLevelMessage(threads=threads, rate=rate)
-        invocation = self.tool.run(self.target, self.parameters, load_level=level, warmup=warmup, duration=duration)
         before = database.status(self.system)
-        done = subprocess.run(invocation.argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        done = self._run(threads, warmup, duration, rate)
         assert self.tool.failure(done.returncode, done.stdout) == ""
         (self.folder / "output").write_bytes(done.stdout)
         read = outputs.read(self.tool.name, done.stdout)
         assert read.unparsed == ()
         return read, self.verified(before, database.status(self.system))
+
+    def failure(self, *, threads: int) -> str:
+        """Why a run of a second fails, in the tool's words."""
+        done = self._run(threads, 0, 1, None)
+        return self.tool.failure(done.returncode, done.stdout)
+
+    def _run(
+        self, threads: int, warmup: int, duration: int, rate: float | None
+    ) -> "subprocess.CompletedProcess[bytes]":
+        level = LoadLevelMessage(threads=threads, rate=rate)
+        invocation = self.tool.run(self.target, self.parameters, load_level=level, warmup=warmup, duration=duration)
+        return subprocess.run(invocation.argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
 
     def verified(self, before: dict[str, int] | None = None, after: dict[str, int] | None = None) -> dict[str, Check]:
         """The checks of the last run, by name, as the tables are now."""

@@ -57,7 +57,7 @@ local SETUP = {
    writes = splash.counter("setup.writes"),
    others = splash.counter("setup.others"),
 }
-local OPENED = splash.counter("opened")
+splash.OPENED = splash.counter("opened")
 local REFUSED = splash.counter("refused")
 local FAILED = {}
 for _, entry in ipairs(RETRIED) do
@@ -317,8 +317,20 @@ end
 
 -- Of this thread; `result` is its connection's only result, which also tells of statements without rows.
 local connection, result
+local takes_part = false -- in the load: else its connection was refused
 
-local function connect() return sysbench.sql.driver():connect() end
+local driver -- of this thread, kept as long as its connections
+
+local function connect()
+   driver = driver or sysbench.sql.driver()
+   return driver:connect()
+end
+
+-- A connection, or nil when it was refused; the reason is among sysbench's own lines.
+function splash.connect()
+   local is_open, made = pcall(connect)
+   return is_open and made or nil
+end
 
 -- sysbench gives a result to those who read only; what it writes into is the same for each statement.
 local function keep(made)
@@ -400,7 +412,7 @@ end
 -- ------------------------------------------------------------------ the workload
 
 local function each_piece(pieces, make)
-   local con = sysbench.sql.driver():connect()
+   local con = connect()
    for number = sysbench.tid % sysbench.opt.threads + 1, pieces, sysbench.opt.threads do
       make(con, number)
    end
@@ -422,7 +434,7 @@ end
 --   make      makes one of them: (con, number)
 --   prepare   in the place of these two, on each thread
 --   start     before the load, on the main thread, by splash.setup
---   open      connects a thread and returns the connection; without it splash does
+--   open      connects a thread: () -> connection; nil: it was refused, false: events bring their own
 --   thread    before the load, on each thread that is connected; splash.setup is there
 --   event     one transaction
 --   close     after the load, on each thread that is connected
@@ -441,7 +453,7 @@ function splash.workload(workload)
    }
 
    function cleanup()
-      local con = sysbench.sql.driver():connect()
+      local con = connect()
       for _, name in ipairs(workload.tables()) do
          con:query("DROP TABLE IF EXISTS " .. name)
       end
@@ -460,21 +472,23 @@ function splash.workload(workload)
    function thread_init()
       attach()
       mine = block + sysbench.tid * stride
-      local is_open, made = pcall(workload.open or connect)
-      if not is_open then
-         -- The reason is among sysbench's own lines.
+      local made = (workload.open or splash.connect)()
+      if made == nil then
          splash.add(REFUSED, 1)
          return
       end
-      keep(made)
-      splash.add(OPENED, 1)
+      takes_part = true
+      if made then
+         keep(made)
+         splash.add(splash.OPENED, 1)
+      end
       if workload.thread then
          workload.thread()
       end
    end
 
    function thread_done()
-      if connection and workload.close then
+      if takes_part and workload.close then
          workload.close()
       elseif connection then
          connection:disconnect()
@@ -492,14 +506,15 @@ local NOT_DONE = {}
 
 -- For an event that could not even begin, since the server refused it a connection: it counts as an error.
 function splash.refuse()
+   splash.add(REFUSED, 1)
    splash.add(REFUSED_LATER, 1)
-   ffi.C.usleep(10000) -- else a server that is full is asked as fast as the processor goes
+   ffi.C.usleep(500000) -- else a server that is full is asked as fast as the processor goes
    return NOT_DONE
 end
 
--- sysbench's own loop, but for what was refused: a thread without a connection takes no part, the others go on.
+-- sysbench's own loop, but for what was refused.
 function thread_run(thread)
-   while connection and ffi.C.sb_more_events(thread) do
+   while takes_part and ffi.C.sb_more_events(thread) do
       ffi.C.sb_event_start(thread)
       local is_done, outcome
       repeat

@@ -31,18 +31,17 @@ end
 
 local connect = {}
 
-function connect.thread_init()
-   drv = sysbench.sql.driver()
-   con = drv:connect()
-end
+-- No connection is held beside those of the transactions.
+function connect.open() return false end
 
-function connect.thread_done() con:disconnect() end
+function connect.close() end
 
 function connect.event()
-   local is_open, made = pcall(drv.connect, drv)
-   if not is_open then
+   local made = splash.connect()
+   if not made then
       return splash.refuse()
    end
+   splash.add(splash.OPENED, 1)
    local number = sysbench.rand.uniform(1, sysbench.opt.tables)
    local id = sysbench.rand.default(1, sysbench.opt.table_size)
    made:query(string.format("SELECT c FROM sbtest%d WHERE id=%d", number, id))
@@ -51,7 +50,16 @@ end
 
 -- A test puts functions of its own into these places, or leaves those of all tests.
 local common = { thread_init = thread_init, thread_done = thread_done, prepare = sysbench.cmdline.commands.prepare }
-local test
+local test, thread_init_of_test
+
+-- sysbench's tests connect and prepare in one function. What fails with a connection is not a refusal.
+local function open()
+   local is_ready, problem = pcall(thread_init_of_test)
+   if not is_ready and con ~= nil then
+      error(problem, 0)
+   end
+   return con
+end
 
 local function load()
    local ours = { thread_init = thread_init, thread_done = thread_done }
@@ -61,7 +69,8 @@ local function load()
       test = connect
    else
       require(sysbench.opt.oltp_test)
-      test = { thread_init = thread_init, thread_done = thread_done, event = event }
+      thread_init_of_test = thread_init
+      test = { open = open, close = thread_done, event = event }
    end
    thread_init, thread_done = ours.thread_init, ours.thread_done
 end
@@ -81,9 +90,8 @@ splash.workload {
    end,
    open = function()
       load()
-      test.thread_init()
-      return con
+      return test.open()
    end,
    event = function() return test.event() end,
-   close = function() test.thread_done() end,
+   close = function() test.close() end,
 }

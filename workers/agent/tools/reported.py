@@ -1,11 +1,11 @@
 """What a tool of ours reported, JSON lines in its output, and whether the server says the same."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from workers.agent import database
 from workers.agent.tools import Check, Finished
@@ -14,14 +14,18 @@ WRITES = ("Com_insert", "Com_update", "Com_delete", "Com_replace")
 # Statements of others that a server may see beside the load: of samplers, health checks, heartbeats.
 STRAY = 50
 STRAY_SHARE = 0.01
+COMPLAINT = re.compile(rb"FATAL: error ([0-9]+: .*?)\r?\n")
 
 
 @dataclass(frozen=True)
 class Reported:
-    """`counts`: over the whole run, warm-up included; `values`: of the measured phase, by name."""
+    """`counts`: over the whole run, warm-up included; `values`: of the measured phase, by name; `complaint`: the first
+    error that sysbench told of, in the server's words.
+    """
 
     counts: Mapping[str, int]
     values: Mapping[str, float]
+    complaint: str = ""
 
     @property
     def writes(self) -> int:
@@ -33,19 +37,17 @@ def read(output: Path) -> Reported:
     """Raises OSError."""
     counts: Counter[str] = Counter()
     values: Mapping[str, float] = {}
-    for line in _lines(output):
-        if line.get("kind") == "total":
-            # Each covers what came after the one before.
-            counts.update(line["counts"])
-            values = line["values"]
-    return Reported(counts, values)
-
-
-def _lines(output: Path) -> Iterator[dict[str, Any]]:
+    complaint = ""
     with output.open("rb") as stream:
         for line in stream:
-            if line.startswith(b'{"kind":'):
-                yield json.loads(line)
+            if line.startswith(b'{"kind":"total"'):
+                total = json.loads(line)
+                # Each covers what came after the one before.
+                counts.update(total["counts"])
+                values = total["values"]
+            elif not complaint and (found := COMPLAINT.match(line)):
+                complaint = found[1].decode(errors="replace")
+    return Reported(counts, values, complaint)
 
 
 def took_part(reported: Reported) -> Check:
@@ -53,7 +55,9 @@ def took_part(reported: Reported) -> Check:
     opened, refused = (int(reported.values.get(f"client.connections.{what}", 0)) for what in ("opened", "refused"))
     held = opened > 0 and reported.counts["transactions"] > 0
     label = f"{reported.counts['transactions']} transactions over {opened} connections"
-    return Check("load", held, f"{label}; {refused} connections were refused" if refused else label)
+    if refused:
+        label += f"; {refused} connections were refused ({reported.complaint or 'no reason given'})"
+    return Check("load", held, label)
 
 
 def writes_agree(finished: Finished, reported: Reported) -> list[Check]:

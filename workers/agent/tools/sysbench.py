@@ -159,7 +159,8 @@ class SysbenchProgram(Plain):
             return ""
         fatal = [line.decode(errors="replace") for line in re.findall(rb"^FATAL: (.*)$", output, re.MULTILINE)]
         if fatal:
-            return f"sysbench: {'; '.join(fatal[:3])}"
+            remedy = "; give db_ps_mode=disable, or fewer tables or threads" if b"error: 1461" in output else ""
+            return f"sysbench: {'; '.join(fatal[:3])}{remedy}"
         if code in (-11, 139):
             return "sysbench crashed (segmentation fault): it does so when it loses its connection to the server"
         return f"sysbench ended with code {code}" if code > 0 else f"sysbench was ended by signal {-code}"
