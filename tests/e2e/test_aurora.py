@@ -1,0 +1,90 @@
+"""A system at AWS: an agent drives its endpoint as any MySQL (here a MariaDB), the server asks AWS (moto) about it, and
+the run ends with what both said."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from apps.aws import collecting, collection
+from apps.aws.models import Sighting
+from apps.catalog.models import HardwareClass, System
+from apps.runs import queries
+from apps.runs.models import Event, Run
+from lab.mariadb import MariaDB
+from tests.builders import a_campaign, a_workload
+from tests.cloud import CLUSTER, REGION, a_cluster, aws_server, lead_to, measured
+from tests.e2e.stack import ROOT, Stack
+from tests.workers.agents import eventually
+from workers import wire
+
+pytestmark = [pytest.mark.mariadb, pytest.mark.django_db(transaction=True)]
+
+AURORA = """
+[[systems]]
+slug = "aurora-1"
+platform = "aurora"
+hardware_class = "db.r6g.large"
+host = "127.0.0.1"
+port = {port}
+user = "splashboard"
+password_file = "{password_file}"
+
+[systems.aws]
+region = "{region}"
+cluster = "{cluster}"
+"""
+
+
+@pytest.fixture
+def stack(tmp_path: Path, var_folder: Path, mariadb: MariaDB, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    with aws_server() as endpoint:
+        lead_to(endpoint, monkeypatch)
+        a_cluster("one", "two")
+        running = Stack(tmp_path, var_folder)
+        try:
+            mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
+            running.manage("seed_catalog")
+            running.start_web()
+            running.start_worker()
+            fields = {"port": mariadb.port, "password_file": mariadb.password_file}
+            running.start_agent(systems=AURORA.format(**fields, region=REGION, cluster=CLUSTER))
+            yield running
+        finally:
+            running.close()
+
+
+def test_a_run_at_aws_ends_with_what_agent_and_aws_said_of_it(stack: Stack) -> None:
+    eventually(System.objects.filter(slug="aurora-1").exists, what="the agent has said hello", timeout=40)
+    system = System.objects.get(slug="aurora-1")
+    a_campaign(system, threads=(1,), workloads=[a_workload(tables=1)], warmup=0.0, duration=6)
+    eventually(Run.objects.filter(state="open").exists, what="the run is open", timeout=60)
+    command = [sys.executable, "-m", "workers.agent", "failover", "--config", str(stack.folder / "local.toml")]
+    asked = subprocess.run([*command, "aurora-1", "--target", "two"], cwd=ROOT, capture_output=True, check=False)
+    assert asked.returncode == 0, asked.stderr
+    assert wire.from_json(wire.FailoverAnswer, asked.stdout).writer == "one"
+    eventually(Run.objects.filter(state="ended").exists, what="the run has ended", timeout=60)
+    run = Run.objects.get()
+
+    # Whoever would wait for CloudWatch's minutes is told that they are over.
+    began = datetime.fromtimestamp(run.started_at.timestamp() // 60 * 60, UTC)
+    measured("two", "CPUUtilization", {began + timedelta(minutes=minute): 42.0 for minute in range(3)})
+    assert run.ended_at is not None
+    assert collection.collect(run_id=run.pk, now=collecting.give_up_at(run.ended_at))
+    eventually(Run.objects.filter(state="sealed").exists, what="the sweep has sealed the run", timeout=60)
+    run.refresh_from_db()
+    assert (run.outcome, run.reason) == ("succeeded", "")
+    metrics = {(info.node, info.metric) for info in queries.series_index(run.pk)}
+    assert {("db1", "mysql.status.Questions"), ("cloudwatch:two", "aws.rds.CPUUtilization")} <= metrics
+    assert run.nodes.get(name="cloudwatch:two").role == "writer", "since the failover"
+    (accepted,) = Event.objects.filter(run=run, kind="aws_event")
+    assert accepted.label == "AWS accepted a failover of cluster blast in eu-west-1, from one to two"
+    seconds = (run.ended_at - run.started_at).total_seconds()
+    assert 0 < accepted.starts_at < seconds
+
+    # Meanwhile the beat has looked at the system, and at its hardware class.
+    eventually(Sighting.objects.exclude(seen_at=None).exists, what="the system was looked at", timeout=30)
+    assert HardwareClass.objects.get(slug="db.r6g.large").vcpu == 2
