@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workers import wire
-from workers.agent import database, facts, ladder
+from workers.agent import database, digests, facts, ladder
 from workers.agent.clock import Bearing, RunClock
 from workers.agent.config import SystemConfig
 from workers.agent.journal import Entry, Journal, started_process
@@ -36,6 +36,10 @@ class Load:
         if self.zero is None and self.tool.starts_clock(line):
             self.zero = t
         return t
+
+    def begins_at(self) -> float | None:
+        """The measured phase; None: not known yet."""
+        return None if self.zero is None else self.zero + self.invocation.warmup
 
     def measured(self) -> tuple[float | None, float | None]:
         """The measured phase; None when the tool ended before it, shorter than planned when it ended within it.
@@ -89,11 +93,14 @@ class Measurement:
         """
         sampling = Sampling(self._system, clock=self._load.clock, recorder=self._recorder)
         sampling.start()
+        statements = digests.Digests(self._system, now=self._load.clock.now, begins_at=self._load.begins_at)
+        statements.start()
         stop: Stop | None = None
         try:
             self._pass_time(MARGIN)
             before = self._status()
             stop = self._put_under_load()
+            statements.finish()
             if stop is None:
                 stop = self._verify(before, self._status())
             self._pass_time(MARGIN)
@@ -102,8 +109,9 @@ class Measurement:
         except ToolMissing as problem:
             stop = failed(str(problem))
         finally:
+            executed = statements.finish()
             sampling.stop()
-        return self._end(stop)
+        return self._end(stop, executed)
 
     def _pass_time(self, seconds: float) -> None:
         until = self._load.clock.now() + seconds
@@ -172,7 +180,8 @@ class Measurement:
         broken = [check.label for check in checks if not check.held]
         return failed(f"verification: {'; '.join(broken)}") if broken else None
 
-    def _end(self, stop: Stop | None) -> ladder.Rung:
+    def _end(self, stop: Stop | None, executed: bytes) -> ladder.Rung:
+        """`executed`: the artifact with the statements of the measured phase."""
         for event in (self._load.event(), self._refusal(stop)):
             if event:
                 self._recorder.event(event)
@@ -185,6 +194,8 @@ class Measurement:
         extras = self._load.tool.extras(self._output)
         for extra in extras:
             self._recorder.artifact(extra.name, extra)
+        if executed:
+            self._recorder.artifact(digests.ARTIFACT, executed)
         measured_from, measured_to = self._load.measured()
         self._recorder.end(
             outcome=stop.run if stop else "succeeded",

@@ -110,9 +110,10 @@ class Recorder(Samples):
         self._entry.run = self._run
         self._spool.put(messages.open_run(self._entry, self._run, message), before_visible=self._note)
 
-    def artifact(self, name: str, file: Path) -> None:
+    def artifact(self, name: str, content: bytes | Path) -> None:
         """Raises OSError."""
-        messages.put_artifact(self._spool, self._journal, self._entry, self._run, name=name, content=file.read_bytes())
+        content = content.read_bytes() if isinstance(content, Path) else content
+        messages.put_artifact(self._spool, self._journal, self._entry, self._run, name=name, content=content)
 
     def end(self, *, outcome: str, reason: str, measured_from: float | None, measured_to: float | None) -> None:
         """Raises OSError when the spool cannot be written even now; the next start then ends the run."""

@@ -14,7 +14,9 @@ from lab.mariadb import MariaDB
 from lab.ports import free_port
 from tests.databases import StartMariaDB
 from tests.workers.agents import eventually
+from workers.agent.clock import RunClock
 from workers.agent.config import Address, NodeConfig, SystemConfig
+from workers.agent.digests import Digests
 from workers.agent.samplers import Reading, SeesNothing, Source, SourceFailed, haproxy, replication
 from workers.agent.samplers.agent import AgentItself
 from workers.agent.samplers.innodb import InnodbMetrics
@@ -186,7 +188,10 @@ def test_waits_are_counted_by_class_where_performance_schema_is_on(source: Maria
 @pytest.mark.mariadb
 def test_waits_are_not_observable_where_performance_schema_is_off(replica: MariaDB, closing_later: Keep) -> None:
     asked = closing_later(Waits(a_system(replica), Address(port=replica.port)))
-    with pytest.raises(SeesNothing, match="waits: performance_schema is OFF; start the server with performance_schema"):
+    with pytest.raises(
+        SeesNothing,
+        match="waits and statements by digest: performance_schema is OFF; start the server with performance_schema",
+    ):
         asked.read()
 
 
@@ -195,7 +200,10 @@ def test_an_account_without_privileges_is_told_what_it_lacks(source: MariaDB, cl
     system, address = a_system(source, user="blind", password="blind"), Address(port=source.port)
     with pytest.raises(SeesNothing, match=r"InnoDB metrics: .*PROCESS privilege.*; GRANT PROCESS ON \*\.\* to blind"):
         closing_later(InnodbMetrics(system, address)).read()
-    with pytest.raises(SeesNothing, match=r"waits: .*denied.*; GRANT SELECT ON performance_schema\.\* to blind"):
+    with pytest.raises(
+        SeesNothing,
+        match=r"waits and statements by digest: .*denied.*; GRANT SELECT ON performance_schema\.\* to blind",
+    ):
         closing_later(Waits(system, address)).read()
     seen = closing_later(Replication(system, address)).read()
     assert seen.values["mysql.replication.read_only"] == 0
@@ -240,6 +248,35 @@ def test_a_server_that_comes_back_is_asked_on_a_new_connection(source: MariaDB, 
     with pytest.raises(SourceFailed):
         asked.read()
     assert asked.read().values
+
+
+@pytest.mark.mariadb
+def test_the_statements_of_the_measured_phase_are_kept_with_their_counts(source: MariaDB) -> None:
+    clock = RunClock()
+    source.sql("DELETE FROM work.t WHERE id = 500")
+    executed = Digests(a_system(source), now=clock.now, begins_at=lambda: 0.2)
+    executed.start()
+    time.sleep(0.8)
+    for number in (501, 502, 503):
+        source.sql(f"INSERT INTO work.t VALUES ({number})")
+    content = executed.finish()
+    assert executed.finish() == content
+    line = json.loads(content)
+    assert (line["kind"], line["node"]) == ("digests", "db1")
+    assert 0.2 <= line["from"] < line["to"]
+    texts = {statement["text"]: statement for statement in line["statements"]}
+    inserts = texts["INSERT INTO `work` . `t` VALUES (?) "]
+    assert (inserts["count"], inserts["rows_affected"]) == (3, 3)
+    assert 0 < inserts["seconds"] <= line["total"]["seconds"] < 60
+    assert not any(text.startswith("DELETE") for text in texts)
+
+
+@pytest.mark.mariadb
+def test_without_performance_schema_no_statements_are_kept(replica: MariaDB) -> None:
+    executed = Digests(a_system(replica), now=RunClock().now, begins_at=lambda: 0.0)
+    executed.start()
+    time.sleep(0.3)
+    assert executed.finish() == b""
 
 
 def test_the_agents_own_cpu_time_grows() -> None:

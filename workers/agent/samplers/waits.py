@@ -5,7 +5,7 @@ from workers.agent.samplers import NotObservable, Reading, SeesNothing
 from workers.agent.samplers.asking import Asking, Denied, Unknown
 from workers.wire import Number
 
-WHAT = "waits"
+WHAT = "waits and statements by digest"
 PICOSECONDS = 10**12
 SWITCH = "SELECT @@global.performance_schema"
 INSTRUMENTS = "SELECT COUNT(*), COALESCE(SUM(ENABLED = 'YES' AND TIMED = 'YES'), 0) FROM performance_schema.setup_instruments WHERE NAME LIKE 'wait/%'"  # noqa: E501
@@ -54,4 +54,4 @@ class Waits:
         if on == known:
             return []
         remedy = "enable more with performance_schema_instrument = 'wait/…=ON', which costs the server time"
-        return [NotObservable(f"{known - on} of {known} kinds of {WHAT}", "they are not instrumented", remedy)]
+        return [NotObservable(f"{known - on} of {known} kinds of waits", "they are not instrumented", remedy)]
