@@ -33,7 +33,7 @@ PLAIN = (
     "reason",
 )
 LOAD = ("threads", "rate")
-FORM = ("output", "description", *PLAIN, *LOAD, "tag")
+FORM = ("output", "series", "description", *PLAIN, *LOAD, "tag")
 
 
 class WorkloadDescription(Strict):
@@ -149,6 +149,9 @@ class RunForm(serializers.Serializer[Any]):
     """multipart/form-data. `description` holds everything; its plain parts may be form fields instead."""
 
     output = serializers.FileField(help_text="the tool's output, exactly as it was printed")
+    series = serializers.FileField(
+        required=False, help_text="the tool's own file of its series, where it writes them apart: BenchBase's windows"
+    )
     description = RunDescription(required=False, help_text="JSON, as a file or as text")
     format = serializers.ChoiceField(choices=list(SUBMITTED), required=False)
     system = serializers.CharField(required=False, help_text="slug")

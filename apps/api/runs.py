@@ -106,13 +106,14 @@ class Runs(APIView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Submits a finished run: what sysbench printed, and what it does not say. No agent is needed.
+        """Submits a finished run: what its tool printed, and what it does not say. No agent is needed.
 
-        Sent again it is the same run. An output without sysbench's final report is refused unless the description
+        Sent again it is the same run. An output without the tool's final report is refused unless the description
         says that the run failed.
         """
         form = _form(request)
-        done = submit(output=_output(form), description=read_description(form))
+        series = _file(form, "series") if "series" in form else None
+        done = submit(output=_file(form, "output"), description=read_description(form), series=series)
         answer = _submitted(request, done)
         return Response(answer, status=201 if done.created else 200, headers={"Location": answer["api"]})
 
@@ -126,18 +127,18 @@ def _form(request: Request) -> QueryDict:
     return form if isinstance(form, QueryDict) else QueryDict()
 
 
-def _output(form: QueryDict) -> bytes:
-    files: list[Any] = form.getlist("output")
+def _file(form: QueryDict, name: str) -> bytes:
+    files: list[Any] = form.getlist(name)
     if len(files) != 1:
-        raise invalid("output", f"is given {len(files)} times", "send it once: -F output=@sysbench.txt")
+        raise invalid(name, f"is given {len(files)} times", f"send it once: -F {name}=@sysbench.txt")
     (file,) = files
     if not isinstance(file, UploadedFile):
-        raise invalid("output", "must be a file, byte for byte", "-F output=@sysbench.txt, with the @")
+        raise invalid(name, "must be a file, byte for byte", f"-F {name}=@sysbench.txt, with the @")
     if (file.size or 0) > ingest.MAX_ARTIFACT:
         raise _too_large()
     content: bytes = file.read()
     if not content.strip():
-        raise invalid("output", "is empty", "send what sysbench printed")
+        raise invalid(name, "is empty", "send what the tool printed")
     return content
 
 

@@ -37,7 +37,7 @@ class Parts:
     warnings: tuple[str, ...] = ()
 
 
-def submit(*, description: dict[str, Any], output: bytes) -> Submission:
+def submit(*, description: dict[str, Any], output: bytes, series: bytes | None = None) -> Submission:
     """`description`: a valid RunDescription. Stores all of it or nothing; the run is sealed when this returns, or soon.
 
     Raises Problem or Invalid: 422 naming the field, 409 when the uid is that of another run.
@@ -61,7 +61,7 @@ def submit(*, description: dict[str, Any], output: bytes) -> Submission:
         )
         held = Run.objects.select_for_update().filter(uid=uid).first()
         if held is not None:
-            _refuse_another(held, description, parts, output)
+            _refuse_another(held, description, parts, output, series)
             return Submission(run_id=held.pk, created=False, warnings=parts.warnings)
         try:
             run = submitting.submit(
@@ -79,6 +79,7 @@ def submit(*, description: dict[str, Any], output: bytes) -> Submission:
                 outcome=outcome,
                 reason=reason,
                 chosen=chosen,
+                series=series,
             )
         except Refused as error:
             raise invalid(error.field, error.message) from error
@@ -131,14 +132,15 @@ def _workload(stated: int | dict[str, Any], chosen: Submitted) -> Workload:
     return workload
 
 
-def _refuse_another(held: Run, description: dict[str, Any], parts: Parts, output: bytes) -> None:
-    differing = list(_differences(held, description, parts, output))
+def _refuse_another(held: Run, description: dict[str, Any], parts: Parts, output: bytes, series: bytes | None) -> None:
+    differing = list(_differences(held, description, parts, {"output": output, "series": series}))
     if differing:
         message = f"run {held.pk} was submitted under this uid with another {', '.join(differing)}"
         raise conflict(differing[0] if "uid" not in description else "uid", message)
 
 
-def _differences(held: Run, description: dict[str, Any], parts: Parts, output: bytes) -> Iterator[str]:
+def _differences(held: Run, description: dict[str, Any], parts: Parts, files: dict[str, bytes | None]) -> Iterator[str]:
+    kept = set(held.artifacts.values_list("sha256", flat=True))
     same = {
         "system": held.system_id == parts.system.pk,
         "workload": held.workload_id == parts.workload.pk,
@@ -151,7 +153,7 @@ def _differences(held: Run, description: dict[str, Any], parts: Parts, output: b
         "server_version": held.server_version == description["server_version"],
         "outcome": held.outcome == description["outcome"],
         "variables": _variables(held) == description["variables"],
-        "output": held.artifacts.filter(sha256=hashlib.sha256(output).hexdigest()).exists(),
+        **{name: content is None or hashlib.sha256(content).hexdigest() in kept for name, content in files.items()},
     }
     yield from (name for name, equal in same.items() if not equal)
 

@@ -137,9 +137,10 @@ def output_name(run: Run) -> str:
 
 
 def _gather(run: Run, source: Callable[[Run, Output], Sampled]) -> _Gathered:
-    output = Artifact.objects.filter(run=run, name__in=outputs.artifact_names(run.workload.tool)).first()
-    content = storage.read_artifact(output) if output else b""
-    said = outputs.read(run.workload.tool, content, artifact=output.name if output else "")
+    tool = run.workload.tool
+    held = {one.name: one for one in Artifact.objects.filter(run=run, name__in=outputs.artifact_names(tool))}
+    name, said = outputs.read_kept(tool, {name: storage.read_artifact(one) for name, one in held.items()})
+    output = held.get(name)
     problem = ""
     try:
         sampled = source(run, said)

@@ -124,10 +124,13 @@ def submit(
     outcome: str = Run.Outcome.SUCCEEDED,
     reason: str = "",
     chosen: Submitted = formats.SUBMITTED[formats.DEFAULT],
+    series: bytes | None = None,
 ) -> Run:
     """A finished run from the tool's raw output, without an agent; the caller then seals it. Again with the same
-    `uid`, it is the same run. `reason`: of a failed run. Raises Refused, or OSError when storage fails."""
+    `uid`, it is the same run. `reason`: of a failed run. `series`: the tool's own file of them, where it writes them
+    apart. Raises Refused, or OSError when storage fails."""
     said = read(chosen=chosen, output=output)
+    files = {chosen.artifact: output, **_series(chosen, series)}
     _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
     for tag in tags:
         _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
@@ -137,7 +140,7 @@ def submit(
     else:
         warmup = _check_foreign(said, load_level=load_level, warmup=warmup)
     start, end = said.output.measured or (0.0, 0.0)
-    sha256 = storage.keep(output)
+    hashes = {name: storage.keep(content) for name, content in files.items()}
     with transaction.atomic():
         run = open_run(
             uid=uid or uuid4(),
@@ -158,10 +161,13 @@ def submit(
                 nodes=_nodes(system, variables),
             ),
         )
-        known, created = Artifact.objects.get_or_create(
-            run=run, name=chosen.artifact, defaults={"sha256": sha256, "size": len(output)}
-        )
-        _require(known.sha256 == sha256, "output", f"run {run.uid} was submitted with other output")
+        created = False
+        for name, content in files.items():
+            held, created = Artifact.objects.get_or_create(
+                run=run, name=name, defaults={"sha256": hashes[name], "size": len(content)}
+            )
+            field = "output" if name == chosen.artifact else "series"
+            _require(held.sha256 == hashes[name], field, f"run {run.uid} was submitted with other {field}")
         if created:
             Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)))
         end_run(
@@ -171,7 +177,10 @@ def submit(
                 reason=reason,
                 ended_at=(started_at + timedelta(seconds=end)).isoformat(),
                 batches=0,
-                artifacts=[wire.ArtifactMessage(name=chosen.artifact, sha256=sha256, size=len(output))],
+                artifacts=[
+                    wire.ArtifactMessage(name=name, sha256=hashes[name], size=len(content))
+                    for name, content in files.items()
+                ],
             ),
         )
     run.refresh_from_db()
@@ -222,6 +231,20 @@ def _require(holds: bool, field: str, message: str) -> None:
 
 def _invalid(field: str, message: str, remedy: str = "") -> Invalid:
     return Invalid([FieldProblem(field=field, message=message, remedy=remedy)])
+
+
+def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
+    """The file of series under its name. Raises Refused."""
+    if content is None:
+        return {}
+    apart = formats.series_for(chosen)
+    if apart is None:
+        raise Refused("series", f"is too much: {chosen.title} has no series apart from its output")
+    try:
+        read(chosen=apart, output=content)
+    except Refused as error:
+        raise Refused("series", error.message) from error
+    return {apart.artifact: content}
 
 
 def _check_foreign(said: Statement, *, load_level: LoadLevel, warmup: float) -> float:

@@ -21,6 +21,7 @@ from apps.runs.outputs.formats import ATTACHED, DEFAULT, SUBMITTED, Submitted
 LABELS = {
     "format": "What the file is",
     "file": "File",
+    "series": "Its series",
     "system": "System",
     "workload": "Workload",
     "parameters": "A new workload",
@@ -69,6 +70,7 @@ class Upload(forms.Form):
             "empty": "is empty: choose the tool's output",
         }
     )
+    series = forms.FileField(required=False, error_messages={"empty": "is empty: choose another, or none"})
     system = forms.ModelChoiceField(
         System.objects.none(),
         to_field_name="slug",
@@ -108,6 +110,10 @@ class Upload(forms.Form):
 
     def clean_file(self) -> bytes:
         return _content(self.cleaned_data["file"], ingest.MAX_ARTIFACT)
+
+    def clean_series(self) -> bytes | None:
+        file = self.cleaned_data["series"]
+        return _content(file, ingest.MAX_ARTIFACT) if file else None
 
     def clean_started_at(self) -> datetime:
         started_at: datetime = self.cleaned_data["started_at"]
@@ -172,6 +178,7 @@ class Upload(forms.Form):
         run = submitting.submit(
             **what,
             chosen=chosen,
+            series=data["series"],
             warmup=data["warmup"] or 0.0,
             tags=data["tags"],
             server_version=data["server_version"],

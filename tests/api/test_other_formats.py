@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from apps.runs import ingest, sealing
 from apps.runs.models import Artifact, Run
-from tests.api.submissions import POINT_SELECT, a_description, fields_of, send
+from tests.api.submissions import POINT_SELECT, a_description, a_file, fields_of, send
 from tests.builders import a_run, a_system
 from tests.runs.parsers.outputs import content
 
@@ -122,6 +122,33 @@ def test_a_password_in_a_file_is_refused_and_not_repeated(engineer: APIClient) -
     answer = send(engineer, describe("tpcc-mysql"), text)
     assert (answer.status_code, fields_of(answer)) == (422, ["output"])
     assert b"hunter2" not in answer.content
+
+
+def test_benchbases_windows_go_with_the_totals_of_its_summary(engineer: APIClient) -> None:
+    summary, windows = (content(f"benchbase/tpcc.{name}") for name in ("summary.json", "results.csv"))
+    answer = send(engineer, describe("benchbase-summary"), summary, series=a_file(windows))
+    assert answer.status_code == 201, answer.content
+    values = {one["metric"]: one["value"] for one in answer.json()["measurements"]}
+    assert values["client.throughput"] == 428.19821524713473
+    found = engineer.get(f"{answer.json()['api']}series/?metric=client.latency.p99&raw=true").json()["series"][0]
+    assert (found["at"], found["values"]) == ([5.0, 10.0, 15.0], [31.4, 30.551, None])
+    assert sealing.reseal(run_id=answer.json()["id"])
+    again = send(engineer, describe("benchbase-summary"), summary, series=a_file(windows))
+    assert (again.status_code, again.json()["measurements"]) == (200, answer.json()["measurements"])
+    other = send(engineer, describe("benchbase-summary"), summary, series=a_file(content("benchbase/tpcc.samples.csv")))
+    assert (other.status_code, fields_of(other)) == (409, ["series"])
+
+
+def test_series_apart_are_refused_where_the_format_has_none_and_where_they_are_something_else(
+    engineer: APIClient,
+) -> None:
+    summary = content("benchbase/tpcc.summary.json")
+    answer = send(engineer, describe("benchbase-summary"), summary, series=a_file(b"Time,Requests\n"))
+    assert (answer.status_code, fields_of(answer)) == (422, ["series"])
+    assert "line 1 is 'Time,Requests'" in answer.json()["detail"]
+    answer = send(engineer, describe("hammerdb"), content("hammerdb/mariadb.log"), series=a_file(summary))
+    assert (answer.status_code, fields_of(answer)) == (422, ["series"])
+    assert not Run.objects.exists()
 
 
 # ---------------------------------------------------------------- attached files

@@ -1,9 +1,10 @@
 """What a load tool printed, read: one file a kind of output, found by the tool's name."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from apps.runs.outputs import report, sysbench
-from apps.runs.outputs.formats import DEFAULT, SUBMITTED, NotThisFormat
+from apps.runs.outputs.formats import DEFAULT, SUBMITTED, NotThisFormat, series_for
 from apps.runs.outputs.values import LATENCY, Headline, Output, ReadDistribution, moved
 
 __all__ = [
@@ -17,11 +18,12 @@ __all__ = [
     "moved",
     "nothing",
     "read",
+    "read_kept",
 ]
 
 Reader = Callable[[bytes], Output]
 # Tools that print another form than the report format, which is that of all tools of ours.
-READERS: Mapping[str, Reader] = {"sysbench": sysbench.read}
+READERS: Mapping[str, Reader] = {tool: sysbench.read for tool in ("sysbench", "fileio", "cpu")}
 
 
 def artifact_name(tool: str) -> str:
@@ -44,6 +46,17 @@ def read(tool: str, content: bytes, *, artifact: str = "") -> Output:
     except NotThisFormat as error:
         # It was accepted by older rules.
         return Output(parser=foreign.name, version="", fatal=str(error))
+
+
+def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
+    """What the files of `artifact_names` say together, and the name of the one with the totals; "": none is there."""
+    name = next((name for name in artifact_names(tool) if name in contents), "")
+    said = read(tool, contents.get(name, b""), artifact=name)
+    chosen = next((one for one in SUBMITTED.values() if one.artifact == name), None)
+    apart = series_for(chosen) if chosen else None
+    if apart is not None and apart.artifact in contents:
+        said = replace(said, intervals=read(tool, contents[apart.artifact], artifact=apart.artifact).intervals)
+    return name, said
 
 
 def nothing(tool: str) -> Output:

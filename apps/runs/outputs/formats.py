@@ -12,7 +12,17 @@ from apps.runs.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, 
 from apps.runs.parsers import sysbench as sysbench_text
 from apps.runs.parsers.told import NotThisFormat, Table, Told, first_line
 
-__all__ = ["ATTACHED", "DEFAULT", "SUBMITTED", "Attached", "NotThisFormat", "Statement", "Submitted", "of_artifact"]
+__all__ = [
+    "ATTACHED",
+    "DEFAULT",
+    "SUBMITTED",
+    "Attached",
+    "NotThisFormat",
+    "Statement",
+    "Submitted",
+    "of_artifact",
+    "series_for",
+]
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,8 @@ class Statement:
 
 @dataclass(frozen=True)
 class Submitted:
-    """A format of a run's output. `tool`: whose workloads it belongs to. `made_by`: where the file comes from."""
+    """A format of a run's output. `tool`: whose workloads it belongs to. `made_by`: where the file comes from.
+    `series_of`: the format of the same tool's totals, which its series may go with."""
 
     name: str
     title: str
@@ -34,6 +45,7 @@ class Submitted:
     extension: str
     made_by: str
     read: Callable[[bytes], Statement]
+    series_of: str = ""
 
     @property
     def artifact(self) -> str:
@@ -94,6 +106,7 @@ _ALL = (
     Submitted(
         *("benchbase-windows", "BenchBase, windows of time", "benchbase", "csv", "*.results.csv or *.samples.csv"),
         _read("benchbase-windows", benchbase.VERSION, benchbase.parse_csv),
+        series_of="benchbase-summary",
     ),
 )
 SUBMITTED: Mapping[str, Submitted] = {one.name: one for one in _ALL}
@@ -116,6 +129,11 @@ ATTACHED: Mapping[str, Attached] = {
         ),
     )
 }
+
+
+def series_for(chosen: Submitted) -> Submitted | None:
+    """The format of the file that holds the series of such an output; None: it holds its own, or there are none."""
+    return next((one for one in SUBMITTED.values() if one.series_of == chosen.name), None)
 
 
 def of_artifact(name: str) -> Attached | None:

@@ -108,7 +108,7 @@ def intervals(printed: Iterable[Interval]) -> dict[float, dict[str, Number]]:
         row: dict[str, Number] = {INTERVALS[k]: v for k, v in interval.values.items() if k in INTERVALS}
         if interval.threads is not None:
             row["client.threads"] = interval.threads
-        if interval.percentile:
+        if interval.percentile and "latency" in interval.values:
             row[f"{LATENCY}.p{interval.percentile}"] = interval.values["latency"]
         rows[float(interval.second)] = row
     return rows

@@ -13,6 +13,8 @@ from decimal import Decimal
 from typing import Any, TypeGuard
 
 LINE_SHOWN = 160
+# More would be no output of any of these tools, and take minutes to read.
+MOST_LINES = 2_000_000
 # Echoes of a password that a tool prints in clear: `[pass]: x`, `option p with value 'x'`, `Changed … mysql_pass from`.
 PASSWORDS = (
     re.compile(rb"^ *\[pass\]: *(?!\*+ *$)\S"),
@@ -120,6 +122,8 @@ def lines(content: bytes) -> Iterator[Line]:
         end = content.find(b"\n", start)
         ended = end >= 0
         text = content[start : end if ended else len(content)].removesuffix(b"\r")
+        if number > MOST_LINES:
+            raise NotThisFormat(number, "", f"at most {MOST_LINES:,} lines")
         if any(pattern.match(text) for pattern in PASSWORDS):
             raise NotThisFormat(
                 number, "", "shows a password: write * in its place, since raw files are kept and shown"
