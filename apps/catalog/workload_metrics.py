@@ -43,7 +43,7 @@ failover.duplicated | duplicated writes | rows | gauge | lower | - | -
     Rows beyond the first of the same insert: a client that sends again what failed may do it twice.
 failover.stale_reads | stale reads | reads | gauge | lower | - | -
     Reads that did not see a row acknowledged before they began, at the endpoint and at every node.
-failover.errors | failed writes | tries | gauge | lower | - | -
+failover.errors | failed tries | errors | gauge | lower | - | -
     Tries of an insert that were not acknowledged.
 client.events | events | events/s | gauge | higher | cpu | -
     Events of sysbench's cpu test, each a search for primes up to a limit.

@@ -19,6 +19,7 @@ from apps.web import latency, run_attached, run_clock, run_observation
 from apps.web.addresses import runs_address
 from apps.web.pages import is_partial, render_page
 from apps.web.run_counters import choose
+from workers.workloads import WORKLOADS
 
 # Headline numbers in their order; the rest of what was measured is in a table.
 HEADLINES = (
@@ -120,8 +121,10 @@ def headlines(run: RunDetail) -> list[MeasurementDetail]:
 
 
 def headline_keys(run: RunDetail) -> list[str]:
-    """What its workload is compared by comes first."""
-    return list(dict.fromkeys([run.primary_metric, *HEADLINES]))
+    """What its workload is compared by comes first, then what is its own."""
+    spec = WORKLOADS.get(run.row.workload_tool)
+    own = [key for key in spec.metrics if key not in HEADLINES] if spec else []
+    return list(dict.fromkeys([run.primary_metric, *own, *HEADLINES]))
 
 
 def latest(run_id: int) -> list[LatestValue]:

@@ -60,7 +60,14 @@ SPEC = WorkloadSpec(
             high=1000,
         ),
     ),
+    # A phase that was not reached has no value: it is told as an event.
     metrics=(
+        "failover.outage",
+        "failover.detect",
+        "failover.promote",
+        "failover.client_recovered",
+        "failover.baseline",
+        "failover.rejoin",
         "failover.acknowledged_missing",
         "failover.failed_present",
         "failover.duplicated",

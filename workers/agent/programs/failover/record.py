@@ -64,6 +64,14 @@ class Record:
     def errors(self) -> list[Sign]:
         return [Sign(one.end, f"the client: {one.error[0] or ''} {one.error[1]}") for one in self.inserts if one.error]
 
+    def errors_by_kind(self, since: float, until: float) -> dict[tuple[int, str], list[float]]:
+        """Code and words -> when, rising, of the tries that were due in [since, until)."""
+        found: dict[tuple[int, str], list[float]] = {}
+        for one in sorted(self.inserts, key=lambda one: one.end):
+            if one.error and since <= one.due < until:
+                found.setdefault(one.error, []).append(one.end)
+        return found
+
     def stale(self, since: float, until: float) -> Mapping[str, int]:
         """Stale reads by place."""
         found: dict[str, int] = {}

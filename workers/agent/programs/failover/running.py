@@ -1,7 +1,10 @@
 """One run of the probe: lanes of inserts and reads, watches on all sides, the fault, the report."""
 
+import math
 import secrets
 import threading
+import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
@@ -10,6 +13,7 @@ from typing import Any
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
+from workers.agent.programs import grid
 from workers.agent.programs.failover import faults, story, told
 from workers.agent.programs.failover.faults import Faulty
 from workers.agent.programs.failover.lanes import Attempt, Clock, Lane
@@ -58,7 +62,14 @@ class Run:
             clock.begin()
             say("begin", tool="failover", version="1")
             label = f"{self.writer} is the writer"
-            say("event", event="node_state", label=label, **{"from": 0.0}, node=self.writer, detail={"run": self.id})
+            say(
+                "event",
+                event="node_state",
+                label=label,
+                **{"from": 0.0},
+                node=self.writer,
+                detail={"run": self.id, "began_at": round(time.time(), 3)},
+            )
             for watch in watches:
                 watch.start()
             struck, undo_began = self._load(clock, lanes, faulty)
@@ -186,6 +197,12 @@ class Run:
         if stale:
             label = "stale reads: " + ", ".join(f"{count} at {place}" for place, count in sorted(stale.items()))
             say("event", event="stale_reads", label=label, **{"from": since, "to": until}, node="client")
+        for (code, text), times in self.record.errors_by_kind(since, until).items():
+            say("error", t=round(times[0], 3), code=code or None, text=text, count=len(times))
+        counted = Counter(grid.bucket((one.end - one.due) * 1000) for one in inserts if one.error is None)
+        if counted:
+            buckets = grid.printed(counted)
+            say("histogram", metric="client.latency", **{"from": since, "to": until}, buckets=buckets)
         rounded = {name: round(value, 4) for name, value in figures.items()}
         say("total", **{"from": since, "to": until}, counts=counts_of(inserts, reads), values=rounded)
 
@@ -205,6 +222,6 @@ def latencies(acknowledged: list[Attempt]) -> dict[str, float]:
     took = sorted((one.end - one.due) * 1000 for one in acknowledged)
     if not took:
         return {}
-    found = {f"latency.p{percent}": took[min(len(took) - 1, len(took) * percent // 100)] for percent in (50, 95, 99)}
+    found = {f"latency.p{percent}": took[math.ceil(len(took) * percent / 100) - 1] for percent in (50, 95, 99)}
     found |= {"latency.min": took[0], "latency.avg": sum(took) / len(took), "latency.max": took[-1]}
     return {name: round(value, 3) for name, value in found.items()}
