@@ -23,7 +23,7 @@ __all__ = [
 
 Reader = Callable[[bytes], Output]
 # Tools that print another form than the report format, which is that of all tools of ours.
-READERS: Mapping[str, Reader] = {tool: sysbench.read for tool in ("sysbench", "fileio", "cpu")}
+READERS: Mapping[str, Reader] = dict.fromkeys(("sysbench", "fileio", "cpu"), sysbench.read)
 
 
 def artifact_name(tool: str) -> str:
