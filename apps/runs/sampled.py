@@ -18,6 +18,7 @@ from workers.wire import BadBatch
 CLIENT = "client"
 # As sysbench prints it, and in the report format.
 INTERVAL_LINE = re.compile(r'\[ (\d+)s \] |\{"kind": ?"interval", ?"t": ?(\d+(?:\.\d+)?),')
+BEGIN_LINE = re.compile(r'\{"kind": ?"begin"')
 NAME_LIMIT, ROLE_LIMIT, KIND_LIMIT, LABEL_LIMIT = 80, 16, 40, 200
 
 
@@ -131,8 +132,12 @@ def second_of(line: str) -> float | None:
 
 
 def offset_of(output: Sequence[tuple[float, str]]) -> float | None:
-    """The load tool's second 0 on the run's clock, s: the median over its lines, since some arrive late. None: none."""
+    """The load tool's second 0 on the run's clock, s: the median over its lines, since some arrive late. None: none.
+
+    Of a report too short for an interval: when it said that it began.
+    """
     found = [t - second for t, text in output if (second := second_of(text)) is not None]
+    found = found or [t for t, text in output if BEGIN_LINE.match(text)][:1]
     return statistics.median(found) if found else None
 
 

@@ -79,6 +79,11 @@ def test_the_offset_is_read_from_reports_too() -> None:
     assert sampled.offset_of([(0.1, '{"kind":"begin","tool":"failover"}'), *lines]) == pytest.approx(0.25)
 
 
+def test_the_offset_of_a_report_too_short_for_an_interval_is_its_beginning() -> None:
+    lines = [(1.9, "words"), (2.0, '{"kind":"begin","tool":"data_load"}'), (2.2, '{"kind":"total","from":0,"to":0.2}')]
+    assert sampled.offset_of(lines) == 2.0
+
+
 def test_a_second_printed_twice_counts_as_it_was_printed_last() -> None:
     values: dict[str, float | None] = {"throughput": 1.0, "latency": 2.0}
     printed = [Interval(1, 4, 95, values), Interval(2, 4, 95, values), Interval(2, 4, 95, values | {"throughput": 9.0})]
@@ -90,7 +95,22 @@ def test_a_second_printed_twice_counts_as_it_was_printed_last() -> None:
 
 
 def test_intervals_of_other_tests_are_no_series_of_the_client() -> None:
-    assert sampled.client_of(reading.intervals([Interval(1, 4, 95, {"events": 3.0})]), offset=0) is None
+    assert sampled.client_of(reading.intervals([Interval(1, 4, None, {"memory_mib": 3.0})]), offset=0) is None
+
+
+def test_the_seconds_of_cpu_and_fileio_are_series_of_the_client() -> None:
+    printed = [
+        Interval(1, 4, 95, {"events": 3.0, "latency": 1.5}),
+        Interval(2, 4, 95, {"events": 5.0, "latency": None}),
+    ]
+    client = sampled.client_of(reading.intervals(printed), offset=0)
+    assert client is not None
+    assert client.changing["client.events"].values.tolist() == [3.0, 5.0]
+    files = {"file_reads_mib": 8.0, "file_writes_mib": 0.0, "file_fsyncs": 2.0, "latency": 0.1}
+    client = sampled.client_of(reading.intervals([Interval(1, None, 95, files)]), offset=0)
+    assert client is not None
+    assert client.constants["client.file_read_mib"] == 8.0
+    assert "client.threads" not in client.constants
 
 
 def test_a_column_of_a_series_that_is_not_there_is_none() -> None:
