@@ -78,6 +78,24 @@ def test_a_system_at_aws_is_named_by_region_and_cluster_or_instance(file: Path) 
     assert configuration.load(file).systems["a"].aws == AwsMessage(region="eu-west-1", cluster="blast")
 
 
+def test_a_sampler_knows_its_own_nodes_and_needs_no_account_for_a_host_alone(file: Path) -> None:
+    host_alone = '[[systems]]\nslug = "a"\nrole = "sampler"\n[[systems.nodes]]\nname = "db2"\nrole = "reader"\n'
+    file.write_text(SERVER + host_alone)
+    config = configuration.load(file)
+    assert config.systems == {}
+    (node,) = config.sampled["a"].nodes
+    assert (node.name, node.role, node.local, node.asked, node.sampled) == ("db2", "reader", True, False, True)
+    file.write_text(SERVER + host_alone + "port = 3307\n")
+    with pytest.raises(ConfigError, match=r"systems\[0\].user is missing"):
+        configuration.load(file)
+
+
+def test_a_node_may_be_left_to_an_agent_on_its_host(file: Path) -> None:
+    file.write_text(SERVER + SYSTEM + 'host = "10.0.0.4"\n[[systems.nodes]]\nname = "n1"\nsampled = false\n')
+    (node,) = configuration.load(file).systems["a"].nodes
+    assert (node.asked, node.sampled) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -106,6 +124,12 @@ def test_a_system_at_aws_is_named_by_region_and_cluster_or_instance(file: Path) 
         (SERVER + SYSTEM + "port = 1\n[systems.controls.db1]\nkill = []\n", "db1.kill must name a program and its arg"),
         (SERVER + SYSTEM + 'port = 1\n[systems.controls]\nswitch = "x"\n', "controls.switch must be a list of texts"),
         (SERVER + SYSTEM + "port = 1\n[systems.proxy]\n", r"systems\[0\].proxy.socket is missing; name HAProxy's"),
+        (SERVER + SYSTEM + 'port = 1\nrole = "spy"\n', r"systems\[0\].role is 'spy'; it must match driver\|sampler"),
+        (
+            SERVER + '[[systems]]\nslug = "a"\nrole = "sampler"\n',
+            r"systems\[0\].nodes is missing; name the nodes on this",
+        ),
+        (SERVER + SYSTEM + 'port = 1\n[[systems.nodes]]\nname = "agent"\n', "'agent' twice"),
         (SERVER + '[[hardware]]\nslug = "box"\nvcpu = 2\n', r"hardware\[0\].memory_mb is missing"),
         (SERVER + '[[systems]]\nslug = "A b"\n', r"systems\[0\].slug is 'A b'; it must match"),
     ],
