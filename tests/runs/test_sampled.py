@@ -106,7 +106,7 @@ def test_the_seconds_of_cpu_and_fileio_are_series_of_the_client() -> None:
     client = sampled.client_of(reading.intervals(printed), offset=0)
     assert client is not None
     assert client.changing["client.events"].values.tolist() == [3.0, 5.0]
-    files = {"file_reads_mib": 8.0, "file_writes_mib": 0.0, "file_fsyncs": 2.0, "latency": 0.1}
+    files: dict[str, float | None] = {"file_reads_mib": 8.0, "file_writes_mib": 0.0, "file_fsyncs": 2.0, "latency": 0.1}
     client = sampled.client_of(reading.intervals([Interval(1, None, 95, files)]), offset=0)
     assert client is not None
     assert client.constants["client.file_read_mib"] == 8.0
