@@ -24,6 +24,7 @@ from apps.runs.parsers.told import (
 
 VERSION = "1"
 EXPECTED = "a log of HammerDB's virtual users, with lines “Vuser 1:…”"
+VUSER_WITHIN = 5000  # lines; the command line prints what was set before
 VUSER = re.compile(rb"^Vuser (?P<user>\d{1,15}):(?P<text>.*)$")
 RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<nopm>\d{1,15}) NOPM from (?P<tpm>\d{1,15}) (?P<db>.+) TPM$")
 # Until version 3.
@@ -62,6 +63,8 @@ def parse(content: bytes) -> Told:
     reading = _Reading()
     for line in lines(content):
         _consume(reading, line)
+        if not reading.vusers and line.number == VUSER_WITHIN:
+            break
     if not reading.vusers:
         first = next((line for line in lines(content) if line.text.strip()), None)
         raise first.refuse(EXPECTED) if first else NotThisFormat(1, "", f"the file is empty; expected {EXPECTED}")

@@ -12,6 +12,7 @@ from apps.runs.parsers.told import Line, NotThisFormat, Said, Told, Value, lines
 VERSION = "1"
 EXPECTED = "the banner “TPC-C Load Generator” that tpcc_start prints first"
 BANNER = re.compile(rb"^\*\*\* ###?easy###? TPC-C Load Generator \*\*\*$|^\*\*\* .*TPC-C Load Generator \*\*\*$")
+BANNER_WITHIN = 1000  # lines; what a shell printed may come before it
 TYPES = ("new_order", "payment", "order_status", "delivery", "stock_level")
 MS = rb"\d{1,15}\.\d{3}"
 INTERVAL = re.compile(
@@ -62,6 +63,8 @@ def parse(content: bytes) -> Told:
     reading = _Reading()
     for line in lines(content):
         _consume(reading, line)
+        if not reading.banner and line.number == BANNER_WITHIN:
+            break
     if not reading.banner:
         first = next((line for line in lines(content) if line.text.strip()), None)
         raise first.refuse(EXPECTED) if first else NotThisFormat(1, "", f"the file is empty; expected {EXPECTED}")
