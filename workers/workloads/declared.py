@@ -47,7 +47,7 @@ class Parameter:
             return "true or false"
         if self.kind == "text":
             return "1 to 60 letters, digits or .,:+-_"
-        return f"a {'whole ' if self.kind == 'whole' else ''}number from {self.low:,g} to {self.high:,g}"
+        return f"a {'whole ' if self.kind == 'whole' else ''}number from {_plainly(self.low)} to {_plainly(self.high)}"
 
     def usual(self) -> str:
         """The default in words."""
@@ -61,6 +61,10 @@ class Parameter:
         if found is None:
             raise InvalidParameters(self.name, f"is {value!r:.80}; it must be {self.allowed()}")
         return found
+
+
+def _plainly(number: float) -> str:
+    return f"{int(number):,}" if number == int(number) else f"{number:g}"
 
 
 def _read_number(parameter: Parameter, value: Any) -> float | int | None:

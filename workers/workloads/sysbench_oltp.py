@@ -17,7 +17,7 @@ SPEC = WorkloadSpec(
     "counted, so that a ladder may climb until the server refuses. The test connect opens a connection for each "
     "transaction: the storm itself.",
     parameters=(
-        Parameter("test", "choice", "which of sysbench's tests, or connect", default=TESTS[0], choices=TESTS),
+        Parameter("test", "choice", "which of sysbench's tests, or connect", choices=TESTS),
         Parameter("tables", "whole", "tables, all alike", default=4, low=1, high=10_000),
         Parameter("table_size", "whole", "rows of each table", default=10_000, low=1),
         Parameter(
@@ -57,6 +57,6 @@ SPEC = WorkloadSpec(
     metrics=("client.throughput", "client.queries", "client.latency.p95", "client.connections.refused"),
     seeds=(
         *({"test": test} for test in TESTS if test != "oltp_delete"),
-        {"tables": 250, "table_size": 1000, "db_ps_mode": "disable"},
+        {"test": "oltp_read_write", "tables": 250, "table_size": 1000, "db_ps_mode": "disable"},
     ),
 )

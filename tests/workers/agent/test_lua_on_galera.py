@@ -22,7 +22,7 @@ def bench(galera: Galera, tmp_path: Path) -> Iterator[Benches]:
 @pytest.mark.parametrize(
     ("tool", "parameters"),
     [
-        ("sysbench_oltp", {"tables": 2, "table_size": 500}),
+        ("sysbench_oltp", {"test": "oltp_read_write", "tables": 2, "table_size": 500}),
         ("iibench", {}),
         ("app_ingest", {"tables": 2}),
         ("app_oltp", {"tables": 2, "rows": 100, "creates": 30, "deletes": 30}),

@@ -71,7 +71,7 @@ def test_a_test_that_sets_itself_up_runs_twice(bench: Benches, test: str) -> Non
 
 def test_a_server_that_refuses_connections_still_gives_a_result(start_mariadb: StartMariaDB, tmp_path: Path) -> None:
     server = start_mariadb(max_connections="10")
-    full = Benches(Server(server.port, server.password), tmp_path)("sysbench_oltp", table_size=100)
+    full = Benches(Server(server.port, server.password), tmp_path)("sysbench_oltp", test="oltp_read_write", table_size=100)
     read, checks = full.run(threads=40, duration=1)
     found = values(read)
     assert found["client.connections.opened"] + found["client.connections.refused"] == 40
@@ -93,7 +93,7 @@ def test_a_storm_of_connections_counts_those_refused_as_errors(start_mariadb: St
 
 
 def test_statements_that_cannot_be_prepared_fail_the_run_with_the_remedy(bench: Benches) -> None:
-    family = bench("sysbench_oltp", tables=4, table_size=10)
+    family = bench("sysbench_oltp", test="oltp_read_write", tables=4, table_size=10)
     with family.sql() as cursor:
         cursor.execute("SET GLOBAL max_prepared_stmt_count = 50")
         try:
