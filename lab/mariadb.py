@@ -150,9 +150,10 @@ class MariaDB:
             send(pid, signal.SIGKILL)
             await_end(pid, timeout=STOP_TIMEOUT)
 
-    def sql(self, statement: str, *, user: str = ACCOUNT, timeout: float | None = None) -> str:
-        """What the mariadb program prints of `statement`, without headings. Raises LabError."""
-        argv = [program("mariadb"), "--no-defaults", f"--socket={self.socket}", f"--user={user}", "-N", "-B"]
+    def sql(self, statement: str, *, user: str = ACCOUNT, timeout: float | None = None, names: bool = False) -> str:
+        """What the mariadb program prints of `statement`, without the columns' names if not wanted. Raises LabError."""
+        argv = [program("mariadb"), "--no-defaults", f"--socket={self.socket}", f"--user={user}", "-B"]
+        argv += [] if names else ["-N"]
         environment = {**os.environ, "MYSQL_PWD": self.password}
         try:
             answer = subprocess.run(

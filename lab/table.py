@@ -5,6 +5,7 @@ from pathlib import Path
 
 from lab.galera import QUICK, Galera
 from lab.mariadb import OBSERVED
+from lab.mha import MHA
 from lab.packages import LabError
 from lab.single import Single
 from lab.systems import System
@@ -21,9 +22,10 @@ SYSTEMS: Mapping[str, Callable[[Path], System]] = {
     "mariadb-flush2": _flush("mariadb-flush2", "2"),
     "galera": Galera,
     "galera-suspect1": lambda var: Galera(var, "galera-suspect1", QUICK),
+    "mha": MHA,
 }
 # What `up` without names brings up.
-USUAL = ("single", "mariadb-flush1", "mariadb-flush2", "galera")
+USUAL = ("single", "mariadb-flush1", "mariadb-flush2", "galera", "mha")
 
 
 def system_named(slug: str, var: str | Path) -> System:

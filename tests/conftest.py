@@ -11,8 +11,17 @@ from django.test.utils import override_settings
 
 from lab import packages
 from lab.galera import Galera
+from lab.mha import MHA
 from tests.browser import browser_page  # noqa: F401  a fixture for every folder
-from tests.databases import galera, lab_directory, mariadb, running_galera, start_mariadb  # noqa: F401
+from tests.databases import (  # noqa: F401
+    galera,
+    lab_directory,
+    mariadb,
+    mha,
+    running_galera,
+    running_mha,
+    start_mariadb,
+)
 
 # CI judges the change at hand: new examples are looked for on the developers' machines.
 hypothesis.settings.register_profile("ci", derandomize=True)
@@ -22,6 +31,7 @@ if os.environ.get("CI"):
 NEEDS = {
     "mariadb": ("mariadbd", "mariadb-install-db", "sysbench"),
     "galera": (*Galera.needs, "sysbench"),
+    "mha": (*MHA.needs, "sysbench"),
     "browser": ("chromium",),
 }
 

@@ -10,6 +10,7 @@ import pytest
 from lab import systems
 from lab.galera import QUICK, Galera
 from lab.mariadb import MariaDB
+from lab.mha import MHA
 
 StartMariaDB = Callable[..., MariaDB]
 
@@ -68,3 +69,22 @@ def galera(running_galera: Galera) -> Galera:
     """The one cluster of all tests: kill and freeze what you want, it is whole again for the next test."""
     running_galera.up(lambda _: None)
     return running_galera
+
+
+@pytest.fixture(scope="session")
+def running_mha(lab_directory: Path) -> Iterator[MHA]:
+    """A source, two replicas, MHA's manager, HAProxy. Described in `lab_directory`/agent.d."""
+    system = MHA(lab_directory)
+    try:
+        system.up(lambda _: None)
+        systems.register(lab_directory, system)
+        yield system
+    finally:
+        system.down()
+
+
+@pytest.fixture
+def mha(running_mha: MHA) -> MHA:
+    """The one of all tests: kill what you want, it is whole again for the next test, maybe with another source."""
+    running_mha.up(lambda _: None)
+    return running_mha

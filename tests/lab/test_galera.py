@@ -1,47 +1,16 @@
 """A real three-node cluster behind HAProxy, its faults by the commands that the agent is given."""
 
-import subprocess
 import time
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from lab import haproxy
 from lab.galera import NODES, Galera
+from tests.lab.talk import await_writer, controls, run, through_proxy
 from workers.agent import config as configuration
 
 pytestmark = pytest.mark.galera
-
-
-def through_proxy(galera: Galera, statement: str) -> str:
-    """What the writer answers; empty: nobody does."""
-    argv = ["mariadb", "--no-defaults", "-h127.0.0.1", f"-P{galera.ports['writer']}", "-usplashboard", "-N", "-B"]
-    argv += [f"-p{galera.servers['node1'].password}", "--connect-timeout=1", "-e", statement]
-    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
-
-
-def controls(galera: Galera) -> Any:
-    fragment = tomllib.loads((galera.var / "agent.d" / f"lab-{galera.slug}.toml").read_text())
-    return fragment["systems"][0]["controls"]
-
-
-def run(argv: list[str]) -> float:
-    """Seconds that the command took; from a directory where nothing of ours is."""
-    began = time.monotonic()
-    answer = subprocess.run(argv, cwd="/", capture_output=True, text=True, check=False)
-    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
-    return time.monotonic() - began
-
-
-def await_writer(galera: Galera, *, other_than: str) -> str:
-    deadline = time.monotonic() + 15
-    while time.monotonic() < deadline:
-        writer = through_proxy(galera, "SELECT @@wsrep_node_name")
-        if writer and writer != other_than:
-            return writer
-    raise AssertionError("nobody took over")
 
 
 def test_the_agent_is_told_of_writer_readers_proxy_and_controls(galera: Galera, tmp_path: Path) -> None:
@@ -71,7 +40,7 @@ def test_a_write_reaches_every_node(galera: Galera) -> None:
 
 def test_killed_writer_is_replaced_and_comes_back_with_what_it_missed(galera: Galera) -> None:
     through_proxy(galera, "CREATE DATABASE IF NOT EXISTS claims; CREATE OR REPLACE TABLE claims.k (id INT PRIMARY KEY)")
-    writer = await_writer(galera, other_than="")
+    writer = await_writer(galera)
     assert run(controls(galera)[writer]["kill"]) < 1.0
     successor = await_writer(galera, other_than=writer)
     through_proxy(galera, "INSERT INTO claims.k VALUES (7)")
@@ -82,11 +51,11 @@ def test_killed_writer_is_replaced_and_comes_back_with_what_it_missed(galera: Ga
     assert galera.servers[writer].sql("SELECT id FROM claims.k") == "7\n"
     # By what it missed, not by a copy of everything; and nobody is moved back.
     assert b"IST received" in log.read_bytes()[size:]
-    assert through_proxy(galera, "SELECT @@wsrep_node_name") == successor
+    assert await_writer(galera) == successor
 
 
 def test_frozen_node_is_left_out_until_it_is_thawed(galera: Galera) -> None:
-    reader = next(node for node in NODES if node != await_writer(galera, other_than=""))
+    reader = next(node for node in NODES if node != await_writer(galera))
     run(controls(galera)[reader]["freeze"])
     deadline = time.monotonic() + 10
     while reader in haproxy.servers_up(galera.proxy.socket):
@@ -98,9 +67,9 @@ def test_frozen_node_is_left_out_until_it_is_thawed(galera: Galera) -> None:
 
 
 def test_planned_switch_moves_the_writer_and_closes_what_stands_elsewhere(galera: Galera) -> None:
-    writer = await_writer(galera, other_than="")
+    writer = await_writer(galera)
     run(controls(galera)["switch"])
-    assert through_proxy(galera, "SELECT @@wsrep_node_name") not in (writer, "")
+    assert await_writer(galera) != writer
 
 
 def test_a_cluster_of_which_everything_was_killed_begins_again_with_its_data(galera: Galera) -> None:

@@ -1,0 +1,108 @@
+"""A MariaDB server as replica of another: joined by GTID, or copied anew where the two have parted."""
+
+import os
+import shutil
+import subprocess
+import time
+
+from lab.mariadb import ACCOUNT, MariaDB
+from lab.packages import LabError, program
+
+CAUGHT_UP_TIMEOUT = 60.0  # s
+BINLOG_INFO = ("mariadb_backup_binlog_info", "xtrabackup_binlog_info")
+Position = dict[tuple[str, str], int]  # domain, server -> number of its last transaction
+
+
+def position(text: str) -> Position:
+    """`0-1-17,0-2-20`, as MariaDB writes it."""
+    parts = (gtid.strip().split("-") for gtid in text.split(",") if gtid.strip())
+    return {(domain, server): int(number) for domain, server, number in parts}
+
+
+def has_parted(replica: str, source_state: str) -> bool:
+    """Whether the replica's last transaction (@@gtid_binlog_pos) is unknown to the source (@@gtid_binlog_state)."""
+    known = position(source_state)
+    return any(known.get(place, -1) < number for place, number in position(replica).items())
+
+
+def join(replica: MariaDB, source: MariaDB, *, user: str, password: str) -> None:
+    """Both run; returns when the replica has caught up. Raises LabError."""
+    at = _latest(replica)
+    if not has_parted(at, source.sql("SELECT @@gtid_binlog_state").strip()):
+        _follow(replica, source, at=at, user=user, password=password)
+        if not _why_not_caught_up(replica, source):
+            return
+    _follow(replica, source, at=copy(replica, source), user=user, password=password)
+    if reason := _why_not_caught_up(replica, source):
+        raise LabError(f"{replica.directory.name} does not replicate: {reason}")
+
+
+def _latest(server: MariaDB) -> str:
+    """What it wrote last as a source or took last as a replica."""
+    places = server.sql("SELECT @@gtid_binlog_pos, @@gtid_slave_pos").strip("\n").split("\t")
+    return max(places, key=lambda place: max(position(place).values(), default=-1))
+
+
+def _follow(replica: MariaDB, source: MariaDB, *, at: str, user: str, password: str) -> None:
+    replica.sql(
+        "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = 1;"
+        f"SET GLOBAL gtid_slave_pos = '{at}';"
+        f"CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {source.port}, MASTER_USER = '{user}',"
+        f" MASTER_PASSWORD = '{password}', MASTER_CONNECT_RETRY = 1, MASTER_USE_GTID = slave_pos;"
+        "START SLAVE"
+    )
+
+
+def _why_not_caught_up(replica: MariaDB, source: MariaDB) -> str:
+    """Waits for it; empty: it has what the source had when this was asked."""
+    target = source.sql("SELECT @@gtid_binlog_pos").strip()
+    deadline = time.monotonic() + CAUGHT_UP_TIMEOUT
+    while time.monotonic() < deadline:
+        said = status(replica)
+        for kind in ("SQL", "IO"):
+            if said.get(f"Last_{kind}_Errno", "0") != "0" and said.get(f"Slave_{kind}_Running") == "No":
+                return said[f"Last_{kind}_Error"]
+        # The wait for nothing is over at once, before the replica is connected.
+        if is_replica(replica, source) and replica.sql(f"SELECT MASTER_GTID_WAIT('{target}', 0.1)").strip() == "0":
+            return ""
+        time.sleep(0.1)
+    return f"it has not caught up after {CAUGHT_UP_TIMEOUT:.0f} s"
+
+
+def copy(replica: MariaDB, source: MariaDB) -> str:
+    """Puts a copy of the source's data in the replica's place; answers the copy's GTID. Raises LabError."""
+    replica.stop()
+    folder = replica.directory / "copy"
+    shutil.rmtree(folder, ignore_errors=True)
+    access = [f"--socket={source.socket}", f"--user={ACCOUNT}", f"--password={source.password}"]
+    for argv in (["--backup", *access, f"--datadir={source.data}"], ["--prepare"]):
+        command = [program("mariabackup"), "--no-defaults", *argv, f"--target-dir={folder}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise LabError(f"{replica.directory.name} could not be copied: {' '.join(done.stderr.splitlines()[-1:])}")
+    file = next(folder / name for name in BINLOG_INFO if (folder / name).exists())
+    at = [*file.read_text().split(), "", "", ""][2]
+    owner = replica.data.stat()
+    shutil.rmtree(replica.data)
+    folder.rename(replica.data)
+    for path in [replica.data, *replica.data.rglob("*")]:
+        os.chown(path, owner.st_uid, owner.st_gid)
+    replica.start()
+    # Its own log begins here: who follows it one day is not told that it knows nothing of what was before.
+    replica.sql(f"RESET MASTER; SET GLOBAL gtid_binlog_state = '{at}'")
+    return at
+
+
+def is_replica(server: MariaDB, source: MariaDB) -> bool:
+    """Whether it takes and applies what this source writes."""
+    said = status(server)
+    running = said.get("Slave_IO_Running"), said.get("Slave_SQL_Running")
+    return running == ("Yes", "Yes") and said.get("Master_Port") == str(source.port)
+
+
+def status(server: MariaDB) -> dict[str, str]:
+    """SHOW SLAVE STATUS; empty for a source. Raises LabError."""
+    rows = (
+        line.strip().partition(":") for line in server.sql("SHOW SLAVE STATUS\\G", timeout=5, names=True).splitlines()
+    )
+    return {name: value.strip() for name, colon, value in rows if colon}

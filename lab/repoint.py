@@ -1,0 +1,89 @@
+"""What MHA runs when it moves the source: `repoint.py DIRECTORY --command=… [--key=value …]`, and its second opinion.
+
+It takes the writer's port of HAProxy from the old source to the new one, and says when in DIRECTORY/failover.jsonl:
+{"t": seconds since the epoch, "event": "suspected" | "detected" | "promoted" | "repointed", "node": …}
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SERVER = "writer/master"
+PATIENCE = 1.0  # s for a server to greet
+UNREACHABLE, REACHABLE = 0, 3  # exit codes of a second opinion, as MHA wants them
+
+
+class Directory:
+    """repoint.json: {"haproxy": socket, "mariadb": program, "user", "password_file", "nodes": {port: [name, its]}}"""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._told: dict[str, Any] = json.loads((path / "repoint.json").read_text())
+
+    def name(self, port: str) -> str:
+        return str(self._told["nodes"][port][0])
+
+    def say(self, event: str, port: str) -> None:
+        line = json.dumps({"t": round(time.time(), 6), "event": event, "node": self.name(port)})
+        with (self._path / "failover.jsonl").open("a") as log:
+            log.write(line + "\n")
+
+    def haproxy(self, *commands: str) -> None:
+        for command in commands:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(5)
+                connection.connect(self._told["haproxy"])
+                connection.sendall(command.encode() + b"\n")
+                while connection.recv(65536):
+                    pass
+
+    def sql(self, port: str, statement: str) -> None:
+        """Raises CalledProcessError."""
+        argv = [self._told["mariadb"], "--no-defaults", f"--socket={self._told['nodes'][port][1]}"]
+        environment = {**os.environ, "MYSQL_PWD": Path(self._told["password_file"]).read_text()}
+        argv += [f"--user={self._told['user']}", "--connect-timeout=2", "-e", statement]
+        subprocess.run(argv, env=environment, timeout=5, check=True)
+
+    def keep_source(self, port: str) -> None:
+        part = self._path / "source.part"
+        part.write_text(self.name(port))
+        part.replace(self._path / "source")
+
+
+def greets(port: str) -> bool:
+    """Whether a server speaks there: the kernel takes connections for a frozen one too."""
+    try:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=PATIENCE) as connection:
+            return bool(connection.recv(64))
+    except OSError:
+        return False
+
+
+def main(path: str, *arguments: str) -> int:
+    directory = Directory(Path(path))
+    given = dict(argument.lstrip("-").partition("=")[::2] for argument in arguments)
+    old, new, command = given.get("orig_master_port", ""), given.get("new_master_port", ""), given.get("command")
+    if command == "suspect":
+        directory.say("suspected", given["master_port"])
+        return REACHABLE if greets(given["master_port"]) else UNREACHABLE
+    if command in ("stop", "stopssh"):
+        if new:  # a planned switch: the old source is alive
+            directory.sql(old, "SET GLOBAL read_only = 1")
+        directory.say("detected" if not new else "stopped", old)
+        directory.haproxy(f"set server {SERVER} state maint", f"shutdown sessions server {SERVER}")
+    elif command == "start":
+        directory.sql(new, "SET GLOBAL read_only = 0")
+        directory.say("promoted", new)
+        directory.keep_source(new)
+        directory.haproxy(f"set server {SERVER} addr 127.0.0.1 port {new}", f"set server {SERVER} state ready")
+        directory.say("repointed", new)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,51 @@
+"""Speaking to a system of the lab as its users do: through HAProxy, and by the commands that the agent is given."""
+
+import subprocess
+import time
+import tomllib
+from pathlib import Path
+from typing import Any, Protocol
+
+from lab.mariadb import MariaDB
+
+
+class Proxied(Protocol):
+    slug: str
+    var: Path
+
+    @property
+    def ports(self) -> dict[str, int]: ...
+    @property
+    def servers(self) -> dict[str, MariaDB]: ...
+
+
+def through_proxy(system: Proxied, statement: str) -> str:
+    """What the writer answers; empty: nobody does."""
+    argv = ["mariadb", "--no-defaults", "-h127.0.0.1", f"-P{system.ports['writer']}", "-usplashboard", "-N", "-B"]
+    argv += [f"-p{system.servers['node1'].password}", "--connect-timeout=1", "-e", statement]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def await_writer(system: Proxied, *, other_than: str = "") -> str:
+    """Name of the node that answers to the writer's port."""
+    names = {str(server.port): node for node, server in system.servers.items()}
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        writer = names.get(through_proxy(system, "SELECT @@port"), "")
+        if writer and writer != other_than:
+            return writer
+        time.sleep(0.05)
+    raise AssertionError("nobody took over")
+
+
+def controls(system: Proxied) -> Any:
+    fragment = tomllib.loads((system.var / "agent.d" / f"lab-{system.slug}.toml").read_text())
+    return fragment["systems"][0]["controls"]
+
+
+def run(argv: list[str]) -> float:
+    """Seconds that the command took; from a directory where nothing of ours is."""
+    began = time.monotonic()
+    answer = subprocess.run(argv, cwd="/", capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+    return time.monotonic() - began

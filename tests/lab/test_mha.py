@@ -1,0 +1,71 @@
+"""A real source with two replicas, MHA and HAProxy; its faults by the commands that the agent is given."""
+
+import json
+import time
+
+import pytest
+
+from lab.mha import MHA
+from lab.replication import has_parted
+from tests.lab.talk import await_writer, controls, run, through_proxy
+
+HAVE_PARTED = [
+    ("0-1-17", "0-1-17", False),
+    ("0-1-17", "0-1-17,0-2-20", False),
+    ("0-1-18", "0-1-17,0-2-20", True),
+    ("0-3-1", "0-1-17", True),
+    ("", "0-1-17", False),
+    ("", "", False),
+]
+
+
+@pytest.mark.parametrize(("replica", "source", "parted"), HAVE_PARTED)
+def test_a_replica_that_wrote_what_the_source_never_saw_has_parted(replica: str, source: str, parted: bool) -> None:
+    assert has_parted(replica, source) is parted
+
+
+@pytest.mark.mha
+def test_killed_source_is_replaced_without_a_loss_and_comes_back_as_a_replica(mha: MHA) -> None:
+    through_proxy(mha, "CREATE DATABASE IF NOT EXISTS claims; CREATE OR REPLACE TABLE claims.k (id INT PRIMARY KEY)")
+    source = await_writer(mha)
+    through_proxy(mha, "INSERT INTO claims.k VALUES (1), (2), (3)")
+    said_before = mha.events.read_text().count("\n")
+    killed_at = time.time()
+    assert run(controls(mha)[source]["kill"]) < 1.0
+    successor = await_writer(mha, other_than=source)
+    taken_over_at = time.time()
+    assert through_proxy(mha, "SELECT COUNT(*) FROM claims.k") == "3"
+    through_proxy(mha, "INSERT INTO claims.k VALUES (4)")
+
+    events = [json.loads(line) for line in mha.events.read_text().splitlines()[said_before:]]
+    told = [(event["event"], event["node"]) for event in events]
+    assert told == [("suspected", source), ("detected", source), ("promoted", successor), ("repointed", successor)]
+    moments = [killed_at, *(event["t"] for event in events), taken_over_at]
+    assert moments == sorted(moments)
+
+    run(controls(mha)[source]["start"])
+    assert mha.servers[source].sql("SELECT COUNT(*) FROM claims.k; SELECT @@read_only").split() == ["4", "1"]
+    assert mha.status(source) == "replicates"
+    assert mha.manager.is_watching()
+    assert await_writer(mha) == successor
+
+
+@pytest.mark.mha
+def test_planned_switch_makes_the_old_source_a_replica_and_the_manager_watches_the_new_one(mha: MHA) -> None:
+    source = await_writer(mha)
+    run(controls(mha)["switch"])
+    assert await_writer(mha) != source
+    assert mha.status(source) == "replicates"
+    assert mha.manager.is_watching()
+
+
+@pytest.mark.mha
+def test_a_replica_with_writes_of_its_own_is_copied_anew(mha: MHA) -> None:
+    through_proxy(mha, "CREATE DATABASE IF NOT EXISTS claims; CREATE OR REPLACE TABLE claims.p (id INT PRIMARY KEY)")
+    replica = next(node for node in mha.servers if node != await_writer(mha))
+    mha.servers[replica].sql("CREATE DATABASE astray")
+    run(controls(mha)[replica]["stop"])
+    through_proxy(mha, "INSERT INTO claims.p VALUES (1)")
+    run(controls(mha)[replica]["start"])
+    assert "astray" not in mha.servers[replica].sql("SHOW DATABASES")
+    assert mha.servers[replica].sql("SELECT id FROM claims.p") == "1\n"
