@@ -20,7 +20,7 @@ from workers.wire import EventMessage, Number
 log = logging.getLogger("splashboard.agent.sampling")
 INTERVAL = 1.0  # s
 PATIENCE = 0.9  # s for all sources of a node together, so that one that hangs does not blind the others
-REACHED, YES, NO = "reachable", "yes", "no"
+ANSWERS, YES, NO = "answers", "yes", "no"
 
 
 def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
@@ -184,16 +184,16 @@ class NodeSampler:
             self._states[what] = state
             if before is not None and before != state:
                 self._changed(what, before, state, t)
-        if asker is self._askers[0] and self._states.get(REACHED) == NO:
-            self._states[REACHED] = YES
-            self._changed(REACHED, NO, YES, t)
+        if asker is self._askers[0] and self._states.get(ANSWERS) == NO:
+            self._states[ANSWERS] = YES
+            self._changed(ANSWERS, NO, YES, t)
 
     def _failed(self, asker: _Asker, reason: str) -> None:
         t = self._clock.now()
         self._stretches.setdefault(asker.source.name, _Stretch(t, reason))
-        if asker is self._askers[0] and self._states.get(REACHED) != NO:
-            self._states[REACHED] = NO
-            self._changed(REACHED, YES, NO, t, reason)
+        if asker is self._askers[0] and self._states.get(ANSWERS) != NO:
+            self._states[ANSWERS] = NO
+            self._changed(ANSWERS, YES, NO, t, reason)
 
     def _changed(self, what: str, before: str, now: str, t: float, reason: str = "") -> None:
         label = f"{what}: {before} → {now}" + (f" ({reason})" if reason else "")

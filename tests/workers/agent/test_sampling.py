@@ -85,7 +85,7 @@ def test_samples_keep_to_the_second_without_drift() -> None:
     assert times[-1] - times[0] - seconds[-1] < 0.4
 
 
-def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span_and_the_node_as_not_reachable() -> None:
+def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span_and_that_the_node_does_not_answer() -> None:
     failing = Scripted("mysql", 1, SourceFailed("gone away"), SourceFailed("refused"), 4)
     recording = sampled(failing, Scripted("host", 7), samples=4)
     assert [values for _, values in recording.samples] == [
@@ -99,7 +99,7 @@ def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span_and_the_nod
     assert event.ends_at is not None
     assert 1.5 < event.ends_at - event.starts_at < 3.5
     told = [event for event in recording.events if event.kind == "node_state"]
-    assert [each.label for each in told] == ["reachable: yes → no (gone away)", "reachable: no → yes"]
+    assert [each.label for each in told] == ["answers: yes → no (gone away)", "answers: no → yes"]
     assert [each.starts_at for each in told] == pytest.approx([event.starts_at, event.ends_at], abs=0.1)
 
 
