@@ -5,4 +5,8 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-application = get_wsgi_application()
+_django = get_wsgi_application()
+
+from apps.api.express import Express  # noqa: E402  (apps are there once the application is)
+
+application = Express(_django)
