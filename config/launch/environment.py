@@ -21,7 +21,7 @@ LOCK = ROOT / "requirements.txt"
 SERVER_LOCK = ROOT / "requirements-server.txt"
 UV_LOCK = Path(__file__).parent / "uv.txt"
 STAMP = VENV / ".splashboard-lock"
-NEEDS_BYTES = 3 * 1024**3  # the environment takes 1.1 GB, uv's cache as much again
+NEEDS_BYTES = 4 * 1024**3  # the environment takes 1.5 GB, uv's cache as much again
 
 
 def ensure(*, places: Places, screen: Screen) -> None:
