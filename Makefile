@@ -39,5 +39,5 @@ env: ## Print the environment of the running programs, to be evaluated by a shel
 manage: ## manage.py with that environment: make manage ARGS="create_token admin laptop"
 	@$(LAUNCH) manage $(ARGS)
 
-lab: ## Two MariaDB servers to measure; ARGS=status or ARGS=down
-	@$(PYTHON) -m lab $(or $(ARGS),up)
+lab: ## Systems to measure: single servers, Galera, MHA; ARGS=status, ARGS=down, ARGS="up galera"
+	@$(PYTHON) -m lab --install $(or $(ARGS),up)

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from functools import partial
@@ -9,8 +10,12 @@ from pathlib import Path
 
 from lab import fault, packages
 from lab.packages import LabError
-from lab.systems import System, register
+from lab.systems import MEBIBYTE, System, locked, register
 from lab.table import SYSTEMS, USUAL, system_named
+
+# MiB for each server, with a small data set.
+MEMORY = 300
+DISK = 500
 
 
 def var_directory() -> Path:
@@ -19,6 +24,7 @@ def var_directory() -> Path:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m lab", description=__doc__)
+    parser.add_argument("--install", action="store_true", help="install missing packages (as root on Debian)")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, meaning in {
         "up": f"start systems; without names: {', '.join(USUAL)}",
@@ -27,8 +33,6 @@ def main() -> int:
     }.items():
         command = commands.add_parser(name, help=meaning)
         command.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SYSTEMS)}")
-        if name == "up":
-            command.add_argument("--install", action="store_true", help="install missing packages (root on Debian)")
     one = commands.add_parser("fault", help="do something to a node: kill, stop, freeze, thaw, start; or switch")
     one.add_argument("system")
     one.add_argument("node", nargs="?", default="")
@@ -57,8 +61,9 @@ def up(systems: list[System], var: Path, *, install: bool) -> int:
         began = time.monotonic()
         try:
             require(system, var, install=install)
-            system.up(partial(_say, system.slug))
-            register(var, system)
+            with locked(var, system.slug):
+                system.up(partial(_say, system.slug))
+                register(var, system)
         except LabError as problem:
             print(f"{system.slug}: {problem}", file=sys.stderr, flush=True)
             code = 1
@@ -71,8 +76,22 @@ def _say(slug: str, step: str) -> None:
     print(f"{slug}: {step} …", flush=True)
 
 
+def available_memory() -> int:
+    """MiB that programs can have without swapping."""
+    lines = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+    return next(int(words[1]) // 1024 for words in lines if words[0] == "MemAvailable:")
+
+
 def require(system: System, var: Path, *, install: bool) -> None:
-    """Raises LabError with the command that installs what is missing."""
+    """Installs what is missing, or raises LabError with the command that does, or with what there is too little of."""
+    if not system.is_up():
+        free = shutil.disk_usage(var.parent if not var.exists() else var).free // MEBIBYTE
+        for what, there, needed in (
+            ("memory", available_memory(), system.size * MEMORY),
+            (f"disk in {var}", free, system.size * DISK),
+        ):
+            if there < needed:
+                raise LabError(f"it needs about {needed} MiB of {what}, {there} are free; stop another system first")
     missing = packages.missing(system.needs)
     if not missing:
         return
@@ -86,7 +105,8 @@ def down(systems: list[System], var: Path) -> int:
     code = 0
     for system in systems:
         try:
-            system.down()
+            with locked(var, system.slug):
+                system.down()
             print(f"{system.slug}: {system.state()}", flush=True)
         except LabError as problem:
             print(f"{system.slug}: {problem}", file=sys.stderr)

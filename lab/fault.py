@@ -18,11 +18,20 @@ def main(var: str, slug: str, node: str, control: str) -> None:
         os.kill(process_id(directory if os.path.isdir(directory) else f"{var}/lab/{slug}"), SIGNALS[control])
         return
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from pathlib import Path  # noqa: PLC0415
+
+    from lab.systems import locked  # noqa: PLC0415
     from lab.table import system_named  # noqa: PLC0415
 
     system = system_named(slug, var)
-    if control in ("start", "stop"):
-        (system.start if control == "start" else system.stop)(node)
+    if control == "start":
+        with locked(Path(var), slug):
+            system.start(node)
+    elif control == "stop":
+        system.stop(node)
+    elif control == "switch":
+        with locked(Path(var), slug):
+            system.do(control, node)
     else:
         system.do(control, node)
 

@@ -53,6 +53,7 @@ class Place:
 
 class Galera:
     needs: Sequence[str] = ("mariadbd", "mariadb-install-db", "mariadb", "libgalera_smm.so", "rsync", "haproxy")
+    size = len(NODES)
     name = "MariaDB Galera, three nodes, one writer behind HAProxy"
     node_controls: Sequence[str] = NODE_CONTROLS
 

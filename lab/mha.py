@@ -38,6 +38,7 @@ class MHA:
         *("mariadbd", "mariadb-install-db", "mariadb", "mysqlbinlog", "mariabackup"),
         *("haproxy", "sshd", "ssh-keygen", "masterha_manager", "apply_diff_relay_logs"),
     )
+    size = len(NODES)
     name = "MariaDB, source and two replicas, MHA behind HAProxy"
 
     def __init__(self, var: Path, slug: str = "mha") -> None:

@@ -12,6 +12,7 @@ NODE = "db1"
 
 class Single:
     needs: Sequence[str] = PROGRAMS
+    size = 1
 
     def __init__(self, var: Path, slug: str, name: str, settings: Mapping[str, str]) -> None:
         self.slug = slug

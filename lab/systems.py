@@ -1,9 +1,11 @@
 """What every system of the lab can do, and how it tells the agent of itself."""
 
+import fcntl
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -47,6 +49,7 @@ class System(Protocol):
 
     slug: str
     needs: Sequence[str]  # programs
+    size: int  # servers
 
     def up(self, say: Say) -> None:
         """Everything runs afterwards, also if part of it ran or was killed before."""
@@ -67,6 +70,16 @@ class System(Protocol):
 
     def do(self, control: str, node: str, /) -> None:
         """Other controls: `switch` of the whole system, `cut` and `heal` of a node."""
+
+
+@contextmanager
+def locked(var: Path, slug: str) -> Iterator[None]:
+    """Two commands that start parts of one system would get in each other's way: the second waits."""
+    file = var / "lab" / f"{slug}.lock"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def fault_command(var: Path, slug: str, node: str, control: str) -> list[str]:

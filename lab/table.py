@@ -16,8 +16,20 @@ def _flush(slug: str, value: str) -> Callable[[Path], System]:
     return lambda var: Single(var, slug, f"MariaDB, flush log at commit {value}", settings)
 
 
+RDS_LIKE = {
+    **OBSERVED,
+    "server_id": "1",
+    "log_bin": "binlog",
+    "binlog_format": "MIXED",
+    "sync_binlog": "1",
+    "innodb_flush_log_at_trx_commit": "1",
+    "report_host": "127.0.0.1",
+}
+
 SYSTEMS: Mapping[str, Callable[[Path], System]] = {
     "single": lambda var: Single(var, "single", "MariaDB, one server", OBSERVED),
+    # As Amazon sets up a MariaDB: every commit in the redo log and in the binary log, on disk.
+    "rds-like": lambda var: Single(var, "rds-like", "MariaDB, one server with binary log, as RDS has it", RDS_LIKE),
     "mariadb-flush1": _flush("mariadb-flush1", "1"),
     "mariadb-flush2": _flush("mariadb-flush2", "2"),
     "galera": Galera,
@@ -25,7 +37,7 @@ SYSTEMS: Mapping[str, Callable[[Path], System]] = {
     "mha": MHA,
 }
 # What `up` without names brings up.
-USUAL = ("single", "mariadb-flush1", "mariadb-flush2", "galera", "mha")
+USUAL = ("single", "rds-like", "mariadb-flush1", "mariadb-flush2", "galera", "mha")
 
 
 def system_named(slug: str, var: str | Path) -> System:
