@@ -1,5 +1,7 @@
 """The other programs of ours on a real MariaDB: a dump loaded, an index's cost, generators, the machine alone."""
 
+import os
+import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -67,6 +69,8 @@ def test_a_transaction_that_reads_is_made_of_fourteen_reads(generated: dict[str,
 
 
 def test_the_cost_of_an_index_is_told_from_the_slow_log_which_is_closed_again(mariadb: MariaDB, tmp_path: Path) -> None:
+    if not shutil.which("pt-query-digest") and not os.environ.get("CI"):
+        pytest.skip("pt-query-digest is not on PATH: install percona-toolkit")
     before = mariadb.sql(SLOW_LOG)
     ran = run_program(
         "index_cost",

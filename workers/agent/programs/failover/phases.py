@@ -164,6 +164,20 @@ def promoted(*, fault: float, recovered: float, states: Sequence[State], writer:
     return Found(min(opened[-1].t, recovered), "node", f"{writer} accepts writes{view}")
 
 
+def rejoined(states: Sequence[State], *, node: str, since: float, until: float) -> float:
+    """When `node`, thawed or healed at `since` and known to be in step at `until`, served again for good.
+
+    One of Galera's first shows the view that it had before, until it learns that the others went on without it.
+    """
+    own = sorted((s for s in states if s.node == node and since <= s.t <= until), key=lambda state: state.t)
+    serves = [state.answers and (state.writable or not state.cluster) for state in own]
+    if not any(serves):
+        return until
+    # From its end, the first of the states that all serve.
+    first = len(serves) - next((n for n, serving in enumerate(reversed(serves)) if not serving), len(serves))
+    return own[first].t if first < len(own) else until
+
+
 def baseline(
     writes: Sequence[Write], *, since: float, fault: float, recovered: float, until: float, rule: Steady
 ) -> float | None:

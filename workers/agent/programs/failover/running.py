@@ -23,7 +23,9 @@ from workers.agent.programs.failover.settling import Settling
 from workers.agent.programs.failover.told import TABLE
 from workers.agent.programs.failover.watching import ManagerWatch, NodeWatch, ProxyWatch
 from workers.agent.programs.order import Order
-from workers.agent.programs.report import say
+from workers.agent.programs.report import say, say_check
+
+MOST_LATE = 1.0  # s that an insert may start after it was due
 
 
 class Run:
@@ -75,6 +77,7 @@ class Run:
             struck, undo_began = self._load(clock, lanes, faulty)
             values = self._story(struck)
             values |= settling.settle(faulty, undo_began)
+        self._check_schedule()
         self._total(values)
         say("end")
 
@@ -182,6 +185,15 @@ class Run:
             counts = counts_of(inserts, reads)
             say("interval", t=second + 1, seconds=1, counts=counts, values={"latency.p95": values.get("latency.p95")})
             second += 1
+
+    def _check_schedule(self) -> None:
+        """An open loop that was held up has not seen what a client would have."""
+        sent = [one for one in self.record.inserts if one.sent and one.number == 1]
+        late = max((one.start - one.due for one in sent), default=0.0)
+        label = f"the latest insert was sent {late:.3f} s after it was due; {MOST_LATE:g} s may be"
+        say_check(
+            "schedule", t=self.until, held=late <= MOST_LATE, label=label, expected=MOST_LATE, found=round(late, 4)
+        )
 
     def _total(self, values: Mapping[str, float]) -> None:
         since, until = self.order.warmup, self.until

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pymysql
 
 from workers.agent.database import said
-from workers.agent.programs.failover import readback, story, told
+from workers.agent.programs.failover import phases, readback, story, told
 from workers.agent.programs.failover.faults import LASTING, Fault, Faulty
 from workers.agent.programs.failover.lanes import Clock
 from workers.agent.programs.failover.record import Record
@@ -70,11 +70,9 @@ class Settling:
         return came_back
 
     def _rejoin(self, fault: Fault, began: float, came_back: float) -> Mapping[str, float]:
-        """One that was put right within the load came back when it answered and served again, as its polls saw it."""
+        """One that was put right within the load came back when its polls say so."""
         if fault.control in LASTING:
-            own = [state for state in self._record.states if state.node == fault.node and state.t >= began]
-            served = [state for state in own if state.answers and (state.writable or not state.cluster)]
-            came_back = served[0].t if served else began
+            came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
         return story.tell_rejoin(fault.node, began, came_back)
 
     def _out_of_step(self) -> dict[str, str]:
