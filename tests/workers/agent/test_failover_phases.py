@@ -21,6 +21,7 @@ from workers.agent.programs.failover.phases import (
     moment,
     outage,
     promoted,
+    rejoined,
 )
 
 INTERVAL = 0.05  # s between the recorded probes' inserts
@@ -139,6 +140,17 @@ def test_a_new_view_of_the_cluster_is_evidence_where_the_poll_missed_the_stall()
     found = promoted(fault=10.0, recovered=12.2, states=states, writer="db2")
     assert found == Found(12.2, "node", "db2 accepts writes: 2")
     assert promoted(fault=10.0, recovered=12.0, states=states, writer="db2") is None
+
+
+def test_a_thawed_node_is_back_when_it_has_learnt_that_the_others_went_on_and_has_joined_them() -> None:
+    old, waits = view(13.9, "db3", "3 Primary"), view(14.3, "db3", "3 GATHER", writable=False)
+    joins, back = view(15.3, "db3", "1 non-Primary", writable=False), view(16.5, "db3", "3 Primary")
+    states = [view(4.0, "db3", "3 Primary"), old, waits, joins, back, view(15.0, "db1", "3 GATHER", writable=False)]
+    assert rejoined(states, node="db3", since=13.7, until=20.0) == 16.5
+    assert rejoined([old], node="db3", since=13.7, until=20.0) == 13.9
+    assert rejoined([old, waits], node="db3", since=13.7, until=20.0) == 20.0
+    replica = [view(13.9, "db3", "", writable=False)]
+    assert rejoined(replica, node="db3", since=13.7, until=20.0) == 13.9
 
 
 def test_back_to_baseline_is_the_first_of_some_seconds_in_a_row_that_are_as_before() -> None:
