@@ -1,13 +1,17 @@
 from collections.abc import Iterator
 
 import pytest
+from botocore import loaders, session
 
 from tests.cloud import aws_server, lead_to
 
 
 @pytest.fixture(scope="package")
 def endpoint() -> Iterator[str]:
-    with aws_server() as address:
+    """With the descriptions of AWS's services read once, not for every client: most of the tests' time."""
+    loader = loaders.create_loader()
+    with pytest.MonkeyPatch.context() as patch, aws_server() as address:
+        patch.setattr(session, "create_loader", lambda *_: loader)
         yield address
 
 
