@@ -1,5 +1,6 @@
 """Our workloads on sysbench, each for a few seconds on a real MariaDB, by the real tools and the server's reader."""
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +32,7 @@ def test_iibench_counts_rows_and_the_table_holds_them(bench: Benches) -> None:
     with filling.sql() as cursor:
         assert cursor.execute("SELECT id FROM purchases") == found["client.rows_inserted"]
     rows = [interval["client.rows_inserted"] or 0 for interval in read.intervals.values()]
-    assert len(rows) == 3
+    assert len(rows) >= 2
     assert sorted(rows) == rows
 
 
@@ -71,7 +72,8 @@ def test_a_test_that_sets_itself_up_runs_twice(bench: Benches, test: str) -> Non
 
 def test_a_server_that_refuses_connections_still_gives_a_result(start_mariadb: StartMariaDB, tmp_path: Path) -> None:
     server = start_mariadb(max_connections="10")
-    full = Benches(Server(server.port, server.password), tmp_path)("sysbench_oltp", test="oltp_read_write", table_size=100)
+    benches = Benches(Server(server.port, server.password), tmp_path)
+    full = benches("sysbench_oltp", test="oltp_read_write", table_size=100)
     read, checks = full.run(threads=40, duration=1)
     found = values(read)
     assert found["client.connections.opened"] + found["client.connections.refused"] == 40
@@ -123,6 +125,9 @@ def test_the_application_keeps_its_tables_and_the_next_run_starts_as_prepared(be
         assert has_promised(read, "app_oltp")
         assert values(read)["client.unmatched"] == 0
         assert values(read)["client.rows_deleted"] > 0
+        # To the last statement, those that put the tables back included.
+        client, server = map(int, re.findall(r"\d+", checks["writes"].label))
+        assert 0 <= server - client <= values(read)["client.errors.total"]
     with application.sql() as cursor:
         cursor.execute("DELETE FROM child1 WHERE parent_id % 4 = 1 OR parent_id % 4 = 2")
     read, checks = application.run(duration=1)
@@ -173,5 +178,5 @@ def test_the_time_to_serve_is_part_of_the_round_trip(bench: Benches) -> None:
     # One machine, one clock: the offset that is found is within its uncertainty.
     assert abs(found["client.clock.offset"]) <= found["client.clock.uncertainty"]
     served = {kept.metric: kept.distribution for kept in read.distributions}
-    assert sum(served["client.execution_latency"].counts) == pytest.approx(2 * found["client.throughput"], rel=0.02)
+    assert sum(served["client.execution_latency"].counts) == pytest.approx(found["client.transactions"], rel=0.01)
     assert served["client.execution_latency"].percentile(95).value == found["client.execution_latency.p95"]

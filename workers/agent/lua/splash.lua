@@ -304,6 +304,11 @@ function sysbench.hooks.report_cumulative(stat)
    end
    if is_last then
       say_errors(stat.time_total)
+      local reads, writes = splash.total("setup.reads"), splash.total("setup.writes")
+      splash.say("note", {
+         text = string.format("before the load %d statements read and %d wrote; they are not counted", reads, writes),
+         setup = { reads = reads, writes = writes },
+      })
    end
    splash.say("total", {
       from = from,

@@ -19,17 +19,19 @@ COMPLAINT = re.compile(rb"FATAL: error ([0-9]+: .*?)\r?\n")
 
 @dataclass(frozen=True)
 class Reported:
-    """`counts`: over the whole run, warm-up included; `values`: of the measured phase, by name; `complaint`: the first
-    error that sysbench told of, in the server's words.
+    """`counts`: over the whole run, warm-up included; `values`: of the measured phase, by name; `setup`: statements
+    before the load, which are not among the counts; `complaint`: the first error that sysbench told of, in the
+    server's words.
     """
 
     counts: Mapping[str, int]
     values: Mapping[str, float]
+    setup: Mapping[str, int]
     complaint: str = ""
 
     @property
     def writes(self) -> int:
-        """Statements that were to change something."""
+        """Statements of the load that were to change something."""
         return self.counts["writes"] + self.counts["unmatched"]
 
 
@@ -37,6 +39,7 @@ def read(output: Path) -> Reported:
     """Raises OSError."""
     counts: Counter[str] = Counter()
     values: Mapping[str, float] = {}
+    setup: Mapping[str, int] = {}
     complaint = ""
     with output.open("rb") as stream:
         for line in stream:
@@ -45,9 +48,11 @@ def read(output: Path) -> Reported:
                 # Each covers what came after the one before.
                 counts.update(total["counts"])
                 values = total["values"]
+            elif line.startswith(b'{"kind":"note","setup"'):
+                setup = json.loads(line)["setup"]
             elif not complaint and (found := COMPLAINT.match(line)):
                 complaint = found[1].decode(errors="replace")
-    return Reported(counts, values, complaint)
+    return Reported(counts, values, setup, complaint)
 
 
 def took_part(reported: Reported) -> Check:
@@ -65,7 +70,7 @@ def writes_agree(finished: Finished, reported: Reported) -> list[Check]:
     server = _increase(finished, WRITES)
     if server is None:
         return []
-    return [_agree("writes", "INSERT, UPDATE and DELETE statements", reported.writes, server, reported)]
+    return [_agree(reported, server)]
 
 
 def reads_agree(finished: Finished, reported: Reported) -> list[Check]:
@@ -78,11 +83,13 @@ def reads_agree(finished: Finished, reported: Reported) -> list[Check]:
     return [Check("reads", held, f"the client counted {client} SELECT statements, the server {server}")]
 
 
-def _agree(name: str, what: str, client: int, server: int, reported: Reported) -> Check:
+def _agree(reported: Reported, server: int) -> Check:
+    client = reported.writes + reported.setup.get("writes", 0)
     # Of what the client tried again the server counts each try.
     most = client * (1 + STRAY_SHARE) + STRAY + reported.counts["errors"]
     held = client * (1 - STRAY_SHARE) <= server <= most
-    return Check(name, held, f"the client counted {client} {what}, the server {server}")
+    label = f"the client counted {client} INSERT, UPDATE and DELETE statements, the server {server}"
+    return Check("writes", held, label)
 
 
 def all_matched(reported: Reported, *, most: float = 0.0) -> Check:
