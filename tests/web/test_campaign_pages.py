@@ -224,7 +224,7 @@ def test_a_ladder_that_ended_shows_what_was_refused_and_what_was_not_run(db: Non
     assert "1, 8, 64 threads until connections are refused" in text
     assert "8 threads refused" in text
     assert "connections refused: error 1040 (64 threads)" in text
-    assert "1 of 1; 2 refused or not run, where ladders ended" in text
+    assert "1 of 1; 2 refused or not run" in text
 
 
 def test_a_campaign_of_many_workloads_begins_with_a_table_of_all_its_cells(db: None, client: Client) -> None:
