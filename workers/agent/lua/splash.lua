@@ -56,6 +56,7 @@ local SETUP = {
    reads = splash.counter("setup.reads"),
    writes = splash.counter("setup.writes"),
    others = splash.counter("setup.others"),
+   unmatched = splash.counter("setup.unmatched"), -- writes among the others
 }
 splash.OPENED = splash.counter("opened")
 local REFUSED = splash.counter("refused")
@@ -304,7 +305,8 @@ function sysbench.hooks.report_cumulative(stat)
    end
    if is_last then
       say_errors(stat.time_total)
-      local reads, writes = splash.total("setup.reads"), splash.total("setup.writes")
+      local reads = splash.total("setup.reads")
+      local writes = splash.total("setup.writes") + splash.total("setup.unmatched")
       splash.say("note", {
          text = string.format("before the load %d statements read and %d wrote; they are not counted", reads, writes),
          setup = { reads = reads, writes = writes },
@@ -385,7 +387,11 @@ end
 function splash.setup(sql)
    local rows = splash.rows(sql)
    local kinds = { [0] = SETUP.others, SETUP.reads, SETUP.writes }
-   splash.add(kinds[tonumber(result.counter)], 1)
+   local kind = kinds[tonumber(result.counter)]
+   splash.add(kind, 1)
+   if kind == SETUP.others and (sql:match("^DELETE ") or sql:match("^UPDATE ") or sql:match("^INSERT ")) then
+      splash.add(SETUP.unmatched, 1)
+   end
    return rows
 end
 
