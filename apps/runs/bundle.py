@@ -112,6 +112,7 @@ def _hardware_of(system: System) -> list[HardwareClass]:
 
 
 def _system_message(system: System) -> wire.SystemMessage:
+    """Without its place at AWS: elsewhere another account's cluster may have the same name."""
     return wire.SystemMessage(
         slug=system.slug,
         name=system.name,
@@ -124,9 +125,6 @@ def _system_message(system: System) -> wire.SystemMessage:
             wire.NodeMessage(name=node.name, role=node.role, zone=node.zone, hardware_class=node.hardware_class.slug)
             for node in system.nodes.all()
         ],
-        aws=wire.AwsMessage(region=system.aws_region, **{system.aws_kind: system.aws_identifier})
-        if system.aws_region
-        else None,
     )
 
 

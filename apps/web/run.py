@@ -145,7 +145,7 @@ def missing(pending: Pending) -> str:
         noun = "batch" if pending.batches == 1 else "batches"
         things.append(f"{pending.missing_batches:,} of {pending.batches:,} {noun}")
     things += pending.missing_artifacts
-    things += [f"the samples of agent {agent}" for agent in pending.samplers]
+    things += [f"what {agent} sampled" for agent in pending.samplers]
     return ", ".join(things[:-1]) + " and " + things[-1] if len(things) > 1 else "".join(things)
 
 

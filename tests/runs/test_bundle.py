@@ -147,3 +147,13 @@ def test_the_shipped_example_compares_two_systems_and_is_marked_as_an_example() 
     assert Measurement.objects.filter(metric__key="client.throughput").count() == len(runs)
     call_command("load_example", stdout=io.StringIO())
     assert Run.objects.count() == len(runs)
+
+
+def test_a_bundle_does_not_say_where_at_aws_its_system_lies(tmp_path: Path) -> None:
+    run = a_sealed_run()
+    System.objects.filter(pk=run.system_id).update(aws_region="eu-west-1", aws_kind="cluster", aws_identifier="blast")
+    file = tmp_path / "bundle.zip"
+    assert write_bundle(runs=[run.pk], path=file) == 1
+    with zipfile.ZipFile(file) as bundle:
+        told = wire.from_json(dict, bundle.read("bundle.json"))
+    assert told["systems"][0]["aws"] is None
