@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from apps.runs.outputs import foreign, sysbench
 from apps.runs.outputs.values import Output
-from apps.runs.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
+from apps.runs.parsers import benchbase, digests, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
 from apps.runs.parsers import sysbench as sysbench_text
 from apps.runs.parsers.told import NotThisFormat, Table, Told, first_line
 
@@ -113,6 +113,7 @@ SUBMITTED: Mapping[str, Submitted] = {one.name: one for one in _ALL}
 ATTACHED: Mapping[str, Attached] = {
     one.name: one
     for one in (
+        Attached("digests", "statements by digest", "jsonl", "the agent, from performance_schema", digests.parse),
         Attached(
             *("pt-query-digest", "pt-query-digest, JSON", "json", "pt-query-digest --output json SLOW_LOG"),
             pt_query_digest.parse,
