@@ -89,7 +89,9 @@ def run(order: Order) -> None:
             )
             try:
                 feed.through(process)
-                said = process.stderr.read().decode(errors="replace") if process.stderr else ""
+                assert process.stderr is not None  # noqa: S101  (opened as a pipe)
+                with process.stderr as stream:
+                    said = stream.read().decode(errors="replace")
                 code = process.wait()
             finally:
                 process.kill()

@@ -20,7 +20,6 @@ TEST = "oltp_read_write"
 TABLE = "sbtest1"
 LOOK = 0.05  # s between looks at who waits for a metadata lock
 LEAD = 0.2  # s by which the transaction that an ALTER queues behind is older
-SERVED = 0.9  # of the asked rate before the statements, else there is nothing to stall
 WAITING = "SELECT id FROM information_schema.processlist WHERE state LIKE 'Waiting for table metadata lock%'"
 
 
@@ -252,7 +251,8 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
     say_check(
         "baseline",
         t=load.now(),
-        held=base is not None and base >= SERVED * (order.rate or 0),
+        held=base is not None
+        and stalls.is_served(load.intervals, rate=order.rate or 0, since=order.warmup, until=first),
         label=f"before the first statement the load ran at {base or 0:.1f} of {order.rate or 0:g} transactions/s"
         if base is not None
         else f"fewer than {stalls.FEWEST} whole seconds lie before the first statement: none to compare with",

@@ -139,8 +139,9 @@ class Load:
     def _read(self) -> None:
         stream = self._process.stdout
         assert stream is not None  # noqa: S101  (opened as a pipe above)
-        for text in stream:
-            self._take(text.rstrip("\r\n"))
+        with stream:
+            for text in stream:
+                self._take(text.rstrip("\r\n"))
 
     def _take(self, text: str) -> None:
         if text.startswith("@") and text[1:].isdigit():

@@ -1,6 +1,7 @@
 """What a change did to a steady load: its baseline, and how deep and how long throughput fell. Pure."""
 
 import itertools
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 # s after a statement in which a stall is still its doing
 SETTLE = 3.0
 FEWEST = 3  # intervals that make a baseline
+SERVED = 0.9  # of the asked rate, else there is nothing to stall
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,20 @@ class Stall:
 
 def baseline(intervals: Sequence[Interval], *, since: float, until: float) -> float | None:
     """Median throughput of the intervals that lie wholly within, 1/s; None of too few."""
-    rates = [interval.rate for interval in intervals if interval.start >= since - 0.05 and interval.end <= until]
-    return statistics.median(rates) if len(rates) >= FEWEST else None
+    whole = _within(intervals, since, until)
+    return statistics.median(interval.rate for interval in whole) if len(whole) >= FEWEST else None
+
+
+def is_served(intervals: Sequence[Interval], *, rate: float, since: float, until: float) -> bool:
+    """Whether a load that comes at random, `rate` 1/s, was kept up with: within three standard deviations of chance."""
+    whole = _within(intervals, since, until)
+    expected = rate * sum(interval.seconds for interval in whole)
+    done = sum(interval.transactions for interval in whole)
+    return bool(whole) and done >= SERVED * expected - 3 * math.sqrt(expected)
+
+
+def _within(intervals: Sequence[Interval], since: float, until: float) -> list[Interval]:
+    return [interval for interval in intervals if interval.start >= since - 0.05 and interval.end <= until]
 
 
 def stall(intervals: Sequence[Interval], *, base: float, since: float, until: float, share: float) -> Stall:

@@ -61,6 +61,15 @@ def test_two_seconds_are_too_few_for_a_baseline() -> None:
     assert stalls.baseline(found, since=1.5, until=4.0) is None
 
 
+def test_a_load_that_comes_at_random_is_not_blamed_for_chance() -> None:
+    found = [Interval(float(t), 1.0, rate) for t, rate in enumerate([44, 34, 33, 34], start=1)]
+    assert stalls.is_served(found, rate=40, since=0, until=4)
+    # As far below a higher rate, or for longer, it is no chance.
+    behind = [Interval(float(t), 1.0, 320) for t in range(1, 5)]
+    assert not stalls.is_served(behind, rate=400, since=0, until=4)
+    assert not stalls.is_served([], rate=40, since=0, until=4)
+
+
 @pytest.mark.parametrize(
     ("ends", "gap"),
     [
