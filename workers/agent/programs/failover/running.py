@@ -166,6 +166,7 @@ class Run:
         began = clock.now()
         faulty.strike()
         struck = story.Struck(faulty.fault, began, clock.now())
+        say("probe", what="fault", label=struck.fault.words(), start=round(began, 5), end=round(struck.ended, 5))
         if faulty.fault.control not in faults.LASTING:
             return struck, None
         clock.sleep_until(struck.ended + self.chosen["hold"])
