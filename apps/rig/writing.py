@@ -79,8 +79,8 @@ def write_campaign(planned: Planned, made: Sequence[MadeRun], *, shape: Shape, c
     )
     _copy(
         "runs_event",
-        ("run_id", "kind", "label", "starts_at", "node", "detail"),
-        ((pk, "checkpoint", "checkpoint", run.event, "db1", "{}") for pk, run in runs if run.event is not None),
+        ("run_id", "kind", "label", "starts_at", "node", "detail", "from_output"),
+        ((pk, "checkpoint", "checkpoint", run.event, "db1", "{}", False) for pk, run in runs if run.event is not None),
     )
 
 
