@@ -6,6 +6,7 @@ from pathlib import Path
 from lab.galera import QUICK, Galera
 from lab.mariadb import OBSERVED
 from lab.mha import MHA
+from lab.multidc import MultiDC
 from lab.packages import LabError
 from lab.single import Single
 from lab.systems import System
@@ -34,6 +35,7 @@ SYSTEMS: Mapping[str, Callable[[Path], System]] = {
     "mariadb-flush2": _flush("mariadb-flush2", "2"),
     "galera": Galera,
     "galera-suspect1": lambda var: Galera(var, "galera-suspect1", QUICK),
+    "galera-3dc": MultiDC,
     "mha": MHA,
 }
 # What `up` without names brings up.

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from lab import __main__ as lab
 from lab import packages
 from lab.mariadb import MariaDB
+from lab.mha import MHA
 from lab.packages import LabError, program
 from lab.ports import free_port
 from tests.databases import StartMariaDB
@@ -125,3 +127,39 @@ def test_an_unknown_system_is_named_with_those_there_are(tmp_path: Path) -> None
 def test_free_ports_are_free() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", free_port()))
+
+
+@pytest.mark.mariadb
+def test_the_rds_like_server_flushes_both_logs_at_each_commit(directory: Path) -> None:
+    try:
+        assert command("up", "rds-like", var=directory).returncode == 0
+        server = MariaDB(directory / "lab" / "rds-like")
+        asked = "SELECT @@log_bin, @@sync_binlog, @@innodb_flush_log_at_trx_commit, @@performance_schema"
+        assert server.sql(asked).split() == ["1", "1", "1", "1"]
+    finally:
+        assert command("down", "rds-like", var=directory).stdout == "rds-like: is stopped\n"
+
+
+def test_the_server_offers_the_lab_as_a_command_of_its_own(tmp_path: Path) -> None:
+    environment = {**os.environ, "SPLASHBOARD_VAR": str(tmp_path)}
+    argv = [sys.executable, "manage.py", "lab", "status", "galera", "mha"]
+    answer = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stdout) == (0, "galera: is stopped\nmha: is stopped\n")
+
+
+def test_what_is_missing_is_named_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(packages, "missing", lambda names: [name for name in names if name in ("haproxy", "sshd")])
+    assert lab.up([MHA(tmp_path)], tmp_path, install=False) == 1
+    assert capsys.readouterr().err == (
+        "mha: haproxy, sshd not installed; install: apt-get install --no-install-recommends haproxy openssh-server\n"
+    )
+
+
+def test_too_little_memory_is_said_before_anything_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lab, "available_memory", lambda: 400)
+    assert lab.up([MHA(tmp_path)], tmp_path, install=False) == 1
+    assert "mha: it needs about 900 MiB of memory, 400 are free" in capsys.readouterr().err

@@ -1,0 +1,108 @@
+"""Galera over three datacentres: a network namespace each, joined by a line that takes its time (lab/delay.py)."""
+
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lab import delay
+from lab.daemons import Daemon
+from lab.galera import NODES, Galera, Place
+from lab.packages import LabError, program
+from lab.systems import Registration, Say
+
+# Where each stands on the line, in ms: 25 from the first to the second one way, 50 to the third.
+PLACES = {"node1": 0, "node2": 25, "node3": 50}
+TUN = Path("/dev/net/tun")
+READY_TIMEOUT = 10.0  # s
+
+
+def why_not() -> str:
+    """What this machine lacks; empty: nothing."""
+    if os.geteuid() != 0:
+        return "network namespaces and TUN devices are root's: run it as root"
+    try:
+        os.close(os.open(TUN, os.O_RDWR))
+    except OSError as error:
+        return f"{TUN} cannot be opened ({error.strerror}): load the kernel's module tun, or give it to the container"
+    return ""
+
+
+class MultiDC(Galera):
+    needs: Sequence[str] = (*Galera.needs, "nsenter")
+    name = "MariaDB Galera in three datacentres, 25 and 50 ms one way, one writer behind HAProxy"
+    node_controls: Sequence[str] = (*Galera.node_controls, "cut", "heal")
+
+    def __init__(self, var: Path, slug: str = "galera-3dc") -> None:
+        super().__init__(var, slug)
+        self._delay = Daemon(self.directory, "delay")
+
+    def up(self, say: Say) -> None:
+        if reason := why_not():
+            raise LabError(f"there is no network with delays here: {reason}")
+        if self._delay.pid is None:
+            say("network")
+            self._start_network()
+        for node in NODES:
+            self._tell(f"heal {node}")
+        super().up(say)
+
+    def down(self) -> None:
+        super().down()
+        self._delay.stop()
+
+    def place(self, node: str, /) -> Place:
+        number = NODES.index(node) + 1
+        files = self.directory / "namespaces.json"
+        path = json.loads(files.read_text())[node] if files.exists() else ""
+        return Place(
+            address=f"10.77.0.{number}",
+            zone=f"dc{number}",
+            within=(program("nsenter"), f"--net={path}") if path else (),
+            provider=(f"gmcast.segment={number}",),
+        )
+
+    def registration(self) -> Registration:
+        told = super().registration()
+        delays = ", ".join(f"{self.place(node).zone} {PLACES[node]}" for node in NODES)
+        return replace(told, settings={**told.settings, "one_way_ms": delays})
+
+    def sql_address(self, node: str) -> str:
+        """By its socket file, which needs no network: the client lives beside whoever is the writer."""
+        return f"unix@{self.servers[node].socket}"
+
+    def _seen_at(self, node: str) -> Mapping[str, str | int]:
+        return {"socket": str(self.servers[node].socket)}
+
+    def do(self, control: str, node: str, /) -> None:
+        if control in ("cut", "heal") and node in NODES:
+            self._tell(f"{control} {node}")
+        else:
+            super().do(control, node)
+
+    def _tell(self, text: str) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as control:
+            try:
+                control.sendto(text.encode(), str(self.directory / "delay.sock"))
+            except OSError as error:
+                raise LabError(f"{self.slug}: its network does not run: {error.strerror}") from error
+
+    def _start_network(self) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        for server in self.servers.values():
+            server.kill()  # the network that it was in is gone
+        files = self.directory / "namespaces.json"
+        files.unlink(missing_ok=True)
+        nodes = {node: [self.place(node).address, PLACES[node]] for node in NODES}
+        (self.directory / "delay.json").write_text(json.dumps({"nodes": nodes}))
+        process = self._delay.start([sys.executable, "-I", "-S", delay.__file__, str(self.directory)])
+        deadline = time.monotonic() + READY_TIMEOUT
+        while not files.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise LabError(f"{self.slug}: its network did not start: {self._delay.last_words()}")
+            time.sleep(0.02)
+        del self.servers  # they are run within the new namespaces
