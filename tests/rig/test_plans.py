@@ -41,6 +41,8 @@ NOT_READ = {
     *("web:campaign-cancel", "web:job-cancel", "web:sign-in-link", "web:sign-out", "web:campaign-size"),
     *("api:cancel-campaign", "api:cancel-job", "api:agent-hello", "api:agent-claim", "api:agent-renew"),
     *("api:agent-end-job", "api:agent-open-run", "api:agent-batch", "api:agent-artifact", "api:agent-end-run"),
+    *("api:agent-clock", "api:agent-sampling", "api:agent-stream-batch", "api:agent-end-stream", "api:agent-failover"),
+    "api:campaign-files",
 }
 
 
@@ -65,6 +67,7 @@ def _addresses() -> dict[str, list[str]]:
         "job_id": Job.objects.all()[0].pk,
         "uid": run.uid,
         "sequence": 0,
+        "number": 1,
         "name": Artifact.objects.filter(run=run)[0].name,
         "slug": Article.objects.all()[0].slug,
         "secret": "none",
