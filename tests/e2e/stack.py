@@ -14,6 +14,8 @@ import httpx
 from django.conf import settings
 from django.db import connection
 
+from apps.catalog.models import System
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 BIN = Path(sys.executable).parent
 
@@ -110,6 +112,15 @@ class Stack:
             """
         config.write_text(f"{head}\n{systems}")
         self.start(name, sys.executable, "-m", "workers.agent", "run", "--config", str(config))
+
+    def wait_for_systems(self, *slugs: str) -> None:
+        """Until the agent has made them known."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if System.objects.filter(slug__in=slugs).count() == len(slugs):
+                return
+            time.sleep(0.2)
+        raise AssertionError(f"the agent did not make {slugs} known in 30 s:\n{self.log('agent')}")
 
     def log(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text(errors="replace")[-8000:]

@@ -9,7 +9,7 @@ from playwright.sync_api import Dialog, Page, expect
 from apps.accounts import services
 from apps.dispatch import leases
 from apps.dispatch.models import Campaign
-from tests.builders import a_campaign, a_system, a_user, a_workload, an_agent
+from tests.builders import a_campaign, a_system, a_user, a_workload, an_agent, an_entry
 from workers import tasks
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -35,12 +35,25 @@ def test_plan_counts_itself_and_becomes_a_campaign(browser_page: Page) -> None:
     for box in browser_page.get_by_role("checkbox").all():
         box.check()
     expect(browser_page.locator("#size")).to_contain_text("6 jobs, 18 runs")
-    browser_page.get_by_label("Threads").fill("1, 4")
+    browser_page.get_by_label("Threads", exact=True).fill("1, 4")
     expect(browser_page.locator("#size")).to_contain_text("6 jobs, 12 runs")
     browser_page.get_by_label("What it is to find out").fill("flush 1 or 2")
     browser_page.get_by_role("button", name="Plan and start").click()
     expect(browser_page).to_have_url(re.compile(r"/campaigns/\d+/$"))
     assert Campaign.objects.get().jobs.count() == 6
+
+
+def test_a_chosen_workload_shows_fields_of_its_own_which_count(browser_page: Page) -> None:
+    a_system("a"), a_workload("oltp_insert"), a_workload("oltp_read_only")
+    sign_in(browser_page)
+    browser_page.goto("/campaigns/new/")
+    own = browser_page.locator(".pick__own").first.get_by_label("Threads of")
+    expect(own).to_be_hidden()
+    browser_page.locator("input[name=systems]").check()
+    for box in browser_page.locator("input[name=workloads]").all():
+        box.check()
+    own.fill("2")
+    expect(browser_page.locator("#size")).to_contain_text("6 jobs, 12 runs")
 
 
 def test_campaign_follows_its_jobs_and_is_cancelled_after_a_question(browser_page: Page) -> None:
@@ -72,10 +85,12 @@ def test_campaign_follows_its_jobs_and_is_cancelled_after_a_question(browser_pag
 
 
 def test_pages_fit_a_phone(browser_page: Page) -> None:
-    campaign = a_campaign(*(a_system(f"a-system-with-a-long-name-{number}") for number in range(4)), repetitions=3)
+    systems = [a_system(f"a-system-with-a-long-name-{number}") for number in range(4)]
+    entries = [an_entry(a_workload(tables=number), ends_when_refused=True, least_gain=0.05) for number in range(1, 9)]
+    campaign = a_campaign(*systems, entries=entries, repetitions=3)
     an_agent(*campaign.systems.all(), last_seen_at=timezone.now())
     sign_in(browser_page)
     browser_page.set_viewport_size({"width": 390, "height": 844})
-    for path in ("/campaigns/", "/campaigns/new/", f"/campaigns/{campaign.pk}/", "/agents/"):
+    for path in ("/campaigns/", "/campaigns/new/", "/campaigns/file/", f"/campaigns/{campaign.pk}/", "/agents/"):
         browser_page.goto(path)
         assert browser_page.evaluate("document.documentElement.scrollWidth") <= 390, path
