@@ -184,13 +184,17 @@ def _claim(http: Connection, runs: int) -> wire.JobMessage:
     dispatch.create_campaign(
         name="bench",
         systems=[System.objects.get(slug=SYSTEM)],
-        workloads=[
-            workload_for(tool="sysbench", parameters={"test": "oltp_read_write", "tables": 4, "table_size": 20_000})
+        entries=[
+            dispatch.Planned(
+                workload=workload_for(
+                    tool="sysbench", parameters={"test": "oltp_read_write", "tables": 4, "table_size": 20_000}
+                ),
+                load_levels=[load_level_for(threads=number) for number in range(1, runs + 1)],
+                warmup=0.0,
+                duration=1800.0,
+            )
         ],
-        load_levels=[load_level_for(threads=number) for number in range(1, runs + 1)],
         repetitions=1,
-        warmup=0.0,
-        duration=1800.0,
         created_by=None,
     )
     dispatch.match_jobs(now=timezone.now())

@@ -10,7 +10,6 @@ from apps.core import units
 from apps.runs.distributions import PERCENTILES, Distribution, Quantile
 from apps.runs.queries import DistributionDetail, RunDetail
 from apps.web.ticks import linear_ticks, log_ticks
-from workers.workloads.foreign import FOREIGN
 
 LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "p100")
 # Places of the axis of percentiles: one in so many transactions was slower.
@@ -153,7 +152,7 @@ def missing(run: RunDetail) -> str:
         return f"The histogram arrives with the last lines of {tool}, when the run ends."
     if not run.measurements:
         return f"{tool} printed no final report, so there is no histogram."
-    if tool in FOREIGN:
+    if tool != "sysbench":
         return f"{tool}'s output holds no histogram of all transactions: what it told of its latencies is above."
     read = [one for one in ("client.latency.p50", "client.latency.p99") if run.measurement(one)]
     if len(read) == 2:

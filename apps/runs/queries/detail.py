@@ -63,12 +63,15 @@ class MeasurementDetail:
 
 @dataclass(frozen=True)
 class EventDetail:
+    """`from_output`: the load tool told it."""
+
     kind: str
     label: str
     starts_at: float
     ends_at: float | None
     node: str
     detail: dict[str, Any]
+    from_output: bool = False
 
 
 @dataclass(frozen=True)
@@ -244,6 +247,7 @@ def _events(run: Run) -> tuple[EventDetail, ...]:
             ends_at=row.ends_at,
             node=row.node,
             detail=row.detail,
+            from_output=row.from_output,
         )
         for row in rows
     )

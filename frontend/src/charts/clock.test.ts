@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Series } from "../api/series";
-import { clockChart, clockShapes, extent, lineTrace, seriesRows, type Clock } from "./clock";
+import { clockChart, clockShapes, eventTrace, extent, lineTrace, seriesRows, type Clock } from "./clock";
 import { palette } from "./palette.fixture";
 
 function aSeries(fields: Partial<Series> = {}): Series {
@@ -42,9 +42,11 @@ test("a run without a known measured phase has no shade", () => {
   expect(clockShapes(clock, [0, 65], palette)).toEqual([]);
 });
 
-test("an event is a thin line with its words on hover, a span also a band", () => {
+test("an event is a thin line with its words on hover, an outage also a band", () => {
   const events = [{ kind: "promotion", label: "db2 promoted", starts_at: 5, ends_at: 8, node: "db2" }];
-  expect(clockShapes({ ...clock, events }, [0, 20], palette).map(({ type }) => type)).toEqual(["rect", "line"]);
+  expect(clockShapes({ ...clock, events }, [0, 20], palette).map(({ type }) => type)).toEqual(["line"]);
+  const outage = [{ kind: "outage", label: "no write", starts_at: 5, ends_at: 8, node: "client" }];
+  expect(clockShapes({ ...clock, events: outage }, [0, 20], palette).map(({ type }) => type)).toEqual(["rect", "line"]);
   const { traces } = clockChart([aSeries()], ["client"], { ...options, clock: { ...clock, events } });
   expect(traces.at(-1)).toMatchObject({ x: [5], text: ["db2 promoted on db2"] });
 });
@@ -81,6 +83,12 @@ test("the CSV holds every plotted point with its node and unit", () => {
   expect(seriesRows([aSeries({ at: [1], values: [null] })]).rows).toEqual([
     ["client.throughput", "client", "transactions/s", 1, null],
   ]);
+});
+
+test("states of nodes are marked at the edge alone", () => {
+  const events = [{ kind: "node_state", label: "UP → DOWN", starts_at: 5, ends_at: null, node: "proxy" }];
+  expect(clockShapes({ ...clock, events }, [0, 20], palette)).toEqual([]);
+  expect(eventTrace(events, palette)).toHaveLength(1);
 });
 
 test("the load's span has no band: it would hide the phases", () => {

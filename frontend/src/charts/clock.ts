@@ -117,7 +117,12 @@ function mark(at: number, color: string): Partial<Shape> {
   return { type: "line", xref: "x", yref: "paper", x0: at, x1: at, y0: 0, y1: 1, line: { color, width: 1, dash: "dot" } };
 }
 
-/** Warm-up and cool-down shaded, events as thin lines, spans as bands. */
+/** Spans that overlap would hide each other and the phases: only these have a band, the others a line at their start. */
+const BANDS = new Set(["outage", "ddl", "phase"]);
+/** States of nodes change often: they are marked at the edge alone. */
+const UNLINED = new Set(["node_state"]);
+
+/** Warm-up and cool-down shaded, events as thin lines, some spans as bands. */
 export function clockShapes(clock: Clock, whole: [number, number] | null, palette: Palette): Partial<Shape>[] {
   const shapes: Partial<Shape>[] = [];
   if (whole && clock.measured) {
@@ -126,9 +131,8 @@ export function clockShapes(clock: Clock, whole: [number, number] | null, palett
     if (to < whole[1]) shapes.push(band(to, whole[1], palette.shade));
   }
   for (const event of clock.events) {
-    // The load lasts as long as the run: its shade would hide the phases'.
-    if (event.ends_at !== null && event.kind !== "load") shapes.push(band(event.starts_at, event.ends_at, palette.shade));
-    shapes.push(mark(event.starts_at, palette.muted));
+    if (event.ends_at !== null && BANDS.has(event.kind)) shapes.push(band(event.starts_at, event.ends_at, palette.shade));
+    if (!UNLINED.has(event.kind)) shapes.push(mark(event.starts_at, palette.muted));
   }
   return shapes;
 }

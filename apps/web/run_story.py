@@ -1,0 +1,80 @@
+"""What happened in a run, step by step, as its own tool tells it: faults, promotions, statements, and what was checked.
+
+What the samplers saw of the nodes stands in the list of all events: there it would bury the steps.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from apps.runs.queries import EventDetail
+
+FAULT = "fault"
+CHECK = "check"
+# Told elsewhere on the page: complaints in the list of events, the load as the run's own span.
+NO_STEPS = (CHECK, "error", "warning", "load", "node_state")
+# Between them no chart marks what the samplers missed, since the lines have gaps there, nor what is no moment.
+UNMARKED = ("sampler_error", "sampler", "not_observable", CHECK, "read_back", "stale_reads")
+
+
+@dataclass(frozen=True)
+class Step:
+    """`at`: s on the run's clock; `after`: since the fault before it, `lasted`: its length, as texts in s or empty."""
+
+    label: str
+    kind: str
+    node: str
+    at: str
+    after: str
+    lasted: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that was checked after the load."""
+
+    label: str
+    held: bool
+
+
+@dataclass(frozen=True)
+class Story:
+    steps: Sequence[Step]
+    claims: Sequence[Claim]
+    has_fault: bool
+
+
+def told(events: Iterable[EventDetail]) -> Story:
+    ordered = sorted(events, key=lambda event: (event.starts_at, event.kind != FAULT))
+    steps, fault = [], None
+    for event in ordered:
+        if not event.from_output or event.kind in NO_STEPS:
+            continue
+        if event.kind == FAULT:
+            fault = event.starts_at
+        lasted = None if event.ends_at is None else event.ends_at - event.starts_at
+        steps.append(
+            Step(
+                label=str(event.detail.get("text") or event.label),
+                kind=event.kind.replace("_", " "),
+                node=event.node,
+                at=_seconds(event.starts_at),
+                after="" if fault is None else _seconds(event.starts_at - fault),
+                lasted="" if lasted is None else _seconds(lasted),
+            )
+        )
+    claims = [
+        Claim(str(event.detail.get("text") or event.label), bool(event.detail.get("held")))
+        for event in ordered
+        if event.kind == CHECK
+    ]
+    return Story(steps, claims, fault is not None)
+
+
+def marked(events: Iterable[EventDetail]) -> list[EventDetail]:
+    """Those that the charts mark."""
+    return [event for event in events if event.kind not in UNMARKED]
+
+
+def _seconds(value: float) -> str:
+    """To a hundredth: no step is known better."""
+    return f"{value:,.2f}"
