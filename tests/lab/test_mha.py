@@ -2,12 +2,14 @@
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from lab.mha import MHA
 from lab.replication import has_parted
 from tests.lab.talk import await_writer, controls, run, through_proxy
+from workers.agent import config as configuration
 
 HAVE_PARTED = [
     ("0-1-17", "0-1-17", False),
@@ -22,6 +24,18 @@ HAVE_PARTED = [
 @pytest.mark.parametrize(("replica", "source", "parted"), HAVE_PARTED)
 def test_a_replica_that_wrote_what_the_source_never_saw_has_parted(replica: str, source: str, parted: bool) -> None:
     assert has_parted(replica, source) is parted
+
+
+@pytest.mark.mha
+def test_the_agent_is_told_where_to_listen_to_the_manager(mha: MHA, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("x")
+    file = tmp_path / "agent.toml"
+    include = f'include = ["{mha.var}/agent.d/lab-mha.toml"]\n'
+    file.write_text(include + '[server]\nurl = "http://127.0.0.1:1"\ntoken_file = "token"\n')
+    system = configuration.load(file).systems["mha"]
+    assert [node.role for node in system.nodes] == ["writer", "reader", "reader"]
+    assert set(system.controls[""]) == {"switch", "watch"}
+    assert str(mha.events) in system.controls[""]["watch"]
 
 
 @pytest.mark.mha
