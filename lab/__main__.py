@@ -50,7 +50,7 @@ def main() -> int:
         return 1 if options.command == "fault" else 2
     if options.command == "up":
         return up(systems, var, install=options.install)
-    return down(systems, var) if options.command == "down" else status(systems)
+    return down(systems, var) if options.command == "down" else status(systems, var)
 
 
 def up(systems: list[System], var: Path, *, install: bool) -> int:
@@ -101,9 +101,17 @@ def require(system: System, var: Path, *, install: bool) -> None:
     packages.install(missing, var / "log" / "lab-apt.log")
 
 
+def was_made(system: System, var: Path) -> bool:
+    """Asking after a system that never ran must not make its directory."""
+    return (var / "lab" / system.slug).exists()
+
+
 def down(systems: list[System], var: Path) -> int:
     code = 0
     for system in systems:
+        if not was_made(system, var):
+            print(f"{system.slug}: is stopped")
+            continue
         try:
             with locked(var, system.slug):
                 system.down()
@@ -115,9 +123,9 @@ def down(systems: list[System], var: Path) -> int:
     return code
 
 
-def status(systems: list[System]) -> int:
+def status(systems: list[System], var: Path) -> int:
     for system in systems:
-        print(f"{system.slug}: {system.state()}")
+        print(f"{system.slug}: {system.state() if was_made(system, var) else 'is stopped'}")
     return 0
 
 

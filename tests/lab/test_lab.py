@@ -145,6 +145,7 @@ def test_the_server_offers_the_lab_as_a_command_of_its_own(tmp_path: Path) -> No
     argv = [sys.executable, "manage.py", "lab", "status", "galera", "mha"]
     answer = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout) == (0, "galera: is stopped\nmha: is stopped\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_missing_is_named_with_the_command_that_installs_it(
