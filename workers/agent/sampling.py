@@ -20,6 +20,9 @@ from workers.wire import EventMessage, Number
 log = logging.getLogger("splashboard.agent.sampling")
 INTERVAL = 1.0  # s
 PATIENCE = 0.9  # s for all sources of a node together, so that one that hangs does not blind the others
+# Of a second: a counter read so much later than its sample is dated would show that much too high a rate, and the next
+# one too low.
+LATE = 0.1  # s
 ANSWERS, YES, NO = "answers", "yes", "no"
 
 
@@ -32,6 +35,7 @@ def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
 class _Answer:
     reading: Reading | Exception
     seconds: float  # that reading took
+    at: float  # when it was there, s of the monotonic clock
 
 
 class _Asker:
@@ -45,6 +49,7 @@ class _Asker:
         self._answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
         self._pending = False
         self._late = False
+        self._begun = 0.0
         threading.Thread(target=self._work, name=f"source {source.name}", daemon=True).start()
 
     def is_due(self, slot: int) -> bool:
@@ -63,6 +68,7 @@ class _Asker:
                 self._late = True
                 return
         self._pending = True
+        self._begun = time.monotonic()
         self._requests.put(True)
 
     def finish(self, timeout: float) -> _Answer:
@@ -76,6 +82,8 @@ class _Asker:
         self._pending = False
         if isinstance(answer.reading, Exception):
             raise answer.reading
+        if self.source.prompt and answer.at - self._begun > LATE:
+            raise SourceFailed(f"it was read {answer.at - self._begun:.1f} s late: the agent's host is too busy")
         return answer
 
     def close(self) -> None:
@@ -92,7 +100,8 @@ class _Asker:
             except Exception as error:  # a counter in an unknown form must not end the run
                 log.exception("source %s", self.source.name)
                 found = SourceFailed(f"{type(error).__name__}: {error}")
-            self._answers.put(_Answer(found, time.monotonic() - began))
+            ended = time.monotonic()
+            self._answers.put(_Answer(found, ended - began, ended))
         self.source.close()
 
 
@@ -105,7 +114,7 @@ class _Stretch:
 
 
 class NodeSampler:
-    """The first source dates the samples, and says whether the node can be reached."""
+    """The first source says whether the node can be reached."""
 
     def __init__(self, *, node: str, role: str, sources: Sequence[Source], clock: RunClock, recorder: Samples) -> None:
         self._node = node
@@ -148,7 +157,8 @@ class NodeSampler:
     def _take(self, slot: int) -> None:
         deadline = time.monotonic() + PATIENCE
         values: dict[str, Number] = {}
-        t: float | None = None
+        # All are asked at once, and that dates the sample: a server that is slow to answer would date the others wrong.
+        t = self._clock.now()
         due = [asker for asker in self._askers if asker.is_due(slot)]
         for asker in due:
             asker.begin(slot)
@@ -162,13 +172,11 @@ class NodeSampler:
                 asker.sees_nothing = True
                 self.hide(nothing.hidden)
                 continue
-            # The first answer dates the sample: all were asked at once.
-            t = self._clock.now() if t is None else t
             self._heard(asker, answer, t, values)
         if self._statements:
             values["agent.statements"] = self._statements
         # A sample without any value still says that nothing was observed.
-        self._recorder.sample(node=self._node, role=self._role, t=self._clock.now() if t is None else t, values=values)
+        self._recorder.sample(node=self._node, role=self._role, t=t, values=values)
 
     def _heard(self, asker: _Asker, answer: _Answer, t: float, values: dict[str, Number]) -> None:
         reading, name = answer.reading, asker.source.name

@@ -1,12 +1,13 @@
 import threading
 import time
 from collections.abc import Mapping
+from itertools import pairwise
 
 import pytest
 
 from workers.agent.clock import RunClock
 from workers.agent.recorder import Recorder
-from workers.agent.samplers import NotObservable, Reading, SeesNothing, SourceFailed
+from workers.agent.samplers import NotObservable, Reading, SeesNothing, Source, SourceFailed
 from workers.agent.sampling import NodeSampler, next_slot
 from workers.wire import EventMessage, Number
 
@@ -34,6 +35,7 @@ class Scripted:
     def __init__(self, name: str, *answers: float | Exception | threading.Event | Reading, interval: int = 1) -> None:
         self.name = name
         self.interval = interval
+        self.prompt = False
         self._answers = list(answers)
         self.closed = threading.Event()
 
@@ -52,7 +54,7 @@ class Scripted:
         self.closed.set()
 
 
-def sampled(*sources: Scripted, samples: int) -> Recording:
+def sampled(*sources: Source, samples: int) -> Recording:
     """What `samples` seconds of sampling recorded."""
     recording = Recording()
     sampler = NodeSampler(node="db1", role="writer", sources=sources, clock=RunClock(), recorder=recording)
@@ -62,6 +64,45 @@ def sampled(*sources: Scripted, samples: int) -> Recording:
         time.sleep(0.01)
     sampler.stop()
     return recording
+
+
+class Ticking:
+    """A counter of the host that rises by 100 each second, read at once, or `late` s after it was asked."""
+
+    name, interval, prompt = "host", 1, True
+
+    def __init__(self, *late: float) -> None:
+        self._late = list(late)
+
+    def read(self) -> Reading:
+        time.sleep(self._late.pop(0) if self._late else 0)
+        return Reading({"host.ticks": 100 * time.monotonic()})
+
+    def close(self) -> None:
+        """Holds nothing."""
+
+
+class Slow(Scripted):
+    """A server that answers now at once, now after 0.6 s."""
+
+    def read(self) -> Reading:
+        time.sleep(self._answers.pop(0) if len(self._answers) > 1 else 0)  # type: ignore[arg-type]
+        return Reading({"mysql.value": 1})
+
+
+def test_a_server_that_is_slow_to_answer_does_not_date_the_host_s_counters_wrong() -> None:
+    samples = sampled(Slow("mysql", 0.6, 0.0, 0.6, 0.0, 0.0), Ticking(), samples=5).samples
+    ticks = [(t, values["host.ticks"]) for t, values in samples if values.get("host.ticks") is not None]
+    rates = [(after - before) / (end - start) for (start, before), (end, after) in pairwise(ticks)]  # type: ignore[operator]
+    assert len(rates) >= 3
+    assert rates == pytest.approx([100] * len(rates), rel=0.12)
+
+
+def test_a_counter_of_the_host_that_was_read_late_is_left_out_and_told() -> None:
+    recording = sampled(Scripted("mysql", 1), Ticking(0, 0.4), samples=3)
+    assert ["host.ticks" in values for _, values in recording.samples] == [True, False, True]
+    (event,) = [event for event in recording.events if event.kind == "sampler_error"]
+    assert event.label.startswith("host: it was read 0.4 s late")
 
 
 def test_slots_already_gone_by_are_skipped_and_never_bunch_up() -> None:

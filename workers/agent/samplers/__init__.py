@@ -46,10 +46,12 @@ class Reading:
 
 
 class Source(Protocol):
-    """Read every `interval` seconds, a whole number, by a thread of its own."""
+    """Read every `interval` seconds, a whole number, by a thread of its own. `prompt`: reading takes no time, so what
+    comes late was read at a moment that nobody knows, and is left out."""
 
     name: str
     interval: int
+    prompt: bool
 
     def read(self) -> Reading:
         """Metric key -> value now. Raises SourceFailed, SeesNothing."""

@@ -15,6 +15,7 @@ class AgentItself:
 
     name = "agent"
     interval = 1
+    prompt = True
 
     def read(self) -> Reading:
         resident = int(Path("/proc/self/statm").read_text().split()[1])

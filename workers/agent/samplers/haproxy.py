@@ -22,6 +22,7 @@ INFO = ("CurrConns", "CumConns", "Maxconn", "Run_queue", "Idle_pct", "Uptime_sec
 class HAProxy:
     name = "haproxy"
     interval = 1
+    prompt = False
 
     def __init__(self, address: Address) -> None:
         self._address = address

@@ -46,6 +46,7 @@ NETWORK = {
 class HostCounters:
     name = "host"
     interval = 1
+    prompt = True
 
     def __init__(self, proc: Path = Path("/proc"), *, ticks: int | None = None) -> None:
         self._proc = proc

@@ -11,6 +11,7 @@ FIRST = "SELECT * FROM information_schema.INNODB_METRICS"
 class InnodbMetrics:
     name = "innodb"
     interval = 1
+    prompt = False
 
     def __init__(self, system: SystemConfig, address: Address) -> None:
         self._server = Asking(system, address)

@@ -29,6 +29,7 @@ STATES = frozenset(
 class GlobalStatus:
     name = "mysql"
     interval = 1
+    prompt = False
 
     def __init__(self, system: SystemConfig, address: Address) -> None:
         self._server = Asking(system, address)

@@ -25,6 +25,7 @@ class ServerProcess:
 
     name = "process"
     interval = 1
+    prompt = True
 
     def __init__(self, find: Callable[[], int | None], proc: Path = Path("/proc")) -> None:
         self._find = find

@@ -35,6 +35,7 @@ INTERVAL = re.compile(r"(\d+)(?:-(\d+))?")
 class Replication:
     name = "replication"
     interval = 1
+    prompt = False
 
     def __init__(self, system: SystemConfig, address: Address) -> None:
         self._server = Asking(system, address)

@@ -18,6 +18,7 @@ WAITS = (
 class Waits:
     name = "waits"
     interval = 5  # the server adds up all its threads for each answer
+    prompt = False
 
     def __init__(self, system: SystemConfig, address: Address) -> None:
         self._server = Asking(system, address)
