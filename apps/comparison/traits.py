@@ -9,7 +9,7 @@ from apps.comparison.values import Level
 from apps.runs.models import Run
 
 # Facts of the load generator's host that change from run to run.
-PASSING_FACTS = ("load", "uptime", "pid", "time", "boot")
+PASSING_FACTS = ("load", "uptime", "pid", "time", "boot", "clock")
 
 
 def traits_of(

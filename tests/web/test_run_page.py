@@ -15,6 +15,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from apps.core.stores import store_at
 from apps.runs import archive, queries, sealing, storage
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run
+from apps.web.templatetags.splash import keep_together
 from tests.builders import a_run, a_system
 from tests.runs.uploads import an_open_run, an_upload
 from tests.web.runs import a_sealed_run, samples
@@ -240,3 +241,8 @@ def test_fifty_siblings_take_no_more_queries(
     with django_assert_max_num_queries(16):
         page = _page(client, run)
     assert page.count('class="tight"') == 51
+
+
+def test_a_long_name_breaks_after_its_commas_so_that_it_fits_a_phone() -> None:
+    assert keep_together("DDL under load, at=6") == "DDL under\N{NO-BREAK SPACE}load, at=6"
+    assert keep_together("oltp 4 x 10 rows") == "oltp 4\N{NO-BREAK SPACE}x\N{NO-BREAK SPACE}10\N{NO-BREAK SPACE}rows"

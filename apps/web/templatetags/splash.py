@@ -125,9 +125,9 @@ def fact(value: Any, key: str) -> str | SafeString:
 
 @register.filter
 def keep_together(text: str) -> str:
-    """May break after the first word only: "oltp_read_write" and "4 × 100,000 rows" each stay whole."""
+    """May break after the first word and after commas only: "oltp_read_write" and "4 × 100,000 rows" stay whole."""
     first, space, rest = text.partition(" ")
-    return first + space + rest.replace(" ", units.NBSP)
+    return first + space + rest.replace(" ", units.NBSP).replace(f",{units.NBSP}", ", ")
 
 
 @register.filter
