@@ -12,7 +12,10 @@ SET = 2
 SERIES = 1300
 SECONDS = 10
 RUNS = 2
-WARM_UP = 5  # batches
+WARM_UP = 5  # rounds
+# A server that takes the batches of several runs is not asleep when one comes: each side takes two in a row, and the
+# second is what is measured; the first, after a pause, is told beside it.
+AWAKE, ASLEEP = 1, 0
 TITLE = f"a live batch of {SECONDS} s × {SERIES:,} series accepted, HTTP to HTTP"
 
 
@@ -28,28 +31,30 @@ def _measure(bench: Bench, number: int, form: str) -> None:
     parts = recording.series(f"live{number}", nodes, start=span.start)
     uid = bench.warehouse.open_run(started=span.start, nodes=[node.name for node in nodes])
     batches = list(recording.batches(uid, nodes, seconds=SECONDS))
-    sides: dict[str, Callable[[], float]] = {"ours": partial(_ours, bench, uid, enumerate(batches))}
+    sides: dict[str, Callable[[], list[float]]] = {"ours": partial(_ours, bench, uid, enumerate(batches))}
     for name, peer in bench.peers.items():
         sides[name] = partial(_peer, peer, context.requests(parts, seconds=SECONDS, form=form))
     rounds.interleaved(sides, rounds=WARM_UP)
-    found = rounds.interleaved(sides, rounds=len(batches) - WARM_UP)
-    bench.warehouse.end_run(uid, batches=len(batches), span=span)
+    found = rounds.interleaved(sides, rounds=len(batches) // 2 - WARM_UP)
+    sent = 2 * (len(batches) // 2)
+    bench.warehouse.end_run(uid, batches=sent, span=span)
     # What is sampled live is sent by its second: that is the bar.
     for name, limit in ((VICTORIA_METRICS, 0.5 if form == BY_SAMPLE else None), (PROMETHEUS, None)):
-        bench.tell(
-            key=f"live.{form.replace(' ', '_')}.{name}", part="live", title=f"{TITLE}; the peer is sent {form}",
-            peer=name, unit="ms", better="lower", limit=limit,
-            found=rounds.compared(found["ours"], found[name]) if name in found else None,
-        )  # fmt: skip
+        for which, words, bar in ((AWAKE, "", limit), (ASLEEP, ", after a pause", None)):
+            took = {side: [pair[which] for pair in pairs] for side, pairs in found.items()}
+            bench.tell(
+                key=f"live.{form.replace(' ', '_')}.{name}{'.asleep' if which == ASLEEP else ''}", part="live",
+                title=f"{TITLE}{words}; the peer is sent {form}", peer=name, unit="ms", better="lower", limit=bar,
+                found=rounds.compared(took["ours"], took[name]) if name in took else None,
+            )  # fmt: skip
 
 
-def _ours(bench: Bench, uid: str, batches: "enumerate[bytes]") -> float:
-    sequence, payload = next(batches)
-    return 1000 * bench.warehouse.send_batch(uid, sequence, payload)
+def _ours(bench: Bench, uid: str, batches: "enumerate[bytes]") -> list[float]:
+    return [1000 * bench.warehouse.send_batch(uid, *next(batches)) for _ in (ASLEEP, AWAKE)]
 
 
-def _peer(peer: Peer, requests: Iterator[bytes]) -> float:
-    return 1000 * peer.write(next(requests))
+def _peer(peer: Peer, requests: Iterator[bytes]) -> list[float]:
+    return [1000 * peer.write(next(requests)) for _ in (ASLEEP, AWAKE)]
 
 
 def _first(node: SampledNode, count: int) -> SampledNode:

@@ -8,6 +8,9 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 ROUNDS = 7
 # What a server does after it has answered would otherwise fall into the time of the next one.
@@ -42,13 +45,13 @@ def compared(ours: Sequence[float], theirs: Sequence[float]) -> Compared:
 
 
 def interleaved(
-    sides: Mapping[str, Callable[[], float]], *, rounds: int = ROUNDS, pause: float = PAUSE
-) -> dict[str, list[float]]:
+    sides: Mapping[str, Callable[[], T]], *, rounds: int = ROUNDS, pause: float = PAUSE
+) -> dict[str, list[T]]:
     """What each side measured, one value a round; every other round goes backward, so that none is always first.
 
     `pause`: s of quiet before each measurement.
     """
-    found: dict[str, list[float]] = {name: [] for name in sides}
+    found: dict[str, list[T]] = {name: [] for name in sides}
     for number in range(rounds):
         for name in list(sides) if number % 2 == 0 else list(sides)[::-1]:
             time.sleep(pause)

@@ -97,9 +97,9 @@ class System(models.Model):
     settings = models.JSONField(default=dict, blank=True)
     settings_hash = models.CharField(max_length=64)
     labels = ArrayField(models.CharField(max_length=100), default=list, blank=True)
-    aws_region = models.CharField(max_length=40, blank=True)
-    aws_kind = models.CharField(max_length=10, choices=AwsKind.choices, blank=True)
-    aws_identifier = models.CharField(max_length=63, blank=True)
+    aws_region = models.CharField(max_length=40, blank=True, db_default="")
+    aws_kind = models.CharField(max_length=10, choices=AwsKind.choices, blank=True, db_default="")
+    aws_identifier = models.CharField(max_length=63, blank=True, db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
 

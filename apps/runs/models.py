@@ -391,7 +391,7 @@ class Event(models.Model):
     ends_at = models.FloatField("end, s on the run's clock", null=True, blank=True)
     node = models.CharField(max_length=80, blank=True)
     detail = models.JSONField(default=dict, blank=True)
-    from_output = models.BooleanField(default=False)
+    from_output = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["run", "starts_at"]

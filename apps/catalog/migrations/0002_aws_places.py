@@ -13,17 +13,17 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='system',
             name='aws_identifier',
-            field=models.CharField(blank=True, max_length=63),
+            field=models.CharField(blank=True, db_default='', max_length=63),
         ),
         migrations.AddField(
             model_name='system',
             name='aws_kind',
-            field=models.CharField(blank=True, choices=[('cluster', 'Aurora cluster'), ('instance', 'RDS instance')], max_length=10),
+            field=models.CharField(blank=True, db_default='', choices=[('cluster', 'Aurora cluster'), ('instance', 'RDS instance')], max_length=10),
         ),
         migrations.AddField(
             model_name='system',
             name='aws_region',
-            field=models.CharField(blank=True, max_length=40),
+            field=models.CharField(blank=True, db_default='', max_length=40),
         ),
         migrations.AddConstraint(
             model_name='system',

@@ -11,6 +11,6 @@ def mark(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [("runs", "0010_batches_have_one_index")]
     operations = [
-        migrations.AddField(model_name="event", name="from_output", field=models.BooleanField(default=False)),
+        migrations.AddField(model_name="event", name="from_output", field=models.BooleanField(db_default=False, default=False)),
         migrations.RunPython(mark, migrations.RunPython.noop, elidable=True),
     ]

@@ -171,13 +171,12 @@ def test_a_job_without_a_ladder_fails_when_it_is_refused(
 def test_a_saturated_server_ends_the_ladder_with_success(
     server: FakeServer, single: ConfigFile, start_agent: StartAgent
 ) -> None:
-    # Far more than any machine that runs this gains from: the second rung that is short of it ends the ladder.
-    job = a_job(threads=(1, 2, 3, 4), ladder=wire.LadderMessage(least_gain=0.99))
+    # No thread more doubles the throughput, but for a neighbour's burst: two such rungs in a row end the ladder.
+    job = a_job(threads=(2, 3, 4, 5, 6, 7, 8), ladder=wire.LadderMessage(least_gain=0.99))
     server.jobs.append(job)
     start_agent()
     eventually(ended(server), what="the job has ended")
     (end,) = server.job_ends()
     assert end["outcome"] == "succeeded"
     assert len(server.runs) + len(end["skipped"]) == len(job.runs)
-    assert len(server.runs) <= 3
     assert end["skipped"][0]["reason"].startswith("not run: saturated at ")
