@@ -44,7 +44,7 @@ class Story:
 
 
 def told(events: Iterable[EventDetail]) -> Story:
-    ordered = sorted(events, key=lambda event: (event.starts_at, event.kind != FAULT))
+    ordered = sorted(events, key=lambda event: (event.starts_at, event.kind != FAULT, event.ends_at or event.starts_at))
     steps, fault = [], None
     for event in ordered:
         if not event.from_output or event.kind in NO_STEPS:
