@@ -1,5 +1,6 @@
 """Programs that outlive the command that starts them, found again by process id and never mistaken for another."""
 
+import atexit
 import contextlib
 import os
 import re
@@ -13,6 +14,14 @@ from lab.packages import LabError
 
 # A child that is not waited for warns when it is forgotten; these live until they are stopped.
 _children: dict[int, "subprocess.Popen[bytes]"] = {}
+
+
+@atexit.register
+def _let_go() -> None:
+    """Python warns of children that nobody waited for; those that live on are meant to."""
+    for child in _children.values():
+        if child.poll() is None:
+            child.returncode = 0
 
 
 def process_id(pid_file: Path, mark: str) -> int | None:

@@ -9,7 +9,8 @@ import pytest
 from apps.catalog import services as catalog
 from apps.catalog.models import System
 from apps.dispatch.models import Campaign, Job
-from apps.runs.models import Distribution, Event, Measurement, Run, Series
+from apps.runs import queries
+from apps.runs.models import Distribution, Event, Measurement, Run
 from lab.mariadb import MariaDB
 from tests.builders import a_campaign
 from tests.e2e.stack import Stack
@@ -80,9 +81,14 @@ def test_our_workloads_are_planned_run_verified_and_read() -> None:
         checks = Event.objects.filter(run=run, kind="check")
         assert {check.detail["held"] for check in checks} == {True}
         assert {check.detail["check"] for check in checks} >= {"load", "writes", "matched", "rows"}
-        assert Series.objects.filter(run=run, metric__key="client.throughput").exists()
+        assert "client.throughput" in series_of(run)
     waiting = Run.objects.get(workload__tool="execution_latency")
     kept = set(Distribution.objects.filter(run=waiting).values_list("metric__key", flat=True))
     assert kept == {"client.latency", "client.execution_latency"}
-    assert Series.objects.filter(run=waiting, metric__key="client.execution_latency.p95").exists()
-    assert Series.objects.filter(run__workload__tool="iibench", metric__key="client.rows_inserted").exists()
+    assert "client.execution_latency.p95" in series_of(waiting)
+    assert "client.rows_inserted" in series_of(Run.objects.get(workload__tool="iibench"))
+
+
+def series_of(run: Run) -> set[str]:
+    """Those that never changed too: in a few seconds on sysbench's grid a percentile may not."""
+    return {info.metric for info in queries.series_index(run.pk)}
