@@ -16,7 +16,6 @@ __all__ = [
     "artifact_names",
     "live",
     "moved",
-    "nothing",
     "read",
     "read_kept",
 ]
@@ -57,11 +56,6 @@ def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
     if apart is not None and apart.artifact in contents:
         said = replace(said, intervals=read(tool, contents[apart.artifact], artifact=apart.artifact).intervals)
     return name, said
-
-
-def nothing(tool: str) -> Output:
-    """Of a run whose output never came."""
-    return read(tool, b"")
 
 
 def live(lines: str) -> Output:
