@@ -144,10 +144,8 @@ def _check_files(run: SeenRun) -> None:
     assert values["client.file_writes"] > 0
     assert values["client.file_read_mib"] == pytest.approx(values["client.file_reads"] / 64, rel=0.01)
     assert values["client.elapsed"] == pytest.approx(2, abs=0.3)
-    # The second in which the checkpoint fell tells nothing; the others do.
-    rates = [row["client.file_read_mib"] for row in output.intervals.values()]
-    assert rates[0] is None
-    assert rates[1]
+    # A second that a checkpoint cut tells nothing, and a busy machine decides which: the others do.
+    assert any(row["client.file_read_mib"] for row in output.intervals.values())
 
 
 def _check_cpu(run: SeenRun) -> None:
