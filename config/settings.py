@@ -49,6 +49,7 @@ INSTALLED_APPS = [
     "apps.catalog",
     "apps.runs",
     "apps.published",
+    "apps.comparison",
     "apps.dispatch",
     "apps.aws",
     "apps.rig",

@@ -11,7 +11,7 @@ from django.db.models import Count, F, Max, QuerySet
 from apps.catalog.models import System, Workload
 from apps.comparison.rows import MOST_RUNS
 from apps.comparison.values import ComparedCampaign
-from apps.runs.models import Run
+from apps.runs.models import COUNTED, Run
 from apps.runs.queries import places
 from apps.runs.queries.places import Amount, Place
 
@@ -182,4 +182,4 @@ def sides_of(runs: Iterable[int]) -> tuple[list[str], list[int]]:
 
 
 def _counted_runs() -> "QuerySet[Run]":
-    return Run.objects.filter(state=Run.State.SEALED, outcome=Run.Outcome.SUCCEEDED)
+    return Run.objects.filter(COUNTED)

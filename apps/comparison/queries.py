@@ -26,7 +26,7 @@ from apps.comparison.values import (
 )
 from apps.core.canonical import canonical_json
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.models import Measurement, Run, RunNode
+from apps.runs.models import COUNTED, Measurement, Run, RunNode
 
 FEWEST_SIDES, MOST_SIDES = 2, 4
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
@@ -330,9 +330,7 @@ def _just_before(members: Sequence[dict[str, Any]], workload_id: int) -> "QueryS
         load_level_id=first["load_level_id"],
         provenance__in={member["provenance"] for member in members},
         started_at__lt=first["started_at"],
-        state=Run.State.SEALED,
-        outcome=Run.Outcome.SUCCEEDED,
-    )
+    ).filter(COUNTED)
     return counted.order_by("-started_at", "-id").values("pk")[:MOST_EARLIER]
 
 

@@ -9,7 +9,7 @@ from django.db.models.functions import RowNumber
 
 from apps.catalog.models import System
 from apps.comparison.values import Level, Tally
-from apps.runs.models import Run
+from apps.runs.models import COUNTED, Run
 from apps.runs.queries import places
 from apps.runs.queries.places import Amount
 
@@ -83,13 +83,12 @@ def _newest_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _newest(chosen: "QuerySet[Run]") -> "QuerySet[Run, Any]":
-    counts = Q(state=Run.State.SEALED, outcome=Run.Outcome.SUCCEEDED)
     age = Window(
         RowNumber(),
         partition_by=[F("system_id"), F("load_level_id"), F("counts")],
         order_by=[F("started_at").desc(), F("id").desc()],
     )
-    aged = chosen.order_by().annotate(counts=ExpressionWrapper(counts, BooleanField())).annotate(age=age)
+    aged = chosen.order_by().annotate(counts=ExpressionWrapper(COUNTED, BooleanField())).annotate(age=age)
     return aged.filter(Q(age__lte=MOST_LEFT_OUT) | Q(counts=True, age__lte=MOST_RUNS)).values("pk")
 
 

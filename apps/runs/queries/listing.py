@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 
 from apps.catalog.models import LoadLevel, System
-from apps.runs.models import Run
+from apps.runs.models import COUNTED, Run
 from apps.runs.queries.measured import MeasuredValue, measurements
 from apps.runs.queries.words import said_of
 
@@ -154,7 +154,7 @@ def _filtered(run_filter: RunFilter) -> QuerySet[Run]:
         chosen = chosen.filter(occurs)
     if run_filter.outcomes and Run.Outcome.SUCCEEDED not in run_filter.outcomes:
         # Said so that the index of the runs that do not count can be taken.
-        chosen = chosen.exclude(state=Run.State.SEALED, outcome=Run.Outcome.SUCCEEDED)
+        chosen = chosen.exclude(COUNTED)
     return chosen
 
 

@@ -15,7 +15,7 @@ from apps.runs.models import Run
 
 # Runs of one place are counted up to here; beyond, there are “more than” so many.
 MOST_COUNTED = 1000
-COUNTED = "state = 'sealed' AND outcome = 'succeeded'"
+COUNTED = "state = 'sealed' AND outcome = 'succeeded' AND NOT is_excluded"
 _AT = f"system_id = system AND workload_id = workload AND load_level_id = level AND provenance = kind AND {COUNTED}"
 
 

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Q
 
 from apps.catalog.models import System, Workload
-from apps.runs.models import Run
+from apps.runs.models import COUNTED, Run
 
 SYSTEM_COLUMNS = ("name", "slug", "release__version", "release__platform__name", "hardware_class__name")
 WORKLOAD_COLUMNS = ("name", "tool")
@@ -56,7 +56,7 @@ def _versions() -> list[str]:
 
 def newest_left_out(words: Sequence[str], said: Sequence[Q], limit: int) -> list[int]:
     """Ids of the newest runs that do not count, with each word in their reason or as `said` (from said_of)."""
-    chosen = Run.objects.exclude(state=Run.State.SEALED, outcome=Run.Outcome.SUCCEEDED)
+    chosen = Run.objects.exclude(COUNTED)
     for word, elsewhere in zip(words, said, strict=True):
         chosen = chosen.filter(elsewhere | Q(reason__icontains=word))
     return list(chosen.order_by("-started_at", "-id").values_list("pk", flat=True)[:limit])

@@ -1,0 +1,31 @@
+"""The warehouse: runs, their raw batches while live, their sealed series, headline measurements, events, artifacts.
+
+A run is open while it is measured, ended when its agent said so, sealed once its series are stored and read back.
+"""
+
+from apps.runs.models.archived import ArchiveAttempt, ArchivedRun
+from apps.runs.models.judged import Exclusion, RunCheck
+from apps.runs.models.live import Batch, Stream, StreamBatch
+from apps.runs.models.run import COUNTED, Configuration, Run
+from apps.runs.models.sealed import Block, RunNode, Series
+from apps.runs.models.told import Artifact, Distribution, Event, Measurement
+
+__all__ = [
+    "COUNTED",
+    "ArchiveAttempt",
+    "ArchivedRun",
+    "Artifact",
+    "Batch",
+    "Block",
+    "Configuration",
+    "Distribution",
+    "Event",
+    "Exclusion",
+    "Measurement",
+    "Run",
+    "RunCheck",
+    "RunNode",
+    "Series",
+    "Stream",
+    "StreamBatch",
+]

@@ -1,0 +1,37 @@
+"""Where runs lie in the archive."""
+
+from django.db import models
+from django.db.models import Q
+
+from apps.catalog.models import SHA256
+from apps.runs.models.run import Run
+
+
+class ArchivedRun(models.Model):
+    """That a run lies in the archive: its manifest, whose hash says that all of it is there and unchanged.
+
+    `moved_at`: since then its samples are only there (Block.data is null), until they are fetched, at `fetched_at`.
+    """
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="archived")
+    manifest = models.CharField("path of the manifest in the archive", max_length=300)
+    manifest_sha256 = models.CharField(max_length=64)
+    size = models.BigIntegerField("size of all its files, bytes")
+    archived_at = models.DateTimeField()
+    moved_at = models.DateTimeField(null=True, blank=True)
+    fetched_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(manifest_sha256__regex=SHA256), name="archived_hash_is_sha256"),
+            models.CheckConstraint(condition=Q(size__gte=0), name="archived_size_not_negative"),
+        ]
+
+
+class ArchiveAttempt(models.Model):
+    """That a sealed run does not lie in the archive though it was tried: why, and when it is tried again."""
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="archive_attempt")
+    attempts = models.PositiveIntegerField()
+    due_at = models.DateTimeField()
+    problem = models.TextField(blank=True)
