@@ -11,14 +11,15 @@ from rest_framework.views import APIView
 
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.comparison import queries
+from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
 
 
 class ComparisonParameters(Parameters):
     side = serializers.ListField(
-        child=serializers.CharField(max_length=80),
-        min_length=queries.FEWEST_SIDES,
-        max_length=queries.MOST_SIDES,
-        help_text="slug of a system; once for each side, the first is the baseline",
+        child=serializers.CharField(max_length=100),
+        min_length=FEWEST_SIDES,
+        max_length=MOST_SIDES,
+        help_text="slug of a system, or slug:id of a workload of its own; once a side, the first is the baseline",
     )
     workload = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, help_text="id of a workload")
     campaign = serializers.IntegerField(
@@ -43,21 +44,23 @@ class BoundField(serializers.FloatField):
         return value if math.isfinite(value) else None
 
 
+class ComparedWorkloadSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    tool = serializers.CharField()
+    name = serializers.CharField()
+    parameters = serializers.DictField()
+
+
 class SideSerializer(serializers.Serializer[Any]):
-    slug = serializers.CharField()
+    slug = serializers.CharField(help_text="key of the side in this comparison")
+    system = serializers.CharField(help_text="slug of its system")
+    workload = ComparedWorkloadSerializer()
     name = serializers.CharField()
     position = serializers.IntegerField(help_text="0 is the baseline")
     platform = serializers.CharField()
     release = serializers.CharField()
     hardware = serializers.CharField()
     runs = serializers.IntegerField(help_text="how many of its runs count")
-
-
-class ComparedWorkloadSerializer(serializers.Serializer[Any]):
-    id = serializers.IntegerField()
-    tool = serializers.CharField()
-    name = serializers.CharField()
-    parameters = serializers.DictField()
 
 
 class ComparedCampaignSerializer(serializers.Serializer[Any]):

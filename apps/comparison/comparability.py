@@ -48,6 +48,8 @@ class Traits:
 
     platform: str
     release: str
+    workload: str
+    parameters: Mapping[str, str]
     server_versions: frozenset[str]
     hardware_slug: str
     hardware: Mapping[str, str]
@@ -67,6 +69,7 @@ def differences(sides: Sequence[Traits]) -> tuple[Difference, ...]:
     """All fields in which any two sides differ, by weight, then in the order a reader asks for them."""
     found = [
         *_hardware(sides),
+        *_workload(sides),
         *_field("platform", "Platform", [side.platform for side in sides], Weight.IMPORTANT),
         *_field("release", "Release", [side.release for side in sides], Weight.IMPORTANT),
         *_sets("server_version", "Server version as it said", [side.server_versions for side in sides], Weight.MINOR),
@@ -117,6 +120,14 @@ def _hardware(sides: Sequence[Traits]) -> list[Difference]:
         values = [side.hardware.get(label, NOT_KNOWN) for side in sides]
         field = "hardware" if label == "Hardware class" else f"hardware.{label}"
         found += _field(field, label, values, Weight.WITHHOLDS)
+    return found
+
+
+def _workload(sides: Sequence[Traits]) -> list[Difference]:
+    found = _field("workload", "Workload", [side.workload for side in sides], Weight.WITHHOLDS)
+    for name in sorted({name for side in sides for name in side.parameters}):
+        values = [side.parameters.get(name, NOT_SET) for side in sides]
+        found += _field(f"workload.{name}", name, values, Weight.WITHHOLDS)
     return found
 
 

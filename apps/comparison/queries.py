@@ -8,10 +8,11 @@ from typing import Any
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Q, QuerySet
 
-from apps.catalog.models import LoadLevel, Metric, Node, System, Workload
+from apps.catalog.models import LoadLevel, Metric, Node, Workload
 from apps.comparison import comparability, stats, table
 from apps.comparison.comparability import Traits, Weight
 from apps.comparison.rows import are_all, is_counted, left_out_word, newest_only, run_rows
+from apps.comparison.sides import ChosenSide, chosen_sides, compared_workload
 from apps.comparison.stats import Direction
 from apps.comparison.traits import hardware_detail, lasting_facts, seconds, traits_of
 from apps.comparison.values import (
@@ -19,25 +20,18 @@ from apps.comparison.values import (
     ComparedCampaign,
     ComparedMetric,
     ComparedRun,
-    ComparedWorkload,
     Comparison,
     Level,
     Side,
 )
 from apps.core.canonical import canonical_json
-from apps.core.problems import FieldProblem, Invalid
 from apps.runs.models import COUNTED, Measurement, Run, RunNode
 
-FEWEST_SIDES, MOST_SIDES = 2, 4
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
 USUAL_PERCENTILE = "client.latency.p95"
 # Of each side at each level: among so many earlier runs those alike are sought that tell how much runs vary.
 MOST_EARLIER = 50
-
-
-class Unknown(Invalid):
-    """The address names something that is not there."""
 
 
 def compare(
@@ -48,50 +42,46 @@ def compare(
     runs: Sequence[int] | None = None,
     acknowledged: Collection[str] = (),
 ) -> Comparison:
-    """`sides`: slugs of two to four systems, the first is the baseline. `campaign` and `runs` restrict which runs
-    count, without `runs` the newest of each side and level do; earlier ones then tell how much such runs vary.
-    `acknowledged`: differences (fields) that a person accepted.
+    """`sides`: two to four keys, the first is the baseline: a system's slug, or slug:id of a workload other than
+    `workload_id`. `campaign` and `runs` restrict which runs count, without `runs` the newest of each side and level do;
+    earlier ones then tell how much such runs vary. `acknowledged`: differences (fields) that a person accepted.
 
     Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload.
     """
-    systems = _systems(sides)
-    workload = Workload.objects.select_related("primary_metric").filter(pk=workload_id).first()
-    if workload is None:
-        raise Unknown([FieldProblem("workload", f"there is no workload {workload_id}", "choose one from the list")])
-    rows, tallies = run_rows(systems, workload_id, campaign, runs)
+    chosen = chosen_sides(sides, workload_id)
+    workload = chosen.workload
+    rows, tallies = run_rows(chosen.sides, campaign, runs)
     values = _values(row["id"] for row in rows if is_counted(row))
     metrics, notes = _metrics(workload, rows, values)
     compared = [_compared_run(row, values.get(row["id"], {}), metrics) for row in rows]
     levels = _levels(rows)
-    traits = _traits(systems, rows, levels)
+    traits = _traits(chosen.sides, rows, levels)
     differences = comparability.differences(traits)
     withheld = tuple(
         each.field for each in differences if each.weight is Weight.WITHHOLDS and "hardware" not in acknowledged
     )
     cells = table.cells(
-        sides=[system.slug for system in systems],
+        sides=[side.key for side in chosen.sides],
         levels=levels,
         metrics=metrics,
         runs=[run for run in compared if not run.left_out],
         history=_history(
-            systems,
-            workload_id,
             [row for row in rows if is_counted(row)],
             metrics,
             newest_read=campaign is None and runs is None,
         ),
-        withheld=[systems[place].slug for place in comparability.withheld_places(differences)] if withheld else [],
+        withheld=[chosen.sides[place].key for place in comparability.withheld_places(differences)] if withheld else [],
     )
-    names = {system.slug: system.name for system in systems}
+    names = {side.key: side.name for side in chosen.sides}
     if runs is None:
         notes = [*newest_only(tallies, names=names, levels=levels, campaign=campaign is not None), *notes]
-    for system, known in zip(systems, traits, strict=True):
+    for side, known in zip(chosen.sides, traits, strict=True):
         if mixed := comparability.mixtures(known):
-            notes.append(f"The runs of {system.name} differ among themselves: {', '.join(mixed)}.")
+            notes.append(f"The runs of {side.name} differ among themselves: {', '.join(mixed)}.")
     return Comparison(
-        workload=ComparedWorkload(workload.pk, workload.tool, workload.name, workload.parameters),
+        workload=compared_workload(workload),
         campaign=next((run.campaign for run in compared), None) if campaign is not None else None,
-        sides=tuple(_side(system, place, compared) for place, system in enumerate(systems)),
+        sides=tuple(_side(side, place, compared) for place, side in enumerate(chosen.sides)),
         levels=tuple(levels),
         metrics=tuple(metrics),
         cells=cells,
@@ -101,25 +91,6 @@ def compare(
         tallies=tallies,
         notes=tuple(notes),
     )
-
-
-def _systems(slugs: Sequence[str]) -> list[System]:
-    """In the order of `slugs`."""
-    problem = ""
-    if not FEWEST_SIDES <= len(slugs) <= MOST_SIDES:
-        problem = f"a comparison has {FEWEST_SIDES} to {MOST_SIDES} sides, this one has {len(slugs)}"
-    elif len(set(slugs)) < len(slugs):
-        problem = "each side may be chosen once"
-    if problem:
-        raise Invalid([FieldProblem("side", problem, "choose other sides")])
-    found = {
-        system.slug: system
-        for system in System.objects.select_related("release__platform", "hardware_class").filter(slug__in=slugs)
-    }
-    missing = [FieldProblem("side", f"there is no system {slug!r}") for slug in slugs if slug not in found]
-    if missing:
-        raise Unknown(missing)
-    return [found[slug] for slug in slugs]
 
 
 def _values(runs: Iterable[int]) -> dict[int, dict[str, float]]:
@@ -224,12 +195,14 @@ def _levels(rows: Sequence[dict[str, Any]]) -> list[Level]:
     ]
 
 
-def _side(system: System, position: int, runs: Sequence[ComparedRun]) -> Side:
-    own = [run for run in runs if run.side == system.slug and not run.left_out]
-    platform = system.release.platform
+def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
+    own = [run for run in runs if run.side == side.key and not run.left_out]
+    system, platform = side.system, side.system.release.platform
     return Side(
-        slug=system.slug,
-        name=system.name,
+        slug=side.key,
+        system=system.slug,
+        workload=compared_workload(side.workload),
+        name=side.name,
         position=position,
         platform=platform.name,
         platform_slug=platform.slug,
@@ -242,30 +215,29 @@ def _side(system: System, position: int, runs: Sequence[ComparedRun]) -> Side:
     )
 
 
-def _traits(systems: Sequence[System], rows: Sequence[dict[str, Any]], levels: Sequence[Level]) -> list[Traits]:
+def _traits(sides: Sequence[ChosenSide], rows: Sequence[dict[str, Any]], levels: Sequence[Level]) -> list[Traits]:
     counted = [row for row in rows if is_counted(row)]
-    nodes = list(Node.objects.filter(system__in=systems).values("system_id", "role", "zone"))
+    nodes = list(Node.objects.filter(system__in=[side.system.pk for side in sides]).values("system_id", "role", "zone"))
     configurations = list(
         RunNode.objects.filter(run_id__in=[row["id"] for row in counted], configuration__isnull=False)
         .order_by()
-        .values_list("run__system_id", "configuration_id", "configuration__variables")
-        .distinct("run__system_id", "configuration_id")
+        .values_list("run__system_id", "run__workload_id", "configuration_id", "configuration__variables")
+        .distinct("run__system_id", "run__workload_id", "configuration_id")
     )
     return [
         traits_of(
-            system,
-            nodes=[node for node in nodes if node["system_id"] == system.pk],
-            rows=[row for row in counted if row["system_id"] == system.pk],
-            variables=[variables for side, _, variables in configurations if side == system.pk],
+            side.system,
+            workload=side.workload,
+            nodes=[node for node in nodes if node["system_id"] == side.system.pk],
+            rows=[row for row in counted if row["side"] == side.key],
+            variables=[row[-1] for row in configurations if row[:2] == (side.system.pk, side.workload.pk)],
             levels=levels,
         )
-        for system in systems
+        for side in sides
     ]
 
 
 def _history(
-    systems: Sequence[System],
-    workload_id: int,
     rows: Sequence[dict[str, Any]],
     metrics: Sequence[ComparedMetric],
     *,
@@ -278,24 +250,26 @@ def _history(
     run. A side whose compared runs differ in these (origin apart) has no history: nothing says which of them the past
     is like.
     """
-    groups: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        groups[row["system_id"], row["load_level_id"]].append(row)
+        groups[row["side"], row["load_level_id"]].append(row)
     alike = [
         members
         for members in groups.values()
         if not (newest_read and are_all(members))
         and len({canonical_json(_conditions(member)) for member in members}) == 1
     ]
-    places = {run: (system, level, age) for age, (run, system, level) in enumerate(_earlier(alike, workload_id))}
-    slugs = {system.pk: system.slug for system in systems}
+    sides = {(row["system_id"], row["workload_id"]): row["side"] for row in rows}
+    places = {
+        run: (sides[system, workload], level, age) for age, (run, system, workload, level) in enumerate(_earlier(alike))
+    }
     measured = Measurement.objects.filter(
         run_id__in=list(places), metric__key__in=[metric.key for metric in metrics]
     ).values_list("run_id", "metric__key", "value")
     found: dict[tuple[str, int, str], list[tuple[int, float]]] = defaultdict(list)
     for run, key, value in measured:
-        system, level, age = places[run]
-        found[slugs[system], level, key].append((age, value))
+        side, level, age = places[run]
+        found[side, level, key].append((age, value))
     return {place: tuple(value for _, value in sorted(past)) for place, past in found.items()}
 
 
@@ -305,28 +279,28 @@ def _conditions(row: dict[str, Any]) -> dict[str, Any]:
     return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}
 
 
-def _earlier(groups: Sequence[Sequence[dict[str, Any]]], workload_id: int) -> list[tuple[int, int, int]]:
-    """(run, system, load level) of the newest runs before each group (runs of one place, in time) and like it, the
-    newest first."""
+def _earlier(groups: Sequence[Sequence[dict[str, Any]]]) -> list[tuple[int, int, int, int]]:
+    """(run, system, workload, load level) of the newest runs before each group (runs of one place, in time) and like
+    it, the newest first."""
     each = [
-        Run.objects.filter(_alike(members[0]), pk__in=_just_before(members, workload_id))
+        Run.objects.filter(_alike(members[0]), pk__in=_just_before(members))
         .order_by("-started_at", "-id")
-        .values_list("id", "system_id", "load_level_id", "started_at")[: stats.HISTORY_RUNS]
+        .values_list("id", "system_id", "workload_id", "load_level_id", "started_at")[: stats.HISTORY_RUNS]
         for members in groups
     ]
     if not each:
         return []
     found = each[0].union(*each[1:], all=True) if len(each) > 1 else each[0]
-    return [(run, system, level) for run, system, level, _ in sorted(found, key=lambda row: row[3], reverse=True)]
+    return [row[:4] for row in sorted(found, key=lambda row: row[4], reverse=True)]
 
 
-def _just_before(members: Sequence[dict[str, Any]], workload_id: int) -> "QuerySet[Run, Any]":
+def _just_before(members: Sequence[dict[str, Any]]) -> "QuerySet[Run, Any]":
     """The newest MOST_EARLIER runs that count at their place and come from where they come from: as the index
     run_counted has them."""
     first = members[0]
     counted = Run.objects.filter(
         system_id=first["system_id"],
-        workload_id=workload_id,
+        workload_id=first["workload_id"],
         load_level_id=first["load_level_id"],
         provenance__in={member["provenance"] for member in members},
         started_at__lt=first["started_at"],

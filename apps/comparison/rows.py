@@ -2,12 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from apps.catalog.models import System
+from apps.comparison.sides import ChosenSide
 from apps.comparison.values import Level, Tally
 from apps.runs.models import COUNTED, Run
 from apps.runs.queries import places
@@ -20,21 +22,24 @@ TOLD_ONE_BY_ONE = 4
 
 
 def run_rows(
-    systems: Sequence[System], workload_id: int, campaign: int | None, runs: Sequence[int] | None
+    sides: Sequence[ChosenSide], campaign: int | None, runs: Sequence[int] | None
 ) -> tuple[list[dict[str, Any]], tuple[Tally, ...]]:
     """The runs in time, and how many there are of each kind. Runs that are named one by one are all read."""
     if campaign is None and runs is None:
-        ids, tallies = _newest_of_all(systems, workload_id)
-        return _newest_rows(_rows(Run.objects.filter(pk__in=ids))), tallies
-    chosen = Run.objects.filter(system__in=systems, workload_id=workload_id)
+        ids, tallies = _newest_of_all(sides)
+        return _newest_rows(_rows(Run.objects.filter(pk__in=ids), sides)), tallies
+    each = [Q(system_id=side.system.pk, workload_id=side.workload.pk) for side in sides]
+    chosen = Run.objects.filter(reduce(or_, each))
     if campaign is not None:
         chosen = chosen.filter(job_run__job__campaign_id=campaign)
     if runs is not None:
         chosen = chosen.filter(pk__in=runs)
-    return _rows(chosen if runs is not None else Run.objects.filter(pk__in=_newest(chosen))), _tallies(chosen)
+    read = chosen if runs is not None else Run.objects.filter(pk__in=_newest(chosen))
+    return _rows(read, sides), _tallies(chosen, sides)
 
 
-def _rows(read: "QuerySet[Run]") -> list[dict[str, Any]]:
+def _rows(read: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> list[dict[str, Any]]:
+    keys = _keys(sides)
     rows = read.order_by("started_at", "id").values(
         "id",
         "state",
@@ -49,33 +54,44 @@ def _rows(read: "QuerySet[Run]") -> list[dict[str, Any]]:
         "tool_version",
         "host",
         "system_id",
+        "workload_id",
         "load_level_id",
-        side=F("system__slug"),
+        "data_bytes",
+        "failed_checks",
+        "is_excluded",
         threads=F("load_level__threads"),
         rate=F("load_level__rate"),
         campaign_id=F("job_run__job__campaign_id"),
         campaign_name=F("job_run__job__campaign__name"),
     )
-    return [{**row} for row in rows]
+    return [{**row, "side": keys[row["system_id"], row["workload_id"]]} for row in rows]
 
 
-def _newest_of_all(systems: Sequence[System], workload_id: int) -> tuple[list[int], tuple[Tally, ...]]:
+def _keys(sides: Sequence[ChosenSide]) -> dict[tuple[int, int], str]:
+    """(system, workload) -> key of the side."""
+    return {(side.system.pk, side.workload.pk): side.key for side in sides}
+
+
+def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], tuple[Tally, ...]]:
     """Ids of the newest of each kind, and how many there are: without a look at many more runs than are compared."""
-    sides = {system.pk: system.slug for system in systems}
-    counted = places.counted(systems=sides, workload=workload_id, newest=MOST_RUNS)
-    others = places.left_out(systems=sides, workload=workload_id, newest=MOST_LEFT_OUT)
+    keys = _keys(sides)
+    counted, others = [], []
+    for workload in dict.fromkeys(workload for _, workload in keys):
+        systems = [system for system, own in keys if own == workload]
+        counted += places.counted(systems=systems, workload=workload, newest=MOST_RUNS)
+        others += places.left_out(systems=systems, workload=workload, newest=MOST_LEFT_OUT)
     ids = [run for place in (*counted, *others) for run in place.newest]
     words = [(place, "") for place in counted] + [(place, left_out_word(*place.kind)) for place in others]
-    tallies = [Tally(sides[place.system], place.level, word, place.amount) for place, word in words]
+    tallies = [Tally(keys[place.system, place.workload], place.level, word, place.amount) for place, word in words]
     return ids, tuple(tallies)
 
 
 def _newest_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of `rows` in time the newest of each side and level, of those that count and of those that do not."""
-    taken: Counter[tuple[int, int, bool]] = Counter()
+    taken: Counter[tuple[str, int, bool]] = Counter()
     kept = []
     for row in reversed(rows):
-        place = row["system_id"], row["load_level_id"], is_counted(row)
+        place = row["side"], row["load_level_id"], is_counted(row)
         taken[place] += 1
         if taken[place] <= (MOST_RUNS if is_counted(row) else MOST_LEFT_OUT):
             kept.append(row)
@@ -85,18 +101,20 @@ def _newest_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _newest(chosen: "QuerySet[Run]") -> "QuerySet[Run, Any]":
     age = Window(
         RowNumber(),
-        partition_by=[F("system_id"), F("load_level_id"), F("counts")],
+        partition_by=[F("system_id"), F("workload_id"), F("load_level_id"), F("counts")],
         order_by=[F("started_at").desc(), F("id").desc()],
     )
     aged = chosen.order_by().annotate(counts=ExpressionWrapper(COUNTED, BooleanField())).annotate(age=age)
     return aged.filter(Q(age__lte=MOST_LEFT_OUT) | Q(counts=True, age__lte=MOST_RUNS)).values("pk")
 
 
-def _tallies(chosen: "QuerySet[Run]") -> tuple[Tally, ...]:
-    groups = chosen.order_by().values("system__slug", "load_level_id", "state", "outcome").annotate(runs=Count("id"))
+def _tallies(chosen: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> tuple[Tally, ...]:
+    keys = _keys(sides)
+    alike = ("system_id", "workload_id", "load_level_id", "state", "outcome")
+    groups = chosen.order_by().values(*alike).annotate(runs=Count("id"))
     return tuple(
         Tally(
-            side=group["system__slug"],
+            side=keys[group["system_id"], group["workload_id"]],
             level=group["load_level_id"],
             left_out=left_out_word(group["state"], group["outcome"]),
             amount=Amount(group["runs"]),

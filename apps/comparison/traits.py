@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from apps.catalog.models import HardwareClass, System
+from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison.comparability import NOT_KNOWN, Traits
 from apps.comparison.values import Level
 from apps.runs.models import Run
@@ -15,6 +15,7 @@ PASSING_FACTS = ("load", "uptime", "pid", "time", "boot", "clock")
 def traits_of(
     system: System,
     *,
+    workload: Workload,
     nodes: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
     variables: Sequence[Mapping[str, str]],
@@ -27,6 +28,8 @@ def traits_of(
     return Traits(
         platform=system.release.platform.name,
         release=str(system.release),
+        workload=f"{workload.tool} {workload.name}",
+        parameters={name: str(value) for name, value in workload.parameters.items()},
         server_versions=_said(row["server_version"] for row in rows),
         hardware_slug=system.hardware_class.slug,
         hardware=_hardware(system.hardware_class),

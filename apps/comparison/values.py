@@ -12,11 +12,22 @@ NO_VALUES = "no headline values"
 
 
 @dataclass(frozen=True)
+class ComparedWorkload:
+    id: int
+    tool: str
+    name: str
+    parameters: dict[str, object]
+
+
+@dataclass(frozen=True)
 class Side:
-    """One system; `position` 0 is the baseline. `platform_color`: the platform's fixed place in the palette.
-    `origins`: where its runs that count come from."""
+    """One system under one workload; `position` 0 is the baseline. `slug` is the side's key in this comparison,
+    `system` the slug of its system. `platform_color`: the platform's fixed place in the palette. `origins`: where its
+    runs that count come from."""
 
     slug: str
+    system: str
+    workload: ComparedWorkload
     name: str
     position: int
     platform: str
@@ -31,14 +42,6 @@ class Side:
     @property
     def from_agents_only(self) -> bool:
         return set(self.origins) <= {"agent"}
-
-
-@dataclass(frozen=True)
-class ComparedWorkload:
-    id: int
-    tool: str
-    name: str
-    parameters: dict[str, object]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from apps.comparison import choices, queries
 from apps.comparison.comparability import Weight, withheld_places
 from apps.comparison.latency import latencies
+from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
 from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import queries as published
@@ -97,15 +98,15 @@ def show(request: HttpRequest) -> HttpResponse:
         return _choose(request, Address(), problems=error.errors, status=400)
     if address.runs and not address.sides:
         return _from_runs(request, address)
-    if len(address.sides) < queries.FEWEST_SIDES:
+    if len(address.sides) < FEWEST_SIDES:
         return _choose(request, address)
     return _compare(request, address)
 
 
 def _compare(request: HttpRequest, address: Address) -> HttpResponse:
     if address.workload is None:
-        shared = choices.workloads(address.sides)
-        if shared and shared[0].sides >= queries.FEWEST_SIDES:
+        shared = choices.workloads([system_slug(side) for side in address.sides])
+        if shared and shared[0].sides >= FEWEST_SIDES:
             return HttpResponseRedirect(replace(address, workload=shared[0].id).url())
     try:
         comparison = queries.compare(
@@ -117,7 +118,7 @@ def _compare(request: HttpRequest, address: Address) -> HttpResponse:
         )
         level = _level(comparison, address)
     except Invalid as error:
-        status = 404 if isinstance(error, queries.Unknown) else 400
+        status = 404 if isinstance(error, Unknown) else 400
         return _choose(request, address, problems=error.errors, status=status)
     if not comparison.counted:
         problem = FieldProblem("", _nothing(comparison, address), "choose another workload or campaign")
@@ -127,7 +128,7 @@ def _compare(request: HttpRequest, address: Address) -> HttpResponse:
 
 def _workload(address: Address) -> int:
     if address.workload is None:
-        raise queries.Unknown([FieldProblem("side", "no two of these sides ran the same workload", "choose others")])
+        raise Unknown([FieldProblem("side", "no two of these sides ran the same workload", "choose others")])
     return address.workload
 
 
@@ -137,7 +138,7 @@ def _level(comparison: Comparison, address: Address) -> Level | None:
         for level in comparison.levels:
             if level.key == address.level:
                 return level
-        raise queries.Unknown([FieldProblem("level", f"no side ran at {address.level!r}", "choose one of the levels")])
+        raise Unknown([FieldProblem("level", f"no side ran at {address.level!r}", "choose one of the levels")])
     ran = {level: {run.side for run in comparison.counted if run.level == level.id} for level in comparison.levels}
     return max(ran, key=lambda level: (len(ran[level]), comparison.levels.index(level)), default=None)
 
@@ -156,7 +157,7 @@ def _from_runs(request: HttpRequest, address: Address) -> HttpResponse:
     problem = None
     if len(workloads) > 1:
         problem = FieldProblem("runs", "these runs are of different workloads", "choose runs of one workload")
-    elif not queries.FEWEST_SIDES <= len(sides) <= queries.MOST_SIDES:
+    elif not FEWEST_SIDES <= len(sides) <= MOST_SIDES:
         named = f"{len(sides)} system{'' if len(sides) == 1 else 's'}"
         problem = FieldProblem("runs", f"these runs are of {named}", "choose runs of two to four systems")
     if problem:
@@ -190,13 +191,14 @@ def _picker(address: Address, compared: Sequence[ComparedRun] = ()) -> dict[str,
     """`compared`: runs of all campaigns, whose campaigns are then those to choose from, the newest first."""
     named = [run.campaign for run in reversed(compared) if run.campaign and not run.left_out]
     systems, workloads = choices.picker()
-    chosen = [*address.sides, *[""] * queries.MOST_SIDES][: queries.MOST_SIDES]
+    chosen = [*address.sides, *[""] * MOST_SIDES][:MOST_SIDES]
     return {
         "address": address,
         "systems": systems,
         "slots": [{"number": place, "slug": slug} for place, slug in enumerate(chosen)],
         "workloads": workloads,
-        "campaigns": list(dict.fromkeys(named)) or choices.campaigns(sides=address.sides, workload=address.workload),
+        "campaigns": list(dict.fromkeys(named))
+        or choices.campaigns(sides=[system_slug(side) for side in address.sides], workload=address.workload),
     }
 
 
@@ -227,7 +229,10 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
         "listed_left_out": sum(bool(run.left_out) for run in listed),
         "left_out": _left_out(comparison),
         "older": sum(tally.amount.runs for tally in comparison.tallies) > len(listed),
-        "runs_url": runs_address(system=list(address.sides), workload=comparison.workload.id),
+        "runs_url": runs_address(
+            system=[side.system for side in comparison.sides],
+            workload=sorted({side.workload.id for side in comparison.sides}),
+        ),
         "level": level,
         "seconds_runs": SECONDS_RUNS,
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],

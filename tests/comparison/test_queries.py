@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison import queries, rows, stats
+from apps.comparison.sides import Unknown
 from apps.comparison.stats import Sample, Verdict
 from apps.comparison.values import Comparison
 from apps.core.problems import Invalid
@@ -309,9 +310,9 @@ def test_the_number_of_sides_is_checked(workload: Workload, a: System, sides: li
 
 
 def test_what_is_not_there_is_named(workload: Workload, a: System, b: System) -> None:
-    with pytest.raises(queries.Unknown, match="no system 'zz'"):
+    with pytest.raises(Unknown, match="no system 'zz'"):
         compare(workload, sides=["a", "zz"])
-    with pytest.raises(queries.Unknown, match="no workload 999999"):
+    with pytest.raises(Unknown, match="no workload 999999"):
         compare(workload, workload_id=999_999)
 
 

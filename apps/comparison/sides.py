@@ -1,0 +1,108 @@
+"""Which sides a comparison has: systems, each under the comparison's workload or under one of its own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.catalog.models import System, Workload
+from apps.comparison.values import ComparedWorkload
+from apps.core.problems import FieldProblem, Invalid
+
+FEWEST_SIDES, MOST_SIDES = 2, 4
+# Parameters that a name tells, where a side's workload is another than the comparison's.
+NAMED_PARAMETERS = 3
+
+
+class Unknown(Invalid):
+    """The address names something that is not there."""
+
+
+@dataclass(frozen=True)
+class ChosenSide:
+    """`key` is the system's slug, or slug:id of the workload where that is another than the comparison's."""
+
+    key: str
+    system: System
+    workload: Workload
+    name: str
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """`workload` is the comparison's."""
+
+    workload: Workload
+    sides: tuple[ChosenSide, ...]
+
+
+def chosen_sides(keys: Sequence[str], workload_id: int) -> Chosen:
+    """In the order of `keys`; two queries. Raises Invalid for too few, too many or equal ones, Unknown for what is not
+    there."""
+    if not FEWEST_SIDES <= len(keys) <= MOST_SIDES:
+        problem = f"a comparison has {FEWEST_SIDES} to {MOST_SIDES} sides, this one has {len(keys)}"
+        raise Invalid([FieldProblem("side", problem, "choose other sides")])
+    wanted = [_parsed(key, workload_id) for key in keys]
+    if len(set(wanted)) < len(wanted):
+        problem = "each side may be chosen once"
+        raise Invalid([FieldProblem("side", problem, "choose other sides, or another workload for one of them")])
+    systems = {
+        system.slug: system
+        for system in System.objects.select_related("release__platform", "hardware_class").filter(
+            slug__in=[slug for slug, _ in wanted]
+        )
+    }
+    workloads = Workload.objects.select_related("primary_metric").in_bulk({workload_id, *(own for _, own in wanted)})
+    missing = [FieldProblem("side", f"there is no system {slug!r}") for slug, _ in wanted if slug not in systems]
+    if workload_id not in workloads:
+        missing.append(FieldProblem("workload", f"there is no workload {workload_id}", "choose one from the list"))
+    missing += [
+        FieldProblem("side", f"there is no workload {own}, which side {key!r} names", "choose one from the list")
+        for key, (_, own) in zip(keys, wanted, strict=True)
+        if own not in workloads and own != workload_id
+    ]
+    if missing:
+        raise Unknown(missing)
+    base = workloads[workload_id]
+    return Chosen(base, tuple(_chosen(systems[slug], workloads[own], base) for slug, own in wanted))
+
+
+def compared_workload(workload: Workload) -> ComparedWorkload:
+    return ComparedWorkload(workload.pk, workload.tool, workload.name, workload.parameters)
+
+
+def system_slug(key: str) -> str:
+    """The system of a side's key."""
+    return key.partition(":")[0]
+
+
+def _parsed(key: str, workload_id: int) -> tuple[str, int]:
+    """Raises Invalid for a workload that is no number."""
+    slug, colon, own = key.partition(":")
+    if not colon:
+        return slug, workload_id
+    if not (own.isdecimal() and own.isascii() and len(own) < 19):
+        problem = f"{key[:100]!r} names no workload after the colon"
+        raise Invalid([FieldProblem("side", problem, "use the slug of a system, or slug:id of a workload")])
+    return slug, int(own)
+
+
+def _chosen(system: System, workload: Workload, base: Workload) -> ChosenSide:
+    if workload.pk == base.pk:
+        return ChosenSide(system.slug, system, workload, system.name)
+    return ChosenSide(f"{system.slug}:{workload.pk}", system, workload, f"{system.name}, {_told_apart(workload, base)}")
+
+
+def _told_apart(workload: Workload, base: Workload) -> str:
+    """What this workload has that the other has not, in a few words."""
+    if (workload.tool, workload.name) != (base.tool, base.name):
+        return f"{workload.tool} {workload.name}" if workload.tool != base.tool else workload.name
+    own = _different(workload.parameters, base.parameters)
+    named = [f"{name} {value}" for name, value in own.items()][:NAMED_PARAMETERS]
+    return ", ".join(named) + (" …" if len(own) > NAMED_PARAMETERS else "")
+
+
+def _different(parameters: Mapping[str, object], others: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: parameters.get(name, "not set")
+        for name in sorted({*parameters, *others})
+        if parameters.get(name) != others.get(name)
+    }
