@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.comparison.stats import MARGIN, Ratio
 from apps.comparison.values import ComparedMetric, Comparison, Level
-from apps.web.compare_words import interval_text, label, ratio_text
+from apps.comparison.wording import interval_text, label, ratio_text
 from apps.web.ticks import linear_ticks, log_ticks
 
 # A ladder of threads, or ratios, wider than this are drawn on a logarithmic axis.

@@ -1,6 +1,5 @@
 """The words of the Compare page: what is better and by how much, and what would have to be done to know."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,11 +7,11 @@ from itertools import groupby
 from apps.comparison.comparability import Difference, Weight
 from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, More, Side
+from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.units import all_digits, format_number
 
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3
-MOST_DECIMALS = 4
 # Differences named above the answer, and how much of a value is shown there.
 NAMED_DIFFERENCES = 4
 LONGEST_VALUE = 32
@@ -94,13 +93,6 @@ class Row:
     runs_title: str
     few_runs: bool
     entries: tuple[Entry, ...]
-
-
-def label(metric: ComparedMetric) -> str:
-    """The quantity as the page calls it."""
-    if metric.kind == "latency":
-        return f"typical run's {metric.key.rsplit('.', 1)[-1] if metric.key.count('.') == 2 else metric.name}"
-    return "errors" if metric.kind == "errors" else "throughput" if metric.key == "client.throughput" else metric.name
 
 
 def answers(comparison: Comparison) -> list[Answer]:
@@ -200,32 +192,6 @@ def join_levels(levels: Sequence[Level]) -> str:
 
 def _listed(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
-def decimals(ratio: Ratio) -> int:
-    """Three significant digits: fewer decimals where the interval is wide, more where it is narrow or an end would be
-    rounded to 1."""
-    value = ratio.value or 1.0
-    fewest = max(0, 2 - math.floor(math.log10(value))) if value > 0 and math.isfinite(value) else 2
-    most = max(MOST_DECIMALS, fewest)
-    if ratio.low is None or ratio.high is None or not 0 < ratio.high - ratio.low < math.inf:
-        return fewest
-    width = math.floor(math.log10(ratio.high - ratio.low))
-    wanted = max(0, min(fewest, 2 - width), -width)
-    while wanted < most and 1 in (round(ratio.low, wanted), round(ratio.high, wanted)):
-        wanted += 1
-    return min(wanted, most)
-
-
-def ratio_text(ratio: Ratio) -> str:
-    return "" if ratio.value is None else f"{ratio.value:,.{decimals(ratio)}f}\u00a0×"
-
-
-def interval_text(ratio: Ratio) -> str:
-    if ratio.low is None or ratio.high is None:
-        return ""
-    low, high = (f"{end:,.{decimals(ratio)}f}" if math.isfinite(end) else "∞" for end in (ratio.low, ratio.high))
-    return f"[{low},\u00a0{high}]"
 
 
 def difference_summary(comparison: Comparison) -> DifferenceSummary:

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from apps.comparison import wording
 from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, Level, More
 from apps.web import compare_words
@@ -50,7 +51,7 @@ def test_more_runs_than_were_looked_at_are_not_given_as_a_number() -> None:
 def test_digits_follow_the_width_of_the_interval(ratio: tuple[float, float, float], shown: str) -> None:
     value, low, high = ratio
     found = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
-    assert f"{compare_words.ratio_text(found)} {compare_words.interval_text(found)}" == shown
+    assert f"{wording.ratio_text(found)} {wording.interval_text(found)}" == shown
 
 
 @pytest.mark.parametrize(
@@ -67,4 +68,4 @@ def test_digits_follow_the_width_of_the_interval(ratio: tuple[float, float, floa
 )
 def test_an_interval_has_the_digits_that_it_needs(low: float, value: float, high: float, shown: str) -> None:
     ratio = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
-    assert f"{compare_words.ratio_text(ratio)} {compare_words.interval_text(ratio)}".replace("\xa0", " ") == shown
+    assert f"{wording.ratio_text(ratio)} {wording.interval_text(ratio)}".replace("\xa0", " ") == shown

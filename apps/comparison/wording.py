@@ -1,0 +1,41 @@
+"""Ratios, their intervals and metrics as a reader is told them, on every page and in every export alike. Pure."""
+
+import math
+
+from apps.comparison.stats import Ratio
+from apps.comparison.values import ComparedMetric
+
+MOST_DECIMALS = 4
+
+
+def label(metric: ComparedMetric) -> str:
+    """The quantity as the page calls it."""
+    if metric.kind == "latency":
+        return f"typical run's {metric.key.rsplit('.', 1)[-1] if metric.key.count('.') == 2 else metric.name}"
+    return "errors" if metric.kind == "errors" else "throughput" if metric.key == "client.throughput" else metric.name
+
+
+def decimals(ratio: Ratio) -> int:
+    """Three significant digits: fewer decimals where the interval is wide, more where it is narrow or an end would be
+    rounded to 1."""
+    value = ratio.value or 1.0
+    fewest = max(0, 2 - math.floor(math.log10(value))) if value > 0 and math.isfinite(value) else 2
+    most = max(MOST_DECIMALS, fewest)
+    if ratio.low is None or ratio.high is None or not 0 < ratio.high - ratio.low < math.inf:
+        return fewest
+    width = math.floor(math.log10(ratio.high - ratio.low))
+    wanted = max(0, min(fewest, 2 - width), -width)
+    while wanted < most and 1 in (round(ratio.low, wanted), round(ratio.high, wanted)):
+        wanted += 1
+    return min(wanted, most)
+
+
+def ratio_text(ratio: Ratio) -> str:
+    return "" if ratio.value is None else f"{ratio.value:,.{decimals(ratio)}f}\u00a0×"
+
+
+def interval_text(ratio: Ratio) -> str:
+    if ratio.low is None or ratio.high is None:
+        return ""
+    low, high = (f"{end:,.{decimals(ratio)}f}" if math.isfinite(end) else "∞" for end in (ratio.low, ratio.high))
+    return f"[{low},\u00a0{high}]"
