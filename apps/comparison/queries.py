@@ -21,6 +21,7 @@ from apps.comparison.values import (
     ComparedMetric,
     ComparedRun,
     Comparison,
+    Earlier,
     Level,
     Side,
 )
@@ -60,16 +61,13 @@ def compare(
     withheld = tuple(
         each.field for each in differences if each.weight is Weight.WITHHOLDS and "hardware" not in acknowledged
     )
+    earlier = _earlier([row for row in rows if is_counted(row)], newest_read=campaign is None and runs is None)
     cells = table.cells(
         sides=[side.key for side in chosen.sides],
         levels=levels,
         metrics=metrics,
         runs=[run for run in compared if not run.left_out],
-        history=_history(
-            [row for row in rows if is_counted(row)],
-            metrics,
-            newest_read=campaign is None and runs is None,
-        ),
+        history=_history(earlier, metrics),
         withheld=[chosen.sides[place].key for place in comparability.withheld_places(differences)] if withheld else [],
     )
     names = {side.key: side.name for side in chosen.sides}
@@ -90,6 +88,7 @@ def compare(
         runs=tuple(compared),
         tallies=tallies,
         notes=tuple(notes),
+        earlier=earlier,
     )
 
 
@@ -238,13 +237,24 @@ def _traits(sides: Sequence[ChosenSide], rows: Sequence[dict[str, Any]], levels:
 
 
 def _history(
-    rows: Sequence[dict[str, Any]],
-    metrics: Sequence[ComparedMetric],
-    *,
-    newest_read: bool,
+    earlier: Sequence[Earlier], metrics: Sequence[ComparedMetric]
 ) -> dict[tuple[str, int, str], tuple[float, ...]]:
-    """(side, level, metric) -> values of the newest earlier runs like those compared, the newest first; of a side at a
-    level no more than MOST_EARLIER are looked at.
+    """(side, level, metric) -> values of the earlier runs, the newest first."""
+    measured = Measurement.objects.filter(
+        run_id__in=[run for each in earlier for run in each.runs], metric__key__in=[metric.key for metric in metrics]
+    ).values_list("run_id", "metric__key", "value")
+    values = {(run, key): value for run, key, value in measured}
+    return {
+        (each.side, each.level, metric.key): tuple(
+            values[run, metric.key] for run in each.runs if (run, metric.key) in values
+        )
+        for each in earlier
+        for metric in metrics
+    }
+
+
+def _earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> tuple[Earlier, ...]:
+    """Of each side and level the newest earlier runs like those compared; no more than MOST_EARLIER are looked at.
 
     Like: same system, level, origin, server, load generator's host, warm-up and duration, before the first compared
     run. A side whose compared runs differ in these (origin apart) has no history: nothing says which of them the past
@@ -260,17 +270,10 @@ def _history(
         and len({canonical_json(_conditions(member)) for member in members}) == 1
     ]
     sides = {(row["system_id"], row["workload_id"]): row["side"] for row in rows}
-    places = {
-        run: (sides[system, workload], level, age) for age, (run, system, workload, level) in enumerate(_earlier(alike))
-    }
-    measured = Measurement.objects.filter(
-        run_id__in=list(places), metric__key__in=[metric.key for metric in metrics]
-    ).values_list("run_id", "metric__key", "value")
-    found: dict[tuple[str, int, str], list[tuple[int, float]]] = defaultdict(list)
-    for run, key, value in measured:
-        side, level, age = places[run]
-        found[side, level, key].append((age, value))
-    return {place: tuple(value for _, value in sorted(past)) for place, past in found.items()}
+    found: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for run, system, workload, level in _before(alike):
+        found[sides[system, workload], level].append(run)
+    return tuple(Earlier(side, level, tuple(runs)) for (side, level), runs in found.items())
 
 
 def _conditions(row: dict[str, Any]) -> dict[str, Any]:
@@ -279,7 +282,7 @@ def _conditions(row: dict[str, Any]) -> dict[str, Any]:
     return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}
 
 
-def _earlier(groups: Sequence[Sequence[dict[str, Any]]]) -> list[tuple[int, int, int, int]]:
+def _before(groups: Sequence[Sequence[dict[str, Any]]]) -> list[tuple[int, int, int, int]]:
     """(run, system, workload, load level) of the newest runs before each group (runs of one place, in time) and like
     it, the newest first."""
     each = [

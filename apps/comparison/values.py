@@ -137,11 +137,20 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """The newest runs of a side at a level from before those compared and like them, the newest first."""
+
+    side: str
+    level: int
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Sides × load levels × metrics, with what must be known before reading them.
 
     `withheld` names the differences for which verdicts are withheld until a person accepts them; `notes` are sentences.
-    `tallies` count all runs; `runs` may hold only the newest of them.
+    `tallies` count all runs; `runs` may hold only the newest of them. `earlier` runs tell how much such runs vary.
     """
 
     workload: ComparedWorkload
@@ -155,6 +164,7 @@ class Comparison:
     runs: tuple[ComparedRun, ...]
     tallies: tuple[Tally, ...]
     notes: tuple[str, ...]
+    earlier: tuple[Earlier, ...] = ()
 
     @property
     def left_out(self) -> tuple[ComparedRun, ...]:
