@@ -1,0 +1,71 @@
+"""The system that a workload's comparisons are held against unless another is chosen."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.accounts.models import User
+from apps.catalog.models import System, Workload
+from apps.comparison.models import PinnedBaseline
+from apps.core.problems import FieldProblem, Invalid
+
+LONGEST_NOTE = 2000
+
+
+@dataclass(frozen=True)
+class Pin:
+    """`system` is its slug; `by` who pinned it."""
+
+    workload: int
+    system: str
+    system_name: str
+    note: str
+    by: str
+    at: datetime
+
+
+def pins(workloads: Iterable[int] | None = None) -> dict[int, Pin]:
+    """Workload -> its pinned baseline, of those that have one; None: of all. One query."""
+    rows = PinnedBaseline.objects.select_related("system", "pinned_by")
+    if workloads is not None:
+        rows = rows.filter(workload__in=list(workloads))
+    return {row.workload_id: _pin(row) for row in rows}
+
+
+def first(sides: Sequence[str], pin: Pin | None) -> tuple[str, ...]:
+    """`sides` with the pinned one as the baseline, where it is among them."""
+    if pin is None or pin.system not in sides:
+        return tuple(sides)
+    return (pin.system, *(side for side in sides if side != pin.system))
+
+
+def pin(*, workload: Workload, system: System, note: str, by: User) -> Pin:
+    """Takes the place of the baseline that was pinned before. Raises Invalid for a system that was put away."""
+    errors = []
+    if system.archived_at is not None:
+        errors.append(FieldProblem("system", f"{system.name} is archived", "pin one that is measured"))
+    if len(note) > LONGEST_NOTE:
+        errors.append(FieldProblem("note", f"has {len(note):,} characters; at most {LONGEST_NOTE:,} are kept"))
+    if errors:
+        raise Invalid(errors)
+    row, _ = PinnedBaseline.objects.update_or_create(
+        workload=workload, defaults={"system": system, "note": note.strip(), "pinned_by": by}
+    )
+    return _pin(row)
+
+
+def unpin(*, workload: Workload) -> bool:
+    """False: none was pinned."""
+    deleted, _ = PinnedBaseline.objects.filter(workload=workload).delete()
+    return deleted > 0
+
+
+def _pin(row: PinnedBaseline) -> Pin:
+    return Pin(
+        workload=row.workload_id,
+        system=row.system.slug,
+        system_name=row.system.name,
+        note=row.note,
+        by=row.pinned_by.get_username(),
+        at=row.pinned_at,
+    )
