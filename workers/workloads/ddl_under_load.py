@@ -52,4 +52,5 @@ SPEC = WorkloadSpec(
         {"algorithm": "instant", "hold": 5},
         {"algorithm": "instant", "count": 10},
     ),
+    unsteady="statements disturb its load on purpose",
 )

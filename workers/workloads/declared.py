@@ -105,7 +105,8 @@ class WorkloadSpec:
     """`metrics`: the headline values that a complete run brings. `load`: what load levels mean to it: "threads", or
     "none" when it makes a load of its own. `seeds`: parameters of the workloads that every installation starts with.
     `needs_database`: False for what measures the machine alone. `free`: takes parameters beyond those declared, as
-    plain texts and numbers: for results of tools that others run.
+    plain texts and numbers: for results of tools that others run. `unsteady`: why its throughput is not meant to be
+    steady; empty: it is. `faults`: failing operations are its subject.
     """
 
     tool: str
@@ -118,6 +119,8 @@ class WorkloadSpec:
     load: str = "threads"
     needs_database: bool = True
     free: bool = False
+    unsteady: str = ""
+    faults: bool = False
 
     def parameter(self, name: str) -> Parameter | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)

@@ -77,4 +77,6 @@ SPEC = WorkloadSpec(
     primary_metric="failover.outage",
     seeds=({}, {"fault": "kill_reader"}, {"fault": "switch"}),
     load="none",
+    unsteady="a fault interrupts it on purpose",
+    faults=True,
 )

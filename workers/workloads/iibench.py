@@ -22,4 +22,5 @@ SPEC = WorkloadSpec(
     metrics=("client.rows", "client.rows_inserted", "client.throughput", "client.latency.p95", "client.elapsed"),
     primary_metric="client.rows",
     seeds=({}, {"secondary_indexes": 0}),
+    unsteady="its table grows: how it slows down is the result",
 )

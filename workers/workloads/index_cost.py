@@ -28,4 +28,5 @@ SPEC = WorkloadSpec(
     ),
     primary_metric="index_cost.throughput_with",
     seeds=({}, {"column": "c"}),
+    unsteady="its two halves run on different tables",
 )
