@@ -27,6 +27,8 @@ def _section(spec: WorkloadSpec) -> str:
         "",
         f"Headline metric `{spec.primary_metric}`" + (f"; also {others}." if others else "."),
     ]
+    if spec.data_set:
+        lines += ["", f"Data set: {', '.join(f'`{name}`' for name in spec.data_set)}."]
     if spec.parameters:
         lines += ["", "| parameter | default | may be | meaning |", "|---|---|---|---|"]
         lines += [_line(parameter) for parameter in spec.parameters]

@@ -4,6 +4,7 @@ import pytest
 
 from workers.workloads import WORKLOADS
 from workers.workloads.declared import InvalidParameters, Parameter, WorkloadSpec, check, title_of
+from workers.workloads.foreign import FOREIGN
 
 SPEC = WorkloadSpec(
     tool="filler",
@@ -54,3 +55,12 @@ def test_every_workload_is_described_and_its_seeds_hold(spec: WorkloadSpec) -> N
     assert all(check(spec, parameters) for parameters in spec.seeds)
     for parameter in spec.parameters:
         assert parameter.default is not None, f"{parameter.name} has no default and is not required either"
+
+
+@pytest.mark.parametrize("spec", [*WORKLOADS.values(), *FOREIGN.values()], ids=lambda spec: spec.tool)
+def test_a_data_set_is_told_by_parameters_that_there_are(spec: WorkloadSpec) -> None:
+    own = {parameter.name for parameter in spec.parameters}
+    assert spec.free or set(spec.data_set) <= own
+    # A parameter whose name says that it is of the data must not count as a matter of what is done.
+    telling = own & {"tables", "table_size", "rows", "warehouses", "items", "customers", "scale_factor", "row_bytes"}
+    assert telling <= set(spec.data_set)

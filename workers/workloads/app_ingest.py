@@ -21,6 +21,7 @@ SPEC = WorkloadSpec(
         Parameter("foreign_keys", "switch", "whether the child tables refer to their parents", default=False),
         Parameter("payload", "whole", "bytes of each row's text", default=100, low=1, high=255),
     ),
+    data_set=("tables", "children", "primary_key", "foreign_keys", "payload"),
     metrics=("client.rows", "client.rows_inserted", "client.throughput", "client.latency.p95"),
     primary_metric="client.rows",
     seeds=({}, {"primary_key": "composite"}),

@@ -32,5 +32,6 @@ SPEC = WorkloadSpec(
             choices=("uniform", "special", "gaussian", "pareto"),
         ),
     ),
+    data_set=("tables", "rows", "children", "foreign_keys"),
     metrics=("client.throughput", "client.queries", "client.latency.p95", "client.rows", "client.rows_deleted"),
 )

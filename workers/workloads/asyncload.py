@@ -15,6 +15,7 @@ SPEC = WorkloadSpec(
     "a fixed schedule and latency counts from when one was due. Rows are chosen uniformly: compare with sysbench at "
     "rand_type uniform. One process: client.cpu near 1 says that the client was the limit.",
     parameters=TABLES,
+    data_set=("tables", "table_size"),
     metrics=("client.throughput", "client.latency.p95", "client.errors", "client.cpu", "client.schedule_lag"),
     seeds=({"mix": "insert"}, {"mix": "point_select"}, {"mix": "read_only"}),
 )

@@ -15,6 +15,7 @@ SPEC = WorkloadSpec(
         Parameter("foreign_key_checks", "switch", "whether each reference is looked up", True),
         Parameter("profile", "switch", "sample the server's CPU", True),
     ),
+    data_set=("rows", "row_bytes"),
     metrics=("data_load.duration", "client.rows", "data_load.bytes"),
     primary_metric="data_load.duration",
     seeds=({"foreign_key_checks": True}, {"foreign_key_checks": False}),

@@ -32,6 +32,7 @@ SPEC = WorkloadSpec(
             "stall_share", "number", "a second below this % of the baseline is one of stall", 50, low=1, high=100
         ),
     ),
+    data_set=("tables", "table_size"),
     metrics=(
         "ddl.gap",
         "ddl.gap_before",

@@ -106,7 +106,8 @@ class WorkloadSpec:
     "none" when it makes a load of its own. `seeds`: parameters of the workloads that every installation starts with.
     `needs_database`: False for what measures the machine alone. `free`: takes parameters beyond those declared, as
     plain texts and numbers: for results of tools that others run. `unsteady`: why its throughput is not meant to be
-    steady; empty: it is. `faults`: failing operations are its subject.
+    steady; empty: it is. `faults`: failing operations are its subject. `data_set`: the parameters that say what data
+    the work is done on; the others say what is done.
     """
 
     tool: str
@@ -119,6 +120,7 @@ class WorkloadSpec:
     load: str = "threads"
     needs_database: bool = True
     free: bool = False
+    data_set: tuple[str, ...] = ()
     unsteady: str = ""
     faults: bool = False
 

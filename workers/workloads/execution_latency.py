@@ -12,6 +12,7 @@ SPEC = WorkloadSpec(
         Parameter("rows", "whole", "rows of the table", default=10_000, low=1),
         Parameter("updates", "whole", "updates in 100 requests", default=20, high=100),
     ),
+    data_set=("rows",),
     metrics=(
         "client.execution_latency.p95",
         "client.execution_latency.avg",

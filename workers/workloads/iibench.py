@@ -19,6 +19,7 @@ SPEC = WorkloadSpec(
             high=10_000_000_000,
         ),
     ),
+    data_set=("secondary_indexes", "data_length"),
     metrics=("client.rows", "client.rows_inserted", "client.throughput", "client.latency.p95", "client.elapsed"),
     primary_metric="client.rows",
     seeds=({}, {"secondary_indexes": 0}),

@@ -16,6 +16,7 @@ SPEC = WorkloadSpec(
         Parameter("column", "choice", "column that is indexed: 4, 120 or 60 bytes", "k", choices=("k", "c", "pad")),
         Parameter("first", "choice", "which comes first", "without", choices=("without", "with")),
     ),
+    data_set=("tables", "table_size"),
     metrics=(
         "index_cost.throughput_without",
         "index_cost.throughput_with",

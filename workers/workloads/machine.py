@@ -16,6 +16,7 @@ FILEIO = WorkloadSpec(
         Parameter("direct", "switch", "O_DIRECT, past the page cache", True),
         Parameter("fsync_freq", "whole", "requests from fsync to fsync; 0: none but at the end", 100, high=1_000_000),
     ),
+    data_set=("size_mb", "files"),
     metrics=(
         "client.file_reads",
         "client.file_writes",

@@ -13,6 +13,7 @@ SPEC = WorkloadSpec(
         *TABLES[1:],
         Parameter("round", "number", "s that a round is meant to take", 2, low=0.2, high=60),
     ),
+    data_set=("tables", "table_size"),
     metrics=("client.throughput", "client.queries"),
     seeds=({"mix": "insert"}, {"mix": "point_select"}),
 )

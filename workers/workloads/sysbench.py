@@ -32,6 +32,7 @@ SPEC = WorkloadSpec(
         Parameter("tables", "whole", "tables, all alike", low=1, high=10_000),
         Parameter("table_size", "whole", "rows of each table", low=1),
     ),
+    data_set=("tables", "table_size", "auto_inc", "create_secondary", "secondary", "mysql_storage_engine"),
     metrics=("client.throughput", "client.queries", "client.latency.p95", "client.errors"),
     seeds=tuple({"test": test, "tables": 4, "table_size": 10_000} for test in SEEDED),
     free=True,

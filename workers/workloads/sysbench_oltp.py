@@ -54,6 +54,7 @@ SPEC = WorkloadSpec(
             choices=("auto", "disable"),
         ),
     ),
+    data_set=("tables", "table_size", "auto_inc", "create_secondary"),
     metrics=("client.throughput", "client.queries", "client.latency.p95", "client.connections.refused"),
     seeds=(
         *({"test": test} for test in TESTS if test != "oltp_delete"),

@@ -13,6 +13,7 @@ SPEC = WorkloadSpec(
         Parameter("items", "whole", "items, each in stock at every warehouse", default=1000, low=20, high=100_000),
         Parameter("customers", "whole", "customers of each district", default=100, low=10, high=3000),
     ),
+    data_set=("warehouses", "items", "customers"),
     metrics=("client.new_orders", "client.throughput", "client.latency.p95", "client.errors"),
     primary_metric="client.new_orders",
     seeds=({"warehouses": 2},),
