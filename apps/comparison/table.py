@@ -27,15 +27,29 @@ def cells(
 ) -> tuple[Cell, ...]:
     """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides about
     which no verdict is given."""
-    primary: list[Cell] = []
-    others: list[Cell] = []
-    for metric in metrics:
-        found = primary if metric.primary else others
-        for level in levels:
-            found += _row(sides, level.id, metric.key, runs, history)
-    judged = [*primary, *_corrected(others)]
+    found = judged(sides=sides, levels=levels, metrics=metrics, runs=runs, history=history)
     by_key = {metric.key: metric for metric in metrics}
-    return tuple(_with_words(cell, by_key[cell.metric], cell.side in withheld) for cell in judged)
+    primary = [cell for cell in found if by_key[cell.metric].primary]
+    others = [cell for cell in found if not by_key[cell.metric].primary]
+    return worded([*primary, *corrected(others)], metrics=metrics, withheld=withheld)
+
+
+def judged(
+    *,
+    sides: Sequence[str],
+    levels: Sequence[Level],
+    metrics: Sequence[ComparedMetric],
+    runs: Sequence[ComparedRun],
+    history: History,
+) -> list[Cell]:
+    """Each cell for itself: not yet corrected for their number, and without words."""
+    return [cell for metric in metrics for level in levels for cell in _row(sides, level.id, metric.key, runs, history)]
+
+
+def worded(found: Sequence[Cell], *, metrics: Sequence[ComparedMetric], withheld: Collection[str]) -> tuple[Cell, ...]:
+    """The cells with their verdicts as a reader is told them."""
+    by_key = {metric.key: metric for metric in metrics}
+    return tuple(_with_words(cell, by_key[cell.metric], cell.side in withheld) for cell in found)
 
 
 def _row(sides: Sequence[str], level: int, metric: str, runs: Sequence[ComparedRun], history: History) -> list[Cell]:
@@ -81,13 +95,14 @@ def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
     return tuple(More(side, runs) for side, runs in lacking.items() if runs > 0)
 
 
-def _corrected(found: Sequence[Cell]) -> list[Cell]:
+def corrected(found: Sequence[Cell]) -> list[Cell]:
+    """The cells of one table, judged anew when all of them are looked at at once."""
     places = [place for place, cell in enumerate(found) if cell.ratio is not None]
     ratios = stats.correct_for_many([ratio for cell in found if (ratio := cell.ratio) is not None])
-    corrected = list(found)
+    cells = list(found)
     for place, ratio in zip(places, ratios, strict=True):
-        corrected[place] = replace(found[place], ratio=ratio)
-    return corrected
+        cells[place] = replace(found[place], ratio=ratio)
+    return cells
 
 
 def _with_words(cell: Cell, metric: ComparedMetric, withheld: bool) -> Cell:
