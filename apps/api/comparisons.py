@@ -1,6 +1,8 @@
 """Comparisons: the same values as the Compare page shows, computed once, in the server."""
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -12,6 +14,23 @@ from rest_framework.views import APIView
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.comparison import queries
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.values import Comparison
+from apps.core.problems import FieldProblem, Invalid
+
+
+@dataclass(frozen=True)
+class Included:
+    """More of a comparison, computed when it is asked for: `compute(comparison, parameters)` gives what `serializer`
+    writes."""
+
+    compute: Callable[[Comparison, Mapping[str, Any]], Any]
+    serializer: type[serializers.BaseSerializer[Any]]
+    many: bool = False
+
+
+# Field of the answer -> what it takes.
+INCLUDES: dict[str, Included] = {}
+INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
 
 
 class ComparisonParameters(Parameters):
@@ -33,6 +52,7 @@ class ComparisonParameters(Parameters):
         required=False,
         help_text='"hardware": give verdicts although the hardware differs',
     )
+    include = serializers.CharField(required=False, help_text=INCLUDE_HELP)
     level = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
     series = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
 
@@ -173,4 +193,18 @@ class Comparisons(APIView):
             runs=[int(run) for run in parameters["runs"].split(",")] if "runs" in parameters else None,
             acknowledged=parameters.get("acknowledged", ()),
         )
-        return Response(ComparisonSerializer(comparison).data)
+        answer = dict(ComparisonSerializer(comparison).data)
+        for name in _included(parameters.get("include", "")):
+            more = INCLUDES[name]
+            answer[name] = more.serializer(more.compute(comparison, parameters), many=more.many).data
+        return Response(answer)
+
+
+def _included(text: str) -> list[str]:
+    """Raises Invalid naming the first that is not known."""
+    names = [name for name in text.split(",") if name]
+    for name in names:
+        if name not in INCLUDES:
+            known = ", ".join(INCLUDES) or "none"
+            raise Invalid([FieldProblem("include", f"{name[:40]!r} is not known", f"choose from: {known}")])
+    return names

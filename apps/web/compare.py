@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -15,79 +15,23 @@ from apps.comparison.comparability import Weight, withheld_places
 from apps.comparison.latency import latencies
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
 from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
+from apps.comparison.wording import label
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import queries as published
 from apps.runs.queries.places import Amount
 from apps.web import latency
 from apps.web.addresses import runs_address
 from apps.web.compare_charts import SECONDS_RUNS, SeriesView, chart_data
-from apps.web.compare_words import answers, difference_summary, label, table, value_note, value_words
-from apps.web.pages import render_page
+from apps.web.compare_parts import PARTS, common, rendered, shown
+from apps.web.compare_seen import Address, Seen
+from apps.web.compare_words import answers, difference_summary, table, value_note, value_words
+from apps.web.pages import is_partial, render_page
 
 # Longer lists of runs or variables are folded.
 SHOWN_AT_ONCE = 24
 SHOWN_WITNESSES = 6
 # Of the compared runs the newest are listed; runs that were named one by one are all listed.
 LISTED_RUNS = 100
-
-
-@dataclass(frozen=True)
-class Address:
-    """What the address asks for; the same address gives the same page."""
-
-    sides: tuple[str, ...] = ()
-    workload: int | None = None
-    campaign: int | None = None
-    runs: tuple[int, ...] | None = None
-    level: str = ""
-    apart: bool = False
-    acknowledged: tuple[str, ...] = ()
-
-    @classmethod
-    def read(cls, query: QueryDict) -> "Address":
-        """Raises Invalid naming each parameter at fault. Empty parameters are those of an unfilled form."""
-        errors: list[FieldProblem] = []
-
-        def ids(name: str, texts: Sequence[str]) -> list[int]:
-            found = []
-            for text in texts:
-                if text.isdecimal() and text.isascii() and len(text) < 19:
-                    found.append(int(text))
-                else:
-                    errors.append(FieldProblem(name, f"{text[:40]!r} is not a number", "choose one from the list"))
-            return found
-
-        workload = ids("workload", [text for text in query.getlist("workload") if text])
-        campaign = ids("campaign", [text for text in query.getlist("campaign") if text])
-        runs = ids("runs", [text for each in query.getlist("runs") for text in each.split(",") if text])
-        if query.get("series", "") not in ("", "apart"):
-            errors.append(FieldProblem("series", f"{query['series']!r} is not known", 'leave it out or use "apart"'))
-        sides = tuple(text for text in query.getlist("side") if text)
-        errors += [FieldProblem("side", f"{text!r} is no name of a system") for text in sides if not text.isprintable()]
-        if errors:
-            raise Invalid(errors)
-        return cls(
-            sides=sides,
-            workload=workload[-1] if workload else None,
-            campaign=campaign[-1] if campaign else None,
-            runs=tuple(runs) or None,
-            level=query.get("level", ""),
-            apart=query.get("series") == "apart",
-            acknowledged=tuple(text for text in query.getlist("acknowledged") if text),
-        )
-
-    def url(self) -> str:
-        pairs: list[tuple[str, str]] = [("side", side) for side in self.sides]
-        pairs += [("workload", str(self.workload))] if self.workload is not None else []
-        pairs += [("campaign", str(self.campaign))] if self.campaign is not None else []
-        pairs += [("runs", ",".join(str(run) for run in self.runs))] if self.runs is not None else []
-        pairs += [("level", self.level)] if self.level else []
-        pairs += [("series", "apart")] if self.apart else []
-        pairs += [("acknowledged", field) for field in self.acknowledged]
-        return f"{reverse('web:compare')}?{urlencode(pairs, safe=',@')}"
-
-    def with_baseline(self, slug: str) -> "Address":
-        return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
 
 
 @require_safe
@@ -103,27 +47,55 @@ def show(request: HttpRequest) -> HttpResponse:
     return _compare(request, address)
 
 
+@require_safe
+def part(request: HttpRequest, name: str) -> HttpResponse:
+    """One part of the page by itself: for htmx, which puts it into the page, or as a page without scripts."""
+    chosen = next((each for each in PARTS if each.name == name), None)
+    if chosen is None:
+        raise Http404(f"Compare has no part {name!r}")
+    try:
+        address = Address.read(request.GET)
+        seen = _seen(request, address)
+        context: dict[str, Any] = {
+            "html": rendered(chosen, seen),
+            "comparison": seen.comparison,
+            "back_url": address.url(),
+        }
+        status = 200
+    except Invalid as error:
+        context = {"problems": [problem.sentence() for problem in error.errors]}
+        # htmx leaves the page as it is when an answer is an error; the sentence is to be seen in its place.
+        status = 200 if is_partial(request) else 404 if isinstance(error, Unknown) else 400
+    context["part"] = chosen
+    return render_page(request, "web/compare_part_page.html", context, part="web/compare_part.html", status=status)
+
+
 def _compare(request: HttpRequest, address: Address) -> HttpResponse:
     if address.workload is None:
         shared = choices.workloads([system_slug(side) for side in address.sides])
         if shared and shared[0].sides >= FEWEST_SIDES:
             return HttpResponseRedirect(replace(address, workload=shared[0].id).url())
     try:
-        comparison = queries.compare(
-            sides=address.sides,
-            workload_id=_workload(address),
-            campaign=address.campaign,
-            runs=address.runs,
-            acknowledged=address.acknowledged,
-        )
-        level = _level(comparison, address)
+        seen = _seen(request, address)
     except Invalid as error:
         status = 404 if isinstance(error, Unknown) else 400
         return _choose(request, address, problems=error.errors, status=status)
-    if not comparison.counted:
-        problem = FieldProblem("", _nothing(comparison, address), "choose another workload or campaign")
+    if not seen.comparison.counted:
+        problem = FieldProblem("", _nothing(seen.comparison, address), "choose another workload or campaign")
         return _choose(request, address, problems=[problem], status=404)
-    return render_page(request, "web/compare.html", _context(comparison, address, level))
+    return render_page(request, "web/compare.html", _context(seen))
+
+
+def _seen(request: HttpRequest, address: Address) -> Seen:
+    """Raises Invalid for what is not there, or is no comparison."""
+    comparison = queries.compare(
+        sides=address.sides,
+        workload_id=_workload(address),
+        campaign=address.campaign,
+        runs=address.runs,
+        acknowledged=address.acknowledged,
+    )
+    return Seen(comparison, address, _level(comparison, address), request)
 
 
 def _workload(address: Address) -> int:
@@ -195,23 +167,26 @@ def _picker(address: Address, compared: Sequence[ComparedRun] = ()) -> dict[str,
     return {
         "address": address,
         "systems": systems,
-        "slots": [{"number": place, "slug": slug} for place, slug in enumerate(chosen)],
+        "slots": [
+            {"number": place, "slug": system_slug(key), "own": key.partition(":")[2]}
+            for place, key in enumerate(chosen)
+        ],
         "workloads": workloads,
         "campaigns": list(dict.fromkeys(named))
         or choices.campaigns(sides=[system_slug(side) for side in address.sides], workload=address.workload),
     }
 
 
-def _context(comparison: Comparison, address: Address, level: Level | None) -> dict[str, Any]:
+def _context(seen: Seen) -> dict[str, Any]:
+    comparison, address, level = seen.comparison, seen.address, seen.level
     view = SeriesView(level=level, apart=address.apart)
     differences = comparison.differences
     columns = _columns(comparison)
     sides = latency.of_sides(latencies(comparison, level) if level else [])
     listed = comparison.runs if address.runs is not None else comparison.runs[-LISTED_RUNS:]
     return {
-        "comparison": comparison,
-        "baseline": comparison.sides[0],
-        "others": comparison.sides[1:],
+        **common(seen),
+        "parts": shown(seen),
         "answers": answers(comparison),
         "metrics": [{"metric": metric, "label": label(metric)} for metric in comparison.metrics],
         "rows": table(comparison),
@@ -233,7 +208,6 @@ def _context(comparison: Comparison, address: Address, level: Level | None) -> d
             system=[side.system for side in comparison.sides],
             workload=sorted({side.workload.id for side in comparison.sides}),
         ),
-        "level": level,
         "seconds_runs": SECONDS_RUNS,
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
         "apart_url": replace(address, apart=not address.apart).url() + "#seconds",

@@ -25,6 +25,7 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:run_id>/", run.show, name="run"),
     path("runs/<int:run_id>/attach/", uploads.attach, name="run-attach"),
     path("compare/", compare.show, name="compare"),
+    path("compare/part/<slug:name>/", compare.part, name="compare-part"),
     path("published/", published.show, name="published"),
     path("published/<slug:slug>/", published.show_article, name="article"),
     path("catalog/", catalog.show, name="catalog"),

@@ -16,7 +16,7 @@ from apps.catalog.models import HardwareClass, Platform, Release, System, Worklo
 from apps.comparison import queries, rows
 from apps.runs.models import Configuration, Measurement, Run, RunNode
 from apps.web import compare
-from apps.web.compare import Address
+from apps.web.compare_seen import Address
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db

@@ -7,6 +7,7 @@ import { ratioChart, ratioRows, scalingChart, scalingRows, type CompareData, typ
 import { hasLines, missing, panels, secondsChart, secondsRows, type LoadedRun, type Panel } from "../charts/compare-seconds";
 import { toCsv } from "../charts/csv";
 import { draw, drawWhenVisible, whenVisible } from "../charts/plotly";
+import { mountParts } from "./compare/parts";
 import { mountLatency } from "./latency";
 
 // Requests at a time: a browser has six connections to a server.
@@ -117,6 +118,7 @@ async function drawSeconds(data: CompareData, holder: HTMLElement): Promise<void
   }
 }
 
+mountParts();
 if (document.getElementById("compare-data")) {
   const data = pageData<CompareData>("compare-data");
   drawOverThreads(data);

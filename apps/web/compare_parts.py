@@ -1,0 +1,50 @@
+"""The parts of the Compare page that stand beside its answer, in their order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+from apps.web.compare_seen import Part, Seen
+
+PARTS: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A part as the page has it: its HTML, or (empty) where htmx fetches it from."""
+
+    part: Part
+    html: SafeString
+    url: str
+
+
+def shown(seen: Seen, parts: Sequence[Part] | None = None) -> dict[str, list[Shown]]:
+    """The parts by the section that they follow; those with nothing to say are left out."""
+    found: dict[str, list[Shown]] = {}
+    for part in PARTS if parts is None else parts:
+        url = seen.address.part_url(part.name)
+        html = SafeString("") if part.lazy else rendered(part, seen)
+        if html is not None:
+            found.setdefault(part.after, []).append(Shown(part, html, url))
+    return found
+
+
+def rendered(part: Part, seen: Seen) -> SafeString | None:
+    """Its HTML; None: it has nothing to say here."""
+    own = part.context(seen)
+    return None if own is None else render_to_string(part.template, common(seen) | own, seen.request)
+
+
+def common(seen: Seen) -> dict[str, Any]:
+    """What every part's template may use."""
+    comparison = seen.comparison
+    return {
+        "comparison": comparison,
+        "baseline": comparison.sides[0],
+        "others": comparison.sides[1:],
+        "address": seen.address,
+        "level": seen.level,
+    }

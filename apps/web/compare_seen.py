@@ -1,0 +1,129 @@
+"""What a view of a comparison is made of: the address that asks for it, what is seen, and the parts that show it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, QueryDict
+from django.urls import reverse
+
+from apps.comparison.sides import system_slug
+from apps.comparison.values import Comparison, Level
+from apps.core.problems import FieldProblem, Invalid
+
+# Words of the address that belong to parts of the page; every link of the page keeps them.
+OPTIONS: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Address:
+    """What the address asks for; the same address gives the same page."""
+
+    sides: tuple[str, ...] = ()
+    workload: int | None = None
+    campaign: int | None = None
+    runs: tuple[int, ...] | None = None
+    level: str = ""
+    apart: bool = False
+    acknowledged: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "Address":
+        """Raises Invalid naming each parameter at fault. Empty parameters are those of an unfilled form."""
+        errors: list[FieldProblem] = []
+
+        def ids(name: str, texts: Sequence[str]) -> list[int]:
+            found = []
+            for text in texts:
+                if text.isdecimal() and text.isascii() and len(text) < 19:
+                    found.append(int(text))
+                else:
+                    errors.append(FieldProblem(name, f"{text[:40]!r} is not a number", "choose one from the list"))
+            return found
+
+        workload = ids("workload", [text for text in query.getlist("workload") if text])
+        campaign = ids("campaign", [text for text in query.getlist("campaign") if text])
+        runs = ids("runs", [text for each in query.getlist("runs") for text in each.split(",") if text])
+        if query.get("series", "") not in ("", "apart"):
+            errors.append(FieldProblem("series", f"{query['series']!r} is not known", 'leave it out or use "apart"'))
+        sides = _sides(query)
+        errors += [FieldProblem("side", f"{text!r} is no name of a system") for text in sides if not text.isprintable()]
+        if errors:
+            raise Invalid(errors)
+        return cls(
+            sides=sides,
+            workload=workload[-1] if workload else None,
+            campaign=campaign[-1] if campaign else None,
+            runs=tuple(runs) or None,
+            level=query.get("level", ""),
+            apart=query.get("series") == "apart",
+            acknowledged=tuple(text for text in query.getlist("acknowledged") if text),
+            options=tuple((name, text) for name in OPTIONS if (text := str(query.get(name, "")))),
+        )
+
+    def url(self) -> str:
+        return f"{reverse('web:compare')}?{self.query()}"
+
+    def part_url(self, name: str) -> str:
+        """Where a part of the page lies by itself."""
+        return f"{reverse('web:compare-part', args=[name])}?{self.query()}"
+
+    def query(self) -> str:
+        pairs: list[tuple[str, str]] = [("side", side) for side in self.sides]
+        pairs += [("workload", str(self.workload))] if self.workload is not None else []
+        pairs += [("campaign", str(self.campaign))] if self.campaign is not None else []
+        pairs += [("runs", ",".join(str(run) for run in self.runs))] if self.runs is not None else []
+        pairs += [("level", self.level)] if self.level else []
+        pairs += [("series", "apart")] if self.apart else []
+        pairs += [("acknowledged", field) for field in self.acknowledged]
+        pairs += self.options
+        return urlencode(pairs, safe=",@:")
+
+    def option(self, name: str) -> str:
+        """Empty where the address does not have it."""
+        return dict(self.options).get(name, "")
+
+    def with_option(self, name: str, value: str) -> "Address":
+        """Without the option where `value` is empty."""
+        chosen = dict(self.options) | {name: value}
+        return replace(self, options=tuple((each, chosen[each]) for each in OPTIONS if chosen.get(each)))
+
+    def with_baseline(self, slug: str) -> "Address":
+        return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
+
+
+def _sides(query: QueryDict) -> tuple[str, ...]:
+    """The picker sends a workload of its own, or none, with every side, in the same order."""
+    sides, own = query.getlist("side"), query.getlist("under")
+    if len(own) == len(sides):
+        pairs = zip(sides, own, strict=True)
+        sides = [f"{system_slug(side)}:{workload}" if side and workload else side for side, workload in pairs]
+    return tuple(side for side in sides if side)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A comparison as an address shows it; `level` is the load level whose seconds and latencies are shown."""
+
+    comparison: Comparison
+    address: Address
+    level: Level | None
+    request: HttpRequest
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of the Compare page. `context` gives what its template shows; None: it has nothing to say here.
+
+    `after` is the section that it follows: "sides", "answer", "latency" or "seconds". `lazy`: it asks more of the
+    database than the answer does, and is fetched when it comes into view.
+    """
+
+    name: str
+    title: str
+    after: str
+    template: str
+    context: Callable[[Seen], dict[str, Any] | None]
+    lazy: bool = False

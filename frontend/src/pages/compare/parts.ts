@@ -1,0 +1,22 @@
+// The parts of the Compare page: each draws its own charts once its HTML is there, at once or when htmx brought it.
+type Mount = (root: HTMLElement) => void;
+
+// Id of the part's section -> what makes it live.
+const MOUNTS: Record<string, Mount> = {};
+
+function mountWithin(root: Element): void {
+  for (const [name, mount] of Object.entries(MOUNTS)) {
+    const part = root.id === name ? root : root.querySelector(`[id="${name}"]`);
+    if (!(part instanceof HTMLElement) || part.dataset["mounted"] || part.hasAttribute("hx-get")) continue;
+    part.dataset["mounted"] = "true";
+    mount(part);
+  }
+}
+
+/** Mounts what is there, and every part that comes. */
+export function mountParts(): void {
+  mountWithin(document.body);
+  document.addEventListener("htmx:load", (event) => {
+    if (event.target instanceof Element) mountWithin(event.target);
+  });
+}
