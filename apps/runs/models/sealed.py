@@ -10,7 +10,8 @@ class RunNode(models.Model):
     """One sampled node of a run: its clock (pcodec block of float64 seconds on the run's clock) and constant series.
 
     `number` is the node's place in the run (0: the load generator). `constants` maps metric key -> value for every
-    series that never changed.
+    series that never changed. `defaults` are the values that its variables would have if nobody had set them, as the
+    server itself told them; null: nobody asked.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="nodes")
@@ -21,6 +22,7 @@ class RunNode(models.Model):
     clock = models.BinaryField(default=b"")
     constants = models.JSONField(default=dict, blank=True)
     configuration = models.ForeignKey(Configuration, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    defaults = models.ForeignKey(Configuration, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
 
     class Meta:
         ordering = ["run", "number"]
