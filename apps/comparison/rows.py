@@ -75,11 +75,8 @@ def _keys(sides: Sequence[ChosenSide]) -> dict[tuple[int, int], str]:
 def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], tuple[Tally, ...]]:
     """Ids of the newest of each kind, and how many there are: without a look at many more runs than are compared."""
     keys = _keys(sides)
-    counted, others = [], []
-    for workload in dict.fromkeys(workload for _, workload in keys):
-        systems = [system for system, own in keys if own == workload]
-        counted += places.counted(systems=systems, workload=workload, newest=MOST_RUNS)
-        others += places.left_out(systems=systems, workload=workload, newest=MOST_LEFT_OUT)
+    counted = places.counted(pairs=list(keys), newest=MOST_RUNS)
+    others = places.left_out(pairs=list(keys), newest=MOST_LEFT_OUT)
     ids = [run for place in (*counted, *others) for run in place.newest]
     words = [(place, "") for place in counted] + [(place, left_out_word(*place.kind)) for place in others]
     tallies = [Tally(keys[place.system, place.workload], place.level, word, place.amount) for place, word in words]

@@ -43,8 +43,8 @@ def test_places_can_be_restricted_and_put_together() -> None:
     system, workload = a_system(), a_workload()
     _runs(system, workload, 4, 2), _runs(system, workload, 8, 1), _runs(system, a_workload("oltp_insert"), 4, 1)
     _runs(a_system(), workload, 4, 1)
-    assert len(places.counted(systems=[system.pk], workload=workload.pk)) == 2
-    (own,) = places.counted(systems=[system.pk], workload=workload.pk, by_level=False)
+    assert len(places.counted(pairs=[(system.pk, workload.pk)])) == 2
+    (own,) = places.counted(pairs=[(system.pk, workload.pk)], by_level=False)
     assert (own.level, own.kind, own.amount) == (0, (), Amount(3))
     assert places.counted(systems=[]) == []
 
@@ -54,7 +54,7 @@ def test_what_does_not_count_is_told_by_state_and_outcome() -> None:
     _runs(system, workload, 4, 2)
     failed = _runs(system, workload, 4, 1, outcome="failed", reason="disk full")
     ended = _runs(system, workload, 4, 1, state="ended", sealed_at=None)
-    found = places.left_out(systems=[system.pk], workload=workload.pk, newest=5)
+    found = places.left_out(pairs=[(system.pk, workload.pk)], newest=5)
     assert {each.kind: each.newest for each in found} == {
         ("ended", "succeeded"): (ended[0].pk,),
         ("sealed", "failed"): (failed[0].pk,),

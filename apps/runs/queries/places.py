@@ -49,22 +49,23 @@ class Place:
 def counted(
     *,
     systems: Collection[int] | None = None,
-    workload: int | None = None,
+    pairs: Collection[tuple[int, int]] | None = None,
     by_level: bool = True,
     most: int = MOST_COUNTED,
     newest: int = 0,
 ) -> list[Place]:
-    """Of the runs that count: complete and successful. `systems` None: all; without `by_level` all levels are one
-    place (of level 0). `most`: count no further; 0: not at all. One query, two for all systems."""
+    """Of the runs that count: complete and successful. Of `pairs` of a system and a workload, else of all workloads of
+    `systems` (None: all); without `by_level` all levels are one place (of level 0). `most`: count no further; 0: not at
+    all. One query, two for all systems."""
     kind = ("load_level_id", "provenance") if by_level else ()
-    return _places(which=COUNTED, parts=kind, systems=systems, workload=workload, most=most, newest=newest)
+    return _places(which=COUNTED, parts=kind, systems=systems, pairs=pairs, most=most, newest=newest)
 
 
-def left_out(*, systems: Collection[int], workload: int, newest: int = 0) -> list[Place]:
-    """Of the runs that do not count."""
+def left_out(*, pairs: Collection[tuple[int, int]], newest: int = 0) -> list[Place]:
+    """Of the runs that do not count, of these systems under these workloads."""
     kind = ("load_level_id", "state", "outcome")
     which = f"NOT ({COUNTED})"
-    return _places(which=which, parts=kind, systems=systems, workload=workload, most=MOST_COUNTED, newest=newest)
+    return _places(which=which, parts=kind, pairs=pairs, most=MOST_COUNTED, newest=newest)
 
 
 def look(at: Sequence[Place], *, newest: int, most: int = MOST_COUNTED) -> list[Place]:
@@ -94,32 +95,35 @@ def _places(
     *,
     which: str,
     parts: tuple[str, ...],
-    systems: Collection[int] | None,
-    workload: int | None,
+    systems: Collection[int] | None = None,
+    pairs: Collection[tuple[int, int]] | None = None,
     most: int,
     newest: int,
 ) -> list[Place]:
     """`parts`: the columns that tell places of one system and workload apart, in the order of the index."""
-    if systems is None:
+    if pairs is None and systems is None:
         systems = list(System.objects.values_list("pk", flat=True))
+    sides = [(system, None) for system in systems or ()] if pairs is None else list(pairs)
     columns = ("workload_id", *parts)
     names = ", ".join(columns)
-    of_workload = "AND workload_id = %(workload)s" if workload is not None else ""
-    rising = columns if workload is None else parts
+    workload, next_workload, rising = "", "", columns
+    if pairs is not None:
+        workload, next_workload, rising = "AND workload_id = side.workload", "AND workload_id = p.workload_id", parts
     further = f"({', '.join(rising)}) > ({', '.join(f'p.{name}' for name in rising)})" if rising else "false"
     alike = " AND ".join(f"r.{name} = p.{name}" for name in ("system_id", *columns))
     # Each step finds the next place in the index run_counted or run_left_out, and passes over the runs between.
     query = f"""
     WITH RECURSIVE place AS (
-        SELECT first.* FROM unnest(%(systems)s::bigint[]) AS side (id) CROSS JOIN LATERAL (
+        SELECT first.* FROM unnest(%(systems)s::bigint[], %(workloads)s::bigint[]) AS side (system, workload)
+        CROSS JOIN LATERAL (
             SELECT system_id, {names} FROM runs_run
-            WHERE system_id = side.id {of_workload} AND {which}
+            WHERE system_id = side.system {workload} AND {which}
             ORDER BY system_id, {names} LIMIT 1
         ) first
         UNION ALL
         SELECT next.* FROM place p CROSS JOIN LATERAL (
             SELECT system_id, {names} FROM runs_run
-            WHERE system_id = p.system_id {of_workload} AND {which}
+            WHERE system_id = p.system_id {next_workload} AND {which}
               AND {further}
             ORDER BY system_id, {names} LIMIT 1
         ) next
@@ -129,7 +133,12 @@ def _places(
         ARRAY(SELECT id FROM runs_run r WHERE {alike} AND {which} ORDER BY started_at DESC, id DESC LIMIT %(newest)s)
     FROM place p
     """  # noqa: S608  our own names
-    values = {"systems": list(systems), "workload": workload, "most": most and most + 1, "newest": newest}
+    values = {
+        "systems": [system for system, _ in sides],
+        "workloads": [workload for _, workload in sides],
+        "most": most and most + 1,
+        "newest": newest,
+    }
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         return [
