@@ -1,11 +1,13 @@
 """Latencies of the sides of a comparison at one load level: the histograms of their runs added up, never averaged."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from apps.comparison.reading import Reading
 from apps.comparison.values import Comparison, Level, Side
 from apps.runs import queries
-from apps.runs.distributions import DifferentGrids, Distribution, merge
+from apps.runs.distributions import DifferentGrids, Distribution, grid_of, merge
 
 
 @dataclass(frozen=True)
@@ -42,3 +44,51 @@ def _merged(side: Side, runs: int, found: list[list[Distribution]]) -> SideLaten
     except DifferentGrids as error:
         return SideLatency(side, runs, len(found), None, str(error))
     return SideLatency(side, runs, len(found), merged)
+
+
+@dataclass(frozen=True)
+class KeptLatency:
+    """A SideLatency as editions keep it: its grid by name; no `grid`: nothing was merged."""
+
+    side: Side
+    runs: int
+    with_histogram: int
+    problem: str
+    grid: str
+    buckets: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+def _pack(sides: Sequence[SideLatency]) -> list[KeptLatency]:
+    return [
+        KeptLatency(
+            side=one.side,
+            runs=one.runs,
+            with_histogram=one.with_histogram,
+            problem=one.problem,
+            grid=one.merged.grid.id if one.merged else "",
+            buckets=one.merged.buckets if one.merged else (),
+            counts=one.merged.counts if one.merged else (),
+        )
+        for one in sides
+    ]
+
+
+def _unpack(kept: Sequence[KeptLatency]) -> list[SideLatency]:
+    return [
+        SideLatency(
+            side=one.side,
+            runs=one.runs,
+            with_histogram=one.with_histogram,
+            merged=Distribution(grid_of(one.grid), one.buckets, one.counts) if one.grid else None,
+            problem=one.problem,
+        )
+        for one in kept
+    ]
+
+
+def _read(comparison: Comparison, level: Level | None) -> list[SideLatency]:
+    return latencies(comparison, level) if level else []
+
+
+READING = Reading("latency", list[KeptLatency], _read, by_level=True, pack=_pack, unpack=_unpack)

@@ -1,0 +1,139 @@
+"""What is different between a comparison as it was seen and as it would be made now, in words. Pure."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from apps.comparison.values import Cell, ComparedRun, Comparison
+from apps.comparison.wording import interval_text, label, ratio_text
+from apps.core.canonical import canonical_hash
+
+# More figures, or runs of one kind, than this are counted instead of named.
+MOST_TOLD = 8
+
+
+def state_hash(comparison: Comparison) -> str:
+    """Equal for comparisons that rest on the same runs and answer alike, whatever things are called by now."""
+    return canonical_hash(
+        {
+            "runs": sorted(run.id for run in comparison.counted),
+            "cells": {repr(_place(cell)): _answer(cell) for cell in comparison.cells},
+            "differences": [[each.field, *each.values] for each in comparison.differences],
+            "withheld": sorted(comparison.withheld),
+        }
+    )
+
+
+def changes(seen: Comparison, now: Comparison) -> tuple[str, ...]:
+    """Sentences, the runs first; empty: nothing that state_hash looks at."""
+    return (*_runs(seen, now), *_differences(seen, now), *_withheld(seen, now), *_figures(seen, now))
+
+
+def _place(cell: Cell) -> tuple[str, int, str]:
+    return cell.side, cell.level, cell.metric
+
+
+def _answer(cell: Cell) -> list[str]:
+    ratio = cell.ratio
+    numbers = [cell.summary.value if cell.summary else None]
+    numbers += [ratio.value, ratio.low, ratio.high] if ratio else []
+    return [cell.words, *("" if number is None else _digits(number) for number in numbers)]
+
+
+def _digits(number: float) -> str:
+    """Nine digits: the last ones are the machine's."""
+    return f"{number:.9g}" if math.isfinite(number) else str(number)
+
+
+def _runs(seen: Comparison, now: Comparison) -> Iterable[str]:
+    before = {run.id: run for run in seen.counted}
+    after = {run.id: run for run in now.counted}
+    listed = {run.id: run for run in now.left_out}
+    added = [run for key, run in after.items() if key not in before]
+    gone = [run for key, run in before.items() if key not in after]
+    for text, runs in _by_place(now, added).items():
+        yield f"{_named(runs)} of {text} {_plural(runs, 'counts', 'count')} now and did not then."
+    for run in [run for run in gone if run.id in listed]:
+        text = next(iter(_by_place(seen, [run])))
+        yield f"Run {run.id} of {text} does not count any more: {listed[run.id].left_out}."
+    rest = [run for run in gone if run.id not in listed]
+    for text, runs in _by_place(seen, rest).items():
+        yield (
+            f"{_named(runs)} of {text} {_plural(runs, 'is', 'are')} not among those compared any more: "
+            "newer ones took their place, or they were removed."
+        )
+
+
+def _by_place(comparison: Comparison, runs: Sequence[ComparedRun]) -> dict[str, list[ComparedRun]]:
+    """Runs by "Beta at 4 threads"."""
+    names = {side.slug: side.name for side in comparison.sides}
+    levels = {level.id: level.text for level in comparison.levels}
+    found: dict[str, list[ComparedRun]] = defaultdict(list)
+    for run in runs:
+        found[f"{names[run.side]} at {levels[run.level]}"].append(run)
+    return found
+
+
+def _named(runs: Sequence[ComparedRun]) -> str:
+    if len(runs) > MOST_TOLD:
+        return f"{len(runs):,} runs"
+    return f"{_plural(runs, 'Run', 'Runs')} {', '.join(str(run.id) for run in runs)}"
+
+
+def _plural(things: Sequence[Any], one: str, many: str) -> str:
+    return one if len(things) == 1 else many
+
+
+def _differences(seen: Comparison, now: Comparison) -> Iterable[str]:
+    before = {each.field: each for each in seen.differences}
+    after = {each.field: each for each in now.differences}
+    told = [
+        *(f"{each.label} (new: {' / '.join(each.values)})" for key, each in after.items() if key not in before),
+        *(f"{each.label} (no difference any more)" for key, each in before.items() if key not in after),
+        *(
+            f"{each.label} ({' / '.join(before[key].values)} then, {' / '.join(each.values)} now)"
+            for key, each in after.items()
+            if key in before and each.values != before[key].values
+        ),
+    ]
+    if told:
+        more = f" and {len(told) - MOST_TOLD:,} more" if len(told) > MOST_TOLD else ""
+        yield f"What the sides differ in has changed: {'; '.join(told[:MOST_TOLD])}{more}."
+
+
+def _withheld(seen: Comparison, now: Comparison) -> Iterable[str]:
+    if seen.withheld and not now.withheld:
+        yield "Verdicts were withheld then and are given now."
+    elif now.withheld and not seen.withheld:
+        yield "Verdicts were given then and are withheld now."
+
+
+def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
+    """Verdicts that changed first, then ratios, then values."""
+    before = {_place(cell): cell for cell in seen.cells}
+    changed = [
+        (before[_place(cell)], cell)
+        for cell in now.cells
+        if _place(cell) in before and _answer(cell) != _answer(before[_place(cell)])
+    ]
+    turned = [(old, new) for old, new in changed if old.words != new.words]
+    moved = [(old, new) for old, new in changed if old.words == new.words and new.ratio is not None]
+    others = len(changed) - len(turned) - len(moved)
+    names = {side.slug: side.name for side in now.sides}
+    levels = {level.id: level.text for level in now.levels}
+    metrics = {metric.key: label(metric) for metric in now.metrics}
+    for old, new in [*turned, *moved][:MOST_TOLD]:
+        where = f"{names[new.side]} at {levels[new.level]}, {metrics[new.metric]}"
+        yield f"{where}: {_told(old)} then, {_told(new)} now."
+    more = max(len(turned) + len(moved) - MOST_TOLD, 0)
+    if more:
+        yield f"{more:,} more ratio{'' if more == 1 else 's'} changed."
+    if others and not turned and not moved:
+        yield f"{others:,} value{'' if others == 1 else 's'} of the baseline changed."
+
+
+def _told(cell: Cell) -> str:
+    ratio = cell.ratio
+    figures = f" {ratio_text(ratio)} {interval_text(ratio)}".rstrip() if ratio and ratio.value is not None else ""
+    return f"{cell.words or 'baseline'}{figures}"

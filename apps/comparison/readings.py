@@ -1,0 +1,8 @@
+"""All readings: what is kept with a saved comparison. A part that shows more than the comparison adds its own here."""
+
+from typing import Any
+
+from apps.comparison import latency
+from apps.comparison.reading import Reading
+
+READINGS: tuple[Reading[Any], ...] = (latency.READING,)

@@ -1,0 +1,204 @@
+"""Saved comparisons: what was seen stays, and what would be seen now is told apart from it in words."""
+
+import math
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from apps.accounts.models import User
+from apps.catalog.models import System, Workload
+from apps.comparison import baselines, frozen, queries, saved
+from apps.comparison.changes import changes
+from apps.comparison.models import Edition, SavedComparison
+from apps.comparison.sides import Unknown
+from apps.comparison.stats import Ratio, Verdict
+from apps.comparison.values import Comparison
+from apps.core.problems import Invalid
+from apps.runs.models import Run
+from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+
+pytestmark = pytest.mark.django_db
+
+TPS, P95, ERRORS = "client.throughput", "client.latency.p95", "client.errors"
+A = (1000.0, 1012.0, 991.0)
+B = (1302.0, 1318.0, 1287.0)
+
+
+def measure(system: System, values: tuple[float, ...], *, at: int = 0, threads: int = 4) -> list[Run]:
+    return [
+        a_measured_run(
+            {TPS: value, P95: 20_000 / value, ERRORS: 0.0},
+            system=system,
+            load_level=a_load_level(threads),
+            repetition=number + 1,
+            started_at=START + timedelta(hours=at, minutes=number),
+        )
+        for number, value in enumerate(values)
+    ]
+
+
+@pytest.fixture
+def ann() -> User:
+    return a_user(username="ann")
+
+
+@pytest.fixture
+def sides() -> tuple[System, System]:
+    a, b = a_system("a", name="Alpha"), a_system("b", name="Beta")
+    measure(a, A), measure(b, B)
+    return a, b
+
+
+@pytest.fixture
+def kept(ann: User, sides: object) -> SavedComparison:
+    return saved.save(query=a_query(), title="Beta beats Alpha", note="seen today", by=ann)
+
+
+def a_query(**changed: list[str]) -> dict[str, list[str]]:
+    return {"side": ["a", "b"], "workload": [str(a_workload().pk)], **changed}
+
+
+def now() -> Comparison:
+    return queries.compare(sides=["a", "b"], workload_id=a_workload().pk)
+
+
+def test_what_was_seen_comes_back_to_the_last_digit(kept: SavedComparison) -> None:
+    found = saved.load("beta-beats-alpha")
+    assert found.comparison == now()
+    assert (found.title, found.note, found.author, found.edition.number) == ("Beta beats Alpha", "seen today", "ann", 1)
+    assert saved.standing(found) == saved.Standing(False, ())
+
+
+def test_endless_intervals_and_missing_numbers_are_kept() -> None:
+    ratio = Ratio(Verdict.HIGHER, value=1.5, low=0.0, high=math.inf)
+    assert frozen.from_json(frozen.to_json(ratio), Ratio) == ratio
+
+
+def test_a_run_added_later_changes_nothing_that_was_seen(kept: SavedComparison, sides: tuple[System, System]) -> None:
+    seen = now()
+    more = measure(sides[1], (1500.0, 1400.0), at=2)
+    found = saved.load("beta-beats-alpha")
+    assert found.comparison == seen != now()
+    standing = saved.standing(found)
+    assert standing.out_of_date
+    assert standing.changes[0] == f"Runs {more[0].pk}, {more[1].pk} of Beta at 4 threads count now and did not then."
+    assert any(text.startswith("Beta at 4 threads, throughput: better 1.30") for text in standing.changes)
+
+
+def test_a_run_that_is_gone_is_named(kept: SavedComparison, sides: tuple[System, System]) -> None:
+    run = Run.objects.filter(system=sides[0]).order_by("pk")[0]
+    gone = run.pk
+    run.measurements.all().delete()
+    run.delete()
+    assert saved.standing(saved.load("beta-beats-alpha")).changes[0].startswith(f"Run {gone} of Alpha at 4 threads is")
+
+
+def test_a_verdict_that_turned_is_told_with_both_its_ratios(sides: tuple[System, System]) -> None:
+    before = now()
+    measure(sides[1], (700.0, 710.0, 705.0, 690.0, 700.0, 702.0, 700.0), at=2)
+    told = changes(before, now())
+    assert any("throughput: better 1.30" in text and "now." in text for text in told), told
+
+
+def test_new_names_do_not_make_it_out_of_date(kept: SavedComparison, sides: tuple[System, System]) -> None:
+    System.objects.filter(pk=sides[0].pk).update(name="Alpha the second")
+    found = saved.load("beta-beats-alpha")
+    assert not saved.standing(found).out_of_date
+    assert found.comparison is not None
+    assert found.comparison.sides[0].name == "Alpha"
+
+
+def test_a_question_without_an_answer_any_more_is_out_of_date(kept: SavedComparison) -> None:
+    Run.objects.update(outcome="failed", reason="the server went away")
+    standing = saved.standing(saved.load("beta-beats-alpha"))
+    assert standing.out_of_date
+    assert "has no answer any more" in standing.changes[0]
+    with pytest.raises(Invalid):
+        saved.refresh(slug="beta-beats-alpha", by=kept.author)
+
+
+def test_a_refresh_makes_a_new_edition_and_keeps_the_old_one(
+    kept: SavedComparison, sides: tuple[System, System], ann: User
+) -> None:
+    seen = now()
+    assert saved.refresh(slug=kept.slug, by=ann) == (1, False)
+    measure(sides[1], (1500.0,), at=2)
+    bob = a_user(username="bob")
+    assert saved.refresh(slug=kept.slug, by=bob) == (2, True)
+    newest, first = saved.load(kept.slug), saved.load(kept.slug, 1)
+    assert newest.comparison == now()
+    assert first.comparison == seen
+    assert [(each.number, each.made_by, each.runs) for each in newest.editions] == [(2, "bob", 7), (1, "ann", 6)]
+    assert (newest.is_newest, first.is_newest) == (True, False)
+    assert not saved.standing(newest).out_of_date
+    with pytest.raises(Unknown, match="no edition 3"):
+        saved.load(kept.slug, 3)
+
+
+def test_an_edition_of_an_older_form_says_so_instead_of_breaking(kept: SavedComparison) -> None:
+    content = Edition.objects.get().content
+    del content["comparison"]["cells"]
+    Edition.objects.update(content=content)
+    found = saved.load(kept.slug)
+    assert found.comparison is None
+    assert "cells" in found.problem
+    assert found.content["comparison"]["sides"]
+
+
+def test_equal_titles_get_addresses_of_their_own(kept: SavedComparison, ann: User) -> None:
+    again = saved.save(query=a_query(), title="Beta beats Alpha", note="", by=ann)
+    third = saved.save(query=a_query(), title="Beta beats Alpha!", note="", by=ann)
+    nameless = saved.save(query=a_query(), title="???", note="", by=ann)
+    assert [again.slug, third.slug, nameless.slug] == ["beta-beats-alpha-2", "beta-beats-alpha-3", "comparison"]
+
+
+@pytest.mark.parametrize(
+    ("title", "query", "said"),
+    [
+        (" ", {}, "title: is empty"),
+        ("x" * 201, {}, "title: has 201 characters"),
+        ("x", {"side": ["a"]}, "2 to 4 sides"),
+        ("x", {"side": ["a", "nobody"]}, "no system 'nobody'"),
+        ("x", {"workload": []}, "workload: is missing"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(
+    sides: object, ann: User, title: str, query: dict[str, list[str]], said: str
+) -> None:
+    with pytest.raises(Invalid, match=said):
+        saved.save(query=a_query(**query), title=title, note="", by=ann)
+    assert not SavedComparison.objects.exists()
+
+
+def test_a_list_is_read_in_two_queries_however_long(kept: SavedComparison, ann: User) -> None:
+    for _ in range(3):
+        saved.save(query=a_query(), title="again", note="", by=ann)
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        rows = saved.rows(limit=10)
+    assert len(asked) == 2
+    assert [row.slug for _, row in rows] == ["again-3", "again-2", "again", "beta-beats-alpha"]
+    assert [row.slug for _, row in saved.rows(words=["beats", "ann"], limit=10)] == ["beta-beats-alpha"]
+
+
+def test_a_pinned_baseline_comes_first_and_can_be_replaced(sides: tuple[System, System], ann: User) -> None:
+    workload = a_workload()
+    assert baselines.pins() == {}
+    baselines.pin(workload=workload, system=sides[1], note="our release", by=ann)
+    baselines.pin(workload=workload, system=sides[0], note="our release", by=ann)
+    found = baselines.pins([workload.pk])[workload.pk]
+    assert (found.system, found.note, found.by) == ("a", "our release", "ann")
+    assert baselines.first(["c", "b", "a"], found) == ("a", "c", "b")
+    assert baselines.first(["c", "b"], found) == ("c", "b")
+    assert baselines.unpin(workload=workload)
+    assert not baselines.unpin(workload=workload)
+
+
+def test_an_archived_system_is_no_baseline(sides: tuple[System, System], ann: User) -> None:
+    System.objects.filter(pk=sides[0].pk).update(archived_at=START)
+    sides[0].refresh_from_db()
+    with pytest.raises(Invalid, match="archived"):
+        baselines.pin(workload=Workload.objects.get(), system=sides[0], note="", by=ann)
