@@ -46,6 +46,7 @@ class HardwareClassSerializer(serializers.ModelSerializer[HardwareClass]):
             "region",
             "usd_per_hour",
             "price_source",
+            "price_date",
             "label",
         )
 

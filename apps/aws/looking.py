@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -92,15 +92,18 @@ def _prices(
             "source": price.source if price else "",
         }
         if price:
-            _keep_price(name, price, kind=kind, region=place.region)
+            _keep_price(name, price, kind=kind, region=place.region, today=now.date())
     return costs
 
 
-def _keep_price(name: str, price: prices.Price, *, kind: str, region: str) -> None:
+def _keep_price(name: str, price: prices.Price, *, kind: str, region: str, today: date) -> None:
     """Where the catalog has none, or one that came from the same list; a person's stays."""
     ours = Q(price_per_hour=None) | Q(price_source__startswith=kind)
     _rows(name).filter(ours, region__in=("", region)).update(
-        price_per_hour=price.usd_per_hour.quantize(Decimal("0.00001")), price_source=price.source[:200], region=region
+        price_per_hour=price.usd_per_hour.quantize(Decimal("0.00001")),
+        price_source=price.source[:200],
+        price_date=today,
+        region=region,
     )
 
 

@@ -44,7 +44,10 @@ class Release(models.Model):
 
 
 class HardwareClass(models.Model):
-    """An instance type with its storage and network, or a machine described the same way; null means not stated."""
+    """An instance type with its storage and network, or a machine described the same way; null means not stated.
+
+    `price_date`: the day on which `price_source` stated the price.
+    """
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=120)
@@ -59,6 +62,7 @@ class HardwareClass(models.Model):
     region = models.CharField(max_length=40, blank=True)
     price_per_hour = models.DecimalField("price, USD/h", max_digits=12, decimal_places=5, null=True, blank=True)
     price_source = models.CharField(max_length=200, blank=True)
+    price_date = models.DateField(null=True, blank=True)
     label = models.CharField("as articles call it", max_length=60, blank=True)
 
     class Meta:

@@ -56,6 +56,7 @@ class HardwareValue:
     region: str
     price_per_hour: Decimal | None
     price_source: str
+    price_date: date | None
     systems: int
 
     @property
@@ -142,6 +143,7 @@ def list_hardware() -> list[HardwareValue]:
             region=row.region,
             price_per_hour=row.price_per_hour,
             price_source=row.price_source,
+            price_date=row.price_date,
             systems=row.systems_held,
         )
         for row in HardwareClass.objects.annotate(systems_held=Count("systems"))

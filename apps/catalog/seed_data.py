@@ -3,6 +3,7 @@
 Facts are the vendor's (vCPU, memory, network) and the articles' (storage, label); what neither states is left out.
 """
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -102,6 +103,7 @@ HARDWARE_CLASSES: tuple[dict[str, Any], ...] = (
         storage_bytes=14 * 10**12,
         region="US East",
         price_per_hour=Decimal("0.672"),
+        price_date=date(2018, 8, 20),
         price_source=RESERVED.format("490.56"),
     ),
     _ec2(
@@ -112,6 +114,7 @@ HARDWARE_CLASSES: tuple[dict[str, Any], ...] = (
         storage_bytes=2 * 1900 * 10**9,
         region="US East",
         price_per_hour=Decimal("0.857"),
+        price_date=date(2018, 8, 20),
         price_source=RESERVED.format("625.61"),
     ),
     _ec2(
@@ -123,6 +126,7 @@ HARDWARE_CLASSES: tuple[dict[str, Any], ...] = (
         network_bits_per_second=10**10,
         region="US East",
         price_per_hour=Decimal("1.714"),
+        price_date=date(2018, 8, 20),
         price_source=RESERVED.format("1251.22"),
     ),
     _ec2("t3.xlarge", 4, 16),

@@ -1,0 +1,42 @@
+"""What hardware costs, as a person states it: with its source and the day on which that said so."""
+
+from datetime import date
+from decimal import Decimal
+
+from apps.catalog.models import HardwareClass
+from apps.core.problems import FieldProblem, Invalid
+
+MOST_PER_HOUR = Decimal(100_000)
+STEP = Decimal("0.00001")
+LONGEST_SOURCE = 200
+
+
+def set_price(*, slug: str, usd_per_hour: Decimal | None, source: str, stated_on: date | None, today: date) -> bool:
+    """States the price of a hardware class; None: nobody knows it any more. False: there is no such class.
+
+    Raises Invalid naming `usd_per_hour`, `source` or `date`.
+    """
+    source = " ".join(source.split())
+    errors = []
+    if usd_per_hour is not None:
+        if not (usd_per_hour.is_finite() and 0 <= usd_per_hour <= MOST_PER_HOUR):
+            errors.append(FieldProblem("usd_per_hour", f"must be USD per hour, from 0 to {MOST_PER_HOUR:,}"))
+        elif usd_per_hour != usd_per_hour.quantize(STEP):
+            errors.append(FieldProblem("usd_per_hour", "must have at most 5 decimals"))
+        if not source:
+            errors.append(FieldProblem("source", "is missing: say where the price is stated"))
+        if stated_on is None:
+            errors.append(FieldProblem("date", "is missing: say on which day the source stated it"))
+    if "\0" in source or len(source) > LONGEST_SOURCE:
+        errors.append(FieldProblem("source", f"must be plain text of at most {LONGEST_SOURCE} characters"))
+    if stated_on is not None and stated_on > today:
+        errors.append(FieldProblem("date", "is in the future: a price is stated on a day that was"))
+    if errors:
+        raise Invalid(errors)
+    known = usd_per_hour is not None
+    kept = HardwareClass.objects.filter(slug=slug).update(
+        price_per_hour=usd_per_hour,
+        price_source=source if known else "",
+        price_date=stated_on if known else None,
+    )
+    return kept == 1
