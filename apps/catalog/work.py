@@ -1,12 +1,13 @@
 """What a transaction costs a system: sums of counters by what the load generator completed, one table. Pure.
 
-Each entry: key | name | unit | direction | whose | resource, then on indented lines "= formula" and its meaning. Words of
-formulas are as in derived.py; a counter means its rate over the measured phase. "server": each node's own server counts,
-and the system's is the sum; "machine": each machine counts all that ran on it, and nodes of one machine count once.
+Each entry: key | name | unit | direction | whose | resource, then on indented lines "= formula" and its meaning. Words
+of formulas are as in derived.py; a counter means its rate over the measured phase. "server": each node's own server
+counts, and the system's is the sum; "machine": each machine counts all that ran on it, and nodes of one machine count
+once. Formulas are sums, so that the formula over sums is the sum of the nodes' formulas.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from apps.catalog import formula
@@ -116,10 +117,11 @@ class WorkSpec:
     formula: Formula
 
 
-def fitting(pattern: str, keys: Iterable[str]) -> list[str]:
+def fitting(pattern: str, keys: Collection[str]) -> list[str]:
     """The counters among `keys` that a word of a formula means, without those of devices made of others."""
-    found = formula.fitting(pattern, keys) if "*" in pattern else [key for key in keys if key == pattern]
-    return [key for key in found if not _MADE_OF_OTHERS.fullmatch(key)]
+    if "*" not in pattern:
+        return [pattern] if pattern in keys else []
+    return [key for key in formula.fitting(pattern, keys) if not _MADE_OF_OTHERS.fullmatch(key)]
 
 
 def _read(table: str) -> tuple[WorkSpec, ...]:

@@ -177,8 +177,8 @@ def _uneven(phases: Sequence[Phase]) -> str:
     if not lengths or max(lengths) <= EVEN * min(lengths):
         return ""
     return (
-        f"The measured phases are {min(lengths):.3g} to {max(lengths):.3g} s long: the longer one looks, the worse is the"
-        " worst second and the longest hiccup."
+        f"The measured phases are {min(lengths):.3g} to {max(lengths):.3g} s long: the longer one looks, the worse are"
+        " the worst second and the longest hiccup."
     )
 
 

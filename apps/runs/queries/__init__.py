@@ -14,6 +14,7 @@ from apps.runs.queries.distributions import DistributionDetail, distributions
 from apps.runs.queries.index import SeriesInfo, series_index
 from apps.runs.queries.listing import RunFilter, RunRow, list_runs
 from apps.runs.queries.measured import MeasuredValue, measurements
+from apps.runs.queries.rates import NodeRates, Rate, rates_of
 from apps.runs.queries.series import SeriesValues, load_series
 from apps.runs.queries.statistics import MetricStatistics, statistics_of
 
@@ -28,6 +29,8 @@ __all__ = [
     "MeasurementDetail",
     "MetricStatistics",
     "NodeDetail",
+    "NodeRates",
+    "Rate",
     "RunDetail",
     "RunFilter",
     "RunRow",
@@ -39,6 +42,7 @@ __all__ = [
     "load_run",
     "load_series",
     "measurements",
+    "rates_of",
     "series_index",
     "statistics_of",
 ]

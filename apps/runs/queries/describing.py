@@ -14,10 +14,15 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\%_"} |
 
 def described(keys: Collection[str], patterns: Iterable[str] = ()) -> dict[str, MetricSpec]:
     """The catalog's word for each key, else what its rules say; also for what it has of keys with a `*`. One query."""
-    alike = [pattern.translate(_SPECIAL) for pattern in patterns]
+    alike = [like(pattern) for pattern in patterns]
     rows = binary.fetch(_KNOWN + " OR key LIKE %s" * len(alike), [list(keys), *alike], prepare=not alike)
     known = {row[0]: MetricSpec(*row) for row in rows}
     return known | {key: derived.describe(key)[0] for key in keys if key not in known or derived.find(key)}
+
+
+def like(pattern: str) -> str:
+    """A key with a `*` as LIKE has it."""
+    return pattern.translate(_SPECIAL)
 
 
 def kind_of(metric: MetricSpec) -> str:

@@ -1,0 +1,66 @@
+"""Mean rates of many counters over the measured phases of many runs, from what was stored when they were sealed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.runs import binary
+from apps.runs.queries.describing import like
+
+# Counters that never changed have no row but a place among their node's constants.
+_NODES = """
+SELECT n.run_id, n.number, n.name, n.role, n.samples,
+  ARRAY(
+    SELECT held.key FROM jsonb_each(n.constants) held
+    WHERE jsonb_typeof(held.value) = 'number' AND (held.key = ANY(%(keys)s) OR held.key LIKE ANY(%(alike)s))
+  )
+FROM runs_runnode n JOIN runs_run r ON r.id = n.run_id
+WHERE n.run_id = ANY(%(runs)s) AND r.state = 'sealed'
+ORDER BY n.run_id, n.number
+"""
+_RATES = """
+SELECT s.run_id, s.node, array_agg(m.key), array_agg(s.mean), array_agg(s.increase), array_agg(s.resets)
+FROM runs_series s
+JOIN catalog_metric m ON m.id = s.metric_id
+WHERE s.run_id = ANY(%(runs)s) AND (m.key = ANY(%(keys)s) OR m.key LIKE ANY(%(alike)s)) AND s.mean IS NOT NULL
+GROUP BY s.run_id, s.node
+"""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`mean` per second over the time that was observed in the measured phase, `increase` in all of it; of a gauge
+    `increase` is None and `mean` that of its values. `resets`: how often a counter fell; its steps there are lost."""
+
+    mean: float
+    increase: float | None
+    resets: int = 0
+
+
+@dataclass(frozen=True)
+class NodeRates:
+    """One node of a run; `samples` 0: nobody sampled it."""
+
+    number: int
+    name: str
+    role: str
+    samples: int
+    rates: Mapping[str, Rate]
+
+
+def rates_of(run_ids: Sequence[int], patterns: Collection[str]) -> dict[int, list[NodeRates]]:
+    """The nodes of the sealed runs with those metrics that `patterns` (keys; a `*` stands for anything) mean. What was
+    not observed in the measured phase is left out. Two queries."""
+    values = {
+        "runs": list(run_ids),
+        "keys": [key for key in patterns if "*" not in key],
+        "alike": [like(key) for key in patterns if "*" in key],
+    }
+    seen: dict[tuple[int, int], dict[str, Rate]] = {}
+    for run, node, keys, means, increases, resets in binary.fetch(_RATES, values):
+        told = zip(means, increases, resets, strict=True)
+        seen[run, node] = {key: Rate(*each) for key, each in zip(keys, told, strict=True)}
+    found: dict[int, list[NodeRates]] = {}
+    for run, number, name, role, samples, still in binary.fetch(_NODES, values):
+        rates = {**dict.fromkeys(still, Rate(0.0, 0.0)), **seen.get((run, number), {})}
+        found.setdefault(run, []).append(NodeRates(number, name, role, samples, rates))
+    return found
