@@ -59,7 +59,7 @@ class KeptLatency:
     counts: tuple[int, ...]
 
 
-def _pack(sides: Sequence[SideLatency]) -> list[KeptLatency]:
+def _pack(sides: list[SideLatency]) -> list[KeptLatency]:
     return [
         KeptLatency(
             side=one.side,

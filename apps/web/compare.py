@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison import choices, queries
 from apps.comparison.comparability import Weight, withheld_places
-from apps.comparison.latency import latencies
+from apps.comparison.latency import READING
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
 from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
 from apps.comparison.wording import label
@@ -182,7 +182,7 @@ def _context(seen: Seen) -> dict[str, Any]:
     view = SeriesView(level=level, apart=address.apart)
     differences = comparison.differences
     columns = _columns(comparison)
-    sides = latency.of_sides(latencies(comparison, level) if level else [])
+    sides = latency.of_sides(seen.read(READING))
     listed = comparison.runs if address.runs is not None else comparison.runs[-LISTED_RUNS:]
     return {
         **common(seen),
@@ -214,7 +214,7 @@ def _context(seen: Seen) -> dict[str, Any]:
         "accept_url": replace(address, acknowledged=(*address.acknowledged, "hardware")).url(),
         "all_runs_url": replace(address, runs=None).url(),
         "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in comparison.sides],
-        "api_query": address.url().partition("?")[2],
+        "api_query": address.query(),
         "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
         "latency": sides,
         **_witnesses(comparison),

@@ -1,13 +1,15 @@
 """What a view of a comparison is made of: the address that asks for it, what is seen, and the parts that show it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
+from apps.comparison.frozen import Outdated
+from apps.comparison.reading import Reading
 from apps.comparison.sides import system_slug
 from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
@@ -15,10 +17,13 @@ from apps.core.problems import FieldProblem, Invalid
 # Words of the address that belong to parts of the page; every link of the page keeps them.
 OPTIONS: tuple[str, ...] = ()
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Address:
-    """What the address asks for; the same address gives the same page."""
+    """What the address asks for; the same address gives the same page. `at`: that of an edition of a saved comparison,
+    which says itself what is compared; empty: Compare."""
 
     sides: tuple[str, ...] = ()
     workload: int | None = None
@@ -28,6 +33,7 @@ class Address:
     apart: bool = False
     acknowledged: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+    at: str = ""
 
     @classmethod
     def read(cls, query: QueryDict) -> "Address":
@@ -64,22 +70,35 @@ class Address:
         )
 
     def url(self) -> str:
+        if self.at:
+            view = self._view()
+            return f"{self.at}?{urlencode(view, safe=',@:')}" if view else self.at
         return f"{reverse('web:compare')}?{self.query()}"
 
     def part_url(self, name: str) -> str:
         """Where a part of the page lies by itself."""
+        if self.at:
+            return f"{self.at}{name}/?{urlencode(self._view(), safe=',@:')}"
         return f"{reverse('web:compare-part', args=[name])}?{self.query()}"
 
+    def live(self) -> "Address":
+        """The same question, asked now."""
+        return replace(self, at="")
+
     def query(self) -> str:
+        """What is compared, and how it is looked at."""
         pairs: list[tuple[str, str]] = [("side", side) for side in self.sides]
         pairs += [("workload", str(self.workload))] if self.workload is not None else []
         pairs += [("campaign", str(self.campaign))] if self.campaign is not None else []
         pairs += [("runs", ",".join(str(run) for run in self.runs))] if self.runs is not None else []
-        pairs += [("level", self.level)] if self.level else []
-        pairs += [("series", "apart")] if self.apart else []
         pairs += [("acknowledged", field) for field in self.acknowledged]
-        pairs += self.options
-        return urlencode(pairs, safe=",@:")
+        return urlencode([*pairs, *self._view()], safe=",@:")
+
+    def _view(self) -> list[tuple[str, str]]:
+        """How it is looked at."""
+        level = [("level", self.level)] if self.level else []
+        apart = [("series", "apart")] if self.apart else []
+        return [*level, *apart, *self.options]
 
     def option(self, name: str) -> str:
         """Empty where the address does not have it."""
@@ -103,19 +122,36 @@ def _sides(query: QueryDict) -> tuple[str, ...]:
     return tuple(side for side in sides if side)
 
 
+class NotKept(LookupError):
+    """An edition of a saved comparison does not hold what a part of the page shows."""
+
+
 @dataclass(frozen=True)
 class Seen:
-    """A comparison as an address shows it; `level` is the load level whose seconds and latencies are shown."""
+    """A comparison as an address shows it; `level` is the load level whose seconds and latencies are shown. `kept`:
+    what an edition of a saved comparison holds for its parts; None: the comparison is made now."""
 
     comparison: Comparison
     address: Address
     level: Level | None
     request: HttpRequest
+    kept: Mapping[str, Any] | None = None
+
+    def read(self, reading: Reading[T]) -> T:
+        """What a part rests on: from the database, or as the edition keeps it. Raises NotKept."""
+        if self.kept is None:
+            return reading.read(self.comparison, self.level)
+        try:
+            return reading.kept(self.kept[reading.key(self.level)])
+        except (KeyError, Outdated) as error:
+            raise NotKept(f"{reading.name}: {error}") from error
 
 
 @dataclass(frozen=True)
 class Part:
     """A section of the Compare page. `context` gives what its template shows; None: it has nothing to say here.
+
+    What it asks of the database it gets by `seen.read`, so that a saved comparison can keep it.
 
     `after` is the section that it follows: "sides", "answer", "latency" or "seconds". `lazy`: it asks more of the
     database than the answer does, and is fetched when it comes into view.
