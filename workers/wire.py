@@ -149,6 +149,7 @@ class RunNodeMessage(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     role: str = ""
     variables: dict[str, str] | None = None  # SHOW GLOBAL VARIABLES, without secrets; None: not a database server
+    defaults: dict[str, str] | None = None  # what they would be if nobody had set them; None: the server cannot tell
 
 
 class RunMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,6 +166,9 @@ class RunMessage(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     host: dict[str, Any] = {}
     nodes: list[RunNodeMessage] = []
+    data_bytes: int | None = (
+        None  # of the workload's tables with their indexes, as the server tells it now; None: not asked
+    )
 
 
 class ClockMessage(msgspec.Struct, frozen=True, kw_only=True):

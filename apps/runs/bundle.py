@@ -74,7 +74,7 @@ def write_bundle(*, runs: Sequence[int], path: Path) -> int:
     found = list(
         Run.objects.filter(pk__in=runs, state=Run.State.SEALED)
         .select_related("system__release__platform", "system__hardware_class", "workload", "load_level")
-        .prefetch_related("system__nodes__hardware_class", "artifacts", "nodes__configuration")
+        .prefetch_related("system__nodes__hardware_class", "artifacts", "nodes__configuration", "nodes__defaults")
         .order_by("started_at", "id")
     )
     missing = sorted(set(runs) - {run.pk for run in found})
@@ -164,11 +164,13 @@ def _bundled(run: Run, batches: int) -> BundledRun:
             tool_version=run.tool_version,
             command=run.command,
             host=run.host,
+            data_bytes=run.data_bytes,
             nodes=[
                 wire.RunNodeMessage(
                     name=node.name,
                     role=node.role,
                     variables=node.configuration.variables if node.configuration else None,
+                    defaults=node.defaults.variables if node.defaults else None,
                 )
                 for node in run.nodes.all()
             ],

@@ -75,6 +75,7 @@ def open_run(
             "tool_version": message.tool_version,
             "command": message.command,
             "host": message.host,
+            "data_bytes": message.data_bytes,
         },
     )
     if not created:
@@ -87,7 +88,12 @@ def open_run(
         number = 0 if node.name == CLIENT else free
         free += number > 0
         RunNode.objects.create(
-            run=run, number=number, name=node.name, role=node.role, configuration=_configuration(node.variables)
+            run=run,
+            number=number,
+            name=node.name,
+            role=node.role,
+            configuration=_configuration(node.variables),
+            defaults=_configuration(node.defaults),
         )
     return run
 
@@ -226,12 +232,14 @@ def _check_run_message(message: wire.RunMessage) -> None:
     _require_no_nul("host", message.host)
     _require(message.warmup >= 0, "warmup", "must be 0 or more seconds")
     _require(message.duration >= 0, "duration", "must be 0 or more seconds")
+    size = message.data_bytes
+    _require(size is None or 0 <= size < 2**63, "data_bytes", "must be a whole number of bytes from 0")
     names = [node.name for node in message.nodes]
     _require(len(set(names)) == len(names), "nodes", "must have different names")
     for number, node in enumerate(message.nodes):
         _require(0 < len(node.name) <= NAME_LIMIT, f"nodes.{number}.name", f"must have 1 to {NAME_LIMIT} characters")
         _require(len(node.role) <= ROLE_LIMIT, f"nodes.{number}.role", f"must have at most {ROLE_LIMIT} characters")
-        _require_no_nul(f"nodes.{number}", [node.name, node.role, node.variables])
+        _require_no_nul(f"nodes.{number}", [node.name, node.role, node.variables, node.defaults])
 
 
 def _check_end_message(message: wire.RunEndMessage) -> None:

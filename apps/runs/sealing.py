@@ -34,6 +34,7 @@ from apps.runs.models import (
 )
 from apps.runs.outputs import Output
 from apps.runs.pending import count_attempt, pending
+from apps.runs.quality import checking
 from apps.runs.sampled import (
     CLIENT,
     SampledNode,
@@ -41,6 +42,7 @@ from apps.runs.sampled import (
     covers_interval,
     joined,
 )
+from apps.runs.samplers import samplers_of
 from apps.runs.summary import Phase
 from apps.runs.text import printable
 from workers import wire
@@ -102,10 +104,10 @@ def seal(*, run_id: int) -> bool:
         _write(run, gathered)
         Batch.objects.filter(run=run).delete()
         streams.drop_batches(run)
+    checking.check_siblings(run_id=run_id)
     return True
 
 
-@transaction.atomic
 def reseal(*, run_id: int) -> bool:
     """Seals a sealed run again by today's rules: series and events as they were sampled, all else anew from the tool's
     output. False: it is not sealed yet.
@@ -113,7 +115,15 @@ def reseal(*, run_id: int) -> bool:
     Raises Run.DoesNotExist, storage.DamagedArtifact, blocks.Moved, blocks.DamagedSeries, StoredDifferently; the run is
     then as it was.
     """
-    run = Run.objects.select_related("workload").select_for_update(of=("self",)).get(pk=run_id)
+    done = _reseal(run_id)
+    if done:
+        checking.check_siblings(run_id=run_id)
+    return done
+
+
+@transaction.atomic
+def _reseal(run_id: int) -> bool:
+    run = Run.objects.select_related("workload__primary_metric").select_for_update(of=("self",)).get(pk=run_id)
     if run.state != Run.State.SEALED:
         return False
     gathered = _gather(run, _from_blocks)
@@ -209,6 +219,7 @@ def _write(run: Run, gathered: _Gathered) -> None:
     phase = _phase(run, gathered)
     run.unparsed_lines = list(gathered.said.unparsed)
     run.tool_version = run.tool_version or gathered.said.tool_version[:120]
+    run.samplers = samplers_of(gathered.nodes)
     run.state, run.sealed_at, run.derivation = Run.State.SEALED, timezone.now(), DERIVATION
     run.save()
     blocks.write(run=run, nodes=gathered.nodes, metrics=gathered.metrics, phase=phase)
@@ -216,6 +227,7 @@ def _write(run: Run, gathered: _Gathered) -> None:
     if gathered.output:
         _write_measurements(run, gathered, gathered.output)
         _write_distributions(run, gathered, gathered.output)
+    checking.check(run)
 
 
 def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:

@@ -99,7 +99,9 @@ def _add_beyond_2_to_the_63(run: Run) -> None:
 def held(run: Run) -> dict[str, list[dict[str, Any]]]:
     """Every row of a run, its blocks and its part of the catalog included, but for the numbers of rows."""
     of_run = {
-        "nodes": RunNode.objects.annotate(variables=F("configuration__variables")).order_by("number"),
+        "nodes": RunNode.objects.annotate(
+            variables=F("configuration__variables"), default_values=F("defaults__variables")
+        ).order_by("number"),
         "series": Series.objects.annotate(key=F("metric__key")).order_by("key", "node"),
         "blocks": Block.objects.order_by("node"),
         "measurements": Measurement.objects.annotate(key=F("metric__key"), file=F("artifact__name")).order_by("key"),

@@ -35,6 +35,7 @@ def test_a_uid_that_belongs_to_another_run_is_refused() -> None:
 def test_variables_are_held_once_per_content() -> None:
     an_open_run(nodes=["db1", "db2"])
     assert Configuration.objects.get().variables == {"port": "3306"}
+    assert [node.defaults_id == node.configuration_id for node in RunNode.objects.all()] == [True, True]
 
 
 @pytest.mark.parametrize(

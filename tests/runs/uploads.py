@@ -36,7 +36,11 @@ def an_open_run(
         "started_at": START.isoformat(),
         "warmup": 0.0,
         "duration": 20.0,
-        "nodes": [wire.RunNodeMessage(name=name, role="writer", variables={"port": "3306"}) for name in nodes],
+        "nodes": [
+            wire.RunNodeMessage(name=name, role="writer", variables={"port": "3306"}, defaults={"port": "3306"})
+            for name in nodes
+        ],
+        "data_bytes": 5_000_000_000,
     }
     return ingest.open_run(
         uid=fields.pop("uid", None) or uuid4(),

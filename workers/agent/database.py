@@ -19,6 +19,16 @@ SECRET = re.compile(r"passw|secret|_auth$|private_key|credential|token", re.IGNO
 # Positions in the binary log change by themselves: state, not configuration.
 STATE = re.compile(r"gtid_(binlog_pos|binlog_state|current_pos|slave_pos|executed|purged)", re.IGNORECASE)
 WHOLE = re.compile(r"-?[0-9]+")
+# MariaDB says where a value came from; what it chose by itself, or nobody set, is its default. MySQL tells no default
+# of what was set.
+DEFAULTS = (
+    "SELECT VARIABLE_NAME, IF(GLOBAL_VALUE_ORIGIN IN ('COMPILE-TIME', 'AUTO'), GLOBAL_VALUE, DEFAULT_VALUE)"
+    " FROM information_schema.SYSTEM_VARIABLES WHERE GLOBAL_VALUE IS NOT NULL",
+    "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_info"
+    " JOIN performance_schema.global_variables USING (VARIABLE_NAME) WHERE VARIABLE_SOURCE = 'COMPILED'",
+)
+# Of InnoDB's files, by MariaDB's name and by MySQL's.
+TABLESPACES = ("INNODB_SYS_TABLESPACES", "INNODB_TABLESPACES")
 SECRET_OPTION = re.compile(r"[^;\s]*(?:passw|secret)[^;]*;?\s*", re.IGNORECASE)
 
 
@@ -94,6 +104,19 @@ def variables(system: SystemConfig, address: Address) -> dict[str, str]:
         return without_secrets({str(name): str(value) for name, value in cursor.fetchall()})
 
 
+def defaults(system: SystemConfig, address: Address) -> dict[str, str] | None:
+    """What the variables would be if nobody had set them, as the server tells it; None: this one does not."""
+    for statement in DEFAULTS:
+        try:
+            with session(system, doing="read its defaults", address=address, timeout=30) as cursor:
+                cursor.execute(statement)
+                rows = cursor.fetchall()
+        except DatabaseFailed:
+            continue
+        return without_secrets({str(name).lower(): str(value) for name, value in rows if value is not None})
+    return None
+
+
 def without_secrets(values: dict[str, str]) -> dict[str, str]:
     """Names that may hold a secret are left out, wherever they come from; paths of TLS key files stay."""
     return {
@@ -149,6 +172,39 @@ def check_rows(system: SystemConfig, workspace: Workspace, rows: Mapping[str, in
             found = int((cursor.fetchone() or (0,))[0])
             if found != expected:
                 raise WrongData(f"table {table} holds {found} rows after prepare, not {expected}")
+
+
+def data_bytes(system: SystemConfig, schema: str) -> int | None:
+    """Size of the schema's tables with their indexes, bytes: the larger of what their statistics say, which lag behind a
+    load, and what their files take. None: the server does not tell."""
+    asked = [
+        (
+            "SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES"
+            " WHERE TABLE_SCHEMA = %s AND TABLE_TYPE = 'BASE TABLE'",
+            schema,
+        ),
+        *(
+            (f"SELECT SUM(FILE_SIZE) FROM information_schema.{name} WHERE NAME LIKE %s", f"{_escaped(schema)}/%")  # noqa: S608
+            for name in TABLESPACES
+        ),
+    ]
+    found = [size for statement, name in asked if (size := _size(system, statement, name)) is not None]
+    return max(found, default=None)
+
+
+def _size(system: SystemConfig, statement: str, name: str) -> int | None:
+    try:
+        with session(system, doing="ask for the size of its tables", timeout=30) as cursor:
+            cursor.execute(statement, (name,))
+            row = cursor.fetchone()
+    except DatabaseFailed:
+        return None  # another kind of server, or one that does not let everybody see its files
+    return None if row is None or row[0] is None else int(row[0])
+
+
+def _escaped(name: str) -> str:
+    """For LIKE."""
+    return re.sub(r"([\\%_])", r"\\\1", name)
 
 
 def status(system: SystemConfig) -> dict[str, int]:

@@ -141,6 +141,7 @@ class Job:
             job=self.message,
             planned=planned,
             system=system,
+            schema=target.schema,
             load=load,
             tool_version=tool_version,
             bearing=self._server.last,

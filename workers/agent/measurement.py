@@ -224,11 +224,15 @@ def run_message(
     job: wire.JobMessage,
     planned: wire.PlannedRun,
     system: SystemConfig,
+    schema: str,
     load: Load,
     tool_version: str,
     bearing: Bearing | None,
 ) -> wire.RunMessage:
-    """What the server learns of a run at its beginning. Raises database.DatabaseFailed."""
+    """What the server learns of a run at its beginning; `schema` is empty where the tool has no tables.
+
+    Raises database.DatabaseFailed.
+    """
     return wire.RunMessage(
         job=job.id,
         attempt=job.attempt,
@@ -241,7 +245,13 @@ def run_message(
         command=" ".join(load.invocation.argv),
         host=facts.host() | facts.clock(load.clock, bearing),
         nodes=[
-            wire.RunNodeMessage(name=node.name, role=node.role, variables=database.variables(system, node.address))
+            wire.RunNodeMessage(
+                name=node.name,
+                role=node.role,
+                variables=database.variables(system, node.address),
+                defaults=database.defaults(system, node.address),
+            )
             for node in system.nodes
         ],
+        data_bytes=database.data_bytes(system, schema) if schema else None,
     )

@@ -23,6 +23,7 @@ PLAIN_FIELDS = (
     *("repetition", "provenance", "outcome", "reason", "started_at", "ended_at", "sealed_at", "derivation"),
     *("warmup", "duration", "measured_from", "measured_to", "batches_expected"),
     *("server_version", "tool_version", "command", "unparsed_lines", "tags"),
+    *("data_bytes", "samplers"),
 )
 JSON_FIELDS = ("told", "artifacts_expected", "host")
 HARDWARE_FIELDS = tuple(SCHEMAS["runs"].field("hardware").type.value_type.names)
@@ -100,7 +101,7 @@ def _hardware(hardware: HardwareClass) -> Row:
 
 
 def _nodes(run: Run, _names: dict[int, str]) -> Iterator[Row]:
-    for node in RunNode.objects.filter(run=run).select_related("configuration").order_by("number"):
+    for node in RunNode.objects.filter(run=run).select_related("configuration", "defaults").order_by("number"):
         try:
             clock = codec.decode_floats(node.clock).tolist() if node.clock else None
         except codec.BadBlock as error:
@@ -114,6 +115,7 @@ def _nodes(run: Run, _names: dict[int, str]) -> Iterator[Row]:
             "clock": clock,
             "constants": as_json(node.constants),
             "variables": as_json(node.configuration.variables) if node.configuration else None,
+            "defaults": as_json(node.defaults.variables) if node.defaults else None,
         }
 
 

@@ -122,7 +122,8 @@ def _run(row: Row) -> Run:
         workload=workload_of(row),
         load_level=load_level_of(row),
         state=Run.State.SEALED,
-        **{name: row[name] for name in PLAIN_FIELDS},
+        # Files of before have no samplers and no data_bytes.
+        **{name: row[name] for name in PLAIN_FIELDS if row.get(name) is not None},
         **{name: json.loads(row[name]) for name in JSON_FIELDS},
     )
 
@@ -138,11 +139,15 @@ def _write_nodes(run: Run, rows: Collection[Row]) -> None:
             samples=row["samples"],
             clock=b"" if clock is None else codec.encode_floats(np.array(clock, dtype=np.float64)),
             constants=json.loads(row["constants"]),
-            configuration=None if row["variables"] is None else _configuration(json.loads(row["variables"])),
+            configuration=_configuration(row["variables"]),
+            defaults=_configuration(row.get("defaults")),
         )
 
 
-def _configuration(variables: dict[str, str]) -> Configuration:
+def _configuration(text: str | None) -> Configuration | None:
+    if text is None:
+        return None
+    variables = json.loads(text)
     return Configuration.objects.get_or_create(
         content_hash=canonical_hash(variables), defaults={"variables": variables}
     )[0]

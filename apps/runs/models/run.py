@@ -80,7 +80,7 @@ class Run(models.Model):
     # What the load generator was: command line without secrets, host facts (cpu count, memory, kernel).
     host = models.JSONField(default=dict, blank=True)
     command = models.TextField(blank=True)
-    # Data and indexes of the workload's tables after they were prepared, as the server told it; null: nobody asked.
+    # Data and indexes of the workload's prepared tables when the run began, as the server told it; null: nobody asked.
     data_bytes = models.BigIntegerField("size of the data set, bytes", null=True, blank=True)
     # What was sampled, a text for each kind of node; empty: not known. See apps.runs.samplers.
     samplers = ArrayField(models.TextField(), default=list, db_default=[], blank=True)

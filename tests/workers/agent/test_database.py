@@ -100,6 +100,36 @@ def test_variables_are_read_without_secrets(system: SystemConfig) -> None:
     assert "gtid_binlog_pos" not in found
 
 
+def test_defaults_are_the_servers_own_words_and_tell_what_was_set(system: SystemConfig) -> None:
+    found = database.variables(system, system.address)
+    defaults = database.defaults(system, system.address)
+    assert defaults is not None
+    assert defaults["innodb_flush_log_at_trx_commit"] == "1"  # this server was started with 2
+    # What the server chose by itself is what it would choose again.
+    assert defaults["back_log"] == found["back_log"]
+    assert len(defaults) > 400
+    # Spelled alike, so that few differ: what this server was started with.
+    differing = {name for name, value in defaults.items() if name in found and found[name] != value}
+    assert len(differing) < 40
+    assert "port" in differing
+    assert database.defaults(replace(system, address=Address(port=1)), Address(port=1)) is None
+
+
+def test_the_size_of_a_schema_is_that_of_its_files_as_soon_as_they_are_written(
+    system: SystemConfig, mariadb: MariaDB
+) -> None:
+    mariadb.sql(
+        "CREATE DATABASE sb_test; CREATE TABLE sb_test.filled (id INT PRIMARY KEY, filler CHAR(250)) CHARSET latin1;"
+        "INSERT INTO sb_test.filled SELECT seq, REPEAT('x', 250) FROM mysql.seq_1_to_20000;"
+        "CREATE VIEW sb_test.seen AS SELECT 1"
+    )
+    size = database.data_bytes(system, "sb_test")
+    assert size is not None
+    assert 5_000_000 < size < 20_000_000
+    assert database.data_bytes(system, "sbXtest") is None  # an underscore is no wildcard
+    assert database.data_bytes(system, "no_such") is None
+
+
 def test_secrets_within_option_lists_are_cut_out() -> None:
     kept = database.without_secrets(
         {
