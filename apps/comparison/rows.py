@@ -17,13 +17,15 @@ from apps.runs.queries.places import Amount
 
 # Of each side at each load level, of those that count and of those that do not: more are not read.
 MOST_RUNS, MOST_LEFT_OUT = 100, 20
+# A system and a workload, by their ids.
+Pair = tuple[int, int]
 # More places than this are told together.
 TOLD_ONE_BY_ONE = 4
 
 
 def run_rows(
     sides: Sequence[ChosenSide], campaign: int | None, runs: Sequence[int] | None
-) -> tuple[list[dict[str, Any]], tuple[Tally, ...]]:
+) -> tuple[list[dict[str, Any]], dict[Pair, list[Tally]]]:
     """The runs in time, and how many there are of each kind. Runs that are named one by one are all read."""
     if campaign is None and runs is None:
         ids, tallies = _newest_of_all(sides)
@@ -67,28 +69,31 @@ def _rows(read: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> list[dict[str, 
     return [{**row, "side": keys[row["system_id"], row["workload_id"]]} for row in rows]
 
 
-def _keys(sides: Sequence[ChosenSide]) -> dict[tuple[int, int], str]:
+def _keys(sides: Sequence[ChosenSide]) -> dict[Pair, str]:
     """(system, workload) -> key of the side."""
     return {(side.system.pk, side.workload.pk): side.key for side in sides}
 
 
-def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], tuple[Tally, ...]]:
+def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], dict[Pair, list[Tally]]]:
     """Ids of the newest of each kind, and how many there are: without a look at many more runs than are compared."""
     keys = _keys(sides)
     counted = places.counted(pairs=list(keys), newest=MOST_RUNS)
     others = places.left_out(pairs=list(keys), newest=MOST_LEFT_OUT)
     ids = [run for place in (*counted, *others) for run in place.newest]
     words = [(place, "") for place in counted] + [(place, left_out_word(*place.kind)) for place in others]
-    tallies = [Tally(keys[place.system, place.workload], place.level, word, place.amount) for place, word in words]
-    return ids, tuple(tallies)
+    tallies: dict[Pair, list[Tally]] = defaultdict(list)
+    for place, word in words:
+        pair = place.system, place.workload
+        tallies[pair].append(Tally(keys[pair], place.level, word, place.amount))
+    return ids, tallies
 
 
 def _newest_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of `rows` in time the newest of each side and level, of those that count and of those that do not."""
-    taken: Counter[tuple[str, int, bool]] = Counter()
+    taken: Counter[tuple[int, int, int, bool]] = Counter()
     kept = []
     for row in reversed(rows):
-        place = row["side"], row["load_level_id"], is_counted(row)
+        place = row["system_id"], row["workload_id"], row["load_level_id"], is_counted(row)
         taken[place] += 1
         if taken[place] <= (MOST_RUNS if is_counted(row) else MOST_LEFT_OUT):
             kept.append(row)
@@ -105,19 +110,15 @@ def _newest(chosen: "QuerySet[Run]") -> "QuerySet[Run, Any]":
     return aged.filter(Q(age__lte=MOST_LEFT_OUT) | Q(counts=True, age__lte=MOST_RUNS)).values("pk")
 
 
-def _tallies(chosen: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> tuple[Tally, ...]:
+def _tallies(chosen: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> dict[Pair, list[Tally]]:
     keys = _keys(sides)
     alike = ("system_id", "workload_id", "load_level_id", "state", "outcome")
-    groups = chosen.order_by().values(*alike).annotate(runs=Count("id"))
-    return tuple(
-        Tally(
-            side=keys[group["system_id"], group["workload_id"]],
-            level=group["load_level_id"],
-            left_out=left_out_word(group["state"], group["outcome"]),
-            amount=Amount(group["runs"]),
-        )
-        for group in groups
-    )
+    found: dict[Pair, list[Tally]] = defaultdict(list)
+    for group in chosen.order_by().values(*alike).annotate(runs=Count("id")):
+        pair = group["system_id"], group["workload_id"]
+        word = left_out_word(group["state"], group["outcome"])
+        found[pair].append(Tally(keys[pair], group["load_level_id"], word, Amount(group["runs"])))
+    return found
 
 
 def is_counted(row: Mapping[str, Any]) -> bool:

@@ -28,10 +28,7 @@ def cells(
     """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides about
     which no verdict is given."""
     found = judged(sides=sides, levels=levels, metrics=metrics, runs=runs, history=history)
-    by_key = {metric.key: metric for metric in metrics}
-    primary = [cell for cell in found if by_key[cell.metric].primary]
-    others = [cell for cell in found if not by_key[cell.metric].primary]
-    return worded([*primary, *corrected(others)], metrics=metrics, withheld=withheld)
+    return worded(corrected(found, metrics), metrics, withheld)
 
 
 def judged(
@@ -41,12 +38,14 @@ def judged(
     metrics: Sequence[ComparedMetric],
     runs: Sequence[ComparedRun],
     history: History,
-) -> list[Cell]:
+) -> tuple[Cell, ...]:
     """Each cell for itself: not yet corrected for their number, and without words."""
-    return [cell for metric in metrics for level in levels for cell in _row(sides, level.id, metric.key, runs, history)]
+    return tuple(
+        cell for metric in metrics for level in levels for cell in _row(sides, level.id, metric.key, runs, history)
+    )
 
 
-def worded(found: Sequence[Cell], *, metrics: Sequence[ComparedMetric], withheld: Collection[str]) -> tuple[Cell, ...]:
+def worded(found: Sequence[Cell], metrics: Sequence[ComparedMetric], withheld: Collection[str]) -> tuple[Cell, ...]:
     """The cells with their verdicts as a reader is told them."""
     by_key = {metric.key: metric for metric in metrics}
     return tuple(_with_words(cell, by_key[cell.metric], cell.side in withheld) for cell in found)
@@ -95,14 +94,16 @@ def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
     return tuple(More(side, runs) for side, runs in lacking.items() if runs > 0)
 
 
-def corrected(found: Sequence[Cell]) -> list[Cell]:
-    """The cells of one table, judged anew when all of them are looked at at once."""
-    places = [place for place, cell in enumerate(found) if cell.ratio is not None]
-    ratios = stats.correct_for_many([ratio for cell in found if (ratio := cell.ratio) is not None])
+def corrected(found: Sequence[Cell], metrics: Sequence[ComparedMetric] = ()) -> tuple[Cell, ...]:
+    """The cells of one table, judged anew now that all of them are looked at; those of the primary one of `metrics` stay
+    as they are."""
+    exempt = {metric.key for metric in metrics if metric.primary}
+    places = [place for place, cell in enumerate(found) if cell.ratio is not None and cell.metric not in exempt]
+    ratios = stats.correct_for_many([ratio for place in places if (ratio := found[place].ratio) is not None])
     cells = list(found)
     for place, ratio in zip(places, ratios, strict=True):
         cells[place] = replace(found[place], ratio=ratio)
-    return cells
+    return tuple(cells)
 
 
 def _with_words(cell: Cell, metric: ComparedMetric, withheld: bool) -> Cell:

@@ -103,7 +103,9 @@ def _places(
     """`parts`: the columns that tell places of one system and workload apart, in the order of the index."""
     if pairs is None and systems is None:
         systems = list(System.objects.values_list("pk", flat=True))
-    sides = [(system, None) for system in systems or ()] if pairs is None else list(pairs)
+    sides: list[tuple[int, int | None]] = (
+        [*pairs] if pairs is not None else [(system, None) for system in systems or ()]
+    )
     columns = ("workload_id", *parts)
     names = ", ".join(columns)
     workload, next_workload, rising = "", "", columns
@@ -133,7 +135,7 @@ def _places(
         ARRAY(SELECT id FROM runs_run r WHERE {alike} AND {which} ORDER BY started_at DESC, id DESC LIMIT %(newest)s)
     FROM place p
     """  # noqa: S608  our own names
-    values = {
+    values: dict[str, int | list[int] | list[int | None]] = {
         "systems": [system for system, _ in sides],
         "workloads": [workload for _, workload in sides],
         "most": most and most + 1,

@@ -1,0 +1,185 @@
+"""What the warehouse holds of the sides of one comparison or of many: read at once, in as many queries for all."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Q, QuerySet
+
+from apps.catalog.models import Metric, Node
+from apps.comparison import stats
+from apps.comparison.rows import Pair, are_all, is_counted, run_rows
+from apps.comparison.sides import Chosen
+from apps.comparison.traits import lasting_facts, seconds
+from apps.comparison.values import Earlier, Tally
+from apps.core.canonical import canonical_json
+from apps.runs.models import COUNTED, Configuration, Measurement, Run, RunNode
+
+# Of each side at each level: among so many earlier runs those alike are sought that tell how much runs vary.
+MOST_EARLIER = 50
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is held of the sides of one comparison; `rows` are their runs in time, `tallies` count all there are.
+
+    The mappings may hold more, of other comparisons read with it: `values` run -> metric key -> headline value, of
+    those that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload:
+    each configuration that the servers had; `metrics` by key.
+    """
+
+    chosen: Chosen
+    rows: tuple[dict[str, Any], ...]
+    tallies: tuple[Tally, ...]
+    earlier: tuple[Earlier, ...]
+    values: Mapping[int, Mapping[str, float]]
+    nodes: Mapping[int, Sequence[Mapping[str, Any]]]
+    variables: Mapping[Pair, Sequence[Mapping[str, str]]]
+    metrics: Mapping[str, Metric]
+
+    @property
+    def counted(self) -> tuple[dict[str, Any], ...]:
+        return tuple(row for row in self.rows if is_counted(row))
+
+    def history(self, metrics: Iterable[str]) -> dict[tuple[str, int, str], tuple[float, ...]]:
+        """(side, level, metric) -> values of the earlier runs, the newest first."""
+        return {
+            (each.side, each.level, metric): tuple(
+                self.values[run][metric] for run in each.runs if metric in self.values.get(run, {})
+            )
+            for each in self.earlier
+            for metric in metrics
+        }
+
+
+def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | None) -> list[Held]:
+    """No two of `each` may share a system under the same workload."""
+    rows, tallies = run_rows([side for chosen in each for side in chosen.sides], campaign, runs)
+    counted = [row for row in rows if is_counted(row)]
+    earlier = _earlier(counted, newest_read=campaign is None and runs is None)
+    values = _values([*(row["id"] for row in counted), *(run for past in earlier.values() for _, run in past)])
+    nodes = _nodes({row["system_id"] for row in counted} | {side.system.pk for one in each for side in one.sides})
+    variables = _variables([row["id"] for row in counted])
+    metrics = Metric.objects.in_bulk({key for own in values.values() for key in own}, field_name="key")
+    found = []
+    for chosen in each:
+        keys = {(side.system.pk, side.workload.pk): side.key for side in chosen.sides}
+        past: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for pair in keys:
+            for level, run in earlier.get(pair, ()):
+                past[keys[pair], level].append(run)
+        found.append(
+            Held(
+                chosen=chosen,
+                rows=tuple(row for row in rows if (row["system_id"], row["workload_id"]) in keys),
+                tallies=tuple(tally for pair in keys for tally in tallies.get(pair, ())),
+                earlier=tuple(Earlier(side, level, tuple(own)) for (side, level), own in past.items()),
+                values=values,
+                nodes=nodes,
+                variables=variables,
+                metrics=metrics,
+            )
+        )
+    return found
+
+
+def _values(runs: Iterable[int]) -> dict[int, dict[str, float]]:
+    """Run -> metric key -> headline value."""
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    measured = Measurement.objects.filter(run_id__in=list(runs)).order_by()
+    # A row per metric: thousands of rows would cost more than all else.
+    arrays = {"runs": ArrayAgg("run_id"), "values": ArrayAgg("value")}
+    for key, ids, values in measured.values_list("metric__key").annotate(**arrays):
+        for run, value in zip(ids, values, strict=True):
+            found[run][key] = value
+    return found
+
+
+def _nodes(systems: Collection[int]) -> dict[int, list[dict[str, Any]]]:
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for node in Node.objects.filter(system__in=systems).values("system_id", "role", "zone"):
+        found[node["system_id"]].append({**node})
+    return found
+
+
+def _variables(runs: Sequence[int]) -> dict[Pair, list[Mapping[str, str]]]:
+    pairs = list(
+        RunNode.objects.filter(run_id__in=runs, configuration__isnull=False)
+        .order_by()
+        .values_list("run__system_id", "run__workload_id", "configuration_id")
+        .distinct()
+    )
+    # Each once: a configuration has hundreds of variables, and most systems run all workloads under the same.
+    known = dict(Configuration.objects.filter(pk__in={row[2] for row in pairs}).values_list("pk", "variables"))
+    found: dict[Pair, list[Mapping[str, str]]] = defaultdict(list)
+    for system, workload, configuration in sorted(pairs):
+        found[system, workload].append(known[configuration])
+    return found
+
+
+def _earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, list[tuple[int, int]]]:
+    """Of each pair of system and workload (level, run) of the newest earlier runs like those compared, the newest
+    first; no more than MOST_EARLIER of each level are looked at.
+
+    Like: same system, level, origin, server, load generator's host, warm-up and duration, before the first compared
+    run. A side whose compared runs differ in these (origin apart) has no history: nothing says which of them the past
+    is like.
+    """
+    groups: dict[tuple[int, int, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["system_id"], row["workload_id"], row["load_level_id"]].append(row)
+    alike = [
+        members
+        for members in groups.values()
+        if not (newest_read and are_all(members))
+        and len({canonical_json(_conditions(member)) for member in members}) == 1
+    ]
+    found: dict[Pair, list[tuple[int, int]]] = defaultdict(list)
+    for run, system, workload, level in _before(alike):
+        found[system, workload].append((level, run))
+    return found
+
+
+def _conditions(row: dict[str, Any]) -> dict[str, Any]:
+    """Under which a run was made, as far as they say how much such runs vary."""
+    lengths = {"warmup": seconds(row["warmup"]), "duration": seconds(row["duration"])}
+    return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}
+
+
+def _before(groups: Sequence[Sequence[dict[str, Any]]]) -> list[tuple[int, int, int, int]]:
+    """(run, system, workload, load level) of the newest runs before each group (runs of one place, in time) and like
+    it, the newest first."""
+    each = [
+        Run.objects.filter(_alike(members[0]), pk__in=_just_before(members))
+        .order_by("-started_at", "-id")
+        .values_list("id", "system_id", "workload_id", "load_level_id", "started_at")[: stats.HISTORY_RUNS]
+        for members in groups
+    ]
+    if not each:
+        return []
+    found = each[0].union(*each[1:], all=True) if len(each) > 1 else each[0]
+    return [row[:4] for row in sorted(found, key=lambda row: row[4], reverse=True)]
+
+
+def _just_before(members: Sequence[dict[str, Any]]) -> "QuerySet[Run, Any]":
+    """The newest MOST_EARLIER runs that count at their place and come from where they come from: as the index
+    run_counted has them."""
+    first = members[0]
+    counted = Run.objects.filter(
+        system_id=first["system_id"],
+        workload_id=first["workload_id"],
+        load_level_id=first["load_level_id"],
+        provenance__in={member["provenance"] for member in members},
+        started_at__lt=first["started_at"],
+    ).filter(COUNTED)
+    return counted.order_by("-started_at", "-id").values("pk")[:MOST_EARLIER]
+
+
+def _alike(row: dict[str, Any]) -> Q:
+    """Runs under the conditions of this one: its length to 2 %, its host apart from passing facts."""
+    alike = Q(server_version=row["server_version"], host__contains=lasting_facts(row["host"]), warmup=row["warmup"])
+    if row["duration"] is None:
+        return alike & Q(duration__isnull=True)
+    return alike & Q(duration__range=(0.98 * row["duration"], 1.02 * row["duration"]))
