@@ -95,8 +95,7 @@ def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
 
 
 def corrected(found: Sequence[Cell], metrics: Sequence[ComparedMetric] = ()) -> tuple[Cell, ...]:
-    """The cells of one table, judged anew now that all of them are looked at; those of the primary one of `metrics` stay
-    as they are."""
+    """The cells of one table, judged anew now that all are looked at; those of the primary one of `metrics` stay."""
     exempt = {metric.key for metric in metrics if metric.primary}
     places = [place for place, cell in enumerate(found) if cell.ratio is not None and cell.metric not in exempt]
     ratios = stats.correct_for_many([ratio for place in places if (ratio := found[place].ratio) is not None])
