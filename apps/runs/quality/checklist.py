@@ -1,0 +1,47 @@
+"""The checks in the order in which they are shown. Pure."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from apps.runs.quality import errors, generator, happened, neighbours, network, sampling, siblings, steady, told
+from apps.runs.quality.values import Facts, Finding
+
+REPRODUCIBLE = "reproducible"
+
+
+@dataclass(frozen=True)
+class Check:
+    """`title` names it in lists of failures; `limits`: what passes, in words."""
+
+    key: str
+    title: str
+    question: str
+    limits: str
+    rule: Callable[[Facts], Finding]
+
+
+CHECKS: Mapping[str, Check] = {
+    check.key: check
+    for check in (
+        Check(
+            "happened", "did it happen", "Did the servers do what the client claims?", happened.LIMITS, happened.check
+        ),
+        Check("errors", "errors", "How many operations failed, and how?", errors.LIMITS, errors.check),
+        Check("steady", "steady state", "Was a steady state measured?", steady.LIMITS, steady.check),
+        Check("generator", "load generator", "Was the load generator the limit?", generator.LIMITS, generator.check),
+        Check("network", "network", "Was the network the limit?", network.LIMITS, network.check),
+        Check("neighbours", "noisy neighbours", "Did others take part of it?", neighbours.LIMITS, neighbours.check),
+        Check(REPRODUCIBLE, "reproducibility", "Does it agree with its siblings?", siblings.LIMITS, siblings.check),
+        Check("sampling", "sampling gaps", "Was all of it seen?", sampling.LIMITS, sampling.check),
+        Check("told", "the tool's own checks", "What did the tool check itself?", told.LIMITS, told.check),
+    )
+}
+
+
+def title_of(key: str) -> str:
+    """A check that there is no more is named by its key."""
+    return CHECKS[key].title if key in CHECKS else key
+
+
+def evaluate(facts: Facts) -> dict[str, Finding]:
+    return {key: check.rule(facts) for key, check in CHECKS.items()}

@@ -1,0 +1,52 @@
+"""Errors: how many, and of which kind. Pure."""
+
+import re
+from collections import Counter
+
+from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, listed, passed, percent, plain
+
+# An attempt that fails ends early: one in a hundred is enough to move the 99th percentile of those that do not.
+MOST_ERRORS = 0.01
+# The service was not there: connections used up, node not ready, shutdown, connection killed or lost, no server. One of
+# them cuts all that a connection was doing.
+LOST = frozenset({1040, 1047, 1053, 1152, 1184, 1927, 2002, 2003, 2005, 2006, 2013, 2026, 2055})
+LIMITS = f"at most {MOST_ERRORS:.0%} of the attempts fail; no connection is lost, refused or made anew"
+CODE = re.compile(r"\b(?:error|errno|code)\b[ :=]*\(?(\d{4})\b", re.IGNORECASE)
+
+
+def check(facts: Facts) -> Finding:
+    codes = codes_of(facts)
+    words = listed([f"{count:,} × error {code}" for code, count in codes.most_common()])
+    per_second, done = facts.headlines.get("client.errors"), facts.headlines.get("client.throughput")
+    if facts.faults:
+        return passed(f"Failing operations are what {facts.tool} measures{f': {words}' if words else ''}.")
+    troubles = [f"{codes[code]:,} × error {code}, which loses a connection" for code in sorted(codes) if code in LOST]
+    for key, what in (("client.connections.refused", "connections refused"), ("client.reconnects", "reconnects/s")):
+        if facts.headlines.get(key):
+            troubles.append(f"{plain(facts.headlines[key])} {what}")
+    share = None
+    if per_second is not None and done is not None:
+        share = per_second / (per_second + done) if per_second + done else 0.0
+        if share > MOST_ERRORS:
+            troubles.append(f"{percent(share)} of the attempts failed ({plain(per_second)} errors/s){_of(words)}")
+    detail = {"share": share, "codes": {str(code): count for code, count in codes.items()}}
+    if troubles:
+        return failed(f"{listed(troubles)[:1].upper()}{listed(troubles)[1:]}.", **detail)
+    if share is None:
+        return cannot_tell(f"{facts.tool} does not say how many of its operations failed.", **detail)
+    if share == 0:
+        return passed("Errors were counted, and there were none.", **detail)
+    return passed(f"{percent(share)} of the attempts failed ({plain(per_second or 0)} errors/s){_of(words)}.", **detail)
+
+
+def codes_of(facts: Facts) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for one in facts.complaints:
+        # A tool that goes on after an error prints it again as what it was caused by.
+        for code in {int(text) for text in CODE.findall(one.text)}:
+            found[code] += one.count
+    return found
+
+
+def _of(words: str) -> str:
+    return f": {words}" if words else ""

@@ -1,0 +1,80 @@
+"""Was the load generator the limit: its CPU, its lateness, or the agent beside it. Pure."""
+
+from apps.runs.quality.values import AGENT, Facts, Finding, NodeFacts, cannot_tell, failed, passed, plain
+
+# Nearer to all of its one CPU, an asynchronous client answers late by itself.
+MOST_OF_ITS_CPU = 0.9
+# Mean lateness at a fixed rate as a share of the mean latency of which it is a part.
+MOST_LATE = 0.1
+# On a host of its own: beyond, the generator's threads wait for a CPU, and the wait counts as the server's.
+MOST_BUSY = 80.0  # % of the CPU time
+# On the server's host: when all CPUs are in use, what others than the server take is taken from it.
+ALL_BUSY, MOST_TAKEN = 90.0, 0.25  # % of the CPU time; share of it
+# The agent samples and reads what the tool prints, on the generator's host.
+MOST_OF_AGENT = 0.5  # CPUs
+LIMITS = (
+    f"its host at most {MOST_BUSY:g} % busy; where it shares the server's, less than {ALL_BUSY:g} % busy or at most "
+    f"{MOST_TAKEN:.0%} of that by others than the server; the agent at most {MOST_OF_AGENT:g} CPUs; our own "
+    f"asynchronous client at most {MOST_OF_ITS_CPU:g} CPUs; late by at most {MOST_LATE:.0%} of the mean latency"
+)
+BUSY, CPUS, SERVER, ITSELF = "derived.cpu.busy", "host.cpus", "derived.cpu.server", "agent.cpu.seconds"
+
+
+def check(facts: Facts) -> Finding:
+    seen = [*_own(facts), *_agent(facts), *_host(facts)]
+    troubles = [text for is_trouble, text in seen if is_trouble]
+    if troubles:
+        return failed(f"The load generator was a limit: {'; '.join(troubles)}.")
+    fine = [text for _, text in seen]
+    if not any(BUSY in node.stats for node in facts.nodes) and "client.cpu" not in facts.headlines:
+        return cannot_tell("The CPU of the load generator's host was not sampled.")
+    return passed(f"The load generator had room: {'; '.join(fine)}.")
+
+
+def _own(facts: Facts) -> list[tuple[bool, str]]:
+    found = []
+    cpu, late, latency = (
+        facts.headlines.get(key) for key in ("client.cpu", "client.schedule_lag", "client.latency.avg")
+    )
+    if cpu is not None:
+        found.append((cpu > MOST_OF_ITS_CPU, f"its one thread used {plain(cpu)} CPUs"))
+    if late is not None and latency:
+        found.append((late > MOST_LATE * latency, f"transactions began {plain(late, 'ms')} late"))
+    return found
+
+
+def _agent(facts: Facts) -> list[tuple[bool, str]]:
+    used = [value for node in facts.nodes if node.role == AGENT and (value := node.mean(ITSELF)) is not None]
+    return [(max(used) > MOST_OF_AGENT, f"the agent used {plain(max(used))} CPUs")] if used else []
+
+
+def _host(facts: Facts) -> list[tuple[bool, str]]:
+    own = next((node for node in facts.nodes if node.name == AGENT and node.mean(BUSY) is not None), None)
+    if own is not None:
+        busy = own.mean(BUSY) or 0.0
+        return [(busy > MOST_BUSY, f"the CPUs of its own host were {plain(busy)} % busy")]
+    shared = [node for node in facts.nodes if not node.apart and (BUSY in node.stats or SERVER in node.stats)]
+    host = next((node for node in shared if node.mean(BUSY) is not None), None)
+    if host is None:
+        return []
+    taken = taken_by_others(facts, host, shared)
+    busy = host.mean(BUSY) or 0.0
+    if taken is None:
+        return [(False, f"it shares the host of {host.name}, whose CPUs were {plain(busy)} % busy")]
+    text = (
+        f"it shares the host of {host.name}, whose CPUs were {plain(busy)} % busy, and others than the server took "
+        f"{plain(taken)} of its {plain(host.mean(CPUS) or 0, 'CPUs')}"
+    )
+    cpus = (host.mean(CPUS) or 0.0) * busy / 100
+    return [(busy >= ALL_BUSY and taken > MOST_TAKEN * cpus, text)]
+
+
+def taken_by_others(facts: Facts, host: NodeFacts, on_host: list[NodeFacts]) -> float | None:
+    """CPUs that others than servers, proxies and the agent kept busy on the host of `host`, with the nodes `on_host`;
+    None: not known."""
+    busy, cpus = host.mean(BUSY), host.mean(CPUS)
+    servers = [value for node in on_host if (value := node.mean(SERVER)) is not None]
+    if busy is None or not cpus or not servers:
+        return None
+    agents = [node.mean(ITSELF) or 0.0 for node in facts.nodes if node.name == AGENT and not host.apart]
+    return max(cpus * busy / 100 - sum(servers) - sum(agents), 0.0)

@@ -1,0 +1,88 @@
+"""Did it happen: the client's count of its work against the servers' own. Pure."""
+
+from apps.runs.quality.values import QUESTIONS, Facts, Finding, NodeFacts, cannot_tell, failed, passed, percent, plain
+
+# Two counters of the same statements differ by those under way at the ends of the phase, and by its ends themselves:
+# the servers are sampled once a second.
+TOLERANCE, EDGES = 0.02, 1.0  # share; s of the client's rate
+# Below, a workload of writes is mostly one of lookups that find nothing.
+LEAST_MATCHED = 0.5
+LIMITS = (
+    f"the servers may count {TOLERANCE:.0%} and {EDGES:g} s of the client's rate less than the client; at least "
+    f"{LEAST_MATCHED:.0%} of the statements that write change a row"
+)
+STATUS = "mysql.status."
+WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))
+INSERTED = f"{STATUS}Innodb_rows_inserted"
+SAMPLING = "agent.statements"
+
+
+def check(facts: Facts) -> Finding:
+    if not facts.has_database:
+        return cannot_tell(f"No database takes part in {facts.tool}: there is no second count of its work.")
+    servers = facts.servers
+    if not servers:
+        return cannot_tell("No server's counters were sampled, so nothing stands against the client's own count.")
+    claims = [each for each in (_statements(facts), _writes(facts), _rows(facts)) if each]
+    if not claims or not facts.length:
+        return cannot_tell("The tool counts nothing that the servers count as well.")
+    said = []
+    detail: dict[str, float] = {}
+    wrong = False
+    for what, client, server in claims:
+        lacking = client - server > TOLERANCE * client + EDGES * client / facts.length
+        wrong |= lacking
+        said.append(f"{plain(client)} {what}/s by the client, {plain(server)} by the servers")
+        detail |= {f"{what}.client": client, f"{what}.servers": server}
+    matched = _matched(facts)
+    if matched is not None and matched < LEAST_MATCHED:
+        share = percent(matched)
+        text = f"Only {share} of the statements that were to write changed a row: it did not do what it is named for."
+        return failed(text, matched=matched)
+    text = "; ".join(said)
+    if wrong:
+        return failed(f"The servers did less than the client claims: {text}.", **detail)
+    return passed(f"The servers did what the client claims: {text}.", **detail)
+
+
+def of_servers(facts: Facts, *keys: str) -> float | None:
+    """Rate of these counters together over all servers, 1/s; None: no server has any of them."""
+    found = [value for node in facts.servers for key in keys if (value := node.mean(key)) is not None]
+    return sum(found) if found else None
+
+
+def others_statements(node: NodeFacts) -> float:
+    """Statements/s of a server that sampling did not send."""
+    return (node.mean(QUESTIONS) or 0.0) - (node.mean(SAMPLING) or 0.0)
+
+
+def _statements(facts: Facts) -> tuple[str, float, float] | None:
+    client = facts.headlines.get("client.queries")
+    if client is None:
+        # Each transaction has at least one.
+        client = facts.headlines.get("client.throughput")
+    return ("statements", client, sum(map(others_statements, facts.servers))) if client else None
+
+
+def _writes(facts: Facts) -> tuple[str, float, float] | None:
+    client, server = facts.headlines.get("client.writes"), of_servers(facts, *WRITES)
+    return ("writes", client, server) if client and server is not None else None
+
+
+def _rows(facts: Facts) -> tuple[str, float, float] | None:
+    """On the node that counts most: replicas insert the same rows once more."""
+    client = facts.headlines.get("client.rows")
+    server = max((value for node in facts.servers if (value := node.mean(INSERTED)) is not None), default=None)
+    return ("rows inserted", client, server) if client and server is not None else None
+
+
+def _matched(facts: Facts) -> float | None:
+    """Share of the writes that changed a row; None: the tool does not tell, or writes next to nothing."""
+    writes, unmatched = facts.headlines.get("client.writes"), facts.headlines.get("client.unmatched")
+    if writes is None:
+        return None
+    if unmatched is not None:
+        return writes / (writes + unmatched) if writes + unmatched > 1 else None
+    server = of_servers(facts, *WRITES)
+    # sysbench counts a write that matched nothing among its other statements.
+    return writes / server if server and server > 1 else None

@@ -1,0 +1,60 @@
+"""Was the network the limit: its bandwidth, or what it lost. Pure."""
+
+from apps.runs.quality.values import Facts, Finding, NodeFacts, cannot_tell, failed, listed, passed, percent, plain
+
+# Mean over the measured phase: bursts within a second are then near all of it, and packets queue.
+MOST_USED = 0.7
+# At one in a hundred TCP's window hardly opens (Mathis et al. 1997).
+MOST_LOST = 0.01
+# A tenth of what servers and clients told each other: all else went over the loopback.
+LEAST_OUTSIDE = 0.1
+LIMITS = (
+    f"at most {MOST_USED:.0%} of the bandwidth, either way; at most {MOST_LOST:.0%} of the packets sent again or lost"
+)
+RETRANSMITS = "host.tcp.retransmits"
+TOLD = ("mysql.status.Bytes_sent", "mysql.status.Bytes_received")
+
+
+def check(facts: Facts) -> Finding:
+    nodes = [node for node in facts.nodes if node.interfaces()]
+    if not nodes:
+        return cannot_tell("No host's network was sampled.")
+    lost = [(node, share) for node in nodes if (share := _lost(node)) is not None and share > MOST_LOST]
+    if lost:
+        words = listed([f"{percent(share)} on the host of {node.name}" for node, share in lost])
+        return failed(f"Packets were sent again or lost: {words}.", lost=max(share for _, share in lost))
+    used = [(node, flow, node.bandwidth) for node in nodes if node.bandwidth and (flow := busiest(node)) is not None]
+    full = [(node, 8 * flow / limit) for node, flow, limit in used if 8 * flow > MOST_USED * limit]
+    if full:
+        words = listed([f"{percent(share)} of its bandwidth on the host of {node.name}" for node, share in full])
+        return failed(f"The network was near its limit: {words}.", used=max(share for _, share in full))
+    if used:
+        share = max(8 * flow / limit for _, flow, limit in used)
+        return passed(f"At most {percent(share)} of the bandwidth was used, and nearly nothing was lost.", used=share)
+    outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
+    told = sum(node.mean(key) or 0.0 for node in facts.servers for key in TOLD)
+    if told and outside < LEAST_OUTSIDE * told:
+        text = f"Client and server spoke over the loopback: {plain(outside / 2**20)} MiB/s went outside."
+        return passed(text, outside=outside)
+    return cannot_tell(f"The hardware class states no bandwidth; {plain(outside / 2**20)} MiB/s went one way at most.")
+
+
+def busiest(node: NodeFacts) -> float | None:
+    """Mean of the busier direction of the busiest interface, bytes/s."""
+    means = [node.mean(f"host.net.{name}.{way}_bytes") for name in node.interfaces() for way in ("rx", "tx")]
+    return max((value for value in means if value is not None), default=None)
+
+
+def _lost(node: NodeFacts) -> float | None:
+    """Share of the packets that were sent again, dropped or damaged, the loopback's among those sent."""
+
+    def total(what: str) -> float:
+        names = [*node.interfaces(), "lo"]
+        return sum(node.mean(f"host.net.{name}.{what}") or 0.0 for name in names)
+
+    packets = total("rx_packets") + total("tx_packets")
+    if packets < 1:
+        return None
+    again = node.mean(RETRANSMITS) or 0.0
+    dropped = sum(total(what) for what in ("rx_drops", "tx_drops", "rx_errors", "tx_errors"))
+    return (again + dropped) / packets

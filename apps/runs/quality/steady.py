@@ -1,0 +1,119 @@
+"""Steady state: from which second on throughput no longer changes. Pure."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.runs.quality.values import Facts, Finding, Floats, Seconds, cannot_tell, failed, passed, percent, plain
+
+# Fewer intervals say little of their level.
+FEWEST = 50
+# Of the final level, beside what chance lets segments differ by: 3 of their standard errors.
+ALIKE, CHANCE = 0.01, 3.0
+# By so much the warm-up may move the mean of the measured phase.
+MOST_MOVED = 0.01
+LIMITS = (
+    f"steady over at least the last {FEWEST} intervals, each stretch between change points within {ALIKE:.0%} of the "
+    f"last one; a measured phase that begins before that has a mean within {MOST_MOVED:.0%} of the steady one"
+)
+PENALTY, SHORTEST = 5.0, 5  # of KernelCPD; intervals of a segment
+MOST_POINTS = 600  # more are averaged: the search takes time by their square
+MOST_AUTOCORRELATION = 0.7
+NOISE_FLOOR = 2e-4  # of the median
+TO_SIGMA = 1.4826  # from a median absolute deviation
+
+
+def check(facts: Facts) -> Finding:
+    seconds, measured = facts.seconds, facts.measured
+    if facts.unsteady:
+        return cannot_tell(f"Throughput is not meant to be steady: {facts.unsteady}.")
+    if seconds is None or measured is None:
+        return cannot_tell("The tool printed totals only: no second of them can be looked at.")
+    if len(seconds.values) < FEWEST:
+        count = len(seconds.values)
+        return cannot_tell(f"The load had {count} intervals with its warm-up; {FEWEST} are needed.", intervals=count)
+    start = steady_from(seconds.values)
+    began = float(seconds.at[start]) - _length(seconds)
+    left = len(seconds.values) - start
+    if left < FEWEST:
+        when = f"at {plain(began, 's')} of the run's clock, {left} intervals before the end"
+        text = f"No steady state: {seconds.name} still changes {when}."
+        return failed(text, steady_from=began, intervals=left)
+    if began <= measured[0] + _length(seconds):
+        return passed(
+            f"Steady from {plain(max(began, 0.0), 's')} on; the measured phase begins at {plain(measured[0], 's')}.",
+            steady_from=began,
+        )
+    return _late(seconds, measured, began)
+
+
+def _late(seconds: Seconds, measured: tuple[float, float], began: float) -> Finding:
+    """Of a run that is steady only from `began` on, within the measured phase."""
+    mean = _mean(seconds, measured[0], measured[1])
+    moved = mean / _mean(seconds, began, np.inf) - 1
+    text = (
+        f"{seconds.name} is steady only from {plain(began, 's')} on, the measured phase begins at "
+        f"{plain(measured[0], 's')}: that moves its mean by {percent(abs(moved))} {'up' if moved > 0 else 'down'}"
+    )
+    detail = {"steady_from": began, "moved": moved}
+    if abs(moved) > MOST_MOVED:
+        return failed(f"The measured phase holds a warm-up: {text}.", **detail)
+    return passed(f"{text[:1].upper()}{text[1:]}.", **detail)
+
+
+def steady_from(values: Floats) -> int:
+    """Place of the first interval after which every segment is like the last one.
+
+    Change points by ruptures' KernelCPD("rbf") on (y − median)/(MAD(diff)/√2) with the penalty 5·√f, f = (1+φ)/(1−φ)
+    and φ the lag-1 autocorrelation of clipped residuals (Truong et al. 2020). Alike: means within ALIKE and CHANCE
+    standard errors, which f widens.
+    """
+    step = -(-len(values) // MOST_POINTS)
+    y = values[: len(values) // step * step].reshape(-1, step).mean(axis=1)
+    noise = max(_mad(np.diff(y)) / np.sqrt(2), NOISE_FLOOR * abs(float(np.median(y))), np.finfo(float).tiny)
+    scaled = (y - np.median(y)) / noise
+    bounds = _changes(scaled, PENALTY)
+    factor = _inflation(y, bounds, noise)
+    bounds = _changes(scaled, PENALTY * np.sqrt(factor)) if factor > 1 else bounds
+    segments = [y[start:end] for start, end in pairwise(bounds)]
+    errors = [float(each.std(ddof=1)) * np.sqrt(factor / len(each)) for each in segments]
+    level, first = float(segments[-1].mean()), len(segments) - 1
+    while first and abs(float(segments[first - 1].mean()) - level) <= (
+        ALIKE * abs(level) + CHANCE * np.hypot(errors[first - 1], errors[-1])
+    ):
+        first -= 1
+    return bounds[first] * step
+
+
+def _changes(scaled: Floats, penalty: float) -> list[int]:
+    """Bounds of the segments, from 0 to the number of values."""
+    # Its import takes as long as a hundred seals: only who seals or checks pays for it.
+    from ruptures.detection import KernelCPD  # noqa: PLC0415
+
+    found: list[Any] = KernelCPD("rbf", min_size=SHORTEST).fit(scaled.reshape(-1, 1)).predict(pen=penalty)
+    return [0, *map(int, found)]
+
+
+def _inflation(y: Floats, bounds: list[int], noise: float) -> float:
+    parts = [y[start:end] - np.median(y[start:end]) for start, end in pairwise(bounds)]
+    residuals: NDArray[np.float64] = np.clip(np.concatenate(parts), -2.5 * noise, 2.5 * noise)
+    total = float((residuals**2).sum())
+    lag = float((residuals[1:] * residuals[:-1]).sum()) / total if total else 0.0
+    phi = min(max(lag, 0.0), MOST_AUTOCORRELATION)
+    return (1 + phi) / (1 - phi)
+
+
+def _mad(values: Floats) -> float:
+    return TO_SIGMA * float(np.median(np.abs(values - np.median(values))))
+
+
+def _length(seconds: Seconds) -> float:
+    return float(np.median(np.diff(seconds.at)))
+
+
+def _mean(seconds: Seconds, start: float, end: float) -> float:
+    """Over the intervals whose middle is in it."""
+    middles = seconds.at - _length(seconds) / 2
+    return float(seconds.values[(middles >= start) & (middles < end)].mean())

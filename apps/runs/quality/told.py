@@ -1,0 +1,14 @@
+"""What the tool checked itself. Pure."""
+
+from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, listed, passed
+
+LIMITS = "all hold"
+
+
+def check(facts: Facts) -> Finding:
+    broken = [claim.label for claim in facts.claims if not claim.held]
+    if broken:
+        return failed(f"Does not hold: {listed(broken)}.")
+    if not facts.claims:
+        return cannot_tell(f"{facts.tool} told of no check of its own.")
+    return passed(f"Holds: {listed([claim.label for claim in facts.claims])}.")
