@@ -175,8 +175,8 @@ def check_rows(system: SystemConfig, workspace: Workspace, rows: Mapping[str, in
 
 
 def data_bytes(system: SystemConfig, schema: str) -> int | None:
-    """Size of the schema's tables with their indexes, bytes: the larger of what their statistics say, which lag behind a
-    load, and what their files take. None: the server does not tell."""
+    """Size of the schema's tables with their indexes, bytes: the larger of what their statistics say, which lag
+    behind a load, and what their files take. None: the server does not tell."""
     asked = [
         (
             "SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES"
