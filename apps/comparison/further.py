@@ -3,21 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from apps.comparison import table
+from apps.comparison import ranks, table
 from apps.comparison.comparability import withheld_places
+from apps.comparison.stats import Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 
 
 def cells(
     comparison: Comparison, metrics: Sequence[ComparedMetric], values: Mapping[int, Mapping[str, float]]
 ) -> tuple[Cell, ...]:
-    """As Comparison.cells, of these metrics; corrected for their own number. `values`: run -> metric key -> value, of
-    the runs that count and of earlier ones."""
-    return table.cells(
+    """As Comparison.cells, of these metrics; corrected for their own number. `values`: run -> metric key -> value, none
+    negative, of the runs that count and of earlier ones. Where a run is zero the order of the runs decides."""
+    found = table.judged(
         sides=[side.slug for side in comparison.sides],
         levels=comparison.levels,
         metrics=metrics,
-        runs=[with_values(run, values.get(run.id, {})) for run in comparison.counted],
+        runs=[_with(run, values.get(run.id, {})) for run in comparison.counted],
         history={
             (each.side, each.level, metric.key): tuple(
                 values[run][metric.key] for run in each.runs if metric.key in values.get(run, {})
@@ -25,12 +26,9 @@ def cells(
             for each in comparison.earlier
             for metric in metrics
         },
-        withheld=withheld(comparison),
     )
-
-
-def with_values(run: ComparedRun, values: Mapping[str, float]) -> ComparedRun:
-    return replace(run, values=dict(values))
+    told = table.worded(table.corrected(_by_ranks(found), metrics), metrics, withheld(comparison))
+    return tuple(replace(cell, words=table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in told)
 
 
 def withheld(comparison: Comparison) -> list[str]:
@@ -43,3 +41,29 @@ def withheld(comparison: Comparison) -> list[str]:
 def asked_runs(comparison: Comparison) -> list[int]:
     """Those that count and those that tell how much such runs vary."""
     return [*(run.id for run in comparison.counted), *(run for each in comparison.earlier for run in each.runs)]
+
+
+def _with(run: ComparedRun, values: Mapping[str, float]) -> ComparedRun:
+    return replace(run, values=dict(values))
+
+
+def _by_ranks(found: Sequence[Cell]) -> list[Cell]:
+    baselines = {(cell.level, cell.metric): cell for cell in found if cell.ratio is None}
+    return [_ranked(cell, baselines[cell.level, cell.metric]) for cell in found]
+
+
+def _ranked(cell: Cell, baseline: Cell) -> Cell:
+    """Only where no ratio exists although both sides have runs, and not all of them are zero."""
+    if cell.ratio is None or cell.ratio.verdict != Verdict.NO_RATIO or not cell.replicates or not baseline.replicates:
+        return cell
+    own, theirs = ([each.value for each in one.replicates] for one in (cell, baseline))
+    return replace(cell, ratio=ranks.compare(theirs, own)) if max(own + theirs) > 0 else cell
+
+
+def _are_all_zero(cell: Cell) -> bool:
+    return (
+        cell.ratio is not None
+        and cell.ratio.delta == 0
+        and bool(cell.replicates)
+        and all(each.value == 0 for each in cell.replicates)
+    )
