@@ -1,5 +1,9 @@
 """The page catalog: what can be compared, on what, with which workloads, and what is measured."""
 
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -8,6 +12,9 @@ from apps.catalog import queries
 from apps.catalog.models import Metric
 from apps.web.pages import render_page
 from workers.workloads import WORKLOADS
+
+NO_RESOURCE = "of the load, or of no one resource"
+Listed = TypeVar("Listed")
 
 
 @require_safe
@@ -23,9 +30,10 @@ def show(request: HttpRequest) -> HttpResponse:
         "platforms": queries.list_platforms(),
         "at_aws": aws.list_systems(),
         "hardware": queries.list_hardware(),
-        "workloads": queries.list_workloads(),
+        "workloads": (workloads := queries.list_workloads()),
+        "tools": _grouped(workloads, lambda each: each.tool),
         "kinds": [spec for spec in WORKLOADS.values() if not spec.free or spec.parameters],
-        "metrics": queries.list_metrics(chosen),
+        "metrics": _grouped(queries.list_metrics(chosen), lambda each: each.resource or NO_RESOURCE),
         "counts": queries.count_metrics(),
         "resources": queries.list_resources(),
         "directions": Metric.Direction.choices,
@@ -39,3 +47,11 @@ def show(request: HttpRequest) -> HttpResponse:
 def _asked(request: HttpRequest, name: str) -> str:
     """Without NUL, which no column holds."""
     return request.GET.get(name, "").replace("\0", " ").strip()[:80]
+
+
+def _grouped(listed: Iterable[Listed], name: Callable[[Listed], str]) -> list[tuple[str, list[Listed]]]:
+    """By name; each group in the order of the list."""
+    groups: dict[str, list[Listed]] = defaultdict(list)
+    for each in listed:
+        groups[name(each)].append(each)
+    return sorted(groups.items())

@@ -29,10 +29,10 @@ def test_it_shows_what_the_seed_loads(client: Client) -> None:
     page = text_of(client, "/catalog/")
     assert "shared storage: six copies in three zones, write quorum of four" in page
     assert "i3.4xlarge Amazon EC2 16 122 GiB 2 x 1900 GB NVMe not stated not stated 0.857 Percona, 2018-08-20" in page
-    assert "oltp_read_write 4 × 10,000 rows sysbench test=oltp_read_write tables=4 table_size=10000" in page
+    assert "oltp_read_write 4 × 10,000 rows test=oltp_read_write tables=4 table_size=10000" in page
     assert "client.latency.p95 latency, 95th percentile ms distribution ▼ lower is better" in page
     # A counter is shown in the unit of its rate.
-    assert "mysql.status.Bytes_sent bytes sent bytes/s counter neither network utilization" in page
+    assert "mysql.status.Bytes_sent bytes sent bytes/s counter neither utilization" in page
 
 
 def test_systems_stand_beside_their_release(client: Client) -> None:
