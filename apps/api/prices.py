@@ -18,7 +18,7 @@ class PriceDescription(Strict):
     usd_per_hour = serializers.DecimalField(
         max_digits=12, decimal_places=5, allow_null=True, help_text="of one machine; null: not known any more"
     )
-    source = serializers.CharField(
+    source = serializers.CharField(  # type: ignore[assignment]  # the metaclass takes it out of the class
         max_length=prices.LONGEST_SOURCE, required=False, default="", help_text="where it is stated, and what it covers"
     )
     date = serializers.DateField(
