@@ -1,0 +1,319 @@
+"""How throughput grows with threads: Gunther's Universal Scalability Law, with intervals. Pure.
+
+X(N) = λ·N / (1 + s·(N - 1) + κ·N·(N - 1)): λ is the throughput of one thread, s the share of work that waits for its
+turn (contention, Gunther's sigma), κ the cost of threads agreeing with each other (coherency). Gunther, "Guerrilla
+Capacity Planning", 2007. N/X is linear in 1/λ, s/λ and κ/λ, so the fit is one of least squares on relative deviations,
+and each question about it ("is the peak at N?") is a linear hypothesis: its interval holds the answers that are not
+refuted (Fieller 1954).
+
+A level's deviation from the law is no noise of runs, and levels differ in noise. So an interval takes the wider of two
+errors: that of the fit (its residuals, or what the levels deviate if that is more), and that of each level's own runs.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+CONFIDENCE = 0.95
+PARAMETERS = 3
+# With four levels one degree of freedom has to tell whether the law fits: simulated intervals then cover .89, not .95.
+FEWEST_LEVELS = 5
+# A law that misses a measured level by more than this says nothing about the others.
+MOST_DEVIATION = 0.25
+# Peaks and knees farther than this are endless.
+MOST_THREADS = 1e6
+CURVE_POINTS = 60
+# Squares of relative differences below this are those of rounding.
+_ROUNDING = 1e-24
+_STEPS, _HALVINGS = 400, 16
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its 95 % interval; `high` (and `value`) may be infinite."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The fitted throughput at so many threads, and its interval there."""
+
+    threads: float
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """`one_thread` is λ, in the unit of the throughput. `knee`: threads from which on 1 % more of them bring less than
+    0.5 % more throughput (where throughput over response time is greatest: Kleinrock 1979). `peak`: threads of the
+    greatest throughput, `peak_throughput` the throughput there, None where there is no peak.
+
+    `deviation`: the greatest relative distance of a measured level from the curve, at `deviates_at` threads.
+    `misfit_p`: chance that runs' noise alone moves the levels so far off the law; None with one run a level.
+    """
+
+    levels: int
+    runs: int
+    one_thread: Estimate
+    contention: Estimate
+    coherency: Estimate
+    knee: Estimate
+    peak: Estimate
+    peak_throughput: Estimate | None
+    curve: tuple[CurvePoint, ...]
+    deviation: float = 0.0
+    deviates_at: int = 0
+    misfit_p: float | None = None
+
+
+@dataclass(frozen=True)
+class Refused:
+    """There is no fit, for `reason`."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Of `estimate` (1/λ, s/λ, κ/λ): its covariance by the fit with its degrees of freedom, and the part that each
+    level has in it (row per parameter), with the variance of that level's mean and its degrees of freedom."""
+
+    estimate: Floats
+    covariance: Floats
+    freedom: float
+    parts: Floats
+    variances: Floats
+    freedoms: Floats
+
+    def margin(self, contrasts: Floats) -> Floats:
+        """Half of the 95 % interval of each contrast (a row each of three weights)."""
+        spread = np.einsum("ci,ij,cj->c", contrasts, self.covariance, contrasts)
+        by_fit = special.stdtrit(self.freedom, (1 + CONFIDENCE) / 2) * np.sqrt(np.maximum(spread, 0))
+        each = (contrasts @ self.parts) ** 2 * self.variances
+        total = each.sum(axis=1)
+        if not self.variances.any():
+            return np.asarray(by_fit)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            freedom = np.maximum(total**2 / (each**2 / self.freedoms).sum(axis=1), 1)
+        by_runs = special.stdtrit(np.nan_to_num(freedom, nan=1.0), (1 + CONFIDENCE) / 2) * np.sqrt(total)
+        return np.asarray(np.maximum(by_fit, by_runs))
+
+    def is_refuted(self, contrasts: Floats) -> NDArray[np.bool_]:
+        """Whether each contrast is not zero."""
+        return np.asarray(np.abs(contrasts @ self.estimate) > self.margin(contrasts))
+
+
+def fit(runs: Mapping[int, Sequence[float]]) -> Fit | Refused:
+    """`runs`: threads -> throughput of each run, all of them as fast as they go."""
+    reason = _unusable(runs)
+    if reason:
+        return Refused(reason)
+    ladder = _ladder(runs)
+    errors, misfit = _errors(ladder)
+    bounded, _ = optimize.nnls(ladder.design, np.sqrt(ladder.counts))
+    reason = _not_the_law(errors, bounded)
+    if reason:
+        return Refused(reason)
+    deviations = np.sqrt(ladder.counts) / (ladder.design @ bounded) - 1
+    worst = int(np.abs(deviations).argmax())
+    deviation, deviates_at = float(abs(deviations[worst])), int(ladder.threads[worst])
+    if deviation > MOST_DEVIATION:
+        off = f"{deviation:.0%}".replace("%", "\u00a0%")
+        return Refused(f"the law does not describe this ladder: it is {off} off at {_threads(deviates_at)}")
+    return replace(_fitted(errors, bounded, ladder), deviation=deviation, deviates_at=deviates_at, misfit_p=misfit)
+
+
+def errors_of(runs: Mapping[int, Sequence[float]]) -> Errors:
+    """What the intervals of `fit` rest on."""
+    return _errors(_ladder(runs))[0]
+
+
+@dataclass(frozen=True)
+class _Ladder:
+    """Of each level: its threads, how many runs it has, the logarithms of their throughput, and its row of the weighted
+    design."""
+
+    threads: Floats
+    counts: Floats
+    logs: Sequence[Floats]
+    design: Floats
+
+
+def _ladder(runs: Mapping[int, Sequence[float]]) -> _Ladder:
+    levels = sorted(level for level, values in runs.items() if values)
+    threads = np.asarray(levels, dtype=np.float64)
+    logs = [np.log(np.asarray(runs[level], dtype=np.float64)) for level in levels]
+    counts = np.array([len(each) for each in logs], dtype=np.float64)
+    each_takes = threads / np.exp([each.mean() for each in logs])
+    return _Ladder(threads, counts, logs, _design(threads) * (np.sqrt(counts) / each_takes)[:, None])
+
+
+def _unusable(runs: Mapping[int, Sequence[float]]) -> str:
+    levels = sum(bool(values) for values in runs.values())
+    if levels < FEWEST_LEVELS:
+        return f"the fit needs {FEWEST_LEVELS} load levels, there {_are(levels)}"
+    if any(not (math.isfinite(value) and value > 0) for values in runs.values() for value in values):
+        return "a run has no positive throughput"
+    return ""
+
+
+def _not_the_law(errors: Errors, bounded: Floats) -> str:
+    if not errors.covariance.any() and not errors.variances.any():
+        return "the runs do not differ at all, so their noise is unknown"
+    if _is_negative(errors, 1) or _is_negative(errors, 2):
+        return "throughput grows faster than the threads: the law knows no such ladder"
+    return "" if bounded[0] > 0 else "the law has no throughput of one thread for these values"
+
+
+def _are(levels: int) -> str:
+    return f"{'is' if levels == 1 else 'are'} {levels or 'none'}"
+
+
+def _threads(count: int) -> str:
+    return f"{count:,} thread{'' if count == 1 else 's'}"
+
+
+def _design(threads: Floats) -> Floats:
+    """N/X as the law has it: a row per level, for 1/λ, s/λ, κ/λ."""
+    return np.stack([np.ones_like(threads), threads - 1, threads * (threads - 1)], axis=1)
+
+
+def _errors(ladder: _Ladder) -> tuple[Errors, float | None]:
+    """And the chance of such a misfit."""
+    counts, design = ladder.counts, ladder.design
+    levels, runs = len(counts), float(counts.sum())
+    inverse = np.linalg.inv(design.T @ design)
+    estimate = inverse @ design.T @ np.sqrt(counts)
+    squares = np.array([((each - each.mean()) ** 2).sum() for each in ladder.logs])
+    squares[squares < _ROUNDING] = 0.0
+    off = float(((np.sqrt(counts) - design @ estimate) ** 2).sum())
+    if off < _ROUNDING * runs:
+        off = 0.0
+    of_levels, of_all = off / (levels - PARAMETERS), (off + squares.sum()) / (runs - PARAMETERS)
+    repeats = runs - levels
+    misfit = None
+    if repeats > 0 and squares.any():
+        misfit = float(special.fdtrc(levels - PARAMETERS, repeats, of_levels / (squares.sum() / repeats)))
+    own = counts > 1
+    # A level of one run has the spread that the others have in common.
+    common = squares.sum() / repeats if repeats > 0 else 0.0
+    variances = np.where(own, squares / np.maximum(counts - 1, 1), common) / counts
+    return (
+        Errors(
+            estimate=estimate,
+            covariance=inverse * max(of_levels, of_all),
+            freedom=levels - PARAMETERS if of_levels > of_all else runs - PARAMETERS,
+            parts=(inverse @ design.T) * np.sqrt(counts),
+            variances=variances,
+            freedoms=np.where(own, np.maximum(counts - 1, 1), max(repeats, 1)),
+        ),
+        misfit,
+    )
+
+
+def _is_negative(errors: Errors, place: int) -> bool:
+    """Whether a parameter is surely below zero."""
+    contrast = np.zeros((1, PARAMETERS))
+    contrast[0, place] = 1
+    return bool(errors.estimate[place] < 0 and errors.is_refuted(contrast)[0])
+
+
+def _fitted(errors: Errors, bounded: Floats, ladder: _Ladder) -> Fit:
+    one, wait, agree = (float(value) for value in bounded)
+    knee = _positive_root(3 * agree, wait - agree, wait - one)
+    peak = math.sqrt(max(one - wait, 0) / agree) if agree > 0 else math.inf
+    peak = min(max(peak, 1.0), MOST_THREADS) if peak < MOST_THREADS else math.inf
+    half = float(errors.margin(np.array([[1.0, 0.0, 0.0]]))[0])
+    return Fit(
+        levels=len(ladder.counts),
+        runs=int(ladder.counts.sum()),
+        one_thread=Estimate(1 / one, 1 / (one + half), 1 / (one - half) if half < one else math.inf),
+        contention=_share(errors, wait / one, 1),
+        coherency=_share(errors, agree / one, 2),
+        knee=_place(errors, knee, lambda n: np.stack([-np.ones_like(n), n + 1, 3 * n**2 - n], axis=1)),
+        peak=_place(errors, peak, lambda n: np.stack([-np.ones_like(n), np.ones_like(n), n**2], axis=1)),
+        # At the peak the curve is level, so that an error of its place does not count.
+        peak_throughput=_throughput(errors, bounded, peak) if math.isfinite(peak) else None,
+        curve=tuple(_curve(errors, bounded, ladder.threads)),
+    )
+
+
+def _positive_root(square: float, linear: float, constant: float) -> float:
+    """Of square·N² + linear·N + constant, at least 1; infinite where there is none."""
+    if square <= 0:
+        root = -constant / linear if linear > 0 else math.inf
+    else:
+        root = (-linear + math.sqrt(max(linear**2 - 4 * square * constant, 0))) / (2 * square)
+    return max(root, 1.0) if root < MOST_THREADS else math.inf
+
+
+def _throughput(errors: Errors, bounded: Floats, threads: float) -> Estimate:
+    """Of the fitted curve: 1/X is linear in the parameters."""
+    contrast = _design(np.array([threads])) / threads
+    value = float((contrast @ bounded)[0])
+    half = float(errors.margin(contrast)[0])
+    return Estimate(1 / value, 1 / (value + half), 1 / (value - half) if half < value else math.inf)
+
+
+def _curve(errors: Errors, bounded: Floats, at: Floats) -> list[CurvePoint]:
+    places = np.unique(np.concatenate([np.geomspace(at[0], at[-1], CURVE_POINTS), at]))
+    contrasts = _design(places) / places[:, None]
+    values, halves = contrasts @ bounded, errors.margin(contrasts)
+    highs = np.where(halves < values, 1 / np.maximum(values - halves, 1e-300), np.inf)
+    rows = zip(places, 1 / values, 1 / (values + halves), highs, strict=True)
+    return [CurvePoint(*(float(number) for number in row)) for row in rows]
+
+
+def _share(errors: Errors, value: float, place: int) -> Estimate:
+    """s or κ, which are not below zero: the values x for which parameter - x/λ may be zero."""
+
+    def contrasts(values: Floats) -> Floats:
+        found = np.zeros((len(values), PARAMETERS))
+        found[:, 0], found[:, place] = -values, 1
+        return found
+
+    unbounded = float(errors.estimate[place] / errors.estimate[0])
+    step = float(errors.margin(contrasts(np.array([unbounded])))[0] / errors.estimate[0])
+    if step == 0:
+        return Estimate(value, value, value)
+    away = step * np.geomspace(1e-2, 1e4, _STEPS)
+    low = _edge(errors, contrasts, unbounded, unbounded - away)
+    high = _edge(errors, contrasts, unbounded, unbounded + away)
+    return Estimate(value, max(min(low, value), 0.0), max(high, value))
+
+
+def _place(errors: Errors, value: float, contrasts: Callable[[Floats], Floats]) -> Estimate:
+    """Threads at which the contrast may be zero, from 1 on."""
+    start = min(value, MOST_THREADS)
+    down = np.geomspace(start, 1.0, _STEPS)[1:] if start > 1 else np.array([1.0])
+    up = np.geomspace(start, MOST_THREADS, _STEPS)[1:] if start < MOST_THREADS else np.array([MOST_THREADS])
+    low = _edge(errors, contrasts, start, down)
+    high = _edge(errors, contrasts, start, up)
+    return Estimate(value, max(min(low, value), 1.0), max(high, value) if high < MOST_THREADS else math.inf)
+
+
+def _edge(errors: Errors, contrasts: Callable[[Floats], Floats], start: float, outwards: Floats) -> float:
+    """The farthest value from `start` outwards before the first that is refuted; the last where none is."""
+    refuted = errors.is_refuted(contrasts(outwards))
+    if not refuted.any():
+        return float(outwards[-1]) if len(outwards) > 1 and outwards[-1] < outwards[0] else math.inf
+    first = int(refuted.argmax())
+    kept, gone = float(outwards[first - 1]) if first else start, float(outwards[first])
+    for _ in range(_HALVINGS):
+        middle = (kept + gone) / 2
+        if errors.is_refuted(contrasts(np.array([middle])))[0]:
+            gone = middle
+        else:
+            kept = middle
+    return kept
