@@ -6,10 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.catalog.models import LoadLevel, Metric
+from apps.catalog.models import LoadLevel
+from apps.catalog.workload_metrics import is_single_event
 from apps.comparison import comparability, further, table
 from apps.comparison.comparability import Traits, Weight
 from apps.comparison.held import Held, hold
+from apps.comparison.resolution import measured_on, resolution
 from apps.comparison.rows import left_out_word, newest_only
 from apps.comparison.sides import Chosen, ChosenSide, chosen_sides, compared_workload
 from apps.comparison.stats import Direction
@@ -44,7 +46,7 @@ def compare(
     Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload.
     """
     (comparison,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs, acknowledged=acknowledged)
-    cells = table.corrected(comparison.cells, comparison.metrics)
+    cells = table.corrected(comparison.cells)
     return replace(comparison, cells=table.worded(cells, comparison.metrics, further.withheld(comparison)))
 
 
@@ -116,7 +118,7 @@ def _metrics(held: Held, besides: Collection[str]) -> tuple[list[ComparedMetric]
         missing = sum(key not in measured for measured in values)
         if missing and key in (primary, *wanted):
             notes.append(f"{_runs(missing)} without {key}: not part of that figure.")
-    return [_metric(held.metrics[key], primary) for key in wanted], list(dict.fromkeys(notes))
+    return [compared_metric(held, key) for key in wanted], list(dict.fromkeys(notes))
 
 
 def _percentile(measured: Sequence[Mapping[str, float]]) -> tuple[str, list[str]]:
@@ -141,15 +143,21 @@ def _runs(count: int) -> str:
     return f"{count} run{'' if count == 1 else 's'}"
 
 
-def _metric(metric: Metric, primary: str) -> ComparedMetric:
-    kind = "latency" if PERCENTILE.match(metric.key) else "errors" if metric.key == ERRORS else "throughput"
+def compared_metric(held: Held, key: str) -> ComparedMetric:
+    metric = held.metrics[key]
+    workloads = {side.workload.pk: side.workload.tool for side in held.chosen.sides}
     return ComparedMetric(
-        key=metric.key,
+        key=key,
         name=metric.name,
         unit=metric.unit,
         direction=Direction(metric.direction),
-        kind=kind,
-        primary=metric.key == primary,
+        kind="latency" if PERCENTILE.match(key) else "errors" if key == ERRORS else "throughput",
+        primary=key == held.chosen.workload.primary_metric.key,
+        resolution=max(
+            resolution(key, tool=tool, grids=held.grids.get((pk, measured_on(key)), ()))
+            for pk, tool in workloads.items()
+        ),
+        single_events=is_single_event(key),
     )
 
 
@@ -167,13 +175,15 @@ def _compared_run(row: dict[str, Any], values: Mapping[str, float], metrics: Seq
         campaign=ComparedCampaign(row["campaign_id"], row["campaign_name"]) if row["campaign_id"] else None,
         values={key: value for key, value in values.items() if key in wanted},
         left_out=_why_left_out(row, values),
+        failed_checks=tuple(row["failed_checks"]),
     )
 
 
 def _why_left_out(row: dict[str, Any], values: Mapping[str, float]) -> str:
-    word = left_out_word(row["state"], row["outcome"])
+    word = left_out_word(row["state"], row["outcome"], is_excluded=row["is_excluded"])
     if word:
-        return f"{word}: {row['reason']}" if row["reason"] else word
+        reason = row["reason"] or row["excluded_because"]
+        return f"{word}: {reason}" if reason else word
     return "" if values else NO_VALUES
 
 

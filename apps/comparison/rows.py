@@ -6,11 +6,12 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet, Window
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 
 from apps.comparison.sides import ChosenSide
 from apps.comparison.values import Level, Tally
+from apps.runs.exclusion import why_excluded
 from apps.runs.models import COUNTED, Run
 from apps.runs.queries import places
 from apps.runs.queries.places import Amount
@@ -65,6 +66,7 @@ def _rows(read: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> list[dict[str, 
         rate=F("load_level__rate"),
         campaign_id=F("job_run__job__campaign_id"),
         campaign_name=F("job_run__job__campaign__name"),
+        excluded_because=Subquery(why_excluded()),
     )
     return [{**row, "side": keys[row["system_id"], row["workload_id"]]} for row in rows]
 
@@ -80,7 +82,9 @@ def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], dict[Pair, l
     counted = places.counted(pairs=list(keys), newest=MOST_RUNS)
     others = places.left_out(pairs=list(keys), newest=MOST_LEFT_OUT)
     ids = [run for place in (*counted, *others) for run in place.newest]
-    words = [(place, "") for place in counted] + [(place, left_out_word(*place.kind)) for place in others]
+    words = [(place, "") for place in counted] + [
+        (place, left_out_word(*place.kind, is_excluded=True)) for place in others
+    ]
     tallies: dict[Pair, list[Tally]] = defaultdict(list)
     for place, word in words:
         pair = place.system, place.workload
@@ -112,17 +116,17 @@ def _newest(chosen: "QuerySet[Run]") -> "QuerySet[Run, Any]":
 
 def _tallies(chosen: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> dict[Pair, list[Tally]]:
     keys = _keys(sides)
-    alike = ("system_id", "workload_id", "load_level_id", "state", "outcome")
+    alike = ("system_id", "workload_id", "load_level_id", "state", "outcome", "is_excluded")
     found: dict[Pair, list[Tally]] = defaultdict(list)
     for group in chosen.order_by().values(*alike).annotate(runs=Count("id")):
         pair = group["system_id"], group["workload_id"]
-        word = left_out_word(group["state"], group["outcome"])
+        word = left_out_word(group["state"], group["outcome"], is_excluded=group["is_excluded"])
         found[pair].append(Tally(keys[pair], group["load_level_id"], word, Amount(group["runs"])))
     return found
 
 
 def is_counted(row: Mapping[str, Any]) -> bool:
-    return not left_out_word(row["state"], row["outcome"])
+    return not left_out_word(row["state"], row["outcome"], is_excluded=row["is_excluded"])
 
 
 def are_all(members: Sequence[Mapping[str, Any]]) -> bool:
@@ -130,13 +134,13 @@ def are_all(members: Sequence[Mapping[str, Any]]) -> bool:
     return len(members) < MOST_RUNS
 
 
-def left_out_word(state: str, outcome: str) -> str:
+def left_out_word(state: str, outcome: str, *, is_excluded: bool) -> str:
     """Why a run in this state does not count; empty: it does."""
     if outcome in (Run.Outcome.FAILED, Run.Outcome.CANCELLED):
         return str(outcome)
     if state != Run.State.SEALED:
         return "still running" if state == Run.State.OPEN else "still being stored"
-    return ""
+    return "excluded" if is_excluded else ""
 
 
 def newest_only(

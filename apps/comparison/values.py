@@ -63,8 +63,9 @@ class Level:
 
 @dataclass(frozen=True)
 class ComparedMetric:
-    """`kind`: throughput, latency or errors. Differences in a metric that is not `primary` are corrected for their
-    number."""
+    """`kind`: throughput, latency or errors. `primary`: by it the workload is judged first. `resolution`: relative step
+    between neighbouring values where the tool reads them from a grid; 0: it does not. `single_events`: a run's value is
+    one event (an outage, a statement, the slowest transaction), told by median and range."""
 
     key: str
     name: str
@@ -72,6 +73,8 @@ class ComparedMetric:
     direction: Direction
     kind: str
     primary: bool
+    resolution: float = 0.0
+    single_events: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run of a side. `left_out` says why it does not count; empty: it counts. `values`: metric key -> value."""
+    """A run of a side. `left_out` says why it does not count; empty: it counts. `values`: metric key -> value.
+    `failed_checks`: keys of the quality checks that it failed."""
 
     id: int
     side: str
@@ -124,6 +128,7 @@ class ComparedRun:
     campaign: ComparedCampaign | None
     values: dict[str, float]
     left_out: str
+    failed_checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
