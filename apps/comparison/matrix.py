@@ -1,9 +1,17 @@
 """Sides held against a baseline under every workload and load level that they share: one metric a row, one table."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from apps.catalog.models import System, Workload
+from apps.comparison import further, queries, table
+from apps.comparison.sides import Chosen, ChosenSide, Unknown
+from apps.comparison.traits import hardware_detail
 from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Level
+from apps.core.problems import FieldProblem, Invalid
+from apps.runs.models import COUNTED, Run
+from apps.runs.queries import places
 
 # What may stand for a metric's key: each workload's own headline, or the percentile that most of its runs have.
 PRIMARY, LATENCY = "primary", "latency"
@@ -46,6 +54,7 @@ class Many:
 
     `comparisons`: what each workload's Compare shows besides (runs, differences, what withholds the verdict, notes), in
     the order of the rows, with this table's cells of that workload. `tests`: how many comparisons were made at once.
+    `tools`: of the shared workloads, whichever was chosen. `notes` are sentences about what is left out.
     """
 
     sides: tuple[ManySide, ...]
@@ -53,6 +62,8 @@ class Many:
     rows: tuple[ManyRow, ...]
     comparisons: tuple[Comparison, ...]
     tests: int
+    tools: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def compare_many(
@@ -70,4 +81,134 @@ def compare_many(
 
     Raises Invalid naming the field (`side`), and Unknown when there is no such system.
     """
-    raise NotImplementedError
+    systems = _systems(sides)
+    shared = _shared(systems, workloads, campaign)
+    chosen = [workload for workload in shared if tool in ("", workload.tool)]
+    keys = [metric for metric in metrics or () if metric not in (PRIMARY, LATENCY)]
+    judged = queries.judge(
+        [_chosen(workload, systems) for workload in chosen[:MOST_WORKLOADS]],
+        campaign=campaign,
+        acknowledged=acknowledged,
+        besides=keys,
+    )
+    told = _told([_of_metrics(comparison, metrics) for comparison in judged])
+    rows = [row for comparison in told for row in _rows(comparison)]
+    answering = [row for row in rows if _answers(row)]
+    shown = {row.workload.id for row in answering}
+    notes = []
+    if len(chosen) > MOST_WORKLOADS:
+        notes.append(
+            f"The first {MOST_WORKLOADS} of {len(chosen)} shared workloads are here: choose a tool or campaign."
+        )
+    if others := len(rows) - len(answering):
+        notes.append(f"Left out: {others} row{'' if others == 1 else 's'} that the baseline or all other sides lack.")
+    return Many(
+        sides=tuple(_side(system, place, told) for place, system in enumerate(systems)),
+        campaign=next((comparison.campaign for comparison in told if comparison.campaign), None),
+        rows=tuple(answering),
+        comparisons=tuple(comparison for comparison in told if comparison.workload.id in shown),
+        tests=sum(cell.ratio is not None and cell.ratio.p is not None for row in answering for cell in row.cells),
+        tools=tuple(sorted({workload.tool for workload in shared})),
+        notes=tuple(notes),
+    )
+
+
+def _systems(slugs: Sequence[str]) -> list[System]:
+    """In the order of `slugs`."""
+    problem = ""
+    if not FEWEST_SIDES <= len(slugs) <= MOST_SIDES:
+        problem = f"a matrix has {FEWEST_SIDES} to {MOST_SIDES} sides, this one has {len(slugs)}"
+    elif len(set(slugs)) < len(slugs):
+        problem = "each side may be chosen once"
+    if problem:
+        raise Invalid([FieldProblem("side", problem, "choose other sides")])
+    known = System.objects.select_related("release__platform", "hardware_class").filter(slug__in=slugs)
+    found = {system.slug: system for system in known}
+    missing = [FieldProblem("side", f"there is no system {slug!r}") for slug in slugs if slug not in found]
+    if missing:
+        raise Unknown(missing)
+    return [found[slug] for slug in slugs]
+
+
+def _shared(systems: Sequence[System], wanted: Sequence[int] | None, campaign: int | None) -> list[Workload]:
+    """Workloads with runs that count of the baseline and of any other side, by tool and name."""
+    ids = [system.pk for system in systems]
+    if campaign is None:
+        ran = {(place.system, place.workload) for place in places.counted(systems=ids, by_level=False, most=0)}
+    else:
+        counted = Run.objects.filter(COUNTED, system__in=ids, job_run__job__campaign_id=campaign)
+        ran = set(counted.order_by().values_list("system_id", "workload_id").distinct())
+    by_workload: dict[int, set[int]] = defaultdict(set)
+    for system, workload in ran:
+        by_workload[workload].add(system)
+    shared = {pk for pk, own in by_workload.items() if ids[0] in own and len(own) > 1}
+    if wanted is not None:
+        shared &= set(wanted)
+    return list(Workload.objects.select_related("primary_metric").filter(pk__in=shared).order_by("tool", "name", "pk"))
+
+
+def _chosen(workload: Workload, systems: Sequence[System]) -> Chosen:
+    return Chosen(workload, tuple(ChosenSide(system.slug, system, workload, system.name) for system in systems))
+
+
+def _of_metrics(comparison: Comparison, wanted: Sequence[str] | None) -> Comparison:
+    """Only these metrics of it, and their cells."""
+    if wanted is None:
+        return comparison
+    metrics: dict[str, ComparedMetric] = {}
+    for key in wanted:
+        fitting = (metric for metric in comparison.metrics if _is(metric, key))
+        metrics |= {metric.key: metric for metric in list(fitting)[:1]}
+    cells = tuple(cell for cell in comparison.cells if cell.metric in metrics)
+    return replace(comparison, metrics=tuple(metrics.values()), cells=cells)
+
+
+def _is(metric: ComparedMetric, key: str) -> bool:
+    if key == PRIMARY:
+        return metric.primary
+    return metric.kind == "latency" if key == LATENCY else metric.key == key
+
+
+def _told(judged: Sequence[Comparison]) -> list[Comparison]:
+    """With verdicts: those of all comparisons are corrected together, since they are looked at together."""
+    corrected = iter(table.corrected([cell for comparison in judged for cell in comparison.cells]))
+    told = []
+    for comparison in judged:
+        cells = [next(corrected) for _ in comparison.cells]
+        worded = table.worded(cells, comparison.metrics, further.withheld(comparison))
+        told.append(replace(comparison, cells=worded))
+    return told
+
+
+def _rows(comparison: Comparison) -> Iterator[ManyRow]:
+    """By load level, then metric."""
+    cells: dict[tuple[int, str], list[Cell]] = defaultdict(list)
+    for cell in comparison.cells:
+        cells[cell.level, cell.metric].append(cell)
+    for level in comparison.levels:
+        for metric in comparison.metrics:
+            yield ManyRow(comparison.workload, level, metric, tuple(cells[level.id, metric.key]))
+
+
+def _answers(row: ManyRow) -> bool:
+    """Whether there is anything to compare: values of the baseline and of another side."""
+    baseline, *others = row.cells
+    return bool(baseline.replicates) and any(cell.replicates for cell in others)
+
+
+def _side(system: System, position: int, told: Sequence[Comparison]) -> ManySide:
+    own = [comparison.sides[position] for comparison in told]
+    platform = system.release.platform
+    return ManySide(
+        slug=system.slug,
+        name=system.name,
+        position=position,
+        platform=platform.name,
+        platform_slug=platform.slug,
+        platform_color=platform.color,
+        release=system.release.version,
+        hardware=system.hardware_class.name,
+        hardware_detail=hardware_detail(system.hardware_class),
+        runs=sum(side.runs for side in own),
+        origins=tuple(sorted({origin for side in own for origin in side.origins})),
+    )
