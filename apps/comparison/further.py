@@ -27,7 +27,7 @@ def cells(
             for metric in metrics
         },
     )
-    told = table.worded(table.corrected(_by_ranks(found), metrics), metrics, withheld(comparison))
+    told = table.worded(table.corrected(_by_ranks(found)), metrics, withheld(comparison))
     return tuple(replace(cell, words=table.NO_ERRORS) if _are_all_zero(cell) else cell for cell in told)
 
 

@@ -15,7 +15,7 @@ from apps.comparison.sides import Chosen
 from apps.comparison.traits import lasting_facts, seconds
 from apps.comparison.values import Earlier, Tally
 from apps.core.canonical import canonical_json
-from apps.runs.models import COUNTED, Configuration, Measurement, Run, RunNode
+from apps.runs.models import COUNTED, Configuration, Distribution, Measurement, Run, RunNode
 
 # Of each side at each level: among so many earlier runs those alike are sought that tell how much runs vary.
 MOST_EARLIER = 50
@@ -27,7 +27,8 @@ class Held:
 
     The mappings may hold more, of other comparisons read with it: `values` run -> metric key -> headline value, of
     those that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload:
-    each configuration that the servers had; `metrics` by key.
+    each configuration that the servers had; `metrics` by key; `grids` of each workload and metric: those on which the
+    histograms lie.
     """
 
     chosen: Chosen
@@ -38,6 +39,7 @@ class Held:
     nodes: Mapping[int, Sequence[Mapping[str, Any]]]
     variables: Mapping[Pair, Sequence[Mapping[str, str]]]
     metrics: Mapping[str, Metric]
+    grids: Mapping[tuple[int, str], Collection[str]]
 
     @property
     def counted(self) -> tuple[dict[str, Any], ...]:
@@ -56,12 +58,15 @@ class Held:
 
 def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | None) -> list[Held]:
     """No two of `each` may share a system under the same workload."""
+    if not each:
+        return []
     rows, tallies = run_rows([side for chosen in each for side in chosen.sides], campaign, runs)
     counted = [row for row in rows if is_counted(row)]
     earlier = _earlier(counted, newest_read=campaign is None and runs is None)
     values = _values([*(row["id"] for row in counted), *(run for past in earlier.values() for _, run in past)])
     nodes = _nodes({row["system_id"] for row in counted} | {side.system.pk for one in each for side in one.sides})
     variables = _variables([row["id"] for row in counted])
+    grids = _grids([row["id"] for row in counted])
     metrics = Metric.objects.in_bulk({key for own in values.values() for key in own}, field_name="key")
     found = []
     for chosen in each:
@@ -80,6 +85,7 @@ def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | 
                 nodes=nodes,
                 variables=variables,
                 metrics=metrics,
+                grids=grids,
             )
         )
     return found
@@ -94,6 +100,14 @@ def _values(runs: Iterable[int]) -> dict[int, dict[str, float]]:
     for key, ids, values in measured.values_list("metric__key").annotate(**arrays):
         for run, value in zip(ids, values, strict=True):
             found[run][key] = value
+    return found
+
+
+def _grids(runs: Sequence[int]) -> dict[tuple[int, str], list[str]]:
+    found: dict[tuple[int, str], list[str]] = defaultdict(list)
+    stored = Distribution.objects.filter(run_id__in=runs).order_by()
+    for workload, metric, grid in stored.values_list("run__workload_id", "metric__key", "grid").distinct():
+        found[workload, metric].append(grid)
     return found
 
 

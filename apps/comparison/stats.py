@@ -27,7 +27,7 @@ FEWEST_HISTORY_RUNS = 3
 MOST_REPETITIONS = 1000
 # False discoveries accepted among all differences of a table.
 DISCOVERY_RATE = 0.05
-# "Equivalent" needs runs that would have found a difference of the margin, were their noise as large as its upper bound.
+# "Equivalent" needs runs that would have found a difference of the margin even at this upper bound of their noise.
 NOISE_CONFIDENCE = 0.9
 
 
@@ -78,9 +78,9 @@ class Ratio:
 
     `needed`: repetitions of each side from which on the question is likely (80 %) to be answered; MOST_REPETITIONS + 1
     means more than the search looked at. `few_runs`: the spread is judged from these runs alone, without history.
-    `delta` is Cliff's: share of pairs in which this side is higher minus share in which it is lower. `cautious_p`: p with
-    fewer degrees of freedom, for a table of many. `systematic`: part of the interval's half width, on the scale of
-    logarithms, that no repetition makes narrower.
+    `delta` is Cliff's: share of pairs in which this side is higher minus share in which it is lower. `cautious_p`: p
+    with fewer degrees of freedom, for a table of many. `systematic`: part of the interval's half width, on the scale
+    of logarithms, that no repetition makes narrower.
     """
 
     verdict: Verdict
@@ -100,8 +100,8 @@ class Ratio:
 @dataclass(frozen=True)
 class Summary:
     """A side's runs in one line. `value` is the geometric mean, because ratios are made of logarithms: the quotient of
-    two sides' values is the ratio shown. Median when a value is not positive, or each run holds one event. `variation`: run-to-run coefficient of
-    variation; None with one run or a mean of zero."""
+    two sides' values is the ratio shown. Median when a value is not positive, or each run holds one event. `variation`:
+    run-to-run coefficient of variation; None with one run or a mean of zero."""
 
     count: int
     value: float
@@ -212,7 +212,7 @@ def _judge(
         low=low,
         high=high,
         p=float(2 * special.stdtr(freedom, away)),
-        # Welch's far tails are too thin when the noisier side has few runs: between his degrees of freedom and the fewest.
+        # Welch's far tails are too thin when the noisier side has few runs: between his freedom and the least.
         cautious_p=float(2 * special.stdtr(math.sqrt(freedom * min(freedoms)), away)),
         needed=needed,
         reason=reason,

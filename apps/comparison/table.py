@@ -28,7 +28,7 @@ def cells(
     """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides about
     which no verdict is given."""
     found = judged(sides=sides, levels=levels, metrics=metrics, runs=runs, history=history)
-    return worded(corrected(found, metrics), metrics, withheld)
+    return worded(corrected(found), metrics, withheld)
 
 
 def judged(
@@ -41,7 +41,7 @@ def judged(
 ) -> tuple[Cell, ...]:
     """Each cell for itself: not yet corrected for their number, and without words."""
     return tuple(
-        cell for metric in metrics for level in levels for cell in _row(sides, level.id, metric.key, runs, history)
+        cell for metric in metrics for level in levels for cell in _row(sides, level.id, metric, runs, history)
     )
 
 
@@ -51,26 +51,32 @@ def worded(found: Sequence[Cell], metrics: Sequence[ComparedMetric], withheld: C
     return tuple(_with_words(cell, by_key[cell.metric], cell.side in withheld) for cell in found)
 
 
-def _row(sides: Sequence[str], level: int, metric: str, runs: Sequence[ComparedRun], history: History) -> list[Cell]:
+def _row(
+    sides: Sequence[str], level: int, metric: ComparedMetric, runs: Sequence[ComparedRun], history: History
+) -> list[Cell]:
+    key = metric.key
     replicates = {
         side: tuple(
-            Replicate(run.id, run.values[metric])
+            Replicate(run.id, run.values[key])
             for run in runs
-            if run.side == side and run.level == level and metric in run.values
+            if run.side == side and run.level == level and key in run.values
         )
         for side in sides
     }
+    # One event a run: whatever the past says of their spread, fewer than three tell nothing.
+    past = {side: () if metric.single_events else history.get((side, level, key), ()) for side in sides}
     samples = {
-        side: Sample(tuple(each.value for each in replicates[side]), history.get((side, level, metric), ()))
-        for side in sides
+        side: Sample(tuple(each.value for each in replicates[side]), past[side], metric.resolution) for side in sides
     }
     return [
         Cell(
             side=side,
             level=level,
-            metric=metric,
+            metric=key,
             replicates=replicates[side],
-            summary=stats.summarise(samples[side].values) if replicates[side] else None,
+            summary=stats.summarise(samples[side].values, single_events=metric.single_events)
+            if replicates[side]
+            else None,
             history=_history_used(samples[side]),
             ratio=(ratio := stats.compare(samples[sides[0]], samples[side]) if place else None),
             words="",
@@ -94,10 +100,9 @@ def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
     return tuple(More(side, runs) for side, runs in lacking.items() if runs > 0)
 
 
-def corrected(found: Sequence[Cell], metrics: Sequence[ComparedMetric] = ()) -> tuple[Cell, ...]:
-    """The cells of one table, judged anew now that all are looked at; those of the primary one of `metrics` stay."""
-    exempt = {metric.key for metric in metrics if metric.primary}
-    places = [place for place, cell in enumerate(found) if cell.ratio is not None and cell.metric not in exempt]
+def corrected(found: Sequence[Cell]) -> tuple[Cell, ...]:
+    """The cells of one table, judged anew now that all are looked at."""
+    places = [place for place, cell in enumerate(found) if cell.ratio is not None]
     ratios = stats.correct_for_many([ratio for place in places if (ratio := found[place].ratio) is not None])
     cells = list(found)
     for place, ratio in zip(places, ratios, strict=True):

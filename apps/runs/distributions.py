@@ -39,6 +39,10 @@ class Grid(Protocol):
     @property
     def size(self) -> int: ...
 
+    @property
+    def resolution(self) -> float:
+        """Relative step between neighbouring values, at most."""
+
     def bucket(self, value: float) -> int:
         """Where the tool counts a value."""
 
@@ -68,6 +72,10 @@ class SysbenchGrid:
     @cached_property
     def _per_log(self) -> float:
         return (self.size - 1) / (math.log(self.highest) - math.log(self.lowest))
+
+    @property
+    def resolution(self) -> float:
+        return math.expm1(1 / self._per_log)
 
     def _at(self, place: float) -> float:
         return math.exp(place / self._per_log + math.log(self.lowest))
@@ -134,6 +142,10 @@ class HdrGrid:
     @cached_property
     def size(self) -> int:
         return self._index(self.highest) + 1
+
+    @property
+    def resolution(self) -> float:
+        return 1 / (1 << self._half)
 
     def _index(self, number: int) -> int:
         doublings = max(number.bit_length() - self._step - self._half - 1, 0)
