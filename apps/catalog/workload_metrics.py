@@ -1,5 +1,27 @@
 """The curated metrics of single workloads, in the form of apps.catalog.metrics. Pure."""
 
+# Those of which a run has one: an outage, a statement, the slowest of all. They end with a dot where all below are.
+SINGLE_EVENTS = (
+    "failover.",
+    "ddl.gap",
+    "ddl.gap_before",
+    "ddl.duration",
+    "ddl.stall.",
+    "ddl.metadata_lock_wait",
+    "ddl.metadata_lock_queue",
+    "data_load.duration",
+    "index_cost.build",
+    "client.latency.max",
+    "client.execution_latency.max",
+    "client.execution_time.max",
+)
+
+
+def is_single_event(key: str) -> bool:
+    """Whether a run's value of this metric is one event, not a mean over its many."""
+    return any(key == each or (each.endswith(".") and key.startswith(each)) for each in SINGLE_EVENTS)
+
+
 METRICS = """
 ddl.gap | longest time without a transaction | s | gauge | lower | - | -
     Longest time, to 50 ms, in which no transaction ended, from a statement's start until 3 s after its end.
