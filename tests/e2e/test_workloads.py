@@ -75,7 +75,7 @@ def test_our_workloads_are_planned_run_verified_and_read() -> None:
         assert (run.outcome, run.unparsed_lines) == ("succeeded", [])
         measured = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
         assert set(WORKLOADS[tool].metrics) <= measured.keys()
-        assert measured["client.elapsed"] == pytest.approx(2, abs=0.3)
+        assert measured["client.elapsed"] == pytest.approx(2, abs=0.7)
         assert measured[run.workload.primary_metric.key] > 0
         assert run.artifacts.get().name == f"{tool}.jsonl"
         checks = Event.objects.filter(run=run, kind="check")

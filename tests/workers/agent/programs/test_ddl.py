@@ -15,7 +15,7 @@ from workers import wire
 
 pytestmark = pytest.mark.mariadb
 SMALL = {"table_size": 20_000, "at": 4}
-HOLD = 1.5  # s
+HOLD = 2.5  # s
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_an_alter_in_place_rebuilds_the_table_and_copies_no_row(altered: dict[st
 def test_all_wait_behind_an_alter_that_waits_for_a_transaction(altered: dict[str, Ran]) -> None:
     ran = altered["queued"]
     assert ran.output.failures == (), ran.said
-    assert ran.headlines["ddl.metadata_lock_wait"] == pytest.approx(HOLD, abs=0.5)
+    assert ran.headlines["ddl.metadata_lock_wait"] == pytest.approx(HOLD, abs=1)
     assert ran.headlines["ddl.metadata_lock_queue"] >= 1
     assert ran.headlines["ddl.gap"] > HOLD / 2 > ran.headlines["ddl.gap_before"]
     assert ran.events("phase") == ["a transaction holds sbtest1"]

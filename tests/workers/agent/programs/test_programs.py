@@ -143,7 +143,7 @@ def _check_files(run: SeenRun) -> None:
     assert (output.complete, output.unparsed) == (True, ())
     assert values["client.file_writes"] > 0
     assert values["client.file_read_mib"] == pytest.approx(values["client.file_reads"] / 64, rel=0.01)
-    assert values["client.elapsed"] == pytest.approx(2, abs=0.3)
+    assert values["client.elapsed"] == pytest.approx(2, abs=0.7)
     # A second that a checkpoint cut tells nothing, and a busy machine decides which: the others do.
     assert any(row["client.file_read_mib"] for row in output.intervals.values())
 
