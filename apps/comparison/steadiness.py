@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from apps.comparison import further, hiccups
 from apps.comparison.hiccups import Box, Steadiness
+from apps.comparison.reading import Reading
 from apps.comparison.stats import Direction
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 from apps.runs import queries
@@ -184,3 +185,6 @@ def _uneven(phases: Sequence[Phase]) -> str:
 
 def _runs(found: Sequence[int]) -> str:
     return f"{len(found)} run{'' if len(found) == 1 else 's'}"
+
+
+READING = Reading("steadiness", ComparedSteadiness | None, lambda comparison, _: steadiness_of(comparison))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from apps.catalog import work
 from apps.comparison import further
+from apps.comparison.reading import Reading
 from apps.comparison.spent import FINGERPRINT, Spent, spent
 from apps.comparison.stats import Direction, geometric_mean
 from apps.comparison.values import Cell, ComparedMetric, Comparison
@@ -47,6 +48,7 @@ class ComparedWork:
     per: str
     choices: tuple[str, ...]
     metrics: tuple[ComparedMetric, ...]
+    resources: dict[str, str]
     meanings: dict[str, str]
     formulas: dict[str, str]
     cells: tuple[Cell, ...]
@@ -55,26 +57,35 @@ class ComparedWork:
     notes: tuple[str, ...]
 
 
-def work_of(comparison: Comparison, *, per: str = "") -> ComparedWork | None:
-    """`per`: a word of PER, empty: the first that most runs count. None: no run has counters and a count of its work.
-    Four queries."""
+def work_of(comparison: Comparison) -> tuple[ComparedWork, ...]:
+    """Per word of PER that runs count, the one that most of them count first; empty: no run has counters and a count of
+    its work. Four queries."""
     asked = further.asked_runs(comparison)
     rates = queries.rates_of(asked, (*work.PATTERNS, *FINGERPRINT, *PER.values()))
     done = _done(asked, rates)
-    have = Counter(word for run in comparison.counted for word in done.get(run.id, {}))
-    if not have:
-        return None
-    per = per if per in have else max(PER, key=lambda word: have[word])
     lengths = _lengths(asked)
-    found = {
-        run: spent(rates[run], per_second=done[run][per], length=lengths[run])
-        for run in asked
-        if run in rates and per in done.get(run, {}) and lengths.get(run)
-    }
-    counted = [run for run in comparison.counted if run.id in found]
-    told = {key for run in counted for key in found[run.id].whole}
-    if not told:
-        return None
+    have = Counter(word for run in comparison.counted for word in done.get(run.id, {}))
+    choices = tuple(sorted(have, key=lambda word: (-have[word], list(PER).index(word))))
+    compared = []
+    for per in choices:
+        found = {
+            run: spent(nodes, per_second=done[run][per], length=lengths[run])
+            for run, nodes in rates.items()
+            if per in done.get(run, {}) and lengths.get(run)
+        }
+        compared.append(_per(comparison, found, rates, per=per, choices=choices))
+    return tuple(one for one in compared if one.metrics)
+
+
+def _per(
+    comparison: Comparison,
+    found: Mapping[int, Spent],
+    rates: Mapping[int, Sequence[queries.NodeRates]],
+    *,
+    per: str,
+    choices: tuple[str, ...],
+) -> ComparedWork:
+    told = {key for run in comparison.counted if run.id in found for key in found[run.id].whole}
     specs = [spec for spec in work.ALL if spec.key in told]
     metrics = [
         ComparedMetric(spec.key, spec.name, spec.unit, Direction(spec.direction), "work", primary=False)
@@ -82,8 +93,9 @@ def work_of(comparison: Comparison, *, per: str = "") -> ComparedWork | None:
     ]
     return ComparedWork(
         per=per,
-        choices=tuple(word for word in PER if have[word]),
+        choices=choices,
         metrics=tuple(metrics),
+        resources={spec.key: spec.resource for spec in specs},
         meanings={spec.key: spec.description for spec in specs},
         formulas={spec.key: spec.formula.text for spec in specs},
         cells=further.cells(comparison, metrics, {run: each.whole for run, each in found.items()}),
@@ -163,3 +175,6 @@ def _notes(comparison: Comparison, found: Mapping[int, Spent], per: str) -> list
         f"Run {', '.join(map(str, runs[:5]))}{' …' if len(runs) > 5 else ''}: {sentence}"
         for sentence, runs in partly.items()
     ]
+
+
+READING = Reading("work", tuple[ComparedWork, ...], lambda comparison, _: work_of(comparison))

@@ -1,0 +1,117 @@
+"""Steadiness on the Compare page: verdicts on spread and hiccups, and the seconds of every run as boxes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apps.comparison.hiccups import FEWEST_VALUES, HICCUP, Box
+from apps.comparison.steadiness import READING, ComparedSteadiness, RunSteadiness
+from apps.comparison.values import Comparison, Level
+from apps.core import units
+from apps.web.compare_seen import Seen
+from apps.web.compare_words import answers, table
+
+# Boxes of so many runs of a side are drawn, the newest.
+MOST_BOXES = 20
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run in the table below the boxes; `worst` and `longest` with when they were."""
+
+    known: RunSteadiness
+    side: Any
+    variation: float | None
+    hiccups: float | None
+    longest: str
+    worst: float
+    worst_at: str
+    median: float
+
+
+def context(seen: Seen) -> dict[str, Any] | None:
+    found = seen.read(READING)
+    if found is None:
+        return None
+    level = seen.level or seen.comparison.levels[0]
+    part = replace(seen.comparison, metrics=found.metrics, cells=found.cells)
+    runs = [run for run in found.runs if run.level == level.id]
+    return {
+        "steadiness": found,
+        "answers": answers(part),
+        "rows": table(part),
+        "run_rows": _run_rows(seen.comparison, runs),
+        "chart": chart(seen.comparison, found, level),
+        "shown_level": level,
+        "level_links": [(each, replace(seen.address, level=each.key).url()) for each in seen.comparison.levels],
+        "most_boxes": MOST_BOXES,
+        "hiccup": HICCUP,
+        "fewest": FEWEST_VALUES,
+    }
+
+
+def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> dict[str, Any]:
+    """Boxes side by side: of each side all its runs together, then one a run; as plain JSON."""
+    boxes = []
+    for side in comparison.sides:
+        together = next((each for each in found.boxes if (each.side, each.level) == (side.slug, level.id)), None)
+        if together is None:
+            continue
+        words = f"{together.runs} run{'' if together.runs == 1 else 's'} together"
+        boxes.append(_drawn(together.box, side.position, label=words, runs=together.runs))
+        own = [run for run in found.runs if (run.side, run.level) == (side.slug, level.id)]
+        boxes += [
+            _drawn(run.steadiness.box, side.position, label=f"run {run.run}", run=run.run) for run in own[-MOST_BOXES:]
+        ]
+    return {
+        "level": level.key,
+        "name": found.name,
+        "unit": found.unit,
+        "step": found.step,
+        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "boxes": boxes,
+    }
+
+
+def _drawn(box: Box, side: int, *, label: str, run: int | None = None, runs: int = 1) -> dict[str, Any]:
+    return {
+        "side": side,
+        "label": label,
+        "run": run,
+        "runs": runs,
+        "least": box.least,
+        "p5": box.p5,
+        "p25": box.p25,
+        "p50": box.p50,
+        "p75": box.p75,
+        "p95": box.p95,
+        "greatest": box.greatest,
+    }
+
+
+def _run_rows(comparison: Comparison, runs: Sequence[RunSteadiness]) -> list[RunRow]:
+    sides = {side.slug: side for side in comparison.sides}
+    return [_run_row(run, sides[run.side]) for run in sorted(runs, key=lambda run: sides[run.side].position)]
+
+
+def _run_row(run: RunSteadiness, side: Any) -> RunRow:
+    known = run.steadiness
+    longest = known.longest
+    return RunRow(
+        known=run,
+        side=side,
+        variation=None if known.variation is None else 100 * known.variation,
+        hiccups=None if known.hiccups is None else 100 * known.hiccups,
+        longest=_when(longest.length, longest.start)
+        if longest and longest.length
+        else "none"
+        if longest
+        else "not known",
+        worst=known.box.least,
+        worst_at=f"at {units.format_number(known.worst_at)} s of the measured phase",
+        median=known.box.p50,
+    )
+
+
+def _when(length: float, start: float) -> str:
+    return f"{units.format_number(length)} s from {units.format_number(start)} s on"

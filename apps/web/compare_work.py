@@ -1,0 +1,170 @@
+"""Work per transaction on the Compare page: what each side's servers and machines did for it, and what is not known."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from apps.catalog.work import BY_KEY
+from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, Side
+from apps.comparison.wording import interval_text, ratio_text
+from apps.comparison.work import PER, READING, ComparedWork
+from apps.core.problems import FieldProblem, Invalid
+from apps.web.compare_charts import draw_ratios
+from apps.web.compare_seen import Seen
+from apps.web.compare_words import Entry, Row, table
+
+# Quantities named in the sentence about a side, of each verdict.
+NAMED = 4
+TOLD = {"better": "less", "worse": "more", "lower": "less", "higher": "more"}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A row of the table: the sides' entries in their order."""
+
+    metric: ComparedMetric
+    meaning: str
+    formula: str
+    entries: tuple[tuple[Side, Entry], ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """Which quantities a side needs less or more of: `texts` the farthest from 1, `more` how many others."""
+
+    words: str
+    verdict: str
+    texts: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class NodeColumn:
+    side: Side
+    node: str
+    role: str
+
+
+def context(seen: Seen) -> dict[str, Any] | None:
+    """Raises Invalid for a `per` that is not known."""
+    found = seen.read(READING)
+    if not found:
+        return None
+    per = seen.address.option("per")
+    if per and per not in PER:
+        raise Invalid([FieldProblem("per", f"{per[:40]!r} is not known", f"choose from: {', '.join(PER)}")])
+    chosen = next((each for each in found if each.per == per), found[0])
+    level = seen.level or seen.comparison.levels[0]
+    columns, node_rows = _nodes(seen.comparison, chosen, level)
+    return {
+        "work": chosen,
+        "groups": _groups(seen.comparison, chosen, level),
+        "told": [(side, _told(chosen, side, level)) for side in seen.comparison.sides[1:]],
+        "chart": chart(seen.comparison, chosen, level),
+        "columns": columns,
+        "node_rows": node_rows,
+        "not_observed": _not_observed(seen.comparison, chosen),
+        "shown_level": level,
+        "level_links": [(each, replace(seen.address, level=each.key).url()) for each in seen.comparison.levels],
+        "per_links": [
+            (each.per, seen.address.with_option("per", "" if each is found[0] else each.per).url()) for each in found
+        ],
+    }
+
+
+def _groups(comparison: Comparison, work: ComparedWork, level: Level) -> list[tuple[str, list[Quantity]]]:
+    """(resource, its quantities) in the order of the table of formulas."""
+    part = replace(comparison, metrics=work.metrics, cells=work.cells)
+    rows: list[Row] = [row for row in table(part) if row.level == level]
+    quantities = [
+        Quantity(
+            metric=metric,
+            meaning=work.meanings[metric.key],
+            formula=work.formulas[metric.key],
+            entries=tuple((row.side, row.entries[place]) for row in rows),
+        )
+        for place, metric in enumerate(work.metrics)
+    ]
+    by_resource: dict[str, list[Quantity]] = defaultdict(list)
+    for quantity in quantities:
+        by_resource[work.resources[quantity.metric.key]].append(quantity)
+    return list(by_resource.items())
+
+
+def _told(work: ComparedWork, side: Side, level: Level) -> list[Told]:
+    names = {metric.key: metric.name for metric in work.metrics}
+    cells = [cell for cell in work.cells if (cell.side, cell.level) == (side.slug, level.id) and cell.words in TOLD]
+    cells.sort(key=lambda cell: (cell.words, -_distance(cell)))
+    found = []
+    for verdict, group in groupby(cells, key=lambda cell: cell.words):
+        own = list(group)
+        texts = tuple(_text(names[cell.metric], cell) for cell in own[:NAMED])
+        found.append(Told(TOLD[verdict], verdict, texts, max(0, len(own) - NAMED)))
+    return found
+
+
+def _distance(cell: Cell) -> float:
+    value = cell.ratio.value if cell.ratio else None
+    return abs(math.log(value)) if value and math.isfinite(value) else 0.0
+
+
+def _text(name: str, cell: Cell) -> str:
+    if cell.ratio is None or cell.ratio.value is None:
+        return name
+    return f"{name} {ratio_text(cell.ratio)} {interval_text(cell.ratio)}"
+
+
+def chart(comparison: Comparison, work: ComparedWork, level: Level) -> dict[str, Any]:
+    """The ratios of one level with their intervals, a line for each quantity; as plain JSON."""
+    positions = {side.slug: side.position for side in comparison.sides}
+    names = {metric.key: metric.name for metric in work.metrics}
+    points = [
+        {
+            "metric": cell.metric,
+            "name": names[cell.metric],
+            "side": positions[cell.side],
+            "ratio": ratio.value,
+            "low": ratio.low if ratio.low is not None and math.isfinite(ratio.low) else None,
+            "high": ratio.high if ratio.high is not None and math.isfinite(ratio.high) else None,
+            "has_interval": ratio.low is not None and ratio.high is not None,
+            "ratio_text": f"{ratio_text(ratio)} {interval_text(ratio)}",
+            "words": cell.words,
+        }
+        for cell in work.cells
+        if cell.level == level.id and (ratio := cell.ratio) and ratio.value and math.isfinite(ratio.value)
+    ]
+    return {
+        "level": level.key,
+        "per": work.per,
+        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "points": points,
+        "ratios": draw_ratios(points),
+    }
+
+
+def _nodes(
+    comparison: Comparison, work: ComparedWork, level: Level
+) -> tuple[list[NodeColumn], list[tuple[ComparedMetric, list[float | None]]]]:
+    """Columns: the nodes of sides with several; rows: quantities with each node's value."""
+    sides = {side.slug: side for side in comparison.sides}
+    here = [each for each in work.nodes if each.level == level.id]
+    places = sorted({(sides[each.side].position, each.side, each.node, each.role) for each in here})
+    columns = [NodeColumn(sides[side], node, role) for _, side, node, role in places]
+    values = {(each.side, each.node, each.metric): each.value for each in here}
+    rows = [
+        (metric, [values.get((column.side.slug, column.node, metric.key)) for column in columns])
+        for metric in work.metrics
+    ]
+    return columns, [row for row in rows if any(value is not None for value in row[1])]
+
+
+def _not_observed(comparison: Comparison, work: ComparedWork) -> list[tuple[Side, str, Sequence[str]]]:
+    """(side, reason, names of the quantities)."""
+    sides = {side.slug: side for side in comparison.sides}
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for each in work.not_observed:
+        found[each.side, each.reason].append(BY_KEY[each.metric].name)
+    return [(sides[side], reason, names) for (side, reason), names in found.items()]
