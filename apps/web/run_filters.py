@@ -10,6 +10,7 @@ from django.http import QueryDict
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.runs.models import Run
 from apps.runs.queries import RunFilter
+from apps.runs.queries.listing import EXCLUDED, FAILED_CHECK
 
 # Tags are not held apart from their runs: those of so many of the newest runs are offered, however many there are.
 TAGGED_RUNS = 2000
@@ -85,6 +86,7 @@ def read(query: QueryDict) -> Filters:
         outcomes=chosen["outcome"],
         provenances=chosen["provenance"],
         tags=chosen["tag"],
+        quality=chosen["quality"],
         since=_midnight(since),
         until=_midnight(until, after=1),
         text=text,
@@ -128,6 +130,7 @@ def _offered(tags: Iterable[str]) -> list[tuple[str, str, Options]]:
         ("state", "State", [(str(value), str(label)) for value, label in Run.State.choices]),
         ("outcome", "Outcome", [(str(value), str(label).lower()) for value, label in Run.Outcome.choices]),
         ("provenance", "Origin", [(str(value), str(label)) for value, label in Run.Provenance.choices]),
+        ("quality", "Quality", [(FAILED_CHECK, "failed a check"), (EXCLUDED, "excluded by a person")]),
         ("tag", "Tag", [(tag, tag) for tag in tags]),
     ]
 

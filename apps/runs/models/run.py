@@ -117,6 +117,9 @@ class Run(models.Model):
                 name="run_newest_left_out",
             ),
             models.Index(F("provenance"), F("started_at").desc(), F("id").desc(), name="run_newest_of_origin"),
+            models.Index(
+                *(F("started_at").desc(), F("id").desc()), condition=~Q(failed_checks=[]), name="run_newest_doubted"
+            ),
             models.Index(fields=["server_version"], name="run_by_server_version"),
             models.Index(fields=["state"], condition=~Q(state="sealed"), name="run_unsealed"),
             GinIndex(fields=["tags"], name="run_by_tag"),

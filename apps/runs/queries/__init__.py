@@ -3,6 +3,7 @@
 from apps.runs.queries.alignment import MEASURED_PHASE, RUN_CLOCK, Alignment
 from apps.runs.queries.detail import (
     ArtifactDetail,
+    CheckDetail,
     EventDetail,
     MeasurementDetail,
     NodeDetail,
@@ -23,6 +24,7 @@ __all__ = [
     "RUN_CLOCK",
     "Alignment",
     "ArtifactDetail",
+    "CheckDetail",
     "DistributionDetail",
     "EventDetail",
     "MeasuredValue",

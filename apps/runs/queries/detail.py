@@ -9,8 +9,10 @@ from django.db.models import Case, When
 
 from apps.catalog.models import HardwareClass
 from apps.runs import codec
-from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Event, Measurement, Run, RunNode
+from apps.runs.exclusion import ExclusionDetail, history
+from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Event, Measurement, Run, RunCheck, RunNode
 from apps.runs.pending import Pending, pending
+from apps.runs.quality.checklist import CHECKS
 from apps.runs.queries.listing import NEWEST_FIRST, RunRow, rows_of
 
 MOST_SIBLINGS = 100
@@ -94,10 +96,24 @@ class ArchiveDetail:
 
 
 @dataclass(frozen=True)
+class CheckDetail:
+    """A quality check on a run. `limits`: what passes; `evidence`: what was found; `detail` holds its numbers."""
+
+    key: str
+    title: str
+    question: str
+    status: str
+    evidence: str
+    limits: str
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class RunDetail:
     """`row`: what the list shows of it. `siblings`: the other runs of the same system, workload and load level, newest
     first. `pending`: what it waits for between its end and its seal. `archive`: of a complete run. Times without a date
-    are seconds, `measured_from` and `measured_to` on the run's clock."""
+    are seconds, `measured_from` and `measured_to` on the run's clock. `checks`: in the order of the checklist; none
+    before the seal, nor of made-up runs. `exclusions`: the latest first."""
 
     row: RunRow
     uid: UUID
@@ -124,13 +140,15 @@ class RunDetail:
     siblings: tuple[RunRow, ...]
     pending: Pending | None
     archive: ArchiveDetail | None
+    checks: tuple[CheckDetail, ...]
+    exclusions: tuple[ExclusionDetail, ...]
 
     def measurement(self, metric: str) -> MeasurementDetail | None:
         return next((one for one in self.measurements if one.metric == metric), None)
 
 
 def load_run(run_id: int) -> RunDetail:
-    """Nine queries, eleven between its end and its seal. Raises Run.DoesNotExist."""
+    """Eleven queries, thirteen between its end and its seal. Raises Run.DoesNotExist."""
     run = Run.objects.select_related(
         *("system__release__platform", "system__hardware_class", "workload__primary_metric", "load_level"),
         *("archived", "archive_attempt"),
@@ -167,6 +185,8 @@ def load_run(run_id: int) -> RunDetail:
         siblings=tuple(siblings),
         pending=pending(run),
         archive=_archive(run) if run.state == Run.State.SEALED else None,
+        checks=_checks(run),
+        exclusions=history(run_id),
     )
 
 
@@ -250,6 +270,23 @@ def _events(run: Run) -> tuple[EventDetail, ...]:
             from_output=row.from_output,
         )
         for row in rows
+    )
+
+
+def _checks(run: Run) -> tuple[CheckDetail, ...]:
+    held = {row.check_key: row for row in RunCheck.objects.filter(run=run)}
+    return tuple(
+        CheckDetail(
+            key=key,
+            title=check.title,
+            question=check.question,
+            status=held[key].status,
+            evidence=held[key].evidence,
+            limits=check.limits,
+            detail=held[key].detail,
+        )
+        for key, check in CHECKS.items()
+        if key in held
     )
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
@@ -13,6 +15,9 @@ from apps.runs.queries.measured import MeasuredValue, measurements
 from apps.runs.queries.words import said_of
 
 THROUGHPUT, P95 = "client.throughput", "client.latency.p95"
+# What a list of runs may be restricted to by their quality.
+FAILED_CHECK, EXCLUDED = "failed-check", "excluded"
+QUALITIES = {FAILED_CHECK: ~Q(failed_checks=[]), EXCLUDED: Q(is_excluded=True)}
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,8 @@ class RunFilter:
     """Each field restricts the list; an empty one does not. `since` <= start of the run < `until`.
 
     Platforms, hardware classes and systems by slug, releases and workloads by id. Of `tags` a run needs all; of the
-    others, one. Each word of `text` must occur in a name, version, tag or the run's own id.
+    others, one. `quality`: FAILED_CHECK or EXCLUDED, or either of both. Each word of `text` must occur in a name,
+    version, tag or the run's own id.
     """
 
     platforms: tuple[str, ...] = ()
@@ -32,6 +38,7 @@ class RunFilter:
     outcomes: tuple[str, ...] = ()
     provenances: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
+    quality: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     text: str = ""
@@ -39,7 +46,8 @@ class RunFilter:
 
 @dataclass(frozen=True)
 class RunRow:
-    """One line of the list. `throughput` and `p95` are None until measured; units beside them."""
+    """One line of the list. `throughput` and `p95` are None until measured; units beside them. `failed_checks`: keys of
+    the quality checks that it failed; `is_excluded`: a person left it out of all comparisons."""
 
     id: int
     started_at: datetime
@@ -64,6 +72,8 @@ class RunRow:
     reason: str
     provenance: str
     tags: tuple[str, ...]
+    failed_checks: tuple[str, ...]
+    is_excluded: bool
     campaign_id: int | None
     campaign_name: str | None
     throughput: float | None
@@ -90,7 +100,10 @@ COLUMNS = {
     "campaign_id": F("job_run__job__campaign_id"),
     "campaign_name": F("job_run__job__campaign__name"),
 }
-OWN = ("id", "started_at", "workload_id", "repetition", "state", "outcome", "reason", "provenance", "tags")
+OWN = (
+    *("id", "started_at", "workload_id", "repetition", "state", "outcome", "reason", "provenance", "tags"),
+    *("failed_checks", "is_excluded"),
+)
 # Imported runs are stored long after they were measured: their ids tell nothing. As the index run_newest has it.
 NEWEST_FIRST = ("-started_at", "-id")
 
@@ -124,7 +137,7 @@ def _headlines(run_ids: Sequence[int]) -> dict[tuple[int, str], MeasuredValue]:
 def _row(row: dict[str, Any], values: dict[tuple[int, str], MeasuredValue]) -> RunRow:
     throughput, p95 = values.get((row["id"], THROUGHPUT)), values.get((row["id"], P95))
     return RunRow(
-        **{**row, "tags": tuple(row["tags"])},
+        **{**row, "tags": tuple(row["tags"]), "failed_checks": tuple(row["failed_checks"])},
         load_level=str(LoadLevel(threads=row["threads"], rate=row["rate"])),
         throughput=throughput.value if throughput else None,
         throughput_unit=throughput.unit if throughput else "",
@@ -152,6 +165,10 @@ def _filtered(run_filter: RunFilter) -> QuerySet[Run]:
         if word.isascii() and word.isdigit() and len(word) < 19:
             occurs |= Q(pk=int(word))
         chosen = chosen.filter(occurs)
+    if run_filter.quality:
+        chosen = chosen.filter(reduce(or_, (QUALITIES[name] for name in run_filter.quality)))
+    if run_filter.quality == (EXCLUDED,):
+        chosen = chosen.exclude(COUNTED)
     if run_filter.outcomes and Run.Outcome.SUCCEEDED not in run_filter.outcomes:
         # Said so that the index of the runs that do not count can be taken.
         chosen = chosen.exclude(COUNTED)

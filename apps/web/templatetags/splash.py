@@ -9,10 +9,11 @@
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
 {% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
 {% origin "published" %}        mark: published, example, submitted, agent, rig
+{% quality run.failed_checks run.is_excluded %}  marks: excluded, failed checks; nothing when there are none
 {% verdict "better" %}          word with its sign; {% verdict word direction="lower" %}
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +24,7 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import is_naive
 
 from apps.core import units
+from apps.runs.quality.checklist import title_of
 
 register = template.Library()
 
@@ -31,6 +33,7 @@ PAGES = (
     ("overview", "Overview"),
     ("runs", "Runs"),
     ("compare", "Compare"),
+    ("saved-list", "Saved"),
     ("published", "Published"),
     ("campaigns", "Campaigns"),
     ("agents", "Agents"),
@@ -175,6 +178,23 @@ def origin(provenance: str) -> SafeString:
     """Where a number comes from."""
     word, title = ORIGINS[provenance]
     return format_html('<span class="mark mark--{}" title="{}">{}</span>', provenance, title, word)
+
+
+@register.simple_tag
+def quality(failed_checks: Sequence[str], is_excluded: bool = False) -> SafeString:
+    """What is to be held against a run, wherever it appears."""
+    marks = SafeString("")
+    if is_excluded:
+        title = "A person left it out: it counts in no comparison"
+        marks += format_html('<span class="mark mark--excluded" title="{}">excluded</span> ', title)
+    if failed_checks:
+        titles = [title_of(key) for key in failed_checks]
+        marks += format_html(
+            '<span class="mark mark--doubt" title="Failed: {}"><span class="visually-hidden">failed </span>{}</span>',
+            ", ".join(titles),
+            titles[0] if len(titles) == 1 else f"{len(titles)} checks",
+        )
+    return marks
 
 
 @register.simple_tag
