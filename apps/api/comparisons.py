@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.api.comparison_cost import CostSerializer
 from apps.api.comparison_values import (
     CellSerializer,
     ComparedCampaignSerializer,
@@ -22,6 +23,7 @@ from apps.api.comparison_values import (
 )
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.comparison import queries
+from apps.comparison.cost import cost_of
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.values import Comparison
 from apps.core.problems import FieldProblem, Invalid
@@ -38,7 +40,9 @@ class Included:
 
 
 # Field of the answer -> what it takes.
-INCLUDES: dict[str, Included] = {}
+INCLUDES: dict[str, Included] = {
+    "cost": Included(lambda comparison, _: cost_of(comparison), CostSerializer),
+}
 INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
 
 
@@ -96,7 +100,8 @@ class Comparisons(APIView):
         answer = dict(ComparisonSerializer(comparison).data)
         for name in _included(parameters.get("include", "")):
             more = INCLUDES[name]
-            answer[name] = more.serializer(more.compute(comparison, parameters), many=more.many).data
+            found = more.compute(comparison, parameters)
+            answer[name] = None if found is None else more.serializer(found, many=more.many).data
         return Response(answer)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.comparison import latency
+from apps.comparison import cost, latency, steadiness, work
 from apps.comparison.reading import Reading
 
-READINGS: tuple[Reading[Any], ...] = (latency.READING,)
+READINGS: tuple[Reading[Any], ...] = (latency.READING, cost.READING, steadiness.READING, work.READING)

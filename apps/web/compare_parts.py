@@ -7,9 +7,12 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from apps.web import compare_cost
 from apps.web.compare_seen import Part, Seen
 
-PARTS: tuple[Part, ...] = ()
+PARTS: tuple[Part, ...] = (
+    Part("cost", "Cost and scale-up", "seconds", "web/compare_cost.html", compare_cost.context, lazy=True),
+)
 
 
 @dataclass(frozen=True)
