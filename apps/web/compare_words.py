@@ -114,7 +114,7 @@ def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterab
         pairs = list(group)
         at = join_levels([level for level, _ in pairs])
         cells = [cell for _, cell in pairs]
-        if words == "no runs":
+        if words in ("no runs", "none on either side"):
             yield Part(words, f"at {at}")
         elif pairs[0][1].ratio is None or pairs[0][1].ratio.value is None:
             yield Part(words, f"at {at}: {_reason(cells)}")

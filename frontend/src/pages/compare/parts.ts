@@ -1,8 +1,11 @@
 // The parts of the Compare page: each draws its own charts once its HTML is there, at once or when htmx brought it.
+import { mount as steadiness } from "./steadiness";
+import { mount as work } from "./work";
+
 type Mount = (root: HTMLElement) => void;
 
 // Id of the part's section -> what makes it live.
-const MOUNTS: Record<string, Mount> = {};
+const MOUNTS: Record<string, Mount> = { steadiness, work };
 
 function mountWithin(root: Element): void {
   for (const [name, mount] of Object.entries(MOUNTS)) {
