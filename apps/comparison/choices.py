@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import Count, F, Max, QuerySet
 
 from apps.catalog.models import System, Workload
+from apps.comparison import baselines
 from apps.comparison.rows import MOST_RUNS
 from apps.comparison.values import ComparedCampaign
 from apps.runs.models import COUNTED, Run
@@ -44,7 +45,8 @@ class WorkloadChoice:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Systems that ran the same workload in one campaign (None: without one), the most runs first."""
+    """Systems that ran the same workload in one campaign (None: without one): the pinned baseline, then the others by
+    name."""
 
     campaign: ComparedCampaign | None
     workload: int
@@ -156,14 +158,21 @@ def suggestions() -> list[Suggestion]:
     for row in rows:
         groups[row["campaign"], row["workload_id"]].append({**row})
     texts = workload_texts(list(Workload.objects.filter(pk__in=[workload for _, workload in groups])))
-    found = [_suggestion(members, texts) for members in groups.values() if len(members) > 1]
+    pins = baselines.pins(texts)
+    pinned = {workload: pin.system for workload, pin in pins.items()}
+    found = [
+        _suggestion(members, texts, pinned.get(workload))
+        for (_, workload), members in groups.items()
+        if len(members) > 1
+    ]
     return sorted(found, key=lambda each: each.newest, reverse=True)[:MOST_SUGGESTIONS]
 
 
-def _suggestion(members: list[dict[str, Any]], texts: dict[int, str]) -> Suggestion:
+def _suggestion(members: list[dict[str, Any]], texts: dict[int, str], pinned: str | None) -> Suggestion:
+    """`pinned`: slug of the baseline, which comes first."""
     first = members[0]
-    chosen = sorted(members, key=lambda row: -row["runs"])[:4]
-    chosen.sort(key=lambda row: row["system_name"])
+    chosen = sorted(members, key=lambda row: (row["slug"] != pinned, -row["runs"]))[:4]
+    chosen.sort(key=lambda row: (row["slug"] != pinned, row["system_name"]))
     return Suggestion(
         campaign=ComparedCampaign(first["campaign"], first["campaign_name"]) if first["campaign"] else None,
         workload=first["workload_id"],

@@ -23,8 +23,14 @@ CONTENT_VERSION = 1
 LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
 
-# What an address of Compare asks for: name -> values, as they stand there.
+
+class NoSuch(Unknown):
+    """There is no saved comparison, or no edition, of this name."""
+
+
+# What an address of Compare asks for: name -> values, as they stand there. The others say how it is looked at.
 Query = Mapping[str, Sequence[str]]
+QUESTION = ("side", "workload", "campaign", "runs", "acknowledged")
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ def save(*, query: Query, title: str, note: str, by: User) -> SavedComparison:
 
 
 def refresh(*, slug: str, by: User) -> tuple[int, bool]:
-    """(number of the newest edition, whether it was made now): none is made when nothing has changed. Raises Unknown,
+    """(number of the newest edition, whether it was made now): none is made when nothing has changed. Raises NoSuch,
     and Invalid where the question has no answer any more."""
     with transaction.atomic():
         # One at a time: two people who refresh at once make one edition.
@@ -122,7 +128,7 @@ def refresh(*, slug: str, by: User) -> tuple[int, bool]:
 
 
 def describe(*, slug: str, title: str, note: str) -> None:
-    """Title and note may be mended; the address stays. Raises Invalid, Unknown."""
+    """Title and note may be mended; the address stays. Raises Invalid, NoSuch."""
     _check(title, note)
     if not SavedComparison.objects.filter(slug=slug).update(title=title.strip(), note=note.strip()):
         raise _no_such(slug)
@@ -158,7 +164,7 @@ def _add_edition(row: SavedComparison, comparison: Comparison, *, number: int, b
 def _free_slug(title: str) -> str:
     """Made of the title's words; with a number where another comparison has them already."""
     wanted = slugify(title)[:LONGEST_SLUG].strip("-") or "comparison"
-    taken = set(
+    taken = {"save"} | set(
         SavedComparison.objects.filter(Q(slug=wanted) | Q(slug__startswith=f"{wanted}-")).values_list("slug", flat=True)
     )
     number = 2
@@ -202,7 +208,7 @@ def rows(*, words: Sequence[str] = (), limit: int, before: int | None = None) ->
 
 
 def load(slug: str, number: int | None = None) -> Saved:
-    """With this edition, None: the newest. Three queries. Raises Unknown."""
+    """With this edition, None: the newest. Three queries. Raises NoSuch."""
     row = SavedComparison.objects.select_related("author").filter(slug=slug).first()
     if row is None:
         raise _no_such(slug)
@@ -210,7 +216,7 @@ def load(slug: str, number: int | None = None) -> Saved:
     chosen = next((each for each in editions if number is None or each.number == number), None)
     if chosen is None:
         problem = FieldProblem("edition", f"{row.title} has no edition {number}", f"use 1 to {editions[0].number}")
-        raise Unknown([problem])
+        raise NoSuch([problem])
     comparison, problem_text = _thawed(chosen)
     return Saved(
         slug=row.slug,
@@ -279,5 +285,5 @@ def _number(query: Query, name: str) -> int | None:
     return int(texts[-1]) if texts and texts[-1].isdecimal() else None
 
 
-def _no_such(slug: str) -> Unknown:
-    return Unknown([FieldProblem("", f"there is no saved comparison {slug!r}")])
+def _no_such(slug: str) -> NoSuch:
+    return NoSuch([FieldProblem("", f"there is no saved comparison {slug!r}")])

@@ -10,9 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison import choices, queries
+from apps.comparison import baselines, choices, queries
 from apps.comparison.comparability import Weight, withheld_places
 from apps.comparison.latency import READING
+from apps.comparison.saved import LONGEST_TITLE
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
 from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
 from apps.comparison.wording import label
@@ -20,6 +21,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.published import queries as published
 from apps.runs.queries.places import Amount
 from apps.web import latency
+from apps.web.accounts import may_write
 from apps.web.addresses import runs_address
 from apps.web.compare_charts import SECONDS_RUNS, SeriesView, chart_data
 from apps.web.compare_parts import PARTS, common, rendered, shown
@@ -43,7 +45,8 @@ def show(request: HttpRequest) -> HttpResponse:
     if address.runs and not address.sides:
         return _from_runs(request, address)
     if len(address.sides) < FEWEST_SIDES:
-        return _choose(request, address)
+        held = _against_pinned(address)
+        return HttpResponseRedirect(held.url()) if held else _choose(request, address)
     return _compare(request, address)
 
 
@@ -83,7 +86,21 @@ def _compare(request: HttpRequest, address: Address) -> HttpResponse:
     if not seen.comparison.counted:
         problem = FieldProblem("", _nothing(seen.comparison, address), "choose another workload or campaign")
         return _choose(request, address, problems=[problem], status=404)
-    return render_page(request, "web/compare.html", _context(seen))
+    chosen_runs = address.campaign is not None or address.runs is not None
+    picker = _picker(address, () if chosen_runs else seen.comparison.runs)
+    pin = baselines.pins([seen.comparison.workload.id]).get(seen.comparison.workload.id)
+    context = page_context(seen) | picker | {"pin": pin, "may_write": may_write(request), "default_title": title(seen)}
+    return render_page(request, "web/compare.html", context)
+
+
+def _against_pinned(address: Address) -> Address | None:
+    """One side without a baseline is held against the one that is pinned to its workload."""
+    if len(address.sides) != 1 or address.workload is None:
+        return None
+    pin = baselines.pins([address.workload]).get(address.workload)
+    if pin is None or pin.system == address.sides[0]:
+        return None
+    return replace(address, sides=(pin.system, *address.sides))
 
 
 def _seen(request: HttpRequest, address: Address) -> Seen:
@@ -95,7 +112,7 @@ def _seen(request: HttpRequest, address: Address) -> Seen:
         runs=address.runs,
         acknowledged=address.acknowledged,
     )
-    return Seen(comparison, address, _level(comparison, address), request)
+    return Seen(comparison, address, level_of(comparison, address), request)
 
 
 def _workload(address: Address) -> int:
@@ -104,7 +121,7 @@ def _workload(address: Address) -> int:
     return address.workload
 
 
-def _level(comparison: Comparison, address: Address) -> Level | None:
+def level_of(comparison: Comparison, address: Address) -> Level | None:
     """The load level whose seconds are overlaid: the one asked for, else the highest that every side ran."""
     if address.level:
         for level in comparison.levels:
@@ -134,7 +151,8 @@ def _from_runs(request: HttpRequest, address: Address) -> HttpResponse:
         problem = FieldProblem("runs", f"these runs are of {named}", "choose runs of two to four systems")
     if problem:
         return _choose(request, Address(), problems=[problem], status=400)
-    return HttpResponseRedirect(replace(address, sides=tuple(sides), workload=workloads[0]).url())
+    ordered = baselines.first(sides, baselines.pins(workloads).get(workloads[0]))
+    return HttpResponseRedirect(replace(address, sides=ordered, workload=workloads[0]).url())
 
 
 def _choose(
@@ -177,12 +195,20 @@ def _picker(address: Address, compared: Sequence[ComparedRun] = ()) -> dict[str,
     }
 
 
-def _context(seen: Seen) -> dict[str, Any]:
+def title(seen: Seen) -> str:
+    """What a saved comparison is called unless its author knows better."""
+    baseline, *others = (side.name for side in seen.comparison.sides)
+    return f"{', '.join(others)} against {baseline}, {seen.comparison.workload.name}"[:LONGEST_TITLE]
+
+
+def page_context(seen: Seen) -> dict[str, Any]:
+    """What the page shows of a comparison, made now or kept. Raises NotKept."""
     comparison, address, level = seen.comparison, seen.address, seen.level
     view = SeriesView(level=level, apart=address.apart)
     differences = comparison.differences
     columns = _columns(comparison)
-    sides = latency.of_sides(seen.read(READING))
+    read = seen.read(READING)
+    sides = latency.of_sides(read)
     listed = comparison.runs if address.runs is not None else comparison.runs[-LISTED_RUNS:]
     return {
         **common(seen),
@@ -211,14 +237,13 @@ def _context(seen: Seen) -> dict[str, Any]:
         "seconds_runs": SECONDS_RUNS,
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
         "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
-        "accept_url": replace(address, acknowledged=(*address.acknowledged, "hardware")).url(),
-        "all_runs_url": replace(address, runs=None).url(),
-        "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in comparison.sides],
+        "accept_url": replace(address.live(), acknowledged=(*address.acknowledged, "hardware")).url(),
+        "all_runs_url": replace(address.live(), runs=None).url(),
+        "baseline_urls": [(side, address.live().with_baseline(side.slug).url()) for side in comparison.sides],
         "api_query": address.query(),
         "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
         "latency": sides,
-        **_witnesses(comparison),
-        **_picker(address, comparison.runs if address.campaign is None and address.runs is None else ()),
+        **(_witnesses(comparison) if seen.kept is None else {}),
     }
 
 

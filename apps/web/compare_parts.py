@@ -7,10 +7,12 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from apps.web import compare_cost
-from apps.web.compare_seen import Part, Seen
+from apps.web import compare_cost, compare_steadiness, compare_work
+from apps.web.compare_seen import NotKept, Part, Seen, nothing_of_today
 
 PARTS: tuple[Part, ...] = (
+    Part("steadiness", "Steadiness", "latency", "web/compare_steadiness.html", compare_steadiness.context, lazy=True),
+    Part("work", "Work for each transaction", "seconds", "web/compare_work.html", compare_work.context, lazy=True),
     Part("cost", "Cost and scale-up", "seconds", "web/compare_cost.html", compare_cost.context, lazy=True),
 )
 
@@ -36,8 +38,13 @@ def shown(seen: Seen, parts: Sequence[Part] | None = None) -> dict[str, list[Sho
 
 
 def rendered(part: Part, seen: Seen) -> SafeString | None:
-    """Its HTML; None: it has nothing to say here."""
-    own = part.context(seen)
+    """Its HTML; None: it has nothing to say here. An edition of a saved comparison that does not hold the part says
+    so: what is true now is never shown in its place."""
+    try:
+        with nothing_of_today(seen):
+            own = part.context(seen)
+    except NotKept:
+        return render_to_string("web/compare_part_not_kept.html", common(seen) | {"part": part}, seen.request)
     return None if own is None else render_to_string(part.template, common(seen) | own, seen.request)
 
 

@@ -1,10 +1,12 @@
 """What a view of a comparison is made of: the address that asks for it, what is seen, and the parts that show it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+from django.db import connection
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
@@ -15,15 +17,15 @@ from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 
 # Words of the address that belong to parts of the page; every link of the page keeps them.
-OPTIONS: tuple[str, ...] = ()
+OPTIONS: tuple[str, ...] = ("per",)
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Address:
-    """What the address asks for; the same address gives the same page. `at`: that of an edition of a saved comparison,
-    which says itself what is compared; empty: Compare."""
+    """What the address asks for; the same address gives the same page. `at`: that of a saved comparison, which says
+    itself what is compared, in this `edition` (empty: the newest); without `at` it is one of Compare."""
 
     sides: tuple[str, ...] = ()
     workload: int | None = None
@@ -34,6 +36,7 @@ class Address:
     acknowledged: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     at: str = ""
+    edition: str = ""
 
     @classmethod
     def read(cls, query: QueryDict) -> "Address":
@@ -78,12 +81,12 @@ class Address:
     def part_url(self, name: str) -> str:
         """Where a part of the page lies by itself."""
         if self.at:
-            return f"{self.at}{name}/?{urlencode(self._view(), safe=',@:')}"
+            return f"{self.at}part/{name}/?{urlencode(self._view(), safe=',@:')}"
         return f"{reverse('web:compare-part', args=[name])}?{self.query()}"
 
     def live(self) -> "Address":
         """The same question, asked now."""
-        return replace(self, at="")
+        return replace(self, at="", edition="")
 
     def query(self) -> str:
         """What is compared, and how it is looked at."""
@@ -96,9 +99,10 @@ class Address:
 
     def _view(self) -> list[tuple[str, str]]:
         """How it is looked at."""
+        edition = [("edition", self.edition)] if self.edition else []
         level = [("level", self.level)] if self.level else []
         apart = [("series", "apart")] if self.apart else []
-        return [*level, *apart, *self.options]
+        return [*edition, *level, *apart, *self.options]
 
     def option(self, name: str) -> str:
         """Empty where the address does not have it."""
@@ -145,6 +149,20 @@ class Seen:
             return reading.kept(self.kept[reading.key(self.level)])
         except (KeyError, Outdated) as error:
             raise NotKept(f"{reading.name}: {error}") from error
+
+
+@contextmanager
+def nothing_of_today(seen: Seen) -> Iterator[None]:
+    """Whoever shows an edition of a saved comparison must not ask the database: raises NotKept where that is tried."""
+
+    def refuse(_execute: object, sql: str, *_: object) -> None:
+        raise NotKept(sql)
+
+    if seen.kept is None:
+        yield
+    else:
+        with connection.execute_wrapper(refuse):
+            yield
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Search: anything by words or id, from the field on every page. Every word must be found; eleven queries at most."""
+"""Search: anything by words or id, from the field on every page. Every word must be found; thirteen queries at most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Metric, System, Workload
+from apps.comparison import saved
 from apps.dispatch.models import Campaign
 from apps.published.models import Article
 from apps.runs.models import Run
@@ -55,6 +56,7 @@ def find(words: Sequence[str]) -> list[Group]:
         _group("Systems", _systems(words)),
         _group("Workloads", _workloads(words)),
         _group("Campaigns", _campaigns(words)),
+        _group("Saved comparisons", _saved(words)),
         _group("Published articles", _articles(words)),
         _group("Metrics", _metrics(words)),
     ]
@@ -124,6 +126,13 @@ def _campaigns(words: Sequence[str]) -> list[Hit]:
     return [
         Hit(campaign.name, f"planned {campaign.created_at:%Y-%m-%d}", reverse("web:campaign", args=[campaign.pk]))
         for campaign in rows[: EACH + 1]
+    ]
+
+
+def _saved(words: Sequence[str]) -> list[Hit]:
+    return [
+        Hit(row.title, f"saved {row.created_at:%Y-%m-%d} by {row.author}", reverse("web:saved", args=[row.slug]))
+        for _, row in saved.rows(words=words, limit=EACH + 1)
     ]
 
 

@@ -1,0 +1,213 @@
+"""Saved comparisons: the list, one of them as it was seen, saving, refreshing, and the baselines that are pinned."""
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.models import User
+from apps.catalog.models import System, Workload
+from apps.comparison import baselines, saved
+from apps.comparison.saved import Saved
+from apps.comparison.sides import Unknown
+from apps.core.problems import FieldProblem, Invalid
+from apps.web.accounts import may_write, writers_only
+from apps.web.compare import level_of, page_context
+from apps.web.compare_parts import PARTS, rendered
+from apps.web.compare_seen import Address, NotKept, Seen, nothing_of_today
+from apps.web.pages import render_page
+
+PAGE = 50
+
+
+# ---------------------------------------------------------------- the list
+
+
+@require_safe
+def show_all(request: HttpRequest) -> HttpResponse:
+    text = request.GET.get("text", "").replace("\0", " ").strip()[:200]
+    before = request.GET.get("before", "")
+    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    found = saved.rows(words=text.split(), limit=PAGE + 1, before=cursor)
+    older = found[PAGE - 1][0] if len(found) > PAGE else None
+    context = {
+        "rows": [row for _, row in found[:PAGE]],
+        "text": text,
+        "older": urlencode(({"text": text} if text else {}) | {"before": older}) if older else "",
+        "newest": cursor is not None,
+    }
+    return render_page(request, "web/saved_list.html", context)
+
+
+@require_safe
+def standing(request: HttpRequest, slug: str) -> HttpResponse:
+    """Whether the newest edition is out of date, for a row of the list."""
+    context = {"standing": saved.standing(_load(slug, ""))}
+    return render_page(request, "web/saved_standing_page.html", context, part="web/saved_standing.html")
+
+
+# ---------------------------------------------------------------- one of them
+
+
+@require_safe
+def show(request: HttpRequest, slug: str) -> HttpResponse:
+    edition = request.GET.get("edition", "")
+    found = _load(slug, edition)
+    context = {
+        "saved": found,
+        "standing": saved.standing(found),
+        "may_write": may_write(request),
+        "live_url": Address.read(_asked(found)).url(),
+        "edition_url": f"{reverse('web:saved', args=[slug])}?edition={found.edition.number}",
+        "json_url": f"{reverse('api:saved-comparison', args=[slug])}?edition={found.edition.number}",
+    }
+    try:
+        seen = _seen(request, found)
+        with nothing_of_today(seen):
+            context |= page_context(seen)
+    except Unknown as error:
+        raise Http404(str(error)) from error
+    except NotKept as error:
+        return render_page(request, "web/saved_older_form.html", context | {"problem": str(error)})
+    return render_page(request, "web/compare.html", context)
+
+
+@require_safe
+def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """One part of the page by itself, as it was seen."""
+    chosen = next((each for each in PARTS if each.name == name), None)
+    if chosen is None:
+        raise Http404(f"Compare has no part {name!r}")
+    context: dict[str, Any] = {"part": chosen}
+    try:
+        seen = _seen(request, _load(slug, request.GET.get("edition", "")))
+        context["html"] = rendered(chosen, seen)
+        context |= {"comparison": seen.comparison, "back_url": seen.address.url()}
+    except Unknown as error:
+        raise Http404(str(error)) from error
+    except NotKept as error:
+        context["problems"] = [str(error)]
+    return render_page(request, "web/compare_part_page.html", context, part="web/compare_part.html")
+
+
+def _load(slug: str, edition: str) -> Saved:
+    number = int(edition) if edition.isascii() and edition.isdecimal() and len(edition) < 5 else None
+    if edition and number is None:
+        raise Http404(f"There is no edition {edition[:40]!r}.")
+    try:
+        return saved.load(slug, number)
+    except saved.NoSuch as error:
+        raise Http404(str(error)) from error
+
+
+def _asked(found: Saved) -> QueryDict:
+    query = QueryDict(mutable=True)
+    for name, values in found.query.items():
+        query.setlist(name, values)
+    return query
+
+
+def _seen(request: HttpRequest, found: Saved) -> Seen:
+    """As it was seen; how it is looked at (load level, options) is in the page's own address, else as saved.
+
+    Raises NotKept for an edition of an older form, Unknown for a level that it has not.
+    """
+    if found.comparison is None:
+        raise NotKept(found.problem)
+    query = _asked(found)
+    for name, values in request.GET.lists():
+        if name not in saved.QUESTION:
+            query.setlist(name, values)
+    address = replace(
+        Address.read(query), at=reverse("web:saved", args=[found.slug]), edition=request.GET.get("edition", "")
+    )
+    return Seen(found.comparison, address, level_of(found.comparison, address), request, kept=found.parts)
+
+
+# ---------------------------------------------------------------- writing
+
+
+@require_POST
+@writers_only
+def save(request: HttpRequest) -> HttpResponse:
+    """`query` is the address of the comparison that is to be kept."""
+    query = QueryDict(request.POST.get("query", ""))
+    try:
+        address = Address.read(query)
+        asked = QueryDict(address.query())
+        row = saved.save(
+            query={name: asked.getlist(name) for name in asked},
+            title=request.POST.get("title", ""),
+            note=request.POST.get("note", ""),
+            by=_person(request),
+        )
+    except Invalid as error:
+        return _refused(request, error, back=f"{reverse('web:compare')}?{query.urlencode()}")
+    return redirect("web:saved", row.slug)
+
+
+@require_POST
+@writers_only
+def refresh(request: HttpRequest, slug: str) -> HttpResponse:
+    try:
+        number, made = saved.refresh(slug=slug, by=_person(request))
+    except saved.NoSuch as error:
+        raise Http404(str(error)) from error
+    except Invalid as error:
+        return _refused(request, error, back=reverse("web:saved", args=[slug]))
+    said = f"Edition {number} shows what is true now." if made else "Nothing has changed: no new edition was made."
+    messages.info(request, said)
+    return redirect("web:saved", slug)
+
+
+@require_POST
+@writers_only
+def describe(request: HttpRequest, slug: str) -> HttpResponse:
+    try:
+        saved.describe(slug=slug, title=request.POST.get("title", ""), note=request.POST.get("note", ""))
+    except saved.NoSuch as error:
+        raise Http404(str(error)) from error
+    except Invalid as error:
+        return _refused(request, error, back=reverse("web:saved", args=[slug]))
+    return redirect("web:saved", slug)
+
+
+@require_POST
+@writers_only
+def pin(request: HttpRequest, workload_id: int) -> HttpResponse:
+    """`system` becomes the baseline of the workload; without one the pin is taken away."""
+    workload = get_object_or_404(Workload, pk=workload_id)
+    back = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
+        back = reverse("web:catalog")
+    slug = request.POST.get("system", "")
+    if not slug:
+        baselines.unpin(workload=workload)
+        messages.info(request, f"{workload.name} has no pinned baseline any more.")
+        return redirect(back)
+    try:
+        system = System.objects.filter(slug=slug).first()
+        if system is None:
+            raise Invalid([FieldProblem("system", f"there is no {slug[:80]!r}", "choose one from the list")])
+        pinned = baselines.pin(workload=workload, system=system, note=request.POST.get("note", ""), by=_person(request))
+    except Invalid as error:
+        return _refused(request, error, back=back)
+    messages.info(request, f"{pinned.system_name} is the baseline of {workload.name} from now on.")
+    return redirect(back)
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    return request.user
+
+
+def _refused(request: HttpRequest, error: Invalid, *, back: str) -> HttpResponse:
+    for problem in error.errors:
+        messages.error(request, problem.sentence())
+    return redirect(back)
