@@ -85,7 +85,7 @@ def spent(nodes: Sequence[Node], *, per_second: float, length: float) -> Spent:
         else:
             whole[spec.key] = sum(found.values())
     partly = [
-        f"{name} was observed for {share:.0%} of the measured phase: what it did besides is not counted."
+        f"{name} was observed for {100 * share:.0f} % of the measured phase: what it did besides is not counted."
         for name, share in seen.items()
         if 0 < share < MOST_OF_IT
     ]
