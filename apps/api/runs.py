@@ -23,6 +23,7 @@ from apps.api.runs_serializers import RunDetailSerializer, RunSerializer, Submit
 from apps.api.submission import Submission, submit
 from apps.runs import ingest, queries, storage
 from apps.runs.models import Artifact, Run
+from apps.runs.queries.listing import QUALITIES
 
 # What surrounds the file in a form, at most: the description and the form's own lines.
 AROUND_THE_FILE = 4 * 1024 * 1024
@@ -48,6 +49,9 @@ class RunParameters(Parameters):
     state = serializers.MultipleChoiceField(choices=Run.State.values, required=False)
     outcome = serializers.MultipleChoiceField(choices=Run.Outcome.values, required=False)
     provenance = serializers.MultipleChoiceField(choices=Run.Provenance.values, required=False)
+    quality = serializers.MultipleChoiceField(
+        choices=list(QUALITIES), required=False, help_text="that failed a check, or that a person left out"
+    )
     tag = serializers.ListField(
         child=serializers.CharField(max_length=60), required=False, max_length=50, help_text="a run needs all of them"
     )
@@ -78,6 +82,7 @@ def _filter(parameters: dict[str, Any]) -> queries.RunFilter:
         outcomes=tuple(sorted(parameters.get("outcome", ()))),
         provenances=tuple(sorted(parameters.get("provenance", ()))),
         tags=tuple(parameters.get("tag", ())),
+        quality=tuple(sorted(parameters.get("quality", ()))),
         since=parameters.get("since"),
         until=parameters.get("until"),
         text=parameters.get("q", ""),

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from apps.api.catalog import HardwareClassSerializer
-from apps.runs.models import Run
+from apps.runs.models import Run, RunCheck
 from apps.runs.queries import RunDetail, RunRow
 
 
@@ -45,6 +45,10 @@ class RunSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="why it failed")
     provenance = serializers.ChoiceField(choices=Run.Provenance.values)
     tags = serializers.ListField(child=serializers.CharField())
+    failed_checks = serializers.ListField(
+        child=serializers.CharField(), help_text="keys of the quality checks it failed"
+    )
+    is_excluded = serializers.BooleanField(help_text="a person left it out of all comparisons")
     campaign_id = serializers.IntegerField(allow_null=True)
     campaign_name = serializers.CharField(allow_null=True)
     throughput = serializers.FloatField(allow_null=True, help_text="null: not measured")
@@ -104,6 +108,28 @@ class RunNodeSerializer(serializers.Serializer[Any]):
     variables = serializers.DictField(child=serializers.CharField(), allow_null=True, help_text="null: not recorded")
 
 
+class CheckSerializer(serializers.Serializer[Any]):
+    """A quality check: what was asked, what was found, and what passes."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    question = serializers.CharField()
+    status = serializers.ChoiceField(choices=RunCheck.Status.values)
+    evidence = serializers.CharField(help_text="a sentence with the numbers it rests on")
+    limits = serializers.CharField()
+    detail = serializers.DictField(help_text="these numbers")
+
+
+class ExclusionSerializer(serializers.Serializer[Any]):
+    """That a person left the run out of all comparisons."""
+
+    reason = serializers.CharField()
+    excluded_by = serializers.CharField()
+    excluded_at = serializers.DateTimeField()
+    ended_by = serializers.CharField(help_text="who lets it count again; empty: nobody")
+    ended_at = serializers.DateTimeField(allow_null=True, help_text="null: it is left out now")
+
+
 class RunSystemSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField()
     name = serializers.CharField()
@@ -129,6 +155,10 @@ class RunDetailSerializer(serializers.Serializer[Any]):
     load_level = RunLoadLevelSerializer(source="row")
     repetition = serializers.IntegerField(source="row.repetition")
     tags = serializers.ListField(child=serializers.CharField(), source="row.tags")
+    failed_checks = serializers.ListField(child=serializers.CharField(), source="row.failed_checks")
+    is_excluded = serializers.BooleanField(source="row.is_excluded")
+    checks = CheckSerializer(many=True, help_text="in the order of the checklist; none before the run is complete")
+    exclusions = ExclusionSerializer(many=True, help_text="the latest first")
     campaign_id = serializers.IntegerField(source="row.campaign_id", allow_null=True)
     campaign_name = serializers.CharField(source="row.campaign_name", allow_null=True)
     job_id = serializers.IntegerField(allow_null=True)

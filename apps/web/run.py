@@ -15,7 +15,7 @@ from apps.runs import attached, queries
 from apps.runs.models import Run
 from apps.runs.pending import Pending
 from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
-from apps.web import latency, run_attached, run_clock, run_observation, run_story
+from apps.web import latency, run_attached, run_clock, run_observation, run_quality, run_story
 from apps.web.addresses import runs_address
 from apps.web.pages import is_partial, render_page
 from apps.web.run_counters import choose
@@ -102,6 +102,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
             if drawn
         ],
         "story": run_story.told(run.events),
+        "quality": run_quality.shown(run),
         "hidden": run_observation.hidden(run.events),
         "overhead": run_observation.overhead(index),
         "data": page_data(run, counters, is_live=is_live) | {"latency": latencies.chart},
