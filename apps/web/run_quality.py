@@ -1,0 +1,78 @@
+"""The quality of a run on its page: the checklist with its evidence, and leaving the run out of comparisons."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from apps.accounts.models import User
+from apps.core.problems import Invalid
+from apps.runs import exclusion
+from apps.runs.exclusion import ExclusionDetail
+from apps.runs.models import Run
+from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED
+from apps.runs.queries import CheckDetail, RunDetail
+from apps.web.accounts import writers_only
+
+# What failed comes first, then what could not be told: who looks here asks what is wrong.
+ORDER = (FAILED, CANNOT_TELL, PASSED)
+WORDS = {PASSED: "passed", FAILED: "failed", CANNOT_TELL: "cannot tell"}
+
+
+@dataclass(frozen=True)
+class Quality:
+    """`summary`: how many checks ended how, as "1 failed, 7 passed, 1 cannot tell"; empty: none was made. `now`: why
+    the run is left out now; `past`: exclusions that were undone."""
+
+    checks: Sequence[CheckDetail]
+    summary: str
+    now: ExclusionDetail | None
+    past: Sequence[ExclusionDetail]
+
+
+def shown(run: RunDetail) -> Quality:
+    checks = sorted(run.checks, key=lambda check: ORDER.index(check.status))
+    counts = {status: sum(check.status == status for check in checks) for status in (FAILED, PASSED, CANNOT_TELL)}
+    return Quality(
+        checks=checks,
+        summary=", ".join(f"{count} {WORDS[status]}" for status, count in counts.items() if count),
+        now=next((one for one in run.exclusions if one.ended_at is None), None),
+        past=[one for one in run.exclusions if one.ended_at is not None],
+    )
+
+
+@require_POST
+@writers_only
+def exclude(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = get_object_or_404(Run, pk=run_id)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    try:
+        done = exclusion.exclude(run=run, reason=request.POST.get("reason", ""), by=request.user)
+    except Invalid as error:
+        messages.error(request, f"Nothing was changed: {error}.")
+    else:
+        messages.info(
+            request,
+            f"Run {run_id} is left out of all comparisons from now on."
+            if done
+            else f"Run {run_id} was left out before, for the reason below.",
+        )
+    return _back(run_id)
+
+
+@require_POST
+@writers_only
+def count_again(request: HttpRequest, run_id: int) -> HttpResponse:
+    run = get_object_or_404(Run, pk=run_id)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    done = exclusion.count_again(run=run, by=request.user)
+    messages.info(request, f"Run {run_id} {'counts again' if done else 'was not left out'}.")
+    return _back(run_id)
+
+
+def _back(run_id: int) -> HttpResponse:
+    return redirect(f"{reverse('web:run', args=[run_id])}#checks")
