@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.api.comparison_cost import CostSerializer
+from apps.api.comparison_steadiness import SteadinessSerializer
 from apps.api.comparison_values import (
     CellSerializer,
     ComparedCampaignSerializer,
@@ -21,11 +22,14 @@ from apps.api.comparison_values import (
     LevelSerializer,
     SideSerializer,
 )
+from apps.api.comparison_work import WorkSerializer
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.comparison import queries
 from apps.comparison.cost import cost_of
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.steadiness import steadiness_of
 from apps.comparison.values import Comparison
+from apps.comparison.work import work_of
 from apps.core.problems import FieldProblem, Invalid
 
 
@@ -41,6 +45,8 @@ class Included:
 
 # Field of the answer -> what it takes.
 INCLUDES: dict[str, Included] = {
+    "steadiness": Included(lambda comparison, _: steadiness_of(comparison), SteadinessSerializer),
+    "work": Included(lambda comparison, _: work_of(comparison), WorkSerializer, many=True),
     "cost": Included(lambda comparison, _: cost_of(comparison), CostSerializer),
 }
 INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
@@ -95,7 +101,6 @@ class Comparisons(APIView):
             workload_id=parameters["workload"],
             campaign=parameters.get("campaign"),
             runs=[int(run) for run in parameters["runs"].split(",")] if "runs" in parameters else None,
-            acknowledged=parameters.get("acknowledged", ()),
         )
         answer = dict(ComparisonSerializer(comparison).data)
         for name in _included(parameters.get("include", "")):
