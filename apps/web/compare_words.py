@@ -1,6 +1,6 @@
 """The words of the Compare page: what is better and by how much, and what would have to be done to know."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -108,8 +108,13 @@ def answers(comparison: Comparison) -> list[Answer]:
 def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterable[Part]:
     names = {each.slug: each.name for each in comparison.sides}
     told = [(level, comparison.cell(side=side.slug, level=level.id, metric=metric.key)) for level in comparison.levels]
+    return parts(told, names)
+
+
+def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[Part]:
+    """Verdicts and at which load levels they hold. `names` of the sides, by slug."""
     places = {words: place for place, words in enumerate(ORDER)}
-    told.sort(key=lambda pair: places.get(pair[1].words, len(ORDER)))
+    told = sorted(cells_told, key=lambda pair: places.get(pair[1].words, len(ORDER)))
     for words, group in groupby(told, key=lambda pair: pair[1].words):
         pairs = list(group)
         at = join_levels([level for level, _ in pairs])
@@ -141,7 +146,7 @@ def _reason(cells: Sequence[Cell]) -> str:
     return "; ".join(dict.fromkeys(cell.ratio.reason for cell in cells if cell.ratio is not None))
 
 
-def _remedies(pairs: Sequence[tuple[Level, Cell]], names: dict[str, str]) -> str:
+def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> str:
     """What would tell: once where it is the same everywhere, else for each load level, or the two ends of many."""
     told = [(level, remedy(cell, names)) for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1]))]
     if len({text for _, text in told}) == 1:
@@ -154,7 +159,7 @@ def _effort(cell: Cell) -> int:
     return sum(more.runs for more in cell.more)
 
 
-def remedy(cell: Cell, names: dict[str, str]) -> str:
+def remedy(cell: Cell, names: Mapping[str, str]) -> str:
     """What would tell, for a cell that does not: "4 more runs of each would likely tell"."""
     if cell.ratio is None:
         return ""
@@ -173,7 +178,7 @@ def _lacking(cell: Cell, names: dict[str, str]) -> str:
     return _more(cell.more, names)
 
 
-def _more(more: Sequence[More], names: dict[str, str]) -> str:
+def _more(more: Sequence[More], names: Mapping[str, str]) -> str:
     if len(more) > 1 and len({each.runs for each in more}) == 1:
         return f"{_runs(more[0].runs)} of each"
     return " and ".join(f"{_runs(each.runs)} of {names[each.side]}" for each in more)
