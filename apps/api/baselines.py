@@ -32,9 +32,7 @@ class NewPin(Strict):
 
 
 class Baselines(APIView):
-    @extend_schema(
-        operation_id="list_baselines", parameters=[NoParameters], responses=listing(PinSerializer, name="Baseline")
-    )
+    @extend_schema(operation_id="list_baselines", responses=listing(PinSerializer, name="Baseline"))
     def get(self, request: Request) -> Response:
         """The pinned baseline of every workload that has one."""
         NoParameters.read(request)
@@ -42,7 +40,7 @@ class Baselines(APIView):
 
 
 class OneBaseline(APIView):
-    @extend_schema(operation_id="read_baseline", parameters=[NoParameters], responses=PinSerializer)
+    @extend_schema(operation_id="read_baseline", responses=PinSerializer)
     def get(self, request: Request, workload_id: int) -> Response:
         """The pinned baseline of a workload."""
         NoParameters.read(request)
