@@ -99,7 +99,7 @@ def a_measured_run(values: dict[str, float], **fields: Any) -> Run:
     run = a_run(**fields)
     artifact = Artifact.objects.create(run=run, name="sysbench.txt", sha256=f"{run.pk:064x}", size=1000)
     for place, (key, value) in enumerate(values.items()):
-        name, unit, direction = HEADLINES[key]
+        name, unit, direction = HEADLINES.get(key, (key, "", "lower"))
         Measurement.objects.create(
             run=run,
             metric=a_metric(key, name=name, unit=unit, direction=direction),

@@ -84,6 +84,7 @@ def test_duckdb_reproduces_the_table_of_a_comparison_from_the_files_alone(folder
         assert ratio == pytest.approx(cell.ratio.value, rel=1e-12)
         # The interval needs Student's distribution: from the archive's values through the same statistics.
         *_, baseline = found[cell.metric, levels[cell.level], "a"]
-        again = stats.compare(Sample(tuple(baseline)), Sample(tuple(values)))
+        step = next(metric.resolution for metric in comparison.metrics if metric.key == cell.metric)
+        again = stats.compare(Sample(tuple(baseline), (), step), Sample(tuple(values), (), step))
         assert (again.low, again.high, again.p) == (cell.ratio.low, cell.ratio.high, cell.ratio.p)
         assert again.low is not None

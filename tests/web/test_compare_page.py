@@ -76,7 +76,7 @@ def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload
         " too few repetitions at 8 threads: needs 2 more runs of Beta."
     )
     assert answers[1].startswith(
-        "Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.769 × [0.749, 0.789];"
+        "Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.769 × [0.744, 0.794];"
     )
     assert html.index("data-answer") < html.index("<table")
 
