@@ -1,7 +1,7 @@
 """Sides held against a baseline under every workload and load level that they share: one metric a row, one table."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from apps.catalog.models import System, Workload
@@ -73,7 +73,6 @@ def compare_many(
     workloads: Sequence[int] | None = None,
     tool: str = "",
     campaign: int | None = None,
-    acknowledged: Collection[str] = (),
 ) -> Many:
     """`sides`: slugs of two to eight systems, the first is the baseline. `metrics`: keys, PRIMARY or LATENCY; None: all
     that Compare judges (primary, throughput, a percentile, errors). `workloads`: ids; None: all that the baseline and
@@ -88,7 +87,6 @@ def compare_many(
     judged = queries.judge(
         [_chosen(workload, systems) for workload in chosen[:MOST_WORKLOADS]],
         campaign=campaign,
-        acknowledged=acknowledged,
         besides=keys,
     )
     told = _told([_of_metrics(comparison, metrics) for comparison in judged])

@@ -1,6 +1,6 @@
 """Addresses of the pages: one line each, one view module each."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 
 from apps.web import (
     accounts,
@@ -9,6 +9,8 @@ from apps.web import (
     campaigns,
     catalog,
     compare,
+    compare_comparability,
+    matrix_page,
     overview,
     prices,
     published,
@@ -30,6 +32,12 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:run_id>/exclude/", run_quality.exclude, name="run-exclude"),
     path("runs/<int:run_id>/count-again/", run_quality.count_again, name="run-count-again"),
     path("compare/", compare.show, name="compare"),
+    path("compare/acknowledge/", compare_comparability.acknowledge, name="acknowledge"),
+    path(
+        "compare/acknowledgements/<int:acknowledgement_id>/withdraw/",
+        compare_comparability.withdraw,
+        name="acknowledgement-withdraw",
+    ),
     path("compare/part/<slug:name>/", compare.part, name="compare-part"),
     path("comparisons/", saved.show_all, name="saved-list"),
     path("comparisons/save/", saved.save, name="save"),
@@ -39,6 +47,8 @@ urlpatterns: list[URLPattern] = [
     path("comparisons/<slug:slug>/refresh/", saved.refresh, name="saved-refresh"),
     path("comparisons/<slug:slug>/describe/", saved.describe, name="saved-describe"),
     path("workloads/<int:workload_id>/baseline/", saved.pin, name="pin-baseline"),
+    path("matrix/", matrix_page.show, name="matrix"),
+    re_path(r"^matrix/matrix\.(?P<ending>md|csv)$", matrix_page.export, name="matrix-export"),
     path("published/", published.show, name="published"),
     path("published/<slug:slug>/", published.show_article, name="article"),
     path("catalog/", catalog.show, name="catalog"),

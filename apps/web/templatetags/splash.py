@@ -33,6 +33,7 @@ PAGES = (
     ("overview", "Overview"),
     ("runs", "Runs"),
     ("compare", "Compare"),
+    ("matrix", "Matrix"),
     ("saved-list", "Saved"),
     ("published", "Published"),
     ("campaigns", "Campaigns"),

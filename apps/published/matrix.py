@@ -1,0 +1,104 @@
+"""Ratios that an article states to one baseline, as a matrix: test × load level × side. Nothing is judged."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from apps.published import wording
+from apps.published.format import RATIO
+from apps.published.models import Figure
+from apps.published.queries import list_articles, list_figures
+from apps.published.values import ArticleValue, FigureFilter, FigureValue, SideValue
+
+# Conditions that say how much load there was.
+LOADS = ("connections", "threads", "clients", "users")
+# Fewer ratios of an article make no matrix.
+FEWEST_RATIOS = 4
+
+
+@dataclass(frozen=True)
+class StatedRow:
+    """`cells` in the order of the sides; None: the article states none."""
+
+    test: str
+    load: str
+    metric: str
+    metric_name: str
+    direction: str
+    cells: tuple[FigureValue | None, ...]
+
+
+@dataclass(frozen=True)
+class StatedMatrix:
+    """`sides` without the baseline. `elsewhere`: how many of the article's ratios have another baseline."""
+
+    article: ArticleValue
+    baseline: SideValue
+    sides: tuple[SideValue, ...]
+    rows: tuple[StatedRow, ...]
+    elsewhere: int
+
+
+def list_matrices() -> list[ArticleValue]:
+    """Articles that state enough ratios to one baseline, the newest first."""
+    groups = Figure.objects.filter(unit=RATIO, value__isnull=False).values("article__slug", "denominator")
+    enough = groups.annotate(ratios=Count("id")).filter(ratios__gte=FEWEST_RATIOS).order_by()
+    slugs = {group["article__slug"] for group in enough}
+    return [article for article in list_articles() if article.slug in slugs]
+
+
+def load_matrix(slug: str) -> StatedMatrix | None:
+    """None: there is no such article, or it states no ratio. The baseline is that of most of its ratios."""
+    ratios = [figure for figure in list_figures(FigureFilter(articles=(slug,))) if figure.is_ratio and figure.stated]
+    counts = Counter(figure.denominator for figure in ratios)
+    if not counts:
+        return None
+    baseline = counts.most_common(1)[0][0]
+    figures = sorted((figure for figure in ratios if figure.denominator == baseline), key=lambda figure: figure.id)
+    sides = tuple(dict.fromkeys(figure.numerator for figure in figures if figure.numerator))
+    groups: dict[tuple[str, str, str], list[FigureValue]] = {}
+    for figure in figures:
+        groups.setdefault((_test(figure), _load(figure), figure.metric), []).append(figure)
+    # The levels of a test together, tests in the article's order.
+    tests = list(dict.fromkeys(test for test, _, _ in groups))
+    ordered = sorted(groups.items(), key=lambda item: tests.index(item[0][0]))
+    return StatedMatrix(
+        article=figures[0].article,
+        baseline=baseline or SideValue("", "", None),
+        sides=sides,
+        rows=tuple(_row(test, load, own, sides) for (test, load, _), own in ordered),
+        elsewhere=len(ratios) - len(figures),
+    )
+
+
+def _row(test: str, load: str, figures: Sequence[FigureValue], sides: Sequence[SideValue]) -> StatedRow:
+    by_side = {figure.numerator: figure for figure in figures}
+    first = figures[0]
+    return StatedRow(
+        test=test,
+        load=load,
+        metric=first.metric,
+        metric_name=first.metric_name,
+        direction=first.direction,
+        cells=tuple(by_side.get(side) for side in sides),
+    )
+
+
+def _test(figure: FigureValue) -> str:
+    """The test as the article names it, with what was changed besides the load."""
+    named = {key: value for key, value in figure.conditions.items() if key not in LOADS}
+    test = str(named.pop("test", "")) or figure.workload_label
+    rest = wording.conditions(named)
+    return f"{test}; {rest}" if rest else test
+
+
+def _load(figure: FigureValue) -> str:
+    """For example "8 connections"; empty where none is stated."""
+    for key in LOADS:
+        if key in figure.conditions:
+            count = figure.conditions[key]
+            word = wording.label(key)
+            return f"{wording.plain(count)} {word.removesuffix('s') if count == 1 else word}"
+    return ""

@@ -1,0 +1,23 @@
+// The matrix as an image: what stands on the screen, also where it scrolls.
+import "../styles/matrix.css";
+
+const figure = document.querySelector<HTMLElement>("#matrix");
+
+for (const button of document.querySelectorAll<HTMLButtonElement>("[data-matrix-png]")) {
+  if (!figure) continue;
+  button.hidden = false;
+  button.addEventListener("click", () => void save(button, figure));
+}
+
+async function save(button: HTMLButtonElement, shown: HTMLElement): Promise<void> {
+  button.disabled = true;
+  try {
+    const { toPng } = await import("html-to-image");
+    const link = document.createElement("a");
+    link.download = "matrix.png";
+    link.href = await toPng(shown, { style: { margin: "0" } });
+    link.click();
+  } finally {
+    button.disabled = false;
+  }
+}
