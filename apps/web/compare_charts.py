@@ -40,7 +40,7 @@ def chart_data(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
             for level in comparison.levels
         ],
         "metrics": [_metric(metric) for metric in comparison.metrics if metric.kind != "errors"],
-        "threads": _threads_axis(comparison),
+        "threads": threads_axis([level.threads for level in comparison.levels]),
         "ratios": ratios,
         "margin": MARGIN,
         "points": points,
@@ -59,9 +59,9 @@ def _metric(metric: ComparedMetric) -> dict[str, Any]:
     }
 
 
-def _threads_axis(comparison: Comparison) -> dict[str, Any]:
+def threads_axis(threads: Sequence[int]) -> dict[str, Any]:
     """Ticks at the load levels that were run, with room for the outer ones."""
-    ticks = sorted({level.threads for level in comparison.levels}) or [1]
+    ticks = sorted(set(threads)) or [1]
     first, last = ticks[0], ticks[-1]
     if last > WIDE_LADDER * first:
         room = (last / first) ** 0.08

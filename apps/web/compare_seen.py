@@ -17,7 +17,7 @@ from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 
 # Words of the address that belong to parts of the page; every link of the page keeps them.
-OPTIONS: tuple[str, ...] = ("per",)
+OPTIONS: tuple[str, ...] = ("per", "variables", "objective", "percentile")
 
 T = TypeVar("T")
 
@@ -90,12 +90,19 @@ class Address:
 
     def query(self) -> str:
         """What is compared, and how it is looked at."""
+        return urlencode([*self._what(), *self._view()], safe=",@:")
+
+    def fields(self) -> list[tuple[str, str]]:
+        """What a form sends to come back here. A saved comparison says itself what is compared."""
+        return self._view() if self.at else [*self._what(), *self._view()]
+
+    def _what(self) -> list[tuple[str, str]]:
         pairs: list[tuple[str, str]] = [("side", side) for side in self.sides]
         pairs += [("workload", str(self.workload))] if self.workload is not None else []
         pairs += [("campaign", str(self.campaign))] if self.campaign is not None else []
         pairs += [("runs", ",".join(str(run) for run in self.runs))] if self.runs is not None else []
         pairs += [("acknowledged", field) for field in self.acknowledged]
-        return urlencode([*pairs, *self._view()], safe=",@:")
+        return pairs
 
     def _view(self) -> list[tuple[str, str]]:
         """How it is looked at."""

@@ -1,0 +1,89 @@
+"""How fast a growing table takes rows, against the rows that it holds. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The rows inserted are divided into so many equal stretches.
+STRETCHES = 60
+# The end of what all runs inserted, by which their last speed is judged.
+LAST = 0.1
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """One run: `rows` in the table and `seconds` since its load began at the end of each interval, and the `rates` over
+    the intervals, rows/s."""
+
+    rows: Floats
+    seconds: Floats
+    rates: Floats
+
+    @property
+    def total(self) -> float:
+        return float(self.rows[-1])
+
+    def time_to(self, rows: float) -> float:
+        """s until so many rows were inserted, evenly within an interval; at most `total`."""
+        return float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.seconds)))
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """From `start` to `end` rows inserted: rows/s over the whole of it, and of the slowest and fastest interval."""
+
+    start: float
+    end: float
+    rate: float
+    slowest: float
+    fastest: float
+
+
+def inserted(at: Floats, rates: Floats) -> Inserted | None:
+    """`at`: the ends of the intervals, s; `rates` over them, NaN: not observed. None: nothing was inserted.
+
+    The first interval is as long as most are. In an interval that was not observed rows came in as they did around it.
+    """
+    known = np.isfinite(rates)
+    if len(at) < 2 or not known.any():
+        return None
+    lengths = np.diff(at, prepend=at[0] - float(np.median(np.diff(at))))
+    filled = np.interp(at, at[known], rates[known])
+    rows = np.cumsum(filled * lengths)
+    if rows[-1] <= 0:
+        return None
+    return Inserted(rows=rows, seconds=np.cumsum(lengths), rates=np.where(known, rates, np.nan))
+
+
+def stretches(run: Inserted, width: float) -> tuple[Stretch, ...]:
+    """Those that the run went through whole, each `width` rows."""
+    found = []
+    for place in range(int(run.total / width + 1e-9)):
+        start, end = place * width, (place + 1) * width
+        taken = run.time_to(end) - run.time_to(start)
+        # Intervals that lie in it at least in part.
+        first = int(np.searchsorted(run.rows, start, "right"))
+        last = int(np.searchsorted(run.rows, end, "left"))
+        rates = run.rates[first : last + 1]
+        rates = rates[np.isfinite(rates)]
+        rate = width / taken if taken > 0 else float("nan")
+        found.append(
+            Stretch(
+                start, end, rate, float(rates.min()) if len(rates) else rate, float(rates.max()) if len(rates) else rate
+            )
+        )
+    return tuple(found)
+
+
+def width_of(runs: Sequence[Inserted]) -> float:
+    return max(run.total for run in runs) / STRETCHES
+
+
+def last_rate(run: Inserted, rows: float) -> float:
+    """rows/s over the last tenth of the first `rows` rows."""
+    taken = run.time_to(rows) - run.time_to((1 - LAST) * rows)
+    return LAST * rows / taken
