@@ -7,17 +7,19 @@ from typing import Any
 from django.db import transaction
 from django.http import Http404
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.models import User
-from apps.api.comparisons import ComparisonSerializer
+from apps.api.comparisons import INCLUDES, ComparisonSerializer
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.api.strict import Strict
 from apps.comparison import saved
+from apps.comparison.frozen import Outdated
+from apps.comparison.readings import READINGS
 from apps.comparison.saved import Saved
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
 
@@ -59,7 +61,9 @@ class SavedSerializer(serializers.Serializer[Any]):
     editions = EditionSerializer(many=True, help_text="the newest first")
     comparison = ComparisonSerializer(allow_null=True, help_text="as it was seen; null: kept in an older form")
     problem = serializers.CharField(help_text="why `comparison` is null; else empty")
-    parts = serializers.DictField(help_text="what the parts of the page showed, in the form in which they are kept")
+    parts = serializers.SerializerMethodField(
+        help_text="more of it as it was seen: what `include` of GET /comparisons/ names; null: kept in an older form"
+    )
     out_of_date = serializers.SerializerMethodField(help_text="the same question would be answered otherwise now")
     changes = serializers.SerializerMethodField(help_text="what is different now, in sentences")
 
@@ -67,6 +71,10 @@ class SavedSerializer(serializers.Serializer[Any]):
         request: Request = self.context["request"]
         address = request.build_absolute_uri(reverse("web:saved", args=[found.slug]))
         return address if found.is_newest else f"{address}?edition={found.edition.number}"
+
+    @extend_schema_field({"type": "object", "additionalProperties": {}})
+    def get_parts(self, found: Saved) -> dict[str, Any]:
+        return {name: _part(found, name) for name in INCLUDES if name in found.parts}
 
     def get_out_of_date(self, _found: Saved) -> bool:
         standing: saved.Standing = self.context["standing"]
@@ -179,6 +187,16 @@ def _as_404() -> Iterator[None]:
         yield
     except saved.NoSuch as error:
         raise Http404(str(error)) from error
+
+
+def _part(found: Saved, name: str) -> Any:
+    (reading,) = (each for each in READINGS if each.name == name)
+    included = INCLUDES[name]
+    try:
+        value = reading.kept(found.parts[name])
+    except Outdated:
+        return None
+    return None if value is None else included.serializer(value, many=included.many).data
 
 
 def _person(request: Request) -> User:

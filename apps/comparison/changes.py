@@ -103,10 +103,18 @@ def _differences(seen: Comparison, now: Comparison) -> Iterable[str]:
 
 
 def _withheld(seen: Comparison, now: Comparison) -> Iterable[str]:
-    if seen.withheld and not now.withheld:
-        yield "Verdicts were withheld then and are given now."
-    elif now.withheld and not seen.withheld:
-        yield "Verdicts were given then and are withheld now."
+    labels = {each.field: each.label for each in (*seen.differences, *now.differences)}
+    lifted = [labels.get(field, field) for field in seen.withheld if field not in now.withheld]
+    added = [labels.get(field, field) for field in now.withheld if field not in seen.withheld]
+    if lifted:
+        yield f"Verdicts were withheld because of {_listed(lifted)}, and are not any more."
+    if added:
+        yield f"Verdicts are withheld now because of {_listed(added)}, and were not then."
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
+    return ", ".join(names[:MOST_TOLD]) + more
 
 
 def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
