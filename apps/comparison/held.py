@@ -63,10 +63,10 @@ def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | 
     rows, tallies = run_rows([side for chosen in each for side in chosen.sides], campaign, runs)
     counted = [row for row in rows if is_counted(row)]
     earlier = _earlier(counted, newest_read=campaign is None and runs is None)
-    values = _values([*(row["id"] for row in counted), *(run for past in earlier.values() for _, run in past)])
+    values = values_of([*(row["id"] for row in counted), *(run for past in earlier.values() for _, run in past)])
     nodes = _nodes({row["system_id"] for row in counted} | {side.system.pk for one in each for side in one.sides})
     variables = _variables([row["id"] for row in counted])
-    grids = _grids([row["id"] for row in counted])
+    grids = grids_of([row["id"] for row in counted])
     metrics = Metric.objects.in_bulk({key for own in values.values() for key in own}, field_name="key")
     found = []
     for chosen in each:
@@ -91,7 +91,7 @@ def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | 
     return found
 
 
-def _values(runs: Iterable[int]) -> dict[int, dict[str, float]]:
+def values_of(runs: Iterable[int]) -> dict[int, dict[str, float]]:
     """Run -> metric key -> headline value."""
     found: dict[int, dict[str, float]] = defaultdict(dict)
     measured = Measurement.objects.filter(run_id__in=list(runs)).order_by()
@@ -103,9 +103,10 @@ def _values(runs: Iterable[int]) -> dict[int, dict[str, float]]:
     return found
 
 
-def _grids(runs: Sequence[int]) -> dict[tuple[int, str], list[str]]:
+def grids_of(runs: Iterable[int]) -> dict[tuple[int, str], list[str]]:
+    """(workload, metric key) -> ids of the grids on which the histograms of its runs lie."""
     found: dict[tuple[int, str], list[str]] = defaultdict(list)
-    stored = Distribution.objects.filter(run_id__in=runs).order_by()
+    stored = Distribution.objects.filter(run_id__in=list(runs)).order_by()
     for workload, metric, grid in stored.values_list("run__workload_id", "metric__key", "grid").distinct():
         found[workload, metric].append(grid)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.catalog.models import LoadLevel
+from apps.catalog.models import LoadLevel, Metric
 from apps.catalog.workload_metrics import is_single_event
 from apps.comparison import comparability, further, table
 from apps.comparison.comparability import Traits, Weight
@@ -118,7 +118,9 @@ def _metrics(held: Held, besides: Collection[str]) -> tuple[list[ComparedMetric]
         missing = sum(key not in measured for measured in values)
         if missing and key in (primary, *wanted):
             notes.append(f"{_runs(missing)} without {key}: not part of that figure.")
-    return [compared_metric(held, key) for key in wanted], list(dict.fromkeys(notes))
+    tools = {side.workload.pk: side.workload.tool for side in held.chosen.sides}
+    found = [compared_metric(held.metrics[key], tools=tools, grids=held.grids, primary=primary) for key in wanted]
+    return found, list(dict.fromkeys(notes))
 
 
 def _percentile(measured: Sequence[Mapping[str, float]]) -> tuple[str, list[str]]:
@@ -143,19 +145,20 @@ def _runs(count: int) -> str:
     return f"{count} run{'' if count == 1 else 's'}"
 
 
-def compared_metric(held: Held, key: str) -> ComparedMetric:
-    metric = held.metrics[key]
-    workloads = {side.workload.pk: side.workload.tool for side in held.chosen.sides}
+def compared_metric(
+    metric: Metric, *, tools: Mapping[int, str], grids: Mapping[tuple[int, str], Collection[str]], primary: str
+) -> ComparedMetric:
+    """`tools`: of each compared workload; `grids` as Held has them."""
+    key = metric.key
     return ComparedMetric(
         key=key,
         name=metric.name,
         unit=metric.unit,
         direction=Direction(metric.direction),
         kind="latency" if PERCENTILE.match(key) else "errors" if key == ERRORS else "throughput",
-        primary=key == held.chosen.workload.primary_metric.key,
+        primary=key == primary,
         resolution=max(
-            resolution(key, tool=tool, grids=held.grids.get((pk, measured_on(key)), ()))
-            for pk, tool in workloads.items()
+            resolution(key, tool=tool, grids=grids.get((pk, measured_on(key)), ())) for pk, tool in tools.items()
         ),
         single_events=is_single_event(key),
     )

@@ -260,11 +260,12 @@ def _row(comparison: Comparison, level: Level, side: Side) -> Row:
         runs=sum(run.level == level.id and run.side == side.slug for run in comparison.counted),
         runs_title=f"the spread rests on {history} earlier runs too" if history else NO_HISTORY,
         few_runs=not history,
-        entries=tuple(_entry(metric, cell, names) for metric, cell in cells.items()),
+        entries=tuple(entry(metric, cell, names) for metric, cell in cells.items()),
     )
 
 
-def _entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
+def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
+    """`names` of the sides."""
     summary, ratio = cell.summary, cell.ratio
     spread = title = ratio_title = note = ""
     if summary is not None:
@@ -305,7 +306,9 @@ def _ratio_title(ratio: Ratio) -> str:
     if ratio.p is not None:
         parts.append(f"p {ratio.p:.2g}")
     if ratio.adjusted_p is not None:
-        parts.append(f"corrected for several metrics {ratio.adjusted_p:.2g}")
+        parts.append(f"corrected for the number of comparisons in the table {ratio.adjusted_p:.2g}")
+    if ratio.systematic:
+        parts.append(f"±{math.expm1(ratio.systematic):.2%} of the interval because the values are read from a grid")
     if ratio.delta is not None:
         parts.append(f"Cliff's δ {ratio.delta:+.2f}")
     return "; ".join(parts)
