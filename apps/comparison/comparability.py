@@ -1,27 +1,18 @@
-"""In what the sides of a comparison differ, the important first. Pure."""
+"""In what the sides of a comparison differ, the important first, and which of it withholds the verdict. Pure."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
+
+from apps.core.canonical import canonical_hash
 
 NOT_KNOWN = "not known"
 NOT_SET = "not set"
-
-# Variables that differ between any two servers, or between two moments of one: names, places, clocks, positions.
-VOLATILE = re.compile(
-    r"""^(
-        server_id | server_uuid | server_uid | hostname | port | socket | bind_address | extra_port
-      | report_(host|port) | .*_?pid_file | basedir | datadir | tmpdir | .*_tmpdir | .*_dir | .*_directory | .*_file
-      | .*_path | .*_basename | .*_index | log_error | ssl_(ca|cert|key) | timestamp | .*_timestamp | identity
-      | insert_id | last_insert_id | rand_seed[12] | pseudo_thread_id | last_gtid | gtid_.*_pos | gtid_binlog_state
-      | gtid_executed | gtid_purged | gtid_seq_no | version | version_.* | innodb_version | proxy_user | external_user
-      | wsrep_node_.* | wsrep_cluster_address | wsrep_sst_receive_address | wsrep_start_position
-      | wsrep_provider_options\.(base_.*|.*_addr|.*\.listen_addr|ist\.recv_.*)
-    )$""",
-    re.VERBOSE,
-)
-PROVIDER_OPTIONS = "wsrep_provider_options"
+NONE = "none"
+# Of values that a side's runs differ in, so many are told.
+MOST_VALUES = 6
 
 
 class Weight(StrEnum):
@@ -32,149 +23,194 @@ class Weight(StrEnum):
     MINOR = "minor"
 
 
+class Group(StrEnum):
+    """What a field is about, in the order in which a reader asks. The first three withhold the verdict, each as a
+    whole: a person accepts other hardware, another data set or other work, not one field of it."""
+
+    HARDWARE = "hardware"
+    DATASET = "dataset"
+    WORKLOAD = "workload"
+    MEMORY = "memory"
+    VERSION = "version"
+    TOPOLOGY = "topology"
+    SETTINGS = "settings"
+    VARIABLES = "variables"
+    MEASUREMENT = "measurement"
+    CLIENT = "client"
+    SAMPLERS = "samplers"
+    ORIGIN = "origin"
+    DATE = "date"
+
+
+TITLES = {
+    Group.HARDWARE: "hardware",
+    Group.DATASET: "data set",
+    Group.WORKLOAD: "workload",
+    Group.MEMORY: "memory against data",
+    Group.VERSION: "platform and versions",
+    Group.TOPOLOGY: "topology",
+    Group.SETTINGS: "settings on purpose",
+    Group.VARIABLES: "server variables",
+    Group.MEASUREMENT: "how it was measured",
+    Group.CLIENT: "load generator",
+    Group.SAMPLERS: "what was sampled",
+    Group.ORIGIN: "where the runs come from",
+    Group.DATE: "date",
+}
+ACCEPTABLE = (Group.HARDWARE, Group.DATASET, Group.WORKLOAD)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What is known of one side in one field. `values`: several where its runs differ among themselves, none where
+    nobody knows. `missing`: the word for a side that has no such field. `number` with `tolerance` (a share): sizes so
+    near each other are no difference. `mark`: a word on the value, for example that it is the server's default.
+    `hidden`: why it is not shown at first; shown after all where another side's is not hidden.
+    """
+
+    field: str
+    label: str
+    group: Group
+    weight: Weight
+    values: tuple[str, ...]
+    missing: str = NOT_KNOWN
+    number: float | None = None
+    tolerance: float = 0.0
+    mark: str = ""
+    hidden: str = ""
+
+    @property
+    def text(self) -> str:
+        told, rest = self.values[:MOST_VALUES], self.values[MOST_VALUES:]
+        return " or ".join([*told, *([f"{len(rest)} more"] if rest else [])]) or NOT_KNOWN
+
+
 @dataclass(frozen=True)
 class Difference:
-    """One field in which the sides differ; `values` in the order of the sides, as words."""
+    """One field in which the sides differ; `values` in the order of the sides, as words; `marks` belong to them.
+
+    `hidden`: why it is not shown at first; empty: it is.
+    """
 
     field: str
     label: str
     weight: Weight
     values: tuple[str, ...]
+    group: Group = Group.VARIABLES
+    marks: tuple[str, ...] = ()
+    hidden: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Value and mark of each side."""
+        marks = self.marks or ("",) * len(self.values)
+        return tuple(zip(self.values, marks, strict=True))
 
 
 @dataclass(frozen=True)
-class Traits:
-    """What is known of one side and of its runs; a set of texts where its runs may differ among themselves."""
+class Accepted:
+    """That a person compares in spite of it: who, when and why."""
 
-    platform: str
-    release: str
-    workload: str
-    parameters: Mapping[str, str]
-    server_versions: frozenset[str]
-    hardware_slug: str
-    hardware: Mapping[str, str]
-    nodes: str
-    settings: Mapping[str, str]
-    variables: Sequence[Mapping[str, str]]
-    load_generators: frozenset[str]
-    tool_versions: frozenset[str]
-    warmups: frozenset[str]
-    durations: frozenset[str]
-    provenances: frozenset[str]
-    levels: str
-    dates: str
+    id: int
+    by: str
+    at: datetime
+    reason: str
 
 
-def differences(sides: Sequence[Traits]) -> tuple[Difference, ...]:
-    """All fields in which any two sides differ, by weight, then in the order a reader asks for them."""
-    found = [
-        *_hardware(sides),
-        *_workload(sides),
-        *_field("platform", "Platform", [side.platform for side in sides], Weight.IMPORTANT),
-        *_field("release", "Release", [side.release for side in sides], Weight.IMPORTANT),
-        *_sets("server_version", "Server version as it said", [side.server_versions for side in sides], Weight.MINOR),
-        *_field("nodes", "Nodes", [side.nodes for side in sides], Weight.IMPORTANT),
-        *_settings(sides),
-        *_sets("duration", "Measured phase", [side.durations for side in sides], Weight.IMPORTANT),
-        *_sets("warmup", "Warm-up", [side.warmups for side in sides], Weight.IMPORTANT),
-        *_field("levels", "Load levels measured", [side.levels for side in sides], Weight.IMPORTANT),
-        *_sets("load_generator", "Load generator's host", [side.load_generators for side in sides], Weight.IMPORTANT),
-        *_sets("tool_version", "Load tool", [side.tool_versions for side in sides], Weight.IMPORTANT),
-        *_sets("provenance", "Where the runs come from", [side.provenances for side in sides], Weight.IMPORTANT),
-        *_variables(sides),
-        *_field("dates", "Dates of the runs", [side.dates for side in sides], Weight.MINOR),
-    ]
-    order = list(Weight)
-    return tuple(sorted(found, key=lambda each: order.index(each.weight)))
+@dataclass(frozen=True)
+class Obstacle:
+    """Why the verdict on one side is withheld until it is `accepted`: a group in which it differs from the baseline.
+
+    `fingerprint` names what a person accepts: the group, the two systems and their values, in no order, so that it is
+    the same whichever of the two is the baseline; another value is another obstacle. `said` is the same to read.
+    """
+
+    side: str
+    group: Group
+    fields: tuple[tuple[str, str, str], ...]  # (label, the side's value, the baseline's)
+    fingerprint: str
+    said: dict[str, Any]
+    accepted: Accepted | None = None
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.group]
 
 
-def withheld_places(found: Sequence[Difference]) -> frozenset[int]:
-    """Places of the sides that differ from the baseline in something that withholds the verdict."""
-    return frozenset(
-        place
-        for each in found
-        if each.weight is Weight.WITHHOLDS
-        for place, value in enumerate(each.values)
-        if value != each.values[0]
+def differences(sides: Sequence[Sequence[Fact]], besides: Iterable[Difference] = ()) -> tuple[Difference, ...]:
+    """All fields in which any two sides differ, by weight, then by group, then in the order in which they were told.
+    `besides`: those that are found already."""
+    weights, groups = list(Weight), list(Group)
+    found = (*_differing(sides), *besides)
+    return tuple(sorted(found, key=lambda each: (weights.index(each.weight), groups.index(each.group))))
+
+
+def _differing(sides: Sequence[Sequence[Fact]]) -> list[Difference]:
+    known = [{fact.field: fact for fact in side} for side in sides]
+    found = []
+    for field in dict.fromkeys(fact.field for side in sides for fact in side):
+        facts = [side.get(field) for side in known]
+        told = [fact for fact in facts if fact is not None]
+        missing = told[0].missing
+        values = tuple(missing if fact is None else fact.text for fact in facts)
+        if len({fact and fact.values for fact in facts}) == 1 or _are_near(facts):
+            continue
+        found.append(
+            Difference(
+                field=field,
+                label=told[0].label,
+                weight=min((fact.weight for fact in told), key=list(Weight).index),
+                values=values,
+                group=told[0].group,
+                marks=tuple(fact.mark if fact else "" for fact in facts),
+                hidden=told[0].hidden if all(fact.hidden for fact in told) else "",
+            )
+        )
+    return found
+
+
+def _are_near(facts: Sequence[Fact | None]) -> bool:
+    numbers = [fact.number for fact in facts if fact is not None and fact.number is not None]
+    if len(numbers) < len(facts) or min(numbers) <= 0:
+        return False
+    return max(numbers) <= min(numbers) * (1 + max(fact.tolerance for fact in facts if fact))
+
+
+def obstacles(found: Sequence[Difference], sides: Sequence[tuple[str, str]]) -> tuple[Obstacle, ...]:
+    """What withholds verdicts, side by side after the baseline. `sides`: key and system's slug of each side."""
+    return tuple(
+        _obstacle(key, group, fields, (system, place), sides[0][1])
+        for place, (key, system) in enumerate(sides)
+        for group in ACCEPTABLE
+        if (fields := _withholding(found, group, place))
     )
 
 
-def mixtures(side: Traits) -> tuple[str, ...]:
+def _withholding(found: Sequence[Difference], group: Group, place: int) -> list[Difference]:
+    return [
+        each
+        for each in found
+        if each.weight is Weight.WITHHOLDS and each.group is group and each.values[place] != each.values[0]
+    ]
+
+
+def _obstacle(key: str, group: Group, fields: Sequence[Difference], side: tuple[str, int], baseline: str) -> Obstacle:
+    system, place = side
+    both = [
+        {"system": slug, "values": {each.field: each.values[at] for each in fields}}
+        for slug, at in ((baseline, 0), (system, place))
+    ]
+    both.sort(key=canonical_hash)
+    labels = {each.field: each.label for each in fields}
+    return Obstacle(
+        side=key,
+        group=group,
+        fields=tuple((each.label, each.values[place], each.values[0]) for each in fields),
+        fingerprint=canonical_hash({"group": group.value, "sides": both}),
+        said={"group": group.value, "sides": both, "labels": labels},
+    )
+
+
+def mixtures(side: Iterable[Fact]) -> tuple[str, ...]:
     """In what the runs of one side differ among themselves, as phrases."""
-    parts = {
-        "measured phase": side.durations,
-        "warm-up": side.warmups,
-        "server version": side.server_versions,
-        "load generator's host": side.load_generators,
-        "load tool": side.tool_versions,
-        "provenance": side.provenances,
-    }
-    return tuple(f"{label} {' or '.join(sorted(texts))}" for label, texts in parts.items() if len(texts) > 1)
-
-
-def _hardware(sides: Sequence[Traits]) -> list[Difference]:
-    if len({side.hardware_slug for side in sides}) == 1:
-        return []
-    found = []
-    for label in dict.fromkeys(label for side in sides for label in side.hardware):
-        values = [side.hardware.get(label, NOT_KNOWN) for side in sides]
-        field = "hardware" if label == "Hardware class" else f"hardware.{label}"
-        found += _field(field, label, values, Weight.WITHHOLDS)
-    return found
-
-
-def _workload(sides: Sequence[Traits]) -> list[Difference]:
-    found = _field("workload", "Workload", [side.workload for side in sides], Weight.WITHHOLDS)
-    for name in sorted({name for side in sides for name in side.parameters}):
-        values = [side.parameters.get(name, NOT_SET) for side in sides]
-        found += _field(f"workload.{name}", name, values, Weight.WITHHOLDS)
-    return found
-
-
-def _settings(sides: Sequence[Traits]) -> list[Difference]:
-    found = []
-    for name in sorted({name for side in sides for name in side.settings}):
-        values = [side.settings.get(name, NOT_SET) for side in sides]
-        found += _field(f"settings.{name}", name, values, Weight.IMPORTANT)
-    return found
-
-
-def _variables(sides: Sequence[Traits]) -> list[Difference]:
-    """Server variables as the runs saw them, without those already listed as settings of the system."""
-    known = [_by_name(side.variables) for side in sides]
-    if not all(known):
-        return []  # a side whose server nobody asked would differ in everything
-    found = []
-    settings = {name for side in sides for name in side.settings}
-    for name in sorted({name for side in known for name in side} - settings):
-        values = [" or ".join(sorted(side[name])) if name in side else "no such variable" for side in known]
-        found += _field(f"variables.{name}", name, values, Weight.MINOR)
-    return found
-
-
-def _by_name(variables: Sequence[Mapping[str, str]]) -> dict[str, set[str]]:
-    """The values that each stable variable had in a side's runs."""
-    found: dict[str, set[str]] = {}
-    for configuration in variables:
-        for name, value in _expanded(configuration).items():
-            if not VOLATILE.match(name):
-                found.setdefault(name, set()).add(value)
-    return found
-
-
-def _expanded(configuration: Mapping[str, str]) -> dict[str, str]:
-    """Galera keeps dozens of settings in one text with the node's own address: each becomes a variable."""
-    plain = {name.lower(): str(value) for name, value in configuration.items()}
-    for option in plain.pop(PROVIDER_OPTIONS, "").split(";"):
-        name, equals, value = option.partition("=")
-        if equals:
-            plain[f"{PROVIDER_OPTIONS}.{name.strip()}"] = value.strip()
-    return plain
-
-
-def _sets(field: str, label: str, values: Sequence[frozenset[str]], weight: Weight) -> list[Difference]:
-    return _field(field, label, [" or ".join(sorted(each)) or NOT_KNOWN for each in values], weight)
-
-
-def _field(field: str, label: str, values: Sequence[str], weight: Weight) -> list[Difference]:
-    return [Difference(field, label, weight, tuple(values))] if len(set(values)) > 1 else []
+    return tuple(f"{fact.label[0].lower()}{fact.label[1:]} {fact.text}" for fact in side if len(fact.values) > 1)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from apps.comparison import ranks, table
-from apps.comparison.comparability import withheld_places
 from apps.comparison.stats import Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 
@@ -33,9 +32,7 @@ def cells(
 
 def withheld(comparison: Comparison) -> list[str]:
     """The sides about which no verdict is given."""
-    if not comparison.withheld:
-        return []
-    return [comparison.sides[place].slug for place in withheld_places(comparison.differences)]
+    return list(dict.fromkeys(each.side for each in comparison.obstacles if each.accepted is None))
 
 
 def asked_runs(comparison: Comparison) -> list[int]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from apps.catalog.models import Metric, Node
 from apps.comparison import stats
@@ -14,6 +14,7 @@ from apps.comparison.rows import Pair, are_all, is_counted, run_rows
 from apps.comparison.sides import Chosen
 from apps.comparison.traits import lasting_facts, seconds
 from apps.comparison.values import Earlier, Tally
+from apps.comparison.variables import Seen
 from apps.core.canonical import canonical_json
 from apps.runs.models import COUNTED, Configuration, Distribution, Measurement, Run, RunNode
 
@@ -26,8 +27,8 @@ class Held:
     """What is held of the sides of one comparison; `rows` are their runs in time, `tallies` count all there are.
 
     The mappings may hold more, of other comparisons read with it: `values` run -> metric key -> headline value, of
-    those that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload:
-    each configuration that the servers had; `metrics` by key; `grids` of each workload and metric: those on which the
+    those that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload, as
+    its runs saw them on each node; `metrics` by key; `grids` of each workload and metric: those on which the
     histograms lie.
     """
 
@@ -37,7 +38,7 @@ class Held:
     earlier: tuple[Earlier, ...]
     values: Mapping[int, Mapping[str, float]]
     nodes: Mapping[int, Sequence[Mapping[str, Any]]]
-    variables: Mapping[Pair, Sequence[Mapping[str, str]]]
+    variables: Mapping[Pair, tuple[Seen, ...]]
     metrics: Mapping[str, Metric]
     grids: Mapping[tuple[int, str], Collection[str]]
 
@@ -114,24 +115,28 @@ def grids_of(runs: Iterable[int]) -> dict[tuple[int, str], list[str]]:
 
 def _nodes(systems: Collection[int]) -> dict[int, list[dict[str, Any]]]:
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for node in Node.objects.filter(system__in=systems).values("system_id", "role", "zone"):
+    nodes = Node.objects.filter(system__in=systems)
+    for node in nodes.values("system_id", "role", "zone", hardware=F("hardware_class__name")):
         found[node["system_id"]].append({**node})
     return found
 
 
-def _variables(runs: Sequence[int]) -> dict[Pair, list[Mapping[str, str]]]:
-    pairs = list(
+def _variables(runs: Sequence[int]) -> dict[Pair, tuple[Seen, ...]]:
+    asked = list(
         RunNode.objects.filter(run_id__in=runs, configuration__isnull=False)
         .order_by()
-        .values_list("run__system_id", "run__workload_id", "configuration_id")
+        .values_list("run__system_id", "run__workload_id", "name", "role", "configuration_id", "defaults_id")
         .distinct()
     )
     # Each once: a configuration has hundreds of variables, and most systems run all workloads under the same.
-    known = dict(Configuration.objects.filter(pk__in={row[2] for row in pairs}).values_list("pk", "variables"))
-    found: dict[Pair, list[Mapping[str, str]]] = defaultdict(list)
-    for system, workload, configuration in sorted(pairs):
-        found[system, workload].append(known[configuration])
-    return found
+    known = Configuration.objects.in_bulk({pk for row in asked for pk in row[4:] if pk is not None})
+    found: dict[Pair, list[Seen]] = defaultdict(list)
+    for system, workload, node, role, own, standard in sorted(asked, key=lambda row: (*row[:5], row[5] or 0)):
+        configuration, defaults = known[own], known.get(standard)
+        hashes = configuration.content_hash, defaults.content_hash if defaults else ""
+        values = defaults.variables if defaults else {}
+        found[system, workload].append(Seen(node, role, hashes, configuration.variables, values))
+    return {pair: tuple(each) for pair, each in found.items()}
 
 
 def _earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, list[tuple[int, int]]]:

@@ -8,14 +8,13 @@ from typing import Any
 
 from apps.catalog.models import LoadLevel, Metric
 from apps.catalog.workload_metrics import is_single_event
-from apps.comparison import comparability, further, table
-from apps.comparison.comparability import Traits, Weight
+from apps.comparison import acknowledging, comparability, further, table, variables
 from apps.comparison.held import Held, hold
 from apps.comparison.resolution import measured_on, resolution
 from apps.comparison.rows import left_out_word, newest_only
 from apps.comparison.sides import Chosen, ChosenSide, chosen_sides, compared_workload
 from apps.comparison.stats import Direction
-from apps.comparison.traits import hardware_detail, traits_of
+from apps.comparison.traits import Known, facts_of, hardware_detail, settings_told
 from apps.comparison.values import (
     NO_VALUES,
     ComparedCampaign,
@@ -29,6 +28,8 @@ from apps.comparison.values import (
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
 USUAL_PERCENTILE = "client.latency.p95"
+# Fields in which the runs of one side differ among themselves that a note names.
+MOST_MIXTURES = 6
 
 
 def compare(
@@ -37,15 +38,14 @@ def compare(
     workload_id: int,
     campaign: int | None = None,
     runs: Sequence[int] | None = None,
-    acknowledged: Collection[str] = (),
 ) -> Comparison:
     """`sides`: two to four keys, the first is the baseline: a system's slug, or slug:id of a workload other than
     `workload_id`. `campaign` and `runs` restrict which runs count, without `runs` the newest of each side and level do;
-    earlier ones then tell how much such runs vary. `acknowledged`: differences (fields) that a person accepted.
+    earlier ones then tell how much such runs vary.
 
     Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload.
     """
-    (comparison,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs, acknowledged=acknowledged)
+    (comparison,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs)
     cells = table.corrected(comparison.cells)
     return replace(comparison, cells=table.worded(cells, comparison.metrics, further.withheld(comparison)))
 
@@ -55,34 +55,37 @@ def judge(
     *,
     campaign: int | None = None,
     runs: Sequence[int] | None = None,
-    acknowledged: Collection[str] = (),
     besides: Collection[str] = (),
 ) -> list[Comparison]:
     """Many comparisons in as many queries as one. Their cells are judged each for itself: not yet corrected for their
     number, and without words. `besides`: keys of metrics beyond those that a comparison always has."""
-    return [
-        _judged(held, acknowledged=acknowledged, besides=besides, newest_read=(campaign is None, runs is None))
+    judged = [
+        _judged(held, besides=besides, newest_read=(campaign is None, runs is None))
         for held in hold(each, campaign=campaign, runs=runs)
     ]
+    return acknowledging.with_accepted(judged)
 
 
-def _judged(
-    held: Held, *, acknowledged: Collection[str], besides: Collection[str], newest_read: tuple[bool, bool]
-) -> Comparison:
+def _judged(held: Held, *, besides: Collection[str], newest_read: tuple[bool, bool]) -> Comparison:
     """`newest_read`: whether runs of all campaigns were read, and whether only the newest were."""
     chosen = held.chosen
     metrics, notes = _metrics(held, besides)
     compared = [_compared_run(row, held.values.get(row["id"], {}), metrics) for row in held.rows]
     levels = _levels(held.rows)
-    traits = _traits(held, levels)
-    differences = comparability.differences(traits)
+    known = _known(held)
+    facts = facts_of(known, levels)
+    differences = comparability.differences(
+        facts, variables.differing(tuple(side.seen for side in known), settings_told(known))
+    )
     every_campaign, only_newest = newest_read
     if only_newest:
         names = {side.key: side.name for side in chosen.sides}
         notes = [*newest_only(held.tallies, names=names, levels=levels, campaign=not every_campaign), *notes]
-    for side, known in zip(chosen.sides, traits, strict=True):
-        if mixed := comparability.mixtures(known):
-            notes.append(f"The runs of {side.name} differ among themselves: {', '.join(mixed)}.")
+    for side, own, told in zip(chosen.sides, known, facts, strict=True):
+        if mixed := (*comparability.mixtures(told), *variables.mixtures(own.seen)):
+            rest = f" and {len(mixed) - MOST_MIXTURES} more" if len(mixed) > MOST_MIXTURES else ""
+            named = ", ".join(mixed[:MOST_MIXTURES])
+            notes.append(f"The runs of {side.name} differ among themselves: {named}{rest}.")
     return Comparison(
         workload=compared_workload(chosen.workload),
         campaign=None if every_campaign else next((run.campaign for run in compared), None),
@@ -97,9 +100,7 @@ def _judged(
             history=held.history([metric.key for metric in metrics]),
         ),
         differences=differences,
-        withheld=tuple(
-            each.field for each in differences if each.weight is Weight.WITHHOLDS and "hardware" not in acknowledged
-        ),
+        obstacles=comparability.obstacles(differences, [(side.key, side.system.slug) for side in chosen.sides]),
         runs=tuple(compared),
         tallies=held.tallies,
         notes=tuple(notes),
@@ -225,15 +226,14 @@ def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
     )
 
 
-def _traits(held: Held, levels: Sequence[Level]) -> list[Traits]:
+def _known(held: Held) -> list[Known]:
     return [
-        traits_of(
-            side.system,
+        Known(
+            system=side.system,
             workload=side.workload,
             nodes=held.nodes.get(side.system.pk, ()),
             rows=[row for row in held.counted if row["side"] == side.key],
-            variables=held.variables.get((side.system.pk, side.workload.pk), ()),
-            levels=levels,
+            seen=held.variables.get((side.system.pk, side.workload.pk), ()),
         )
         for side in held.chosen.sides
     ]

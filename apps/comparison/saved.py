@@ -273,7 +273,6 @@ def _compared(query: Query) -> Comparison:
         workload_id=workload,
         campaign=_number(query, "campaign"),
         runs=runs or None,
-        acknowledged=list(query.get("acknowledged", ())),
     )
     if not comparison.counted:
         raise Invalid([FieldProblem("", "none of these sides has a run that counts", "choose other sides")])

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.comparison.comparability import Difference
+from apps.comparison.comparability import Difference, Obstacle
 from apps.comparison.stats import Direction, Ratio, Summary
 from apps.runs.queries.places import Amount
 
@@ -154,7 +154,8 @@ class Earlier:
 class Comparison:
     """Sides × load levels × metrics, with what must be known before reading them.
 
-    `withheld` names the differences for which verdicts are withheld until a person accepts them; `notes` are sentences.
+    `obstacles` are why verdicts are withheld until a person accepts it, those accepted among them; `notes` are
+    sentences.
     `tallies` count all runs; `runs` may hold only the newest of them. `earlier` runs tell how much such runs vary.
     """
 
@@ -165,11 +166,17 @@ class Comparison:
     metrics: tuple[ComparedMetric, ...]
     cells: tuple[Cell, ...]
     differences: tuple[Difference, ...]
-    withheld: tuple[str, ...]
+    obstacles: tuple[Obstacle, ...]
     runs: tuple[ComparedRun, ...]
     tallies: tuple[Tally, ...]
     notes: tuple[str, ...]
     earlier: tuple[Earlier, ...] = ()
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Fields for which verdicts are withheld: nobody accepted that the sides differ in them."""
+        held = [field for each in self.obstacles if each.accepted is None for field in each.said["labels"]]
+        return tuple(dict.fromkeys(held))
 
     @property
     def left_out(self) -> tuple[ComparedRun, ...]:

@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.comparison import baselines, choices, queries
-from apps.comparison.comparability import Weight, withheld_places
 from apps.comparison.latency import READING
 from apps.comparison.saved import LONGEST_TITLE
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
@@ -26,7 +25,7 @@ from apps.web.addresses import runs_address
 from apps.web.compare_charts import SECONDS_RUNS, SeriesView, chart_data
 from apps.web.compare_parts import PARTS, common, rendered, shown
 from apps.web.compare_seen import Address, Seen
-from apps.web.compare_words import answers, difference_summary, table, value_note, value_words
+from apps.web.compare_words import answers, table, value_note, value_words
 from apps.web.pages import is_partial, render_page
 
 # Longer lists of runs or variables are folded.
@@ -110,7 +109,6 @@ def _seen(request: HttpRequest, address: Address) -> Seen:
         workload_id=_workload(address),
         campaign=address.campaign,
         runs=address.runs,
-        acknowledged=address.acknowledged,
     )
     return Seen(comparison, address, level_of(comparison, address), request)
 
@@ -205,7 +203,6 @@ def page_context(seen: Seen) -> dict[str, Any]:
     """What the page shows of a comparison, made now or kept. Raises NotKept."""
     comparison, address, level = seen.comparison, seen.address, seen.level
     view = SeriesView(level=level, apart=address.apart)
-    differences = comparison.differences
     columns = _columns(comparison)
     read = seen.read(READING)
     sides = latency.of_sides(read)
@@ -218,13 +215,8 @@ def page_context(seen: Seen) -> dict[str, Any]:
         "rows": table(comparison),
         "columns": columns,
         "value_note": value_note(comparison, [each["metric"] for each in columns]),
-        "summary": difference_summary(comparison),
         "no_errors": _no_errors(comparison),
         "few_runs": not any(cell.history for cell in comparison.cells),
-        "hardware": _hardware(comparison),
-        "important": [each for each in differences if each.weight is not Weight.MINOR],
-        "minor": [each for each in differences if each.weight is Weight.MINOR],
-        "fold_minor": len(differences) > SHOWN_AT_ONCE,
         "fold_runs": len(listed) > SHOWN_AT_ONCE,
         "runs": _run_rows(comparison, listed),
         "listed_left_out": sum(bool(run.left_out) for run in listed),
@@ -237,7 +229,6 @@ def page_context(seen: Seen) -> dict[str, Any]:
         "seconds_runs": SECONDS_RUNS,
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
         "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
-        "accept_url": replace(address.live(), acknowledged=(*address.acknowledged, "hardware")).url(),
         "all_runs_url": replace(address.live(), runs=None).url(),
         "baseline_urls": [(side, address.live().with_baseline(side.slug).url()) for side in comparison.sides],
         "api_query": address.query(),
@@ -258,23 +249,6 @@ def _columns(comparison: Comparison) -> list[dict[str, Any]]:
     shown = [metric for metric in comparison.metrics if metric.kind != "errors" or not _no_errors(comparison)]
     return [
         {"metric": metric, "label": label(metric), "value_words": value_words(comparison, metric)} for metric in shown
-    ]
-
-
-def _hardware(comparison: Comparison) -> list[dict[str, Any]]:
-    """For each side on other hardware than the baseline: in what, with both values."""
-    found = [each for each in comparison.differences if each.weight is Weight.WITHHOLDS]
-    return [
-        {
-            "side": side,
-            "fields": [
-                (each.label, each.values[side.position], each.values[0])
-                for each in found
-                if each.values[side.position] != each.values[0]
-            ],
-        }
-        for side in comparison.sides
-        if side.position in withheld_places(found)
     ]
 
 

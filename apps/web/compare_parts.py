@@ -7,13 +7,21 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from apps.web import compare_cost, compare_steadiness, compare_work
+from apps.web import (
+    compare_comparability,
+    compare_cost,
+    compare_differences,
+    compare_steadiness,
+    compare_work,
+)
 from apps.web.compare_seen import NotKept, Part, Seen, nothing_of_today
 
 PARTS: tuple[Part, ...] = (
+    Part("comparability", "Comparability", "sides", "web/compare_comparability.html", compare_comparability.context),
     Part("steadiness", "Steadiness", "latency", "web/compare_steadiness.html", compare_steadiness.context, lazy=True),
     Part("work", "Work for each transaction", "seconds", "web/compare_work.html", compare_work.context, lazy=True),
     Part("cost", "Cost and scale-up", "seconds", "web/compare_cost.html", compare_cost.context, lazy=True),
+    Part("differences", "Differences", "seconds", "web/compare_differences.html", compare_differences.context),
 )
 
 

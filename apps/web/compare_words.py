@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from apps.comparison.comparability import Difference, Weight
 from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, More, Side
 from apps.comparison.wording import interval_text, label, ratio_text
@@ -12,9 +11,6 @@ from apps.core.units import all_digits, format_number
 
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3
-# Differences named above the answer, and how much of a value is shown there.
-NAMED_DIFFERENCES = 4
-LONGEST_VALUE = 32
 GEOMETRIC_MEAN = "geometric mean"
 NO_HISTORY = "no earlier runs of the same configuration: the spread is judged from these alone"
 ORDER = (
@@ -65,24 +61,6 @@ class Entry:
     judged: bool
     note: str
     lacking: str
-
-
-@dataclass(frozen=True)
-class Named:
-    """A difference as it is told above the answer: `values` in the order of the sides, empty where told elsewhere."""
-
-    label: str
-    values: str
-    title: str
-
-
-@dataclass(frozen=True)
-class DifferenceSummary:
-    """`named` the important ones, `more` how many important ones are not; `minor` counts the rest in words."""
-
-    named: tuple[Named, ...]
-    more: int
-    minor: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -197,27 +175,6 @@ def join_levels(levels: Sequence[Level]) -> str:
 
 def _listed(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
-def difference_summary(comparison: Comparison) -> DifferenceSummary:
-    """What must be known before the numbers. The warning about other hardware names both values itself."""
-    important = [each for each in comparison.differences if each.weight is Weight.IMPORTANT]
-    hardware = [each for each in comparison.differences if each.weight is Weight.WITHHOLDS]
-    minor = [each for each in comparison.differences if each.weight is Weight.MINOR]
-    variables = sum(each.field.startswith("variables.") for each in minor)
-    counted = [f"{variables:,} server variable{'' if variables == 1 else 's'}"] if variables else []
-    others = [each.label[0].lower() + each.label[1:] for each in minor if not each.field.startswith("variables.")]
-    named = [Named("hardware", "", ", ".join(each.label for each in hardware))] if hardware else []
-    named += [_named(each) for each in important[:NAMED_DIFFERENCES]]
-    return DifferenceSummary(tuple(named), max(0, len(important) - NAMED_DIFFERENCES), (*others, *counted))
-
-
-def _named(difference: Difference) -> Named:
-    """A setting keeps its name, other labels stand within a sentence."""
-    is_setting = difference.field.startswith("settings.")
-    name = difference.label if is_setting else difference.label[0].lower() + difference.label[1:]
-    short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…" for value in difference.values]
-    return Named(name, " / ".join(short), " / ".join(difference.values))
 
 
 def value_words(comparison: Comparison, metric: ComparedMetric) -> str:

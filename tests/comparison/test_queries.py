@@ -12,13 +12,14 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import HardwareClass, Metric, System, Workload
 from apps.comparison import queries, rows, stats
+from apps.comparison.acknowledging import acknowledge
 from apps.comparison.sides import Unknown
 from apps.comparison.stats import Sample, Verdict
 from apps.comparison.values import Comparison
 from apps.core.problems import Invalid
 from apps.dispatch.models import Campaign, Job, JobRun
 from apps.runs.models import Configuration, Run, RunNode
-from tests.builders import START, a_load_level, a_measured_run, a_run, a_system, a_workload
+from tests.builders import START, a_load_level, a_measured_run, a_run, a_system, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
 
@@ -261,11 +262,17 @@ def test_settings_and_server_variables_that_differ_are_listed_once(workload: Wor
         )
         for run in measure(system, A):
             RunNode.objects.create(run=run, number=1, name="db1", configuration=configuration)
-    found = {each.field: each.values for each in compare(workload).differences}
-    assert found == {
+    found = {each.field: each for each in compare(workload).differences}
+    assert {field: each.values for field, each in found.items() if not each.hidden} == {
         "settings.innodb_flush_log_at_trx_commit": ("not set", "2"),
         "variables.max_connections": ("33060", "33070"),
         "variables.wsrep_provider_options.evs.send_window": ("1", "2"),
+    }
+    assert found["settings.innodb_flush_log_at_trx_commit"].marks == ("is 1", "")
+    # Ports and addresses differ between any two servers: there, but not at first.
+    assert {field for field, each in found.items() if each.hidden} == {
+        "variables.port",
+        "variables.wsrep_provider_options.base_host",
     }
 
 
@@ -284,7 +291,8 @@ def test_other_hardware_comes_first_and_withholds_the_verdict_until_accepted(wor
     assert cell.words == "verdict withheld"
     assert cell.ratio is not None
     assert cell.ratio.low is not None
-    accepted = compare(workload, acknowledged=["hardware"])
+    acknowledge(obstacles=comparison.obstacles, by=a_user(), reason="larger on purpose")
+    accepted = compare(workload)
     assert accepted.withheld == ()
     assert accepted.cell(side="b", level=level_of(accepted), metric=TPS).words == "better"
 
