@@ -80,12 +80,9 @@ work.statements | statements | statements | neutral | server | statements
 work.rows.asked | rows asked of engines | rows | lower | server | storage engine calls
     = Handler_read_*
     Rows asked of the storage engines, those of temporary tables too.
-work.rows.read | rows read by InnoDB | rows | lower | server | statements
-    = Innodb_rows_read
-    Rows that InnoDB read.
-work.rows.changed | rows changed | rows | neutral | server | statements
-    = Innodb_rows_inserted + Innodb_rows_updated + Innodb_rows_deleted
-    Rows that InnoDB inserted, updated and deleted, on every node that applied them.
+work.rows.changed | rows changed | rows | neutral | server | storage engine calls
+    = Handler_write + Handler_update + Handler_delete
+    Rows that the storage engines were asked to insert, change and delete, on every node.
 work.temporary.tables | temporary tables | tables | lower | server | temporary tables
     = Created_tmp_tables
     Internal temporary tables.

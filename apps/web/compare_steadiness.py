@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.comparison.hiccups import FEWEST_VALUES, HICCUP, Box
-from apps.comparison.steadiness import READING, ComparedSteadiness, RunSteadiness
+from apps.comparison.steadiness import HICCUPS, READING, VARIATION, WORST, ComparedSteadiness, RunSteadiness
+from apps.comparison.table import NO_ERRORS
 from apps.comparison.values import Comparison, Level
 from apps.core import units
 from apps.web.compare_seen import Seen
@@ -13,6 +14,8 @@ from apps.web.compare_words import answers, table
 
 # Boxes of so many runs of a side are drawn, the newest.
 MOST_BOXES = 20
+# Of the quantities, those that have a sentence each.
+TOLD = (VARIATION.key, HICCUPS.key, WORST.key)
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ def context(seen: Seen) -> dict[str, Any] | None:
     runs = [run for run in found.runs if run.level == level.id]
     return {
         "steadiness": found,
-        "answers": answers(part),
+        "answers": [answer for answer in answers(part) if answer.metric.key in TOLD],
+        "none_words": NO_ERRORS,
         "rows": table(part),
         "run_rows": _run_rows(seen.comparison, runs),
         "chart": chart(seen.comparison, found, level),

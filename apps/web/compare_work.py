@@ -2,12 +2,12 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from apps.catalog.work import BY_KEY
+from apps.comparison.table import NO_ERRORS
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, Side
 from apps.comparison.wording import interval_text, ratio_text
 from apps.comparison.work import PER, READING, ComparedWork
@@ -18,6 +18,7 @@ from apps.web.compare_words import Entry, Row, table
 
 # Quantities named in the sentence about a side, of each verdict.
 NAMED = 4
+RESOURCES = {"cpu": "CPU"}
 TOLD = {"better": "less", "worse": "more", "lower": "less", "higher": "more"}
 
 
@@ -59,9 +60,12 @@ def context(seen: Seen) -> dict[str, Any] | None:
     chosen = next((each for each in found if each.per == per), found[0])
     level = seen.level or seen.comparison.levels[0]
     columns, node_rows = _nodes(seen.comparison, chosen, level)
+    groups, none = _groups(seen.comparison, chosen, level)
     return {
         "work": chosen,
-        "groups": _groups(seen.comparison, chosen, level),
+        "groups": groups,
+        "none": none,
+        "none_words": NO_ERRORS,
         "told": [(side, _told(chosen, side, level)) for side in seen.comparison.sides[1:]],
         "chart": chart(seen.comparison, chosen, level),
         "columns": columns,
@@ -75,23 +79,22 @@ def context(seen: Seen) -> dict[str, Any] | None:
     }
 
 
-def _groups(comparison: Comparison, work: ComparedWork, level: Level) -> list[tuple[str, list[Quantity]]]:
-    """(resource, its quantities) in the order of the table of formulas."""
+def _groups(
+    comparison: Comparison, work: ComparedWork, level: Level
+) -> tuple[list[tuple[str, list[Quantity]]], list[str]]:
+    """(resource, its quantities) in the order of the table of formulas; and names of those that no run did."""
     part = replace(comparison, metrics=work.metrics, cells=work.cells)
     rows: list[Row] = [row for row in table(part) if row.level == level]
-    quantities = [
-        Quantity(
-            metric=metric,
-            meaning=work.meanings[metric.key],
-            formula=work.formulas[metric.key],
-            entries=tuple((row.side, row.entries[place]) for row in rows),
-        )
-        for place, metric in enumerate(work.metrics)
-    ]
     by_resource: dict[str, list[Quantity]] = defaultdict(list)
-    for quantity in quantities:
-        by_resource[work.resources[quantity.metric.key]].append(quantity)
-    return list(by_resource.items())
+    none = []
+    for place, metric in enumerate(work.metrics):
+        entries = tuple((row.side, row.entries[place]) for row in rows)
+        if all(entry.value == 0 and entry.words in ("", NO_ERRORS) for _, entry in entries):
+            none.append(metric.name)
+        elif any(entry.value is not None for _, entry in entries):
+            quantity = Quantity(metric, work.meanings[metric.key], work.formulas[metric.key], entries)
+            by_resource[RESOURCES.get(work.resources[metric.key], work.resources[metric.key])].append(quantity)
+    return [(resource[:1].upper() + resource[1:], own) for resource, own in by_resource.items()], none
 
 
 def _told(work: ComparedWork, side: Side, level: Level) -> list[Told]:
@@ -161,10 +164,15 @@ def _nodes(
     return columns, [row for row in rows if any(value is not None for value in row[1])]
 
 
-def _not_observed(comparison: Comparison, work: ComparedWork) -> list[tuple[Side, str, Sequence[str]]]:
-    """(side, reason, names of the quantities)."""
-    sides = {side.slug: side for side in comparison.sides}
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for each in work.not_observed:
-        found[each.side, each.reason].append(BY_KEY[each.metric].name)
-    return [(sides[side], reason, names) for (side, reason), names in found.items()]
+def _not_observed(comparison: Comparison, work: ComparedWork) -> list[tuple[list[Side], str, list[str]]]:
+    """(sides, reason, names of the quantities)."""
+    sides_of: dict[tuple[str, str], list[Side]] = defaultdict(list)
+    for side in comparison.sides:
+        for each in work.not_observed:
+            if each.side == side.slug:
+                sides_of[each.metric, each.reason].append(side)
+    found: dict[tuple[tuple[str, ...], str], tuple[list[Side], list[str]]] = {}
+    for (metric, reason), sides in sides_of.items():
+        place = tuple(side.slug for side in sides), reason
+        found.setdefault(place, (sides, []))[1].append(BY_KEY[metric].name if metric in BY_KEY else metric)
+    return [(sides, reason, names) for (_, reason), (sides, names) in found.items()]

@@ -31,6 +31,11 @@ export function order(data: WorkData): string[] {
   return [...farthest].sort((one, other) => other[1] - one[1]).map(([name]) => name);
 }
 
+/** In px: a line for each quantity, and the axis. */
+export function chartHeight(data: WorkData): number {
+  return 70 + order(data).length * 24;
+}
+
 /** Sides of one quantity lie a little apart. */
 function lane(side: number, sides: number): number {
   return sides > 2 ? (side - sides / 2) * 0.22 : 0;

@@ -4,7 +4,7 @@ import { pageData } from "../../api/client";
 import { mountActions } from "../../charts/actions";
 import { toCsv } from "../../charts/csv";
 import { drawWhenVisible } from "../../charts/plotly";
-import { workChart, workRows, type WorkData } from "../../charts/work";
+import { chartHeight, workChart, workRows, type WorkData } from "../../charts/work";
 
 export function mount(root: HTMLElement): void {
   const figure = root.querySelector<HTMLElement>("#chart-work");
@@ -12,6 +12,7 @@ export function mount(root: HTMLElement): void {
   const actions = figure?.querySelector<HTMLElement>(".chart__actions");
   if (!figure || !plot || !actions) return;
   const data = pageData<WorkData>("work-data");
+  plot.style.height = `${chartHeight(data)}px`;
   drawWhenVisible(plot, (palette) => workChart(data, palette));
   mountActions(actions, {
     filename: `compare-work-${data.level}`,
