@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.api.comparison_corroboration import CorroborationSerializer
 from apps.api.comparison_cost import CostSerializer
 from apps.api.comparison_steadiness import SteadinessSerializer
 from apps.api.comparison_values import (
@@ -25,6 +26,7 @@ from apps.api.comparison_values import (
 from apps.api.comparison_work import WorkSerializer
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.comparison import queries
+from apps.comparison.corroboration import corroboration_of
 from apps.comparison.cost import cost_of
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.steadiness import steadiness_of
@@ -47,6 +49,7 @@ class Included:
 INCLUDES: dict[str, Included] = {
     "steadiness": Included(lambda comparison, _: steadiness_of(comparison), SteadinessSerializer),
     "work": Included(lambda comparison, _: work_of(comparison), WorkSerializer, many=True),
+    "corroboration": Included(lambda comparison, _: corroboration_of(comparison), CorroborationSerializer),
     "cost": Included(lambda comparison, _: cost_of(comparison), CostSerializer),
 }
 INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")

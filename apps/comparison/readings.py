@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from apps.comparison import cost, latency, steadiness, work
+from apps.comparison import corroboration, cost, latency, steadiness, work
 from apps.comparison.reading import Reading
 
-READINGS: tuple[Reading[Any], ...] = (latency.READING, cost.READING, steadiness.READING, work.READING)
+READINGS: tuple[Reading[Any], ...] = (
+    latency.READING,
+    corroboration.READING,
+    cost.READING,
+    steadiness.READING,
+    work.READING,
+)

@@ -20,6 +20,14 @@ PARTS: tuple[Part, ...] = (
     Part("comparability", "Comparability", "sides", "web/compare_comparability.html", compare_comparability.context),
     Part("steadiness", "Steadiness", "latency", "web/compare_steadiness.html", compare_steadiness.context, lazy=True),
     Part("work", "Work for each transaction", "seconds", "web/compare_work.html", compare_work.context, lazy=True),
+    Part(
+        "corroboration",
+        "Who bears it out",
+        "seconds",
+        "web/compare_corroboration.html",
+        compare_corroboration.context,
+        lazy=True,
+    ),
     Part("cost", "Cost and scale-up", "seconds", "web/compare_cost.html", compare_cost.context, lazy=True),
     Part("differences", "Differences", "seconds", "web/compare_differences.html", compare_differences.context),
 )
