@@ -1,5 +1,6 @@
 """The words of the Compare page: what is better and by how much, and what would have to be done to know."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
