@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from apps.api.comparison_corroboration import CorroborationSerializer
 from apps.api.comparison_cost import CostSerializer
+from apps.api.comparison_everything import EverythingSerializer
 from apps.api.comparison_steadiness import SteadinessSerializer
 from apps.api.comparison_values import (
     CellSerializer,
@@ -28,6 +29,7 @@ from apps.api.lists import LARGEST_ID, Parameters
 from apps.comparison import queries
 from apps.comparison.corroboration import corroboration_of
 from apps.comparison.cost import cost_of
+from apps.comparison.everything import everything
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.steadiness import steadiness_of
 from apps.comparison.values import Comparison
@@ -48,6 +50,7 @@ class Included:
 # Field of the answer -> what it takes.
 INCLUDES: dict[str, Included] = {
     "steadiness": Included(lambda comparison, _: steadiness_of(comparison), SteadinessSerializer),
+    "everything": Included(lambda comparison, _: everything(comparison), EverythingSerializer),
     "work": Included(lambda comparison, _: work_of(comparison), WorkSerializer, many=True),
     "corroboration": Included(lambda comparison, _: corroboration_of(comparison), CorroborationSerializer),
     "cost": Included(lambda comparison, _: cost_of(comparison), CostSerializer),

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from apps.comparison import corroboration, cost, latency, steadiness, work
+from apps.comparison import corroboration, cost, everything, latency, steadiness, work
 from apps.comparison.reading import Reading
 
 READINGS: tuple[Reading[Any], ...] = (
     latency.READING,
     corroboration.READING,
     cost.READING,
+    everything.READING,
     steadiness.READING,
     work.READING,
 )

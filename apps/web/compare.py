@@ -57,7 +57,7 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404(f"Compare has no part {name!r}")
     try:
         address = Address.read(request.GET)
-        seen = _seen(request, address)
+        seen = seen_at(request, address)
         context: dict[str, Any] = {
             "html": rendered(chosen, seen),
             "comparison": seen.comparison,
@@ -78,7 +78,7 @@ def _compare(request: HttpRequest, address: Address) -> HttpResponse:
         if shared and shared[0].sides >= FEWEST_SIDES:
             return HttpResponseRedirect(replace(address, workload=shared[0].id).url())
     try:
-        seen = _seen(request, address)
+        seen = seen_at(request, address)
     except Invalid as error:
         status = 404 if isinstance(error, Unknown) else 400
         return _choose(request, address, problems=error.errors, status=status)
@@ -102,7 +102,7 @@ def _against_pinned(address: Address) -> Address | None:
     return replace(address, sides=(pin.system, *address.sides))
 
 
-def _seen(request: HttpRequest, address: Address) -> Seen:
+def seen_at(request: HttpRequest, address: Address) -> Seen:
     """Raises Invalid for what is not there, or is no comparison."""
     comparison = queries.compare(
         sides=address.sides,

@@ -11,6 +11,7 @@ from apps.web import (
     compare_comparability,
     compare_cost,
     compare_differences,
+    compare_everything,
     compare_steadiness,
     compare_work,
 )
@@ -18,6 +19,14 @@ from apps.web.compare_seen import NotKept, Part, Seen, nothing_of_today
 
 PARTS: tuple[Part, ...] = (
     Part("comparability", "Comparability", "sides", "web/compare_comparability.html", compare_comparability.context),
+    Part(
+        "all-metrics",
+        "Everything that was measured",
+        "answer",
+        "web/compare_everything.html",
+        compare_everything.context,
+        lazy=True,
+    ),
     Part("steadiness", "Steadiness", "latency", "web/compare_steadiness.html", compare_steadiness.context, lazy=True),
     Part("work", "Work for each transaction", "seconds", "web/compare_work.html", compare_work.context, lazy=True),
     Part(

@@ -17,7 +17,7 @@ from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 
 # Words of the address that belong to parts of the page; every link of the page keeps them.
-OPTIONS: tuple[str, ...] = ("per", "variables", "objective", "percentile")
+OPTIONS: tuple[str, ...] = ("show", "per", "variables", "objective", "percentile")
 
 T = TypeVar("T")
 
