@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from apps.comparison import hiccups
 from apps.comparison.hiccups import Stretch, steadiness
@@ -10,8 +11,9 @@ from apps.runs.summary import Phase, of_values
 MINUTE = Phase(0.0, 60.0)
 
 
-def seconds(values: list[float], first: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    return np.arange(len(values)) + first, np.array(values, float)
+def seconds(values: list[float], first: float = 1.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    at: NDArray[np.float64] = np.arange(first, first + len(values))
+    return at, np.array(values, np.float64)
 
 
 def test_an_even_run_has_neither_spread_nor_hiccups() -> None:
@@ -24,8 +26,9 @@ def test_an_even_run_has_neither_spread_nor_hiccups() -> None:
 
 def test_the_variation_is_what_the_stored_statistics_say() -> None:
     values = np.random.default_rng(1).gamma(20, 50, 60)
-    found = steadiness(np.arange(60) + 1.0, values, MINUTE)
-    (stored,) = of_values(np.arange(60) + 0.5, values, (MINUTE,), lengths=np.ones(60))
+    at: NDArray[np.float64] = np.arange(1.0, 61.0)
+    found = steadiness(at, values, MINUTE)
+    (stored,) = of_values(at - 0.5, values, (MINUTE,), lengths=np.ones(60))
     assert found is not None
     assert stored.stddev
     assert stored.mean
@@ -88,8 +91,9 @@ def test_runs_of_other_intervals_are_told_apart() -> None:
 
 def test_longer_intervals_vary_less_so_that_they_are_not_compared_with_short_ones() -> None:
     values = np.random.default_rng(2).gamma(4, 25, 600)
-    ones = steadiness(np.arange(600) + 1.0, values, Phase(0, 600))
-    tens = steadiness(np.arange(60) * 10 + 10.0, values.reshape(60, 10).mean(axis=1), Phase(0, 600))
+    at: NDArray[np.float64] = np.arange(1.0, 601.0)
+    ones = steadiness(at, values, Phase(0, 600))
+    tens = steadiness(at[9::10], values.reshape(60, 10).mean(axis=1), Phase(0, 600))
     assert ones is not None
     assert tens is not None
     assert ones.variation is not None
