@@ -1,10 +1,11 @@
 // The Compare page: draws what the server computed, loads the seconds of the runs when they come into view.
 import "../styles/compare.css";
+import "../styles/compare-saved.css";
 import "../styles/compare-claims.css";
 import { pageData } from "../api/client";
 import { loadSeries } from "../api/series";
 import { mountActions } from "../charts/actions";
-import { ratioChart, ratioRows, scalingChart, scalingRows, type CompareData, type SecondsRun } from "../charts/compare";
+import { ratioChart, ratioRows, type CompareData, type SecondsRun } from "../charts/compare";
 import { hasLines, missing, panels, secondsChart, secondsRows, type LoadedRun, type Panel } from "../charts/compare-seconds";
 import { toCsv } from "../charts/csv";
 import { draw, drawWhenVisible, whenVisible } from "../charts/plotly";
@@ -20,20 +21,18 @@ function actionsOf(figure: Element): HTMLElement {
   return holder;
 }
 
-function drawOverThreads(data: CompareData): void {
-  for (const plot of document.querySelectorAll<HTMLElement>("[data-chart]")) {
+function drawRatios(data: CompareData): void {
+  for (const plot of document.querySelectorAll<HTMLElement>("[data-chart=ratio]")) {
     const metric = data.metrics.find((each) => each.key === plot.dataset["metric"]);
     const figure = plot.closest("figure");
     if (!metric || !figure) continue;
-    const isRatio = plot.dataset["chart"] === "ratio";
-    const [chart, rowsOf] = isRatio ? [ratioChart, ratioRows] : [scalingChart, scalingRows];
-    drawWhenVisible(plot, (palette) => chart(data, metric, palette));
+    drawWhenVisible(plot, (palette) => ratioChart(data, metric, palette));
     mountActions(actionsOf(figure), {
-      filename: `compare-${isRatio ? "ratio-" : ""}${metric.kind}`,
+      filename: `compare-ratio-${metric.kind}`,
       plot,
       anchor: figure.id,
       csv: () => {
-        const { header, rows } = rowsOf(data, metric);
+        const { header, rows } = ratioRows(data, metric);
         return toCsv(header, rows);
       },
     });
@@ -122,7 +121,7 @@ async function drawSeconds(data: CompareData, holder: HTMLElement): Promise<void
 mountParts();
 if (document.getElementById("compare-data")) {
   const data = pageData<CompareData>("compare-data");
-  drawOverThreads(data);
+  drawRatios(data);
   if (data.latency) mountLatency(data.latency, `compare-latency-${data.series.level ?? ""}`);
   const holder = document.querySelector<HTMLElement>("[data-seconds]");
   if (holder) whenVisible(holder, () => void drawSeconds(data, holder));
