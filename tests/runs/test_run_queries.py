@@ -206,7 +206,7 @@ def test_the_page_takes_the_same_queries_however_much_it_shows(
     run = a_sealed_upload()
     for _ in range(others):
         a_run(system=run.system, workload=run.workload, load_level=run.load_level)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(11):
         queries.load_run(run.pk)
 
 

@@ -238,7 +238,7 @@ def test_fifty_siblings_take_no_more_queries(
     run = a_run()
     for number in range(50):
         a_run(system=run.system, workload=run.workload, repetition=number + 2)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         page = _page(client, run)
     assert page.count('class="tight"') == 51
 

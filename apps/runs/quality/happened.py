@@ -1,6 +1,7 @@
 """Did it happen: the client's count of its work against the servers' own. Pure."""
 
-from apps.runs.quality.values import QUESTIONS, Facts, Finding, NodeFacts, cannot_tell, failed, passed, percent, plain
+from apps.core.units import format_number
+from apps.runs.quality.values import QUESTIONS, Facts, Finding, NodeFacts, cannot_tell, failed, passed, percent
 
 # Two counters of the same statements differ by those under way at the ends of the phase, and by its ends themselves:
 # the servers are sampled once a second.
@@ -32,7 +33,7 @@ def check(facts: Facts) -> Finding:
     for what, client, server in claims:
         lacking = client - server > TOLERANCE * client + EDGES * client / facts.length
         wrong |= lacking
-        said.append(f"{plain(client)} {what}/s by the client, {plain(server)} by the servers")
+        said.append(f"{format_number(client, 4)} {what}/s by the client, {format_number(server, 4)} by the servers")
         detail |= {f"{what}.client": client, f"{what}.servers": server}
     matched = _matched(facts)
     if matched is not None and matched < LEAST_MATCHED:

@@ -18,7 +18,7 @@ LIMITS = (
     f"steady over at least the last {FEWEST} intervals, each stretch between change points within {ALIKE:.0%} of the "
     f"last one; a measured phase that begins before that has a mean within {MOST_MOVED:.0%} of the steady one"
 )
-PENALTY, SHORTEST = 5.0, 5  # of KernelCPD; intervals of a segment
+PENALTY, SHORTEST = 6.0, 5  # of KernelCPD; intervals of a segment
 MOST_POINTS = 600  # more are averaged: the search takes time by their square
 MOST_AUTOCORRELATION = 0.7
 NOISE_FLOOR = 2e-4  # of the median
@@ -66,7 +66,7 @@ def _late(seconds: Seconds, measured: tuple[float, float], began: float) -> Find
 def steady_from(values: Floats) -> int:
     """Place of the first interval after which every segment is like the last one.
 
-    Change points by ruptures' KernelCPD("rbf") on (y − median)/(MAD(diff)/√2) with the penalty 5·√f, f = (1+φ)/(1−φ)
+    Change points by ruptures' KernelCPD("rbf") on (y − median)/(MAD(diff)/√2) with the penalty 6·√f, f = (1+φ)/(1−φ)
     and φ the lag-1 autocorrelation of clipped residuals (Truong et al. 2020). Alike: means within ALIKE and CHANCE
     standard errors, which f widens.
     """

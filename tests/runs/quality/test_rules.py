@@ -1,0 +1,109 @@
+"""Single rules on values made for them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from apps.runs.quality import errors, generator, happened, network
+from apps.runs.quality.checklist import CHECKS, title_of
+from apps.runs.quality.values import (
+    CANNOT_TELL,
+    FAILED,
+    PASSED,
+    QUESTIONS,
+    Claim,
+    Complaint,
+    Facts,
+    NodeFacts,
+    Stat,
+)
+from workers.workloads import WORKLOADS
+
+DOCS = Path(__file__).parents[3] / "docs" / "quality.md"
+CLOCK = np.arange(0.0, 101.0)
+
+
+def a_node(name: str = "db1", **more: object) -> NodeFacts:
+    stats = {key: Stat(float(value)) for key, value in dict(more.pop("stats", {})).items()}  # type: ignore[call-overload]
+    return NodeFacts(name=name, role="writer", clock=CLOCK, stats=stats, **more)  # type: ignore[arg-type]
+
+
+def facts(*nodes: NodeFacts, **headlines: float) -> Facts:
+    named = {f"client.{name}": value for name, value in headlines.items()}
+    return Facts(tool="sysbench", measured=(0.0, 100.0), headlines=named, nodes=nodes)
+
+
+def test_what_the_agent_itself_asked_is_not_the_clients_work() -> None:
+    node = a_node(stats={QUESTIONS: 1000, "agent.statements": 400})
+    assert happened.check(facts(node, queries=1000)).status == FAILED
+    assert happened.check(facts(node, queries=600)).status == PASSED
+
+
+def test_replicas_that_insert_the_same_rows_once_more_are_no_proof_of_more_work() -> None:
+    inserted = "mysql.status.Innodb_rows_inserted"
+    nodes = [a_node(name, stats={QUESTIONS: 10, inserted: 500}) for name in ("db1", "db2", "db3")]
+    assert happened.check(facts(*nodes, rows=1400, throughput=5)).status == FAILED
+    assert happened.check(facts(*nodes, rows=500, throughput=5)).status == PASSED
+
+
+def test_updates_that_match_no_row_did_not_happen() -> None:
+    node = a_node(stats={QUESTIONS: 1000, "mysql.status.Com_update": 500})
+    found = happened.check(facts(node, queries=1000, writes=60))
+    assert (found.status, "Only 12" in found.evidence) == (FAILED, True)
+
+
+def test_a_machine_benchmark_has_nothing_to_be_counted_twice() -> None:
+    assert happened.check(replace(facts(), has_database=False)).status == CANNOT_TELL
+
+
+@pytest.mark.parametrize(("share", "status"), [(0.0, PASSED), (0.009, PASSED), (0.02, FAILED)])
+def test_one_failing_attempt_in_a_hundred_is_the_limit(share: float, status: str) -> None:
+    assert errors.check(facts(throughput=1000 * (1 - share), errors=1000 * share)).status == status
+
+
+def test_one_lost_connection_is_enough_but_a_deadlock_is_not() -> None:
+    quiet = facts(throughput=1000, errors=0)
+    assert errors.check(replace(quiet, complaints=(Complaint("error 1213: Deadlock found", 1),))).status == PASSED
+    assert errors.check(replace(quiet, complaints=(Complaint("returned error 2013 (Lost …)", 1),))).status == FAILED
+
+
+def test_errors_are_the_subject_of_a_failover() -> None:
+    assert WORKLOADS["failover"].faults
+    assert errors.check(replace(facts(throughput=1, errors=99), faults=True)).status == PASSED
+
+
+def test_a_second_generator_at_the_end_of_its_one_cpu_was_the_limit() -> None:
+    assert generator.check(facts(cpu=0.97)).status == FAILED
+    assert generator.check(facts(cpu=0.5)).status == PASSED
+    assert generator.check(facts()).status == CANNOT_TELL
+
+
+def test_a_generator_that_begins_late_measures_itself() -> None:
+    late = {"latency.avg": 10.0, "schedule_lag": 2.0}
+    assert generator.check(facts(**late, cpu=0.5)).status == FAILED
+
+
+def test_a_full_link_is_the_limit_and_an_unknown_one_cannot_be_judged() -> None:
+    flow = {f"host.net.eth0.{key}": 115e6 for key in ("rx_bytes", "tx_bytes")}
+    assert network.check(facts(a_node(stats=flow, bandwidth=1e9))).status == FAILED
+    assert network.check(facts(a_node(stats=flow, bandwidth=10e9))).status == PASSED
+    assert network.check(facts(a_node(stats=flow))).status == CANNOT_TELL
+
+
+def test_a_tools_own_broken_claim_is_told() -> None:
+    found = CHECKS["told"].rule(replace(facts(), claims=(Claim("rows are all there", False), Claim("no gap", True))))
+    assert (found.status, "rows are all there" in found.evidence) == (FAILED, True)
+
+
+def test_every_check_stands_in_the_documentation_with_its_limits() -> None:
+    text = " ".join(DOCS.read_text().split())
+    missing = [
+        check.key for check in CHECKS.values() if f"| {check.title} | {check.question} | {check.limits} |" not in text
+    ]
+    assert not missing, "docs/quality.md does not say what these checks say: " + ", ".join(missing)
+
+
+def test_a_check_that_is_no_more_is_named_by_its_key() -> None:
+    assert (title_of("steady"), title_of("of-before")) == ("steady state", "of-before")
