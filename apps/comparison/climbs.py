@@ -33,12 +33,12 @@ class Climbs:
 
 
 def climbs_of(comparison: Comparison) -> Climbs | None:
-    """None: no run was made as fast as it goes. Two queries."""
+    """None: no run says how much was done in a time. Two queries."""
     metric = _throughput(comparison.metrics)
+    if metric is None or not any(metric.key in run.values for run in comparison.counted):
+        return None
     levels = {level.id: level for level in comparison.levels if level.rate is None}
     runs = [run for run in comparison.counted if run.level in levels]
-    if metric is None or not any(metric.key in run.values for run in runs):
-        return None
     values = _values([run.id for run in runs])
     histograms: dict[int, list[Distribution]] = defaultdict(list)
     for one in queries.distributions([run.id for run in runs]):

@@ -2,11 +2,26 @@
 
 from typing import Any
 
-from apps.comparison import corroboration, cost, everything, latency, steadiness, work
+from apps.comparison import (
+    climbs,
+    corroboration,
+    cost,
+    everything,
+    finishing,
+    growing,
+    latency,
+    memory,
+    steadiness,
+    work,
+)
 from apps.comparison.reading import Reading
 
 READINGS: tuple[Reading[Any], ...] = (
     latency.READING,
+    climbs.READING,
+    finishing.READING,
+    growing.READING,
+    memory.READING,
     corroboration.READING,
     cost.READING,
     everything.READING,

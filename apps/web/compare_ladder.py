@@ -109,6 +109,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
         "growing_rows": _level_rows(growth, grown) if growth and grown else [],
         "growth_chart": growth_chart(comparison, grown) if grown else None,
         "finishing": finished,
+        "finishing_metrics": [finished.metric] if finished else [],
         "finishing_rows": table(finish) if finish else [],
         "finishing_answers": answers(finish) if finish else [],
     }

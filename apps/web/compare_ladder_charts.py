@@ -8,7 +8,6 @@ from apps.comparison.climbs import Climbs
 from apps.comparison.growing import Growing
 from apps.comparison.ladder import PERCENTILES, Climb, Ladder
 from apps.comparison.scalability import Fit
-from apps.comparison.stats import geometric_mean
 from apps.comparison.values import Comparison, Side
 from apps.comparison.wording import label
 from apps.web.compare_charts import threads_axis
@@ -32,20 +31,12 @@ def ladder_chart(
     quantity = label(found.metric)
     return {
         "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
-        "threads": threads_axis([rung.threads for climb in found.climbs for rung in climb.rungs]),
+        "threads": threads_axis([level.threads for level in comparison.levels]),
         "throughput": {
             "key": found.metric.key,
             "label": quantity[:1].upper() + quantity[1:],
             "unit": found.metric.unit,
-            "lines": [
-                {
-                    "side": sides[climb.side].position,
-                    "threads": [rung.threads for rung in climb.rungs],
-                    "values": [_typical(rung.throughput) for rung in climb.rungs],
-                    "runs": [len(rung.throughput) for rung in climb.rungs],
-                }
-                for climb in found.climbs
-            ],
+            "lines": _typical_lines(comparison, found.metric.key),
             "dots": _dots(comparison, found.metric.key),
             "fits": [_fit(sides[one.side], one.fit) for one in ladders if isinstance(one.fit, Fit)],
         },
@@ -60,18 +51,38 @@ def ladder_chart(
     }
 
 
-def _typical(values: Sequence[float]) -> float:
-    return geometric_mean(values) if min(values) > 0 else sorted(values)[len(values) // 2]
+def _typical_lines(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
+    """The values of the table: of each side a line, and one for each fixed rate."""
+    found: dict[tuple[int, float | None], dict[str, Any]] = {}
+    sides = {side.slug: side.position for side in comparison.sides}
+    levels = {level.id: level for level in comparison.levels}
+    for cell in comparison.cells:
+        if cell.metric != metric or cell.summary is None:
+            continue
+        level, runs = levels[cell.level], cell.summary.count
+        line = found.setdefault(
+            (sides[cell.side], level.rate), {"side": sides[cell.side], "threads": [], "values": [], "texts": []}
+        )
+        line["threads"].append(level.threads)
+        line["values"].append(cell.summary.value)
+        line["texts"].append(f"{level.text}, {runs} run{'' if runs == 1 else 's'}")
+    return [found[place] for place in sorted(found, key=lambda place: (place[0], place[1] is not None, place[1] or 0))]
 
 
 def _dots(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
-    """Each run of the table, without those at a fixed rate."""
+    """Each run of the table."""
     sides = {side.slug: side.position for side in comparison.sides}
-    levels = {level.id: level for level in comparison.levels if level.rate is None}
+    levels = {level.id: level for level in comparison.levels}
     return [
-        {"side": sides[cell.side], "threads": levels[cell.level].threads, "run": each.run, "value": each.value}
+        {
+            "side": sides[cell.side],
+            "threads": levels[cell.level].threads,
+            "text": f"run {each.run}, {levels[cell.level].text}",
+            "run": each.run,
+            "value": each.value,
+        }
         for cell in comparison.cells
-        if cell.metric == metric and cell.level in levels
+        if cell.metric == metric
         for each in cell.replicates
     ]
 

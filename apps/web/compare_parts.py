@@ -9,9 +9,11 @@ from django.utils.safestring import SafeString
 
 from apps.web import (
     compare_comparability,
+    compare_corroboration,
     compare_cost,
     compare_differences,
     compare_everything,
+    compare_ladder,
     compare_steadiness,
     compare_work,
 )
@@ -19,6 +21,7 @@ from apps.web.compare_seen import NotKept, Part, Seen, nothing_of_today
 
 PARTS: tuple[Part, ...] = (
     Part("comparability", "Comparability", "sides", "web/compare_comparability.html", compare_comparability.context),
+    Part("ladder", "Over threads", "answer", "web/compare_ladder.html", compare_ladder.context, lazy=True),
     Part(
         "all-metrics",
         "Everything that was measured",

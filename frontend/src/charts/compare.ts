@@ -2,7 +2,7 @@
 import type { Data, Layout } from "plotly.js";
 import type { Cell } from "./csv";
 import type { LatencyData } from "./latency";
-import { axis, axisTitle, ends, sideColor, type Palette } from "./style";
+import { axis, ends, sideColor, type Palette } from "./style";
 
 export interface CompareSide {
   slug: string;
@@ -71,10 +71,6 @@ function symbol(side: number): (typeof SYMBOLS)[number] {
   return SYMBOLS[side % SYMBOLS.length] ?? "circle";
 }
 
-function rates(points: ComparePoint[]): (number | null)[] {
-  return [...new Set(points.map((point) => point.rate))];
-}
-
 function levelText(data: CompareData, point: ComparePoint): string {
   return data.levels.find((level) => level.key === point.level)?.text ?? point.level;
 }
@@ -83,50 +79,6 @@ function threadsAxis(data: CompareData): Partial<Layout> {
   const { ticks, scale, range } = data.threads;
   return {
     xaxis: axis("Threads", "", { type: scale, tickvals: ticks, ticktext: ticks.map(String), range: ends(range, scale) }),
-  };
-}
-
-/** A metric over threads: every run a point, every side's value a line. */
-export function scalingChart(data: CompareData, metric: CompareMetric, palette: Palette): Chart {
-  const traces: Data[] = data.sides.flatMap((side) => {
-    const own = data.points.filter((point) => point.metric === metric.key && point.side === side.position);
-    const color = sideColor(palette, side.position);
-    const lines = rates(own).map((rate, place): Data => {
-      const points = own.filter((point) => point.rate === rate);
-      return {
-        type: "scatter",
-        mode: "lines",
-        name: side.name,
-        legendgroup: side.slug,
-        showlegend: place === 0,
-        x: points.map((point) => point.threads),
-        y: points.map((point) => point.value),
-        line: { color, width: 2 },
-        text: points.map((point) => `${levelText(data, point)}, ${point.runs.length} runs`),
-        hovertemplate: `<b>${side.name}</b>, %{text}<br>%{y:,} ${metric.unit}<extra>typical run</extra>`,
-      };
-    });
-    const runs: Data = {
-      type: "scatter",
-      mode: "markers",
-      name: side.name,
-      legendgroup: side.slug,
-      showlegend: false,
-      x: own.flatMap((point) => point.runs.map(() => point.threads)),
-      y: own.flatMap((point) => point.runs.map((run) => run.value)),
-      marker: { color, size: 7, symbol: symbol(side.position), opacity: 0.8, line: { color: palette.surface, width: 1 } },
-      text: own.flatMap((point) => point.runs.map((run) => `run ${run.run}, ${levelText(data, point)}`)),
-      hovertemplate: `<b>${side.name}</b>, %{text}<br>%{y:,} ${metric.unit}<extra></extra>`,
-    };
-    return [...lines, runs];
-  });
-  return {
-    traces,
-    layout: {
-      ...threadsAxis(data),
-      yaxis: axis(metric.kind === "latency" ? "Latency" : metric.label, metric.unit, { rangemode: "tozero" }),
-      showlegend: true,
-    },
   };
 }
 
@@ -230,18 +182,6 @@ export function ratioChart(data: CompareData, metric: CompareMetric, palette: Pa
       ],
       showlegend: others.length > 1,
     },
-  };
-}
-
-/** Every plotted run of a metric. */
-export function scalingRows(data: CompareData, metric: CompareMetric): { header: string[]; rows: Cell[][] } {
-  return {
-    header: ["side", "threads", "rate, 1/s", "run", axisTitle(metric.key, metric.unit)],
-    rows: data.points
-      .filter((point) => point.metric === metric.key)
-      .flatMap((point) =>
-        point.runs.map((run) => [data.sides[point.side]?.slug, point.threads, point.rate, run.run, run.value]),
-      ),
   };
 }
 

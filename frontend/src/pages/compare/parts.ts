@@ -1,11 +1,12 @@
 // The parts of the Compare page: each draws its own charts once its HTML is there, at once or when htmx brought it.
+import { mount as ladder } from "./ladder";
 import { mount as steadiness } from "./steadiness";
 import { mount as work } from "./work";
 
 type Mount = (root: HTMLElement) => void;
 
 // Id of the part's section -> what makes it live.
-const MOUNTS: Record<string, Mount> = { steadiness, work };
+const MOUNTS: Record<string, Mount> = { ladder, steadiness, work };
 
 function mountWithin(root: Element): void {
   for (const [name, mount] of Object.entries(MOUNTS)) {
