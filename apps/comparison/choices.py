@@ -77,6 +77,11 @@ def picker() -> tuple[list[SystemChoice], list[WorkloadChoice]]:
     return sorted(found, key=lambda choice: choice.amount.runs == 0), _workloads(ran)
 
 
+def slugs() -> list[str]:
+    """Of all systems that are not archived."""
+    return list(System.objects.filter(archived_at__isnull=True).order_by("slug").values_list("slug", flat=True))
+
+
 def workloads(sides: Sequence[str]) -> list[WorkloadChoice]:
     """Workloads with runs that count of `sides`, those that most of them share first."""
     systems = System.objects.filter(slug__in=sides).values_list("pk", flat=True)

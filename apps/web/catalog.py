@@ -10,6 +10,8 @@ from django.views.decorators.http import require_safe
 from apps.aws import queries as aws
 from apps.catalog import queries
 from apps.catalog.models import Metric
+from apps.comparison import baselines, choices
+from apps.web.accounts import may_write
 from apps.web.pages import render_page
 from workers.workloads import WORKLOADS
 
@@ -26,12 +28,18 @@ def show(request: HttpRequest) -> HttpResponse:
         aspect=_asked(request, "aspect"),
         undescribed=_asked(request, "undescribed") == "1",
     )
+    pins = baselines.pins()
     context = {
         "platforms": queries.list_platforms(),
         "at_aws": aws.list_systems(),
         "hardware": queries.list_hardware(),
         "workloads": (workloads := queries.list_workloads()),
-        "tools": _grouped(workloads, lambda each: each.tool),
+        "tools": [
+            (tool, [(each, pins.get(each.id)) for each in of_tool])
+            for tool, of_tool in _grouped(workloads, lambda each: each.tool)
+        ],
+        "slugs": choices.slugs() if may_write(request) else [],
+        "may_write": may_write(request),
         "kinds": [spec for spec in WORKLOADS.values() if not spec.free or spec.parameters],
         "metrics": _grouped(queries.list_metrics(chosen), lambda each: each.resource or NO_RESOURCE),
         "counts": queries.count_metrics(),
