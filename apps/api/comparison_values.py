@@ -113,3 +113,6 @@ class ComparedRunSerializer(serializers.Serializer[Any]):
     provenance = serializers.CharField()
     values = serializers.DictField(child=serializers.FloatField())
     left_out = serializers.CharField(help_text="why it does not count; empty: it counts")
+    failed_checks = serializers.ListField(
+        child=serializers.CharField(), help_text="keys of the quality checks it failed"
+    )

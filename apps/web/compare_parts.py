@@ -14,6 +14,7 @@ from apps.web import (
     compare_differences,
     compare_everything,
     compare_ladder,
+    compare_quality,
     compare_steadiness,
     compare_work,
 )
@@ -21,6 +22,7 @@ from apps.web.compare_seen import NotKept, Part, Seen, nothing_of_today
 
 PARTS: tuple[Part, ...] = (
     Part("comparability", "Comparability", "sides", "web/compare_comparability.html", compare_comparability.context),
+    Part("quality", "Quality of the runs", "answer", "web/compare_quality.html", compare_quality.context),
     Part("ladder", "Over threads", "answer", "web/compare_ladder.html", compare_ladder.context, lazy=True),
     Part(
         "all-metrics",
