@@ -4,6 +4,7 @@ from typing import Any
 
 from apps.comparison import (
     climbs,
+    clocks,
     corroboration,
     cost,
     everything,
@@ -18,6 +19,7 @@ from apps.comparison.reading import Reading
 
 READINGS: tuple[Reading[Any], ...] = (
     latency.READING,
+    clocks.READING,
     climbs.READING,
     finishing.READING,
     growing.READING,

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison import baselines, choices, queries
+from apps.comparison import baselines, choices, clocks, queries
 from apps.comparison.latency import READING
 from apps.comparison.saved import LONGEST_TITLE
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
@@ -22,7 +22,7 @@ from apps.runs.queries.places import Amount
 from apps.web import latency
 from apps.web.accounts import may_write
 from apps.web.addresses import runs_address
-from apps.web.compare_charts import SECONDS_RUNS, SeriesView, chart_data
+from apps.web.compare_charts import SeriesView, chart_data
 from apps.web.compare_parts import PARTS, common, rendered, shown
 from apps.web.compare_seen import Address, Seen
 from apps.web.compare_words import answers, table, value_note, value_words
@@ -202,7 +202,8 @@ def title(seen: Seen) -> str:
 def page_context(seen: Seen) -> dict[str, Any]:
     """What the page shows of a comparison, made now or kept. Raises NotKept."""
     comparison, address, level = seen.comparison, seen.address, seen.level
-    view = SeriesView(level=level, apart=address.apart)
+    on_run = address.option("clock") == "run"
+    view = SeriesView(level=level, apart=address.apart, clocks=seen.read(clocks.READING), on_run=on_run)
     columns = _columns(comparison)
     read = seen.read(READING)
     sides = latency.of_sides(read)
@@ -226,7 +227,8 @@ def page_context(seen: Seen) -> dict[str, Any]:
             system=[side.system for side in comparison.sides],
             workload=sorted({side.workload.id for side in comparison.sides}),
         ),
-        "seconds_runs": SECONDS_RUNS,
+        "seconds_runs": clocks.SECONDS_RUNS,
+        "clock_url": address.with_option("clock", "" if on_run else "run").url() + "#seconds",
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
         "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
         "all_runs_url": replace(address.live(), runs=None).url(),

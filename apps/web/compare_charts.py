@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.comparison.clocks import RunClock, newest
 from apps.comparison.stats import MARGIN, Ratio
 from apps.comparison.values import ComparedMetric, Comparison, Level
 from apps.comparison.wording import interval_text, label, ratio_text
+from apps.web.run_story import UNMARKED
 from apps.web.ticks import linear_ticks, log_ticks
 
 # A ladder of threads, or ratios, wider than this are drawn on a logarithmic axis.
@@ -17,16 +19,19 @@ WIDE_RATIOS = 4
 # a cut bar reaches the second multiple.
 FARTHEST_END = 10
 CUT_ROOM = 2
-# The seconds of so many runs of a side are overlaid, the newest: the browser fetches each.
-SECONDS_RUNS = 20
 
 
 @dataclass(frozen=True)
 class SeriesView:
-    """Which seconds are overlaid: those of one load level; `apart`: a panel per side instead of one for all."""
+    """Which seconds are overlaid: those of one load level; `apart`: a panel per side instead of one for all.
+
+    `clocks`: of the runs overlaid; `on_run`: t = 0 is the start of the run, not of its measured phase.
+    """
 
     level: Level | None
     apart: bool
+    clocks: tuple[RunClock, ...] = ()
+    on_run: bool = False
 
 
 def chart_data(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
@@ -135,15 +140,47 @@ def _points(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _series(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
-    """Of each side the newest runs; `runs_total` of all sides together."""
+    """Of each side the newest runs; `runs_total` of all sides together. Times are s on the clock chosen."""
     level = view.level
-    runs = [run for run in comparison.counted if level is not None and run.level == level.id]
-    newest = [
-        {"run": run.id, "side": side.position, "repetition": run.repetition}
-        for side in comparison.sides
-        for run in [each for each in runs if each.side == side.slug][-SECONDS_RUNS:]
+    positions = {side.slug: side.position for side in comparison.sides}
+    known = {clock.run: clock for clock in view.clocks}
+    runs = [
+        {
+            "run": run.id,
+            "side": positions[run.side],
+            "repetition": run.repetition,
+            **_clock(known.get(run.id), view.on_run),
+        }
+        for run in newest(comparison, level)
     ]
-    return {"level": level.key if level else None, "apart": view.apart, "runs": newest, "runs_total": len(runs)}
+    return {
+        "level": level.key if level else None,
+        "apart": view.apart,
+        "clock": "run" if view.on_run else "measured",
+        "runs": runs,
+        "runs_total": sum(level is not None and run.level == level.id for run in comparison.counted),
+    }
+
+
+def _clock(clock: RunClock | None, on_run: bool) -> dict[str, Any]:
+    """Measured phase and events of a run on the clock chosen."""
+    if clock is None or clock.measured_from is None or clock.measured_to is None:
+        return {"measured": None, "events": []}
+    zero = 0.0 if on_run else clock.measured_from
+    return {
+        "measured": [clock.measured_from - zero, clock.measured_to - zero],
+        "events": [
+            {
+                "kind": event.kind,
+                "label": event.label,
+                "node": event.node,
+                "starts_at": event.starts_at - zero,
+                "ends_at": None if event.ends_at is None else event.ends_at - zero,
+            }
+            for event in clock.events
+            if event.kind not in UNMARKED
+        ],
+    }
 
 
 def _finite(value: float | None) -> float | None:

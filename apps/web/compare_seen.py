@@ -17,7 +17,7 @@ from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 
 # Words of the address that belong to parts of the page; every link of the page keeps them.
-OPTIONS: tuple[str, ...] = ("show", "per", "variables", "objective", "percentile")
+OPTIONS: tuple[str, ...] = ("show", "per", "clock", "variables", "objective", "percentile")
 
 T = TypeVar("T")
 
@@ -162,8 +162,8 @@ class Seen:
 def nothing_of_today(seen: Seen) -> Iterator[None]:
     """Whoever shows an edition of a saved comparison must not ask the database: raises NotKept where that is tried."""
 
-    def refuse(_execute: object, sql: str, *_: object) -> None:
-        raise NotKept(sql)
+    def refuse(*_: object) -> None:
+        raise NotKept("this edition does not hold all that the page shows by now")
 
     if seen.kept is None:
         yield

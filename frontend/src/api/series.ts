@@ -33,8 +33,16 @@ export interface SeriesInfo {
   mean: number | null;
 }
 
-export function loadSeries(run: number, metrics: string[], points = 800, signal?: AbortSignal): Promise<SeriesAnswer> {
-  return getJson<SeriesAnswer>(`runs/${run}/series/${query({ metric: metrics, points })}`, signal);
+/** `align`: where t = 0 is, at the start of the run or of its measured phase. */
+export function loadSeries(
+  run: number,
+  metrics: string[],
+  points = 800,
+  signal?: AbortSignal,
+  align: "run" | "measured" = "run",
+): Promise<SeriesAnswer> {
+  const asked = { metric: metrics, points, ...(align === "run" ? {} : { align }) };
+  return getJson<SeriesAnswer>(`runs/${run}/series/${query(asked)}`, signal);
 }
 
 export async function loadSeriesIndex(run: number): Promise<SeriesInfo[]> {

@@ -15,7 +15,7 @@ const data: CompareData = {
   threads: { ticks: [4], scale: "linear", range: [3, 5] },
   ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.1], ticks: [1], texts: ["1"] },
   points: [],
-  series: { level: "4", apart: false, runs: [] },
+  series: { level: "4", apart: false, clock: "run", runs: [] },
   latency: null,
 };
 
@@ -24,10 +24,11 @@ function answer(run: number, values: (number | null)[]): SeriesAnswer {
   return { run, measured: [5, 60], series: [{ ...series, at: values.map((_, at) => at + 1), values, resets: [] }], missing: [] };
 }
 
+const fault = { kind: "fault", label: "writer killed", node: "db1", starts_at: 2, ends_at: null };
 const runs: LoadedRun[] = [
-  { run: 1, side: 0, repetition: 1, answer: answer(1, [2, null, 4]) },
-  { run: 2, side: 1, repetition: 1, answer: answer(2, [3, 20]) },
-  { run: 3, side: 1, repetition: 2, answer: { run: 3, measured: null, series: [], missing: [{ metric: latency.key, reason: "not sampled" }] } },
+  { run: 1, side: 0, repetition: 1, measured: [5, 60], events: [fault], answer: answer(1, [2, null, 4]) },
+  { run: 2, side: 1, repetition: 1, measured: [6, 61], events: [], answer: answer(2, [3, 20]) },
+  { run: 3, side: 1, repetition: 2, measured: null, events: [], answer: { run: 3, measured: null, series: [], missing: [{ metric: latency.key, reason: "not sampled" }] } },
 ];
 
 test("all sides share a panel, or have one each", () => {
@@ -38,18 +39,38 @@ test("all sides share a panel, or have one each", () => {
 
 test("panels of a metric have equal ranges even where one side is low", () => {
   const [alpha, beta] = panels({ ...data, series: { ...data.series, apart: true } });
-  expect(sharedEnds(runs, latency)).toEqual([3, 21]);
-  const charts = [alpha, beta].map((panel) => secondsChart(runs, panel!, palette).layout);
+  expect(sharedEnds(runs, latency)).toEqual([0, 3, 21]);
+  const charts = [alpha, beta].map((panel) => secondsChart(runs, panel!, "run", palette).layout);
   expect(charts[0]?.yaxis?.range).toEqual([0, 21]);
   expect(charts[1]?.yaxis?.range).toEqual(charts[0]?.yaxis?.range);
   expect(charts[1]?.xaxis?.range).toEqual(charts[0]?.xaxis?.range);
 });
 
 test("every repetition is a thin line in its side's colour, with gaps where nothing was observed", () => {
-  const { traces, layout } = secondsChart(runs, panels(data)[0]!, palette);
-  expect(traces).toHaveLength(2);
+  const { traces, layout } = secondsChart(runs, panels(data)[0]!, "run", palette);
+  expect(traces).toHaveLength(3);
   expect(traces[0]).toMatchObject({ y: [2, null, 4], connectgaps: false, line: { color: palette.sides[0], width: 1 } });
   expect(layout.shapes).toMatchObject([{ x0: 0, x1: 5 }]);
+});
+
+test("events are marked in their side's colour, with their words", () => {
+  const marks = secondsChart(runs, panels(data)[0]!, "run", palette).traces.at(-1) as { x: number[]; text: string[]; marker: { color: string } };
+  expect(marks.x).toEqual([2]);
+  expect(marks.text[0]).toContain("run 1: writer killed on db1");
+  expect(marks.marker.color).toBe(palette.sides[0]);
+});
+
+test("on the clock of the measured phase warm-up lies before zero, and what came after is shaded too", () => {
+  const at = [-2, -1, 0, 1, 2, 3, 4];
+  const measured = answer(1, at);
+  const aligned: LoadedRun[] = [
+    { run: 1, side: 0, repetition: 1, measured: [0, 3], events: [], answer: { ...measured, series: measured.series.map((one) => ({ ...one, at })) } },
+  ];
+  const { layout } = secondsChart(aligned, panels(data)[0]!, "measured", palette);
+  expect(layout.xaxis?.range).toEqual([-2, 4]);
+  expect(layout.shapes).toMatchObject([{ x0: -2, x1: 0 }, { x0: 3, x1: 4 }]);
+  expect(layout.annotations?.map((one) => one.text)).toEqual(["warm-up", "after"]);
+  expect(JSON.stringify(layout.xaxis?.title)).toContain("measured phase");
 });
 
 test("a run without samples says why, in its own panel only", () => {

@@ -1,5 +1,5 @@
 // The seconds of all repetitions of all sides on one clock, as pure functions of the series that were loaded.
-import type { Data } from "plotly.js";
+import type { Data, Layout } from "plotly.js";
 import type { Series, SeriesAnswer } from "../api/series";
 import type { Chart, CompareData, CompareMetric, CompareSide, SecondsRun } from "./compare";
 import type { Cell } from "./csv";
@@ -36,18 +36,66 @@ function seriesOf(loaded: LoadedRun, metric: CompareMetric): Series | undefined 
   return loaded.answer.series.find((series) => series.metric === metric.key);
 }
 
-/** Upper ends shared by all panels of a metric, so that heights can be compared: [seconds, value]. */
-export function sharedEnds(runs: LoadedRun[], metric: CompareMetric): [number, number] {
-  let [time, value] = [0, 0];
+/** Ends shared by all panels of a metric, so that they can be compared: first and last second, highest value. */
+export function sharedEnds(runs: LoadedRun[], metric: CompareMetric): [number, number, number] {
+  let [first, last, value] = [0, 0, 0];
   for (const run of runs) {
-    for (const at of seriesOf(run, metric)?.at ?? []) time = Math.max(time, at);
-    for (const seen of seriesOf(run, metric)?.values ?? []) value = Math.max(value, seen ?? 0);
+    const series = seriesOf(run, metric);
+    first = Math.min(first, series?.at[0] ?? 0);
+    last = Math.max(last, series?.at.at(-1) ?? 0);
+    for (const seen of series?.values ?? []) value = Math.max(value, seen ?? 0);
   }
-  return [time || 1, value * 1.05 || 1];
+  return [first, last || 1, value * 1.05 || 1];
 }
 
-export function secondsChart(runs: LoadedRun[], panel: Panel, palette: Palette): Chart {
-  const [lastSecond, highest] = sharedEnds(runs, panel.metric);
+/** Where no run measured any more or not yet, shaded and named; null: no run's measured phase is known. */
+function phases(runs: LoadedRun[], [first, last]: [number, number], palette: Palette): Pick<Layout, "shapes" | "annotations"> {
+  const known = runs.map((run) => run.measured).filter((measured): measured is [number, number] => measured !== null);
+  if (known.length === 0) return { shapes: [], annotations: [] };
+  const from = Math.min(...known.map((measured) => measured[0]));
+  const to = Math.max(...known.map((measured) => measured[1]));
+  const bands = [
+    { x0: first, x1: from, text: "warm-up", at: first, xanchor: "left" as const },
+    { x0: to, x1: last, text: "after", at: last, xanchor: "right" as const },
+  ].filter((band) => band.x1 - band.x0 > 0.5);
+  return {
+    shapes: bands.map(({ x0, x1 }) => ({ type: "rect", xref: "x", yref: "paper", x0, x1, y0: 0, y1: 1, layer: "below", fillcolor: palette.shade, line: { width: 0 } })),
+    annotations: bands.map(({ text, at, xanchor }) => ({
+      x: at, y: 1, xref: "x", yref: "paper", xanchor, yanchor: "top", text, showarrow: false, font: { size: 11, color: palette.muted },
+    })),
+  };
+}
+
+/** Marks at the upper edge, in the colour of their side; the words of each on hover. */
+function eventTraces(runs: LoadedRun[], panel: Panel, palette: Palette): Data[] {
+  return panel.sides.flatMap((side): Data[] => {
+    const told = runs
+      .filter((run) => run.side === side.position)
+      .flatMap((run) => run.events.map((event) => ({ run, event })));
+    if (told.length === 0) return [];
+    return [
+      {
+        type: "scatter",
+        mode: "markers",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: false,
+        x: told.map(({ event }) => event.starts_at),
+        y: told.map(() => 1),
+        yaxis: "y2",
+        marker: { symbol: "triangle-down", size: 9, color: sideColor(palette, side.position) },
+        text: told.map(
+          ({ run, event }) => `<b>${side.name}</b>, run ${run.run}: ${event.label || event.kind}${event.node ? ` on ${event.node}` : ""}`,
+        ),
+        hovertemplate: "%{text}<br>%{x:,.1f} s<extra></extra>",
+        cliponaxis: false,
+      } as Data,
+    ];
+  });
+}
+
+export function secondsChart(runs: LoadedRun[], panel: Panel, clock: "run" | "measured", palette: Palette): Chart {
+  const [first, last, highest] = sharedEnds(runs, panel.metric);
   const named = new Set<number>();
   const traces: Data[] = [];
   for (const run of runs) {
@@ -69,20 +117,14 @@ export function secondsChart(runs: LoadedRun[], panel: Panel, palette: Palette):
     });
     named.add(side.position);
   }
-  const measured = runs.map((run) => run.answer.measured?.[0]).filter((from): from is number => from !== undefined);
-  const warm = measured.length ? Math.min(...measured) : 0;
   return {
-    traces,
+    traces: [...traces, ...eventTraces(runs, panel, palette)],
     layout: {
-      xaxis: axis("Time since the start of the run", "s", { range: [0, lastSecond] }),
+      xaxis: axis(`Time since the start of the ${clock === "run" ? "run" : "measured phase"}`, "s", { range: [first, last] }),
       yaxis: axis(panel.metric.kind === "latency" ? "Latency" : panel.metric.label, panel.metric.unit, { range: [0, highest] }),
+      yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
       showlegend: panel.sides.length > 1,
-      shapes: warm
-        ? [{ type: "rect", xref: "x", yref: "paper", x0: 0, x1: warm, y0: 0, y1: 1, layer: "below", fillcolor: palette.shade, line: { width: 0 } }]
-        : [],
-      annotations: warm
-        ? [{ x: 0, y: 1, xref: "x", yref: "paper", xanchor: "left", yanchor: "top", text: "warm-up", showarrow: false, font: { size: 11, color: palette.muted } }]
-        : [],
+      ...phases(runs, [first, last], palette),
     },
   };
 }

@@ -28,7 +28,7 @@ const data: CompareData = {
     { ...shared, side: 1, value: 1300, runs: [{ run: 3, value: 1290 }, { run: 4, value: 1310 }], ratio: 1.3, low: 1.25, high: 1.35, bar: [1.25, 1.35], ratio_text: "1.30 × [1.25, 1.35]", words: "better" },
     { ...shared, level: "8", threads: 8, side: 1, value: 2000, runs: [{ run: 5, value: 2000 }], ratio: 1.5, low: null, high: null, words: "too few repetitions" },
   ],
-  series: { level: "4", apart: false, runs: [] },
+  series: { level: "4", apart: false, clock: "measured", runs: [] },
   latency: null,
 };
 

@@ -1,5 +1,6 @@
 // The Compare page's charts over load levels, as pure functions of what the server computed.
 import type { Data, Layout } from "plotly.js";
+import type { RunEvent } from "./clock";
 import type { Cell } from "./csv";
 import type { LatencyData } from "./latency";
 import { axis, ends, sideColor, type Palette } from "./style";
@@ -46,15 +47,19 @@ export interface CompareData {
   threads: { ticks: number[]; scale: "linear" | "log"; range: [number, number] };
   ratios: { band: [number, number]; scale: "linear" | "log"; range: [number, number]; ticks: number[]; texts: string[] };
   points: ComparePoint[];
-  series: { level: string | null; apart: boolean; runs: SecondsRun[] };
+  series: { level: string | null; apart: boolean; clock: "run" | "measured"; runs: SecondsRun[] };
   /** Of that level, every side's runs together; null: none has a histogram. */
   latency: LatencyData | null;
 }
 
+/** A run whose seconds are overlaid; times are s on the clock chosen. */
 export interface SecondsRun {
   run: number;
   side: number;
   repetition: number;
+  /** null: not known. */
+  measured: [number, number] | null;
+  events: RunEvent[];
 }
 
 export interface Chart {

@@ -64,7 +64,7 @@ interface Loaded {
 }
 
 /** The series of all runs, a few at a time; a run that cannot be read is said, the others are drawn. */
-async function loadAll(runs: SecondsRun[], metrics: string[], progress: (done: number) => void): Promise<Loaded> {
+async function loadAll(runs: SecondsRun[], metrics: string[], clock: "run" | "measured", progress: (done: number) => void): Promise<Loaded> {
   const found: (LoadedRun | undefined)[] = runs.map(() => undefined);
   const problems: string[] = [];
   let next = 0;
@@ -74,7 +74,7 @@ async function loadAll(runs: SecondsRun[], metrics: string[], progress: (done: n
       const run = runs[place];
       if (!run) continue;
       try {
-        found[place] = { ...run, answer: await loadSeries(run.run, metrics) };
+        found[place] = { ...run, answer: await loadSeries(run.run, metrics, 800, undefined, clock) };
       } catch (reason) {
         problems.push(`Run ${run.run}: ${reason instanceof Error ? reason.message : String(reason)}`);
       }
@@ -94,6 +94,7 @@ async function drawSeconds(data: CompareData, holder: HTMLElement): Promise<void
   const { runs, problems } = await loadAll(
     data.series.runs,
     data.metrics.map((metric) => metric.key),
+    data.series.clock,
     (done) => plots.forEach((plot) => (plot.textContent = `${done} of ${total} runs loaded`)),
   );
   for (const [panel, figure] of figures) {
@@ -105,7 +106,7 @@ async function drawSeconds(data: CompareData, holder: HTMLElement): Promise<void
       plot.textContent = "None of these runs has samples by the second.";
       continue;
     }
-    await draw(plot, (palette) => secondsChart(runs, panel, palette));
+    await draw(plot, (palette) => secondsChart(runs, panel, data.series.clock, palette));
     mountActions(actionsOf(figure), {
       filename: `compare-${panel.id}`,
       plot,
