@@ -43,6 +43,8 @@ class ProgressSerializer(serializers.Serializer[Any]):
     runs = serializers.IntegerField()
     runs_done = serializers.IntegerField()
     runs_skipped = serializers.IntegerField(help_text="not in `runs`: their ladders ended before them")
+    runs_excluded = serializers.IntegerField(help_text="of those done: a person left them out of comparisons")
+    runs_doubted = serializers.IntegerField(help_text="of those done and not excluded: they failed a quality check")
     runs_per_hour = serializers.FloatField(source="rate", allow_null=True)
     remaining_seconds = serializers.FloatField(source="remaining", allow_null=True, help_text="null: none, or unknown")
     by_plan = serializers.BooleanField(help_text="the estimate is the plan's: no run is done yet")
@@ -87,6 +89,10 @@ class JobRunSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
     outcome = serializers.CharField()
     attempt = serializers.IntegerField()
+    failed_checks = serializers.ListField(
+        child=serializers.CharField(), help_text="keys of the quality checks it failed"
+    )
+    is_excluded = serializers.BooleanField(help_text="a person left it out of all comparisons")
 
 
 class SkipSerializer(serializers.Serializer[Any]):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Count, Min
+from django.db.models import Count, Min, Q
 
 from apps.dispatch.models import ACTIVE, FINAL, Campaign, Entry, Job, JobRun, Skip
 from apps.dispatch.planning import job_seconds
@@ -14,12 +14,15 @@ from apps.dispatch.values import Progress
 
 @dataclass
 class Counts:
-    """By entry: its jobs by state, successful runs, skipped levels, waiting jobs that no agent reaches. By campaign:
+    """By entry: its jobs by state, successful runs and those of them that a person left out or that failed a quality
+    check, skipped levels, waiting jobs that no agent reaches. By campaign:
     when its first job began."""
 
     states: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     done: Mapping[int, int] = field(default_factory=dict)
     skipped: Mapping[int, int] = field(default_factory=dict)
+    excluded: Mapping[int, int] = field(default_factory=dict)
+    doubted: Mapping[int, int] = field(default_factory=dict)
     unreachable: Mapping[int, int] = field(default_factory=dict)
     begun: dict[int, datetime] = field(default_factory=dict)
 
@@ -33,7 +36,16 @@ def count(campaigns: Sequence[int], *, unreachable: Mapping[int, int]) -> Counts
         if first is not None:
             counts.begun[campaign] = min(first, counts.begun.get(campaign, first))
     measured = JobRun.objects.filter(job__campaign__in=campaigns, run__outcome="succeeded").order_by()
-    counts.done = dict(measured.values_list("job__entry").annotate(number=Count("pk")))
+    rows = list(
+        measured.values_list("job__entry").annotate(
+            done=Count("pk"),
+            excluded=Count("pk", filter=Q(run__is_excluded=True)),
+            doubted=Count("pk", filter=Q(run__is_excluded=False) & ~Q(run__failed_checks=[])),
+        )
+    )
+    counts.done = {entry: done for entry, done, _, _ in rows}
+    counts.excluded = {entry: excluded for entry, _, excluded, _ in rows}
+    counts.doubted = {entry: doubted for entry, _, _, doubted in rows}
     skipped = Skip.objects.filter(job__campaign__in=campaigns).order_by()
     counts.skipped = dict(skipped.values_list("job__entry").annotate(number=Count("pk")))
     return counts
@@ -67,6 +79,8 @@ def of(campaign: Campaign, entries: Sequence[Entry], counts: Counts, *, now: dat
         runs=sum(share.states.total() * share.levels - share.skipped for share in shares),
         runs_done=runs_done,
         runs_skipped=sum(share.skipped for share in shares),
+        runs_excluded=sum(counts.excluded.get(entry.pk, 0) for entry in entries),
+        runs_doubted=sum(counts.doubted.get(entry.pk, 0) for entry in entries),
         rate=rate,
         remaining=remaining,
         by_plan=remaining is not None and rate is None,

@@ -145,6 +145,8 @@ def _cell(job: Job) -> JobCell:
                 outcome=job_run.run.outcome,
                 attempt=job_run.attempt,
                 reason=job_run.run.reason,
+                failed_checks=tuple(job_run.run.failed_checks),
+                is_excluded=job_run.run.is_excluded,
             )
             for job_run in job.job_runs.all()
         ),

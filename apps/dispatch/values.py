@@ -11,6 +11,8 @@ from apps.runs.models import Run
 class Progress:
     """How far a campaign is. `rate` in runs/h since its first job began; `remaining` in s.
 
+    `runs_excluded` of the done runs a person left out, `runs_doubted` of the others failed a quality check.
+
     `runs` leaves out those that were skipped (`runs_skipped`), because their ladders ended before them.
 
     `remaining` is measured from the rate as soon as a run is done, before that taken from the plan (`by_plan`); it
@@ -28,6 +30,8 @@ class Progress:
     runs: int
     runs_done: int
     runs_skipped: int
+    runs_excluded: int
+    runs_doubted: int
     rate: float | None
     remaining: float | None
     by_plan: bool
@@ -117,11 +121,13 @@ class RunCell:
     outcome: str
     attempt: int
     reason: str = ""
+    failed_checks: tuple[str, ...] = ()
+    is_excluded: bool = False
 
     @property
     def is_complete(self) -> bool:
-        """Sealed and successful: it counts in comparisons."""
-        return self.state == Run.State.SEALED and self.outcome == Run.Outcome.SUCCEEDED
+        """Sealed, successful and not left out: it counts in comparisons."""
+        return self.state == Run.State.SEALED and self.outcome == Run.Outcome.SUCCEEDED and not self.is_excluded
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,13 @@ MAX_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class Hit:
+    """`failed_checks`, `is_excluded`: of a run."""
+
     label: str
     note: str
     address: str
+    failed_checks: tuple[str, ...] = ()
+    is_excluded: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,10 @@ def _runs(words: Sequence[str]) -> list[Hit]:
     rows = (
         Run.objects.filter(pk__in=[pk for pk in found if pk is not None])
         .select_related("system", "workload", "load_level")
-        .only("id", "started_at", "state", "outcome", "system__name", "workload__name", "workload__tool", "load_level")
+        .only(
+            *("id", "started_at", "state", "outcome", "failed_checks", "is_excluded"),
+            *("system__name", "workload__name", "workload__tool", "load_level"),
+        )
         .order_by(
             Case(When(pk=exact, then=Value(0)), default=Value(1), output_field=IntegerField()), "-started_at", "-id"
         )
@@ -93,6 +100,8 @@ def _runs(words: Sequence[str]) -> list[Hit]:
             f"Run {run.pk}",
             f"{run.system.name}, {run.workload.name}, {run.load_level}, {run.started_at:%Y-%m-%d}",
             reverse("web:run", args=[run.pk]),
+            failed_checks=tuple(run.failed_checks),
+            is_excluded=run.is_excluded,
         )
         for run in rows[: EACH + 1]
     ]

@@ -21,7 +21,8 @@ FROM (
 ) found
 WHERE r.id = found.id AND r.failed_checks IS DISTINCT FROM found.keys
 """
-_RELATED = ("system", "workload__primary_metric", "load_level")
+# With what the rules ask of a run.
+RELATED = Run.objects.select_related("workload__primary_metric")
 
 
 def check(run: Run) -> None:
@@ -39,7 +40,7 @@ def check(run: Run) -> None:
 def check_siblings(*, run_id: int) -> None:
     """Reproducibility of a run and of those near it, after it was sealed, excluded or counted again: in a transaction
     of its own, since it locks other runs. Raises Run.DoesNotExist."""
-    run = Run.objects.select_related(*_RELATED).get(pk=run_id)
+    run = RELATED.get(pk=run_id)
     if run.state != Run.State.SEALED or run.provenance == Run.Provenance.RIG:
         return
     with transaction.atomic():

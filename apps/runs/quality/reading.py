@@ -86,7 +86,7 @@ def _nodes(run: Run) -> Iterable[NodeFacts]:
     rows = list(RunNode.objects.filter(run=run).order_by("number"))
     stats = _statistics(run, rows)
     bandwidths = dict(
-        Node.objects.filter(system=run.system).values_list("name", "hardware_class__network_bits_per_second")
+        Node.objects.filter(system=run.system_id).values_list("name", "hardware_class__network_bits_per_second")
     )
     own = next((row for row in rows if row.name == AGENT), None)
     generator_apart = own is not None and generator.BUSY in stats[own.number]

@@ -181,6 +181,11 @@ def origin(provenance: str) -> SafeString:
     return format_html('<span class="mark mark--{}" title="{}">{}</span>', provenance, title, word)
 
 
+@register.filter
+def check_title(key: str) -> str:
+    return title_of(key)
+
+
 @register.simple_tag
 def quality(failed_checks: Sequence[str], is_excluded: bool = False) -> SafeString:
     """What is to be held against a run, wherever it appears."""

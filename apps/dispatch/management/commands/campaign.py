@@ -108,6 +108,10 @@ def _progress(detail: CampaignDetail) -> str:
         words += f", {progress.jobs_failed} jobs failed"
     if progress.runs_skipped:
         words += f", {progress.runs_skipped} refused or not run"
+    if progress.runs_excluded:
+        words += f", {progress.runs_excluded} excluded by a person"
+    if progress.runs_doubted:
+        words += f", {progress.runs_doubted} failed a quality check"
     now = "; ".join(f"{job.workload.name} on {job.system.slug}: {job.doing or job.state}" for job in detail.current)
     return "; ".join(filter(None, [words, now, *detail.obstacles]))
 
