@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from apps.published import queries
 from apps.published.format import QUESTIONS
+from apps.published.headlines import headlines
 from apps.published.values import BarChart, FigureFilter
 from apps.published.wording import NO_INTERVAL, label, plain
 from apps.web.pages import render_page
@@ -53,6 +54,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "figures": figures,
         "filtered": filtered,
         "articles": queries.list_articles(),
+        "headlines": headlines(figures, platforms),
         "questions": queries.list_questions(figures),
         "charts": charts,
         "chart_data": [_chart_data(chart) for chart in charts],

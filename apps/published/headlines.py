@@ -1,0 +1,76 @@
+"""The articles' headline table: what they state about several platforms, a platform a column."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from apps.published.queries import compared
+from apps.published.values import Comparison, FigureValue, PlatformValue
+
+HELD_AGAINST = "held against"
+
+
+@dataclass(frozen=True)
+class HeadlineCell:
+    """`text`: the figure as it is stated, with qualifier and unit; empty: nothing is stated of this platform. A ratio
+    stands at its numerator ("about 0.33 × PXC"); its denominator is what it is HELD_AGAINST."""
+
+    text: str
+    figures: tuple[FigureValue, ...]
+
+    @property
+    def is_reference(self) -> bool:
+        return self.text == HELD_AGAINST
+
+    @property
+    def of_which(self) -> str:
+        return "; ".join(dict.fromkeys(each.of_which_text for each in self.figures if each.of_which_text))
+
+    @property
+    def title(self) -> str:
+        return "; ".join(dict.fromkeys(each.exact_sentence for each in self.figures))
+
+
+@dataclass(frozen=True)
+class HeadlineRow:
+    """One workload, set of conditions and metric of one article; cells in the order of the table's platforms."""
+
+    comparison: Comparison
+    cells: tuple[HeadlineCell, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Headlines:
+    platforms: tuple[PlatformValue, ...]
+    rows: tuple[HeadlineRow, ...]
+
+
+def headlines(figures: Iterable[FigureValue], platforms: Iterable[PlatformValue]) -> Headlines:
+    """Of the figures that stand in no table of an article: each comparison that names two platforms or more.
+
+    `figures` as list_figures has them, `platforms` in the order of the columns; one that no row names is left out.
+    """
+    found = [
+        comparison
+        for comparison in compared(figure for figure in figures if not figure.entry.startswith("tables["))
+        if len(comparison.platforms) > 1
+    ]
+    named = {platform for comparison in found for platform in comparison.platforms}
+    columns = tuple(platform for platform in platforms if platform.slug in named)
+    return Headlines(columns, tuple(_row(comparison, columns) for comparison in found))
+
+
+def _row(comparison: Comparison, columns: Iterable[PlatformValue]) -> HeadlineRow:
+    notes = dict.fromkeys(figure.note for figure in comparison.figures if figure.note)
+    return HeadlineRow(comparison, tuple(_cell(comparison, platform.slug) for platform in columns), tuple(notes))
+
+
+def _cell(comparison: Comparison, platform: str) -> HeadlineCell:
+    own = [figure for figure in comparison.figures if figure.side and figure.side.platform == platform]
+    above = [f for f in comparison.figures if f.numerator and f.numerator.platform == platform]
+    texts = [figure.text for figure in own]
+    texts += [f"{figure.text} {figure.denominator.name}" for figure in above if figure.denominator]
+    if texts:
+        return HeadlineCell("; ".join(texts), (*own, *above))
+    below = [f for f in comparison.figures if f.denominator and f.denominator.platform == platform]
+    return HeadlineCell(HELD_AGAINST if below else "", tuple(below))
