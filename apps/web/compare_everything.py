@@ -1,5 +1,6 @@
 """Everything that was measured, on the Compare page and as CSV and Markdown: a row per metric, load level and side."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,8 +66,11 @@ def context(seen: Seen) -> dict[str, Any] | None:
     if not found.measured:
         return None
     relevant = [one for one in found.measured if one.is_relevant]
+    shown = lines(seen.comparison, found, show_all=show == "all")
     return {
-        "lines": lines(seen.comparison, found, show_all=show == "all"),
+        "lines": shown,
+        "told": Counter(one.cell.words for one in relevant).most_common(),
+        "shows_needed": any(line.needed for line in shown),
         "relevant": len(relevant),
         "rest": len(found.measured) - len(relevant),
         "total": len(found.measured),
@@ -113,7 +117,7 @@ def lines(comparison: Comparison, found: Everything, *, show_all: bool) -> list[
 def _p(value: float | None) -> str:
     if value is None:
         return ""
-    return "<\u00a00.0001" if value < 0.0001 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+    return "<\u00a00.0001" if value < 0.0001 else f"{value:#.2g}" if value < 0.1 else f"{value:.2f}"
 
 
 def _delta(ratio: Ratio | None) -> str:
@@ -166,7 +170,7 @@ def markdown(comparison: Comparison, found: Everything, *, show_all: bool) -> st
     heads = ("Metric", "Load", "Side", base, "Value", f"÷ {base}", "Verdict", "Adjusted p", "Cliff's δ")
     rows = [
         [
-            f"{line.measured.metric.name} ({line.measured.metric.unit}, {line.direction})",
+            f"{line.measured.metric.name} ({', '.join(filter(None, (line.measured.metric.unit, line.direction)))})",
             line.level.text,
             line.side.name,
             _shown(line.base),
