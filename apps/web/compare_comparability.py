@@ -1,6 +1,6 @@
 """What must be known before the numbers: what withholds verdicts and who accepted it, and the differences in short."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -14,16 +14,23 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
-from apps.comparison import acknowledging, queries
-from apps.comparison.comparability import TITLES, Difference, Group, Obstacle, Weight
-from apps.comparison.values import Comparison, Side
+from apps.comparison import acknowledging, memory, queries
+from apps.comparison.comparability import NOT_KNOWN, TITLES, Difference, Group, Obstacle, Weight
+from apps.comparison.memory import SideMemory, Spread
+from apps.comparison.values import Comparison, Level, Side
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.units import format_bytes, format_number
 from apps.web.accounts import may_write, writers_only
-from apps.web.compare_seen import Address, Seen
+from apps.web.compare_seen import Address, NotKept, Seen
 
 # Differences named above the answer, and how much of a value is shown there.
 NAMED_DIFFERENCES = 4
 LONGEST_VALUE = 32
+POOL_WORDS = {
+    "filled": "pages of the writer's buffer pool that hold something",
+    "dirty": "pages that are not written yet",
+    "hits": "reads that found their page in the pool, each over one interval between samples",
+}
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,33 @@ class Warned:
     obstacles: tuple[Obstacle, ...]
 
 
+@dataclass(frozen=True)
+class Fill:
+    """Something of the buffer pool at the first and at the last sample of the measured phase; words where not known."""
+
+    label: str
+    meaning: str
+    text: str
+    title: str
+
+
+@dataclass(frozen=True)
+class MemoryRow:
+    """A side's memory in words."""
+
+    side: Side
+    memory: str
+    data: str
+    data_title: str
+    ratio: str
+    pool: str
+    pool_ratio: str
+    fills: tuple[Fill, ...]
+
+
 def context(seen: Seen) -> dict[str, Any]:
     comparison = seen.comparison
+    level = seen.level or next(iter(comparison.levels), None)
     open_ones = [each for each in comparison.obstacles if each.accepted is None]
     sides = {side.slug: side for side in comparison.sides}
     return {
@@ -69,7 +101,69 @@ def context(seen: Seen) -> dict[str, Any]:
         "asks_by_address": bool(seen.address.acknowledged) and bool(open_ones),
         "longest_reason": acknowledging.LONGEST_REASON,
         "summary": summary(comparison),
+        "memories": _memories(seen, level),
+        "memory_level": level,
     }
+
+
+def _memories(seen: Seen, level: Level | None) -> list[MemoryRow]:
+    """Empty for an edition of a saved comparison that does not hold it."""
+    try:
+        known = seen.read(memory.READING)
+    except NotKept:
+        return []
+    return [_memory(side, told, level) for side, told in zip(seen.comparison.sides, known, strict=True)]
+
+
+def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
+    pool = told.at(level.id) if level else None
+    nothing: tuple[Spread | None, Spread | None] = (None, None)
+    ends = {
+        "filled": (pool.filled_first, pool.filled_last) if pool else nothing,
+        "dirty": (pool.dirty_first, pool.dirty_last) if pool else nothing,
+        "hits": (pool.hits_first, pool.hits_last) if pool else nothing,
+    }
+    return MemoryRow(
+        side=side,
+        memory=NOT_KNOWN if told.memory is None else format_bytes(told.memory),
+        data=NOT_KNOWN if told.data is None else format_bytes(told.data.median),
+        data_title="" if told.data is None else _range(told.data, format_bytes),
+        ratio=_times(told.memory_ratio),
+        pool=NOT_KNOWN if told.pool is None else format_bytes(told.pool.median),
+        pool_ratio=_fits(told.pool_ratio),
+        fills=tuple(_fill(label, *each) for label, each in ends.items()),
+    )
+
+
+def _times(ratio: float | None) -> str:
+    return NOT_KNOWN if ratio is None else f"{format_number(ratio)}\u00a0×"
+
+
+def _fits(ratio: float | None) -> str:
+    if ratio is None:
+        return NOT_KNOWN
+    return f"{_times(ratio)}, all of it fits" if ratio >= 1 else f"{_times(ratio)}, it does not fit"
+
+
+def _fill(label: str, first: Spread | None, last: Spread | None) -> Fill:
+    """ "12 % → 98 %"; hits with more digits, since it is the rest that costs."""
+    ends = [NOT_KNOWN if each is None else _percent(each.median, hits=label == "hits") for each in (first, last)]
+    text = NOT_KNOWN if first is None and last is None else " → ".join(ends)
+    titles = [
+        f"{name}: {_range(each, lambda value: _percent(value, hits=label == 'hits'))}"
+        for name, each in (("first sample", first), ("last sample", last))
+        if each is not None
+    ]
+    return Fill(label, POOL_WORDS[label], text, "; ".join(titles))
+
+
+def _percent(value: float, *, hits: bool = False) -> str:
+    return f"{value:.2f}\u00a0%" if hits else f"{value:.0f}\u00a0%"
+
+
+def _range(spread: Spread, say: Callable[[float], str]) -> str:
+    runs = f"{spread.runs} run{'' if spread.runs == 1 else 's'}"
+    return f"{say(spread.minimum)} to {say(spread.maximum)}, median of {runs}"
 
 
 def summary(comparison: Comparison) -> Summary:

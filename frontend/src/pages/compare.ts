@@ -1,5 +1,6 @@
 // The Compare page: draws what the server computed, loads the seconds of the runs when they come into view.
 import "../styles/compare.css";
+import "../styles/compare-comparability.css";
 import "../styles/compare-saved.css";
 import "../styles/compare-claims.css";
 import { pageData } from "../api/client";
