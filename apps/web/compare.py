@@ -4,10 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.comparison import baselines, choices, clocks, queries
@@ -17,7 +15,6 @@ from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
 from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
 from apps.comparison.wording import label
 from apps.core.problems import FieldProblem, Invalid
-from apps.published import queries as published
 from apps.runs.queries.places import Amount
 from apps.web import latency
 from apps.web.accounts import may_write
@@ -30,7 +27,6 @@ from apps.web.pages import is_partial, render_page
 
 # Longer lists of runs or variables are folded.
 SHOWN_AT_ONCE = 24
-SHOWN_WITNESSES = 6
 # Of the compared runs the newest are listed; runs that were named one by one are all listed.
 LISTED_RUNS = 100
 
@@ -236,7 +232,6 @@ def page_context(seen: Seen) -> dict[str, Any]:
         "api_query": address.query(),
         "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
         "latency": sides,
-        **(_witnesses(comparison) if seen.kept is None else {}),
     }
 
 
@@ -252,21 +247,6 @@ def _columns(comparison: Comparison) -> list[dict[str, Any]]:
     return [
         {"metric": metric, "label": label(metric), "value_words": value_words(comparison, metric)} for metric in shown
     ]
-
-
-def _witnesses(comparison: Comparison) -> dict[str, Any]:
-    """What articles state where they compare the same platforms; sides of one platform have no such witness."""
-    platforms = sorted({side.platform_slug for side in comparison.sides})
-    if len(platforms) < 2:
-        return {"witnesses": []}
-    found = published.witnesses(platforms)
-    own = {metric.key for metric in comparison.metrics}
-    found.sort(key=lambda figure: (figure.metric not in own, not figure.is_ratio))
-    return {
-        "witnesses": found[:SHOWN_WITNESSES],
-        "witnesses_total": len(found),
-        "witnesses_url": f"{reverse('web:published')}?{urlencode([('platform', slug) for slug in platforms])}",
-    }
 
 
 def _run_rows(comparison: Comparison, listed: Sequence[ComparedRun]) -> list[dict[str, Any]]:
