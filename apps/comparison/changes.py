@@ -8,6 +8,7 @@ from typing import Any
 from apps.comparison.values import Cell, ComparedRun, Comparison
 from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.canonical import canonical_hash
+from apps.runs.quality.checklist import title_of
 
 # More figures, or runs of one kind, than this are counted instead of named.
 MOST_TOLD = 8
@@ -17,7 +18,7 @@ def state_hash(comparison: Comparison) -> str:
     """Equal for comparisons that rest on the same runs and answer alike, whatever things are called by now."""
     return canonical_hash(
         {
-            "runs": sorted(run.id for run in comparison.counted),
+            "runs": sorted([run.id, *sorted(run.failed_checks)] for run in comparison.counted),
             "cells": {repr(_place(cell)): _answer(cell) for cell in comparison.cells},
             "differences": [[each.field, *each.values] for each in comparison.differences],
             "withheld": sorted(comparison.withheld),
@@ -27,7 +28,13 @@ def state_hash(comparison: Comparison) -> str:
 
 def changes(seen: Comparison, now: Comparison) -> tuple[str, ...]:
     """Sentences, the runs first; empty: nothing that state_hash looks at."""
-    return (*_runs(seen, now), *_differences(seen, now), *_withheld(seen, now), *_figures(seen, now))
+    return (
+        *_runs(seen, now),
+        *_checks(seen, now),
+        *_differences(seen, now),
+        *_withheld(seen, now),
+        *_figures(seen, now),
+    )
 
 
 def _place(cell: Cell) -> tuple[str, int, str]:
@@ -63,6 +70,18 @@ def _runs(seen: Comparison, now: Comparison) -> Iterable[str]:
             f"{_named(runs)} of {text} {_plural(runs, 'is', 'are')} not among those compared any more: "
             "newer ones took their place, or they were removed."
         )
+
+
+def _checks(seen: Comparison, now: Comparison) -> Iterable[str]:
+    """Of runs that count then and now."""
+    before = {run.id: set(run.failed_checks) for run in seen.counted}
+    turned: dict[tuple[str, bool], list[ComparedRun]] = defaultdict(list)
+    for run in now.counted:
+        for key in sorted(before.get(run.id, set()) ^ set(run.failed_checks)) if run.id in before else ():
+            turned[key, key in run.failed_checks].append(run)
+    for (key, fails), runs in turned.items():
+        verb = _plural(runs, "fails", "fail") if fails else _plural(runs, "passes", "pass")
+        yield f"{_named(runs)} {verb} a check now that {_plural(runs, 'it', 'they')} did not then: {title_of(key)}."
 
 
 def _by_place(comparison: Comparison, runs: Sequence[ComparedRun]) -> dict[str, list[ComparedRun]]:

@@ -17,6 +17,7 @@ from apps.comparison.stats import Ratio, Verdict
 from apps.comparison.values import Comparison
 from apps.core.problems import Invalid
 from apps.runs.models import Run
+from apps.runs.quality.checklist import title_of
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -85,6 +86,27 @@ def test_a_run_added_later_changes_nothing_that_was_seen(kept: SavedComparison, 
     assert standing.out_of_date
     assert standing.changes[0] == f"Runs {more[0].pk}, {more[1].pk} of Beta at 4 threads count now and did not then."
     assert any(text.startswith("Beta at 4 threads, throughput: better 1.30") for text in standing.changes)
+
+
+def test_a_run_excluded_later_still_counts_in_what_was_seen(
+    kept: SavedComparison, sides: tuple[System, System]
+) -> None:
+    run = Run.objects.filter(system=sides[0]).order_by("pk")[0]
+    Run.objects.filter(pk=run.pk).update(is_excluded=True)
+    found = saved.load("beta-beats-alpha")
+    assert found.comparison is not None
+    assert run.pk in [each.id for each in found.comparison.counted]
+    text = saved.standing(found).changes[0]
+    assert text.startswith(f"Run {run.pk} of Alpha at 4 threads does not count any more: excluded")
+
+
+def test_a_run_that_fails_a_check_by_now_is_told(kept: SavedComparison, sides: tuple[System, System]) -> None:
+    run = Run.objects.filter(system=sides[0]).order_by("pk")[0]
+    Run.objects.filter(pk=run.pk).update(failed_checks=["errors"])
+    found = saved.load("beta-beats-alpha")
+    assert saved.standing(found).changes == (
+        f"Run {run.pk} fails a check now that it did not then: {title_of('errors')}.",
+    )
 
 
 def test_a_run_that_is_gone_is_named(kept: SavedComparison, sides: tuple[System, System]) -> None:

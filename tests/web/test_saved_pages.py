@@ -2,8 +2,10 @@
 
 import re
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -12,6 +14,7 @@ from apps.catalog.models import System, Workload
 from apps.comparison import baselines, saved
 from apps.comparison.models import Edition, PinnedBaseline, SavedComparison
 from apps.runs.models import Measurement, Run
+from apps.web.compare_parts import PARTS
 from apps.web.compare_seen import Address
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 
@@ -41,7 +44,8 @@ def workload() -> Workload:
 @pytest.fixture
 def sides(workload: Workload) -> tuple[System, System]:
     a, b = a_system("a", name="Alpha"), a_system("b", name="Beta", settings={"sync_binlog": "0"})
-    measure(a, A), measure(b, B), measure(a, A, threads=8), measure(b, B[:1], threads=8)
+    for system, values, threads in ((a, A, 4), (b, B, 4), (a, A, 8), (b, B[:1], 8)):
+        measure(system, values, threads=threads)
     return a, b
 
 
@@ -85,6 +89,27 @@ def test_it_shows_what_compare_showed_in_the_same_words(
     assert "<h1>Beta beats Alpha</h1>" in shown
     assert "<p>before<br>the upgrade</p>" in shown
     assert "data-up-to-date" in shown
+
+
+def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) -> None:
+    call_command("seed_catalog", stdout=StringIO())
+    call_command("load_example", stdout=StringIO())
+    workload = Run.objects.values_list("workload", flat=True).distinct().get()
+    question = Address(sides=("example-flush-1", "example-flush-2"), workload=workload, level="4")
+    live = {part.name: page(engineer, question.part_url(part.name)) for part in PARTS}
+    answer = engineer.post("/comparisons/save/", {"title": "all of it", "query": question.query()})
+    Measurement.objects.all().delete()
+    for part in PARTS:
+        shown = page(engineer, f"{answer.headers['Location']}part/{part.name}/")
+        assert "This edition does not hold it" not in shown, part.name
+        assert part_of(shown) == part_of(live[part.name]), part.name
+
+
+def part_of(html: str) -> list[str]:
+    """Its figures: the tables and the charts' data, without addresses."""
+    main = html[html.index("<h1>") : html.index("</main>")]
+    found = re.findall(r"<table.*?</table>|<p[ >].*?</p>|<script.*?</script>", main, re.DOTALL)
+    return [re.sub(r'(href|hx-get|action|value)="[^"]*"', "", each) for each in found]
 
 
 def test_nothing_that_happens_later_changes_what_was_seen(
@@ -143,6 +168,9 @@ def test_what_an_edition_does_not_hold_is_said_and_never_taken_from_today(
 ) -> None:
     url = save(engineer, workload)
     edition = Edition.objects.get()
+    del edition.content["parts"]["cost"]
+    edition.save()
+    assert "This edition does not hold it" in page(engineer, f"{url}part/cost/")
     del edition.content["comparison"]["cells"]
     edition.save()
     html = page(engineer, url)
@@ -157,7 +185,8 @@ def test_the_page_takes_as_many_queries_however_many_runs(
     page(engineer, few)
     with CaptureQueriesContext(connection) as before:
         page(engineer, few)
-    measure(sides[0], A * 4, at=2), measure(sides[1], B * 4, at=2)
+    measure(sides[0], A * 4, at=2)
+    measure(sides[1], B * 4, at=2)
     many = save(engineer, workload)
     with CaptureQueriesContext(connection) as after:
         page(engineer, many)
@@ -233,3 +262,15 @@ def test_runs_and_suggestions_begin_with_the_pinned_baseline(
     baselines.pin(workload=workload, system=sides[1], note="", by=a_user())
     assert "side=b&side=a" in engineer.get(f"/compare/?runs={runs}").headers["Location"]
     assert "side=b&amp;side=a" in page(engineer, "/compare/")
+
+
+def test_the_catalog_shows_and_changes_the_pinned_baseline(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    assert "none pinned" in page(engineer, "/catalog/")
+    form = {"system": "b", "note": "the release of May", "next": "/catalog/#workloads"}
+    assert engineer.post(f"/workloads/{workload.pk}/baseline/", form).headers["Location"] == "/catalog/#workloads"
+    assert 'title="Pinned by ann' in page(engineer, "/catalog/")
+    engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "nobody", "next": "/catalog/"})
+    assert "system: there is no &#x27;nobody&#x27;" in page(engineer, "/catalog/")
+    assert PinnedBaseline.objects.get().system == sides[1]
