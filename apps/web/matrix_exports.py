@@ -10,8 +10,7 @@ COLUMNS = ("test", "parameters", "metric", "direction", "load", "side", "shown",
 
 def markdown(sheet: Sheet, *, link: str) -> str:
     """The answer, the table and what its cells are, with a link to the page."""
-    heads = [head.name for head in sheet.heads]
-    heads[0] += " (stated baseline)" if sheet.stated else " (baseline)"
+    heads = [f"{head.name} (baseline)" if head.is_baseline else head.name for head in sheet.heads]
     columns = ["Test", "Load", "Metric", *heads]
     lines = [
         f"**{_cell(sheet.title)}**",

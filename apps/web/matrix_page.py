@@ -135,30 +135,25 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
 
 
 def usual_sides() -> tuple[str, ...]:
-    """Systems that share the most workloads, the baseline first: the one pinned for most of these, else of most runs.
-    Examples and made-up runs only where nothing else ran. Empty: no two systems share a workload."""
-    ran = places.counted(most=places.MOST_COUNTED)
+    """Systems that share the most workloads and load levels, the baseline first: the one pinned for most of these, else
+    the one that shares most. Examples and made-up runs only where nothing else ran. Empty: no two systems share any."""
+    ran = places.counted(most=0)
     measured = [place for place in ran if place.kind[0] not in FILLERS]
+    systems = System.objects.filter(archived_at=None).in_bulk({place.system for place in ran})
     for found in (measured, ran):
-        workloads: dict[int, set[int]] = {}
+        at: dict[tuple[int, int], set[int]] = {}
         for place in found:
-            workloads.setdefault(place.workload, set()).add(place.system)
-        shared = {workload: systems for workload, systems in workloads.items() if len(systems) > 1}
+            if place.system in systems:
+                at.setdefault((place.workload, place.level), set()).add(place.system)
+        shared = {where: own for where, own in at.items() if len(own) > 1}
         if not shared:
             continue
-        systems = System.objects.filter(archived_at=None).in_bulk({pk for own in shared.values() for pk in own})
-        runs = Counter[int]()
-        for place in found:
-            if place.workload in shared and place.system in systems:
-                runs[place.system] += place.amount.runs
-        pinned = Counter(pin.system for pin in baselines.pins(shared).values())
-        first = max(runs, key=lambda pk: (pinned[systems[pk].slug], runs[pk], -pk), default=None)
-        if first is None:
-            continue
-        together = Counter(pk for own in shared.values() if first in own for pk in own if pk in runs and pk != first)
-        others = sorted(together, key=lambda pk: (-together[pk], -runs[pk], systems[pk].name))[: USUAL_SIDES - 1]
-        if others:
-            return tuple(systems[pk].slug for pk in (first, *others))
+        pinned = Counter(pin.system for pin in baselines.pins({workload for workload, _ in shared}).values())
+        ranks = Counter(system for own in shared.values() for system in own)
+        first = max(ranks, key=lambda pk: (pinned[systems[pk].slug], ranks[pk], -pk))
+        together = Counter(system for own in shared.values() if first in own for system in own - {first})
+        others = sorted(together, key=lambda pk: (-together[pk], systems[pk].name))[: USUAL_SIDES - 1]
+        return tuple(systems[pk].slug for pk in (first, *others))
     return ()
 
 

@@ -1,8 +1,8 @@
 """The matrix as it is shown, on the page and in its exports alike: every cell in words and signs."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from apps.comparison.matrix import Many, ManyRow
@@ -23,19 +23,22 @@ ORDER = ("better", "higher", "worse", "lower", "equivalent", "not told apart", W
 
 @dataclass(frozen=True)
 class Head:
-    """A side's column; `place` in the palette, None: a published side that is no platform of the catalog."""
+    """A side's column; `place` in the palette, None: a published side that is no platform of the catalog. `origins`:
+    where its runs come from, unless agents measured all of them."""
 
     name: str
     place: int | None
-    below: str
+    below: str = ""
+    is_baseline: bool = False
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Shown:
     """A cell: `text` with its unit or sign, `interval` beside it, `words` the verdict; `kind` (of KINDS) colours it.
 
-    `title` has all digits, the number of runs and where they come from. `value`, `low`, `high` are of the ratio, or of
-    the baseline's value.
+    `title` has all digits, the number of runs and where they come from; `note` says what is wrong with some of them.
+    `value`, `low`, `high` are of the ratio, or of the baseline's value.
     """
 
     kind: str
@@ -43,6 +46,7 @@ class Shown:
     interval: str = ""
     words: str = ""
     sign: str = ""
+    note: str = ""
     title: str = ""
     url: str = ""
     value: float | None = None
@@ -53,7 +57,7 @@ class Shown:
     def plain(self) -> str:
         """All of it in one line."""
         judged = f"{self.sign} {self.words}".strip()
-        return " ".join(part for part in (self.text, self.interval, judged) if part)
+        return " ".join(part for part in (self.text, self.interval, judged, self.note) if part)
 
 
 @dataclass(frozen=True)
@@ -76,9 +80,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Sheet:
-    """`answers`: a sentence for each side but the baseline; `method` says what the cells are."""
+    """`answers`: a sentence for each side but the baseline; `method` says what the cells are. `metric` with unit and
+    direction, where it is the same of all groups."""
 
     title: str
+    metric: str
     heads: tuple[Head, ...]
     groups: tuple[Group, ...]
     answers: tuple[tuple[Head, str], ...]
@@ -88,15 +94,25 @@ class Sheet:
 
 def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> Sheet:
     """`address` of a row and a side (empty: all of them) is where Compare shows it."""
+    doubted = {run.id for one in many.comparisons for run in one.runs if run.failed_checks}
     heads = tuple(
-        Head(side.name, side.position, f"{side.platform} {side.release} · {side.hardware}") for side in many.sides
+        Head(
+            name=side.name,
+            place=side.position,
+            below=f"{side.platform} {side.release} · {side.hardware}",
+            is_baseline=side.position == 0,
+            origins=side.origins if side.origins != ("agent",) else (),
+        )
+        for side in many.sides
     )
     groups = [
-        _group(list(rows), many, address) for _, rows in groupby(many.rows, key=lambda r: (r.workload.id, r.metric.key))
+        _group(list(rows), many, doubted, address)
+        for _, rows in groupby(many.rows, key=lambda row: (row.workload.id, row.metric.key))
     ]
     words = {side.slug: [row.cells[side.position] for row in many.rows] for side in many.sides[1:]}
     return Sheet(
         title=f"Ratio to {heads[0].name}",
+        metric=_common(groups),
         heads=heads,
         groups=tuple(groups),
         answers=tuple((heads[side.position], _answer(words[side.slug])) for side in many.sides[1:]),
@@ -109,7 +125,14 @@ def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> She
     )
 
 
-def _group(rows: Sequence[ManyRow], many: Many, address: Callable[[ManyRow, str], str]) -> Group:
+def _common(groups: Sequence[Group]) -> str:
+    metrics = {f"{group.metric}; {group.direction}" for group in groups}
+    return metrics.pop() if len(metrics) == 1 else ""
+
+
+def _group(
+    rows: Sequence[ManyRow], many: Many, doubted: Collection[int], address: Callable[[ManyRow, str], str]
+) -> Group:
     first = rows[0]
     return Group(
         test=f"{first.workload.tool} {first.workload.name}",
@@ -121,7 +144,11 @@ def _group(rows: Sequence[ManyRow], many: Many, address: Callable[[ManyRow, str]
                 load=row.level.text,
                 url=address(row, ""),
                 cells=tuple(
-                    _shown(row.metric, cell, many.sides[place].origins, address(row, cell.side) if place else "")
+                    replace(
+                        _shown(row.metric, cell, many.sides[place].origins),
+                        note=_doubts(cell, doubted),
+                        url=address(row, cell.side) if place and cell.replicates else "",
+                    )
                     for place, cell in enumerate(row.cells)
                 ),
             )
@@ -130,7 +157,12 @@ def _group(rows: Sequence[ManyRow], many: Many, address: Callable[[ManyRow, str]
     )
 
 
-def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], url: str) -> Shown:
+def _doubts(cell: Cell, doubted: Collection[int]) -> str:
+    failed = sum(each.run in doubted for each in cell.replicates)
+    return f"{failed} of {len(cell.replicates)} runs failed a check" if failed else ""
+
+
+def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str]) -> Shown:
     if cell.summary is None:
         return Shown(kind="none", text="no runs")
     runs = f"{cell.summary.count} run{'' if cell.summary.count == 1 else 's'} ({', '.join(origins)})"
@@ -141,7 +173,7 @@ def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], url: str)
         return Shown(kind="baseline", text=format_number(own, unit=metric.unit), title=value, value=own)
     if ratio.value is None:
         shown = with_unit(cell.summary.value, metric.unit)
-        return Shown(kind="none", text=shown, words=cell.words, title=f"{value}; {ratio.reason}", url=url)
+        return Shown(kind="none", text=shown, words=cell.words, title=f"{value}; {ratio.reason}")
     facts = [f"{all_digits(ratio.value)} ×", value]
     if ratio.low is not None and ratio.high is not None:
         facts.insert(1, f"95 % interval {all_digits(ratio.low)} to {all_digits(ratio.high)}")
@@ -155,7 +187,6 @@ def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], url: str)
         words=cell.words,
         sign=_sign(cell.words, metric.direction),
         title="; ".join(facts),
-        url=url,
         value=ratio.value,
         low=ratio.low,
         high=ratio.high,
@@ -192,27 +223,30 @@ def _answer(cells: Sequence[Cell]) -> str:
 
 
 def stated_sheet(matrix: StatedMatrix) -> Sheet:
-    heads = (
-        Head(matrix.baseline.name, matrix.baseline.color, "baseline"),
-        *(Head(side.name, side.color, "") for side in matrix.sides),
-    )
+    """Without a column for the baseline, which is 1 everywhere."""
+    heads = tuple(Head(side.name, side.color) for side in matrix.sides)
+    places = [_decimals([row.cells[place] for row in matrix.rows]) for place in range(len(heads))]
     groups = []
     for (test, metric), found in groupby(matrix.rows, key=lambda row: (row.test, row.metric_name)):
         rows = list(found)
         lines = tuple(
-            Line(row.load or "load not stated", "", (Shown("baseline", "1"), *(_stated(cell) for cell in row.cells)))
+            Line(
+                row.load or "load not stated",
+                "",
+                tuple(_stated(cell, decimals) for cell, decimals in zip(row.cells, places, strict=True)),
+            )
             for row in rows
         )
-        groups.append(Group(test, "", f"{metric}, ratio", DIRECTIONS[rows[0].direction], lines))
-    answers = tuple(
-        (heads[place + 1], _span([row.cells[place] for row in matrix.rows], heads[0].name))
-        for place in range(len(matrix.sides))
-    )
+        groups.append(Group(test, "", f"ratio of the {metric}", DIRECTIONS[rows[0].direction], lines))
     return Sheet(
         title=f"Ratio to {matrix.baseline.name}, as published",
+        metric=_common(groups),
         heads=heads,
         groups=tuple(groups),
-        answers=answers,
+        answers=tuple(
+            (head, _span([row.cells[place] for row in matrix.rows], matrix.baseline.name))
+            for place, head in enumerate(heads)
+        ),
         method=(
             f"Figures that the article states, not measured here; {NO_INTERVAL}, so no verdict is given: "
             "which of them would come out again is not known."
@@ -221,11 +255,19 @@ def stated_sheet(matrix: StatedMatrix) -> Sheet:
     )
 
 
-def _stated(figure: FigureValue | None) -> Shown:
+def _decimals(column: Sequence[FigureValue | None]) -> int:
+    """One number of decimals a column: digits align, and a zero at the end that was stated is there again."""
+    exact = [all_digits(figure.value) for figure in column if figure and figure.qualifier == "exact"]
+    return max((len(text.partition(".")[2]) for text in exact), default=0)
+
+
+def _stated(figure: FigureValue | None, decimals: int) -> Shown:
     if figure is None:
         return Shown(kind="none", text="not stated")
+    exact = figure.qualifier == "exact" and figure.value is not None and figure.low is None
+    text = f"{figure.value:,.{decimals}f}" if exact else figure.stated
     title = f"{figure.exact_sentence}; {NO_INTERVAL}"
-    return Shown("stated", f"{figure.stated}{NBSP}×", title=title, value=figure.value, low=figure.low, high=figure.high)
+    return Shown("stated", f"{text}{NBSP}×", title=title, value=figure.value, low=figure.low, high=figure.high)
 
 
 def _span(cells: Sequence[FigureValue | None], baseline: str) -> str:

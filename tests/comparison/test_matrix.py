@@ -13,6 +13,7 @@ from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow, compare_many
 from apps.comparison.sides import Unknown
 from apps.comparison.stats import false_discovery_control
 from apps.core.problems import Invalid
+from apps.runs.models import Run
 from tests.builders import START, a_campaign, a_load_level, a_measured_run, a_system, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -24,19 +25,20 @@ B = (1302.0, 1318.0, 1287.0)
 
 def measure(
     system: System, workload: Workload, values: tuple[float, ...], *, threads: int = 4, **fields: object
-) -> None:
-    for number, value in enumerate(values):
-        at = START + timedelta(minutes=number)
+) -> list[Run]:
+    return [
         a_measured_run(
             {TPS: value, P95: 20_000 / value, P99: 30_000 / value},
             system=system,
             workload=workload,
             load_level=a_load_level(threads),
             repetition=number + 1,
-            started_at=at,
-            ended_at=at + timedelta(minutes=1),
+            started_at=START + timedelta(minutes=number),
+            ended_at=START + timedelta(minutes=number + 1),
             **fields,
         )
+        for number, value in enumerate(values)
+    ]
 
 
 @pytest.fixture

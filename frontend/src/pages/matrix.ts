@@ -12,12 +12,14 @@ for (const button of document.querySelectorAll<HTMLButtonElement>("[data-matrix-
 async function save(button: HTMLButtonElement, shown: HTMLElement): Promise<void> {
   button.disabled = true;
   try {
-    const { toPng } = await import("html-to-image");
+    const { domToPng } = await import("modern-screenshot");
+    shown.classList.add("matrix--whole");
     const link = document.createElement("a");
     link.download = "matrix.png";
-    link.href = await toPng(shown, { style: { margin: "0" } });
+    link.href = await domToPng(shown, { style: { margin: "0" } });
     link.click();
   } finally {
+    shown.classList.remove("matrix--whole");
     button.disabled = false;
   }
 }
