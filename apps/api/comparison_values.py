@@ -48,13 +48,15 @@ class ComparedMetricSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     unit = serializers.CharField()
     direction = serializers.CharField()
-    primary = serializers.BooleanField(help_text="differences in other metrics are corrected for their number")
+    resolution = serializers.FloatField(help_text="relative step of the grid from which values are read; 0: none")
+    single_events = serializers.BooleanField(help_text="a run's value is one event; told by the median")
+    primary = serializers.BooleanField(help_text="the metric by which the workload is judged first")
 
 
 class SummarySerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField()
     value = serializers.FloatField()
-    kind = serializers.CharField(help_text="what the value is: geometric mean, or median where a run is not positive")
+    kind = serializers.CharField(help_text="geometric mean, or median of single events and where a run is not positive")
     minimum = serializers.FloatField()
     maximum = serializers.FloatField()
     variation = serializers.FloatField(allow_null=True, help_text="run-to-run coefficient of variation")
@@ -66,10 +68,13 @@ class RatioSerializer(serializers.Serializer[Any]):
     low = BoundField(allow_null=True, help_text="lower end of the 95 % interval; null: there is none")
     high = BoundField(allow_null=True)
     p = serializers.FloatField(allow_null=True)
-    adjusted_p = serializers.FloatField(allow_null=True, help_text="Benjamini-Hochberg; null for the primary metric")
+    adjusted_p = serializers.FloatField(allow_null=True, help_text="Benjamini-Hochberg over the table")
     delta = serializers.FloatField(allow_null=True, help_text="Cliff's delta, -1 to 1")
     needed = serializers.IntegerField(
         allow_null=True, help_text="repetitions of each side that are likely (80 %) to tell; 1001: more than 1,000"
+    )
+    systematic = serializers.FloatField(
+        help_text="part of the interval's half width, of logarithms, that no repetition makes narrower"
     )
     few_runs = serializers.BooleanField(help_text="the spread is judged from these runs alone")
     reason = serializers.CharField()

@@ -181,6 +181,8 @@ def _listed(texts: Sequence[str]) -> str:
 def value_words(comparison: Comparison, metric: ComparedMetric) -> str:
     """What the values of a metric's column are."""
     kinds = _kinds(comparison, metric)
+    if metric.single_events:
+        return "median, since each run holds one event"
     if len(kinds) > 1:
         return "geometric mean, or median where a run is zero or negative"
     return next(iter(kinds), GEOMETRIC_MEAN)
@@ -188,13 +190,21 @@ def value_words(comparison: Comparison, metric: ComparedMetric) -> str:
 
 def value_note(comparison: Comparison, metrics: Sequence[ComparedMetric]) -> str:
     """What the values of the whole table are, and what that means for ratios."""
-    medians = [metric for metric in metrics if _kinds(comparison, metric) - {GEOMETRIC_MEAN}]
-    if medians and not any(GEOMETRIC_MEAN in _kinds(comparison, metric) for metric in metrics):
-        return "median over the runs; a run is zero or negative, so that no ratio exists"
-    mean = "geometric mean over the runs, so that dividing two values gives the ratio"
-    if not medians:
-        return mean
-    return f"{mean}; median, without a ratio, where a run is zero or negative ({', '.join(map(label, medians))})"
+    events = [metric for metric in metrics if metric.single_events]
+    others = [metric for metric in metrics if not metric.single_events]
+    medians = [metric for metric in others if _kinds(comparison, metric) - {GEOMETRIC_MEAN}]
+    parts = []
+    if any(GEOMETRIC_MEAN in _kinds(comparison, metric) for metric in others):
+        parts.append("geometric mean over the runs, so that dividing two values gives the ratio")
+        if medians:
+            named = ", ".join(map(label, medians))
+            parts.append(f"median, without a ratio, where a run is zero or negative ({named})")
+    elif medians:
+        parts.append("median over the runs; a run is zero or negative, so that no ratio exists")
+    if events:
+        named = ", ".join(map(label, events))
+        parts.append(f"median of single events ({named}), whose ratio is that of geometric means")
+    return "; ".join(parts) or "geometric mean over the runs, so that dividing two values gives the ratio"
 
 
 def _kinds(comparison: Comparison, metric: ComparedMetric) -> set[str]:
