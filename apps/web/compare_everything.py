@@ -66,11 +66,9 @@ def context(seen: Seen) -> dict[str, Any] | None:
     if not found.measured:
         return None
     relevant = [one for one in found.measured if one.is_relevant]
-    shown = lines(seen.comparison, found, show_all=show == "all")
     return {
-        "lines": shown,
+        "lines": lines(seen.comparison, found, show_all=show == "all"),
         "told": Counter(one.cell.words for one in relevant).most_common(),
-        "shows_needed": any(line.needed for line in shown),
         "relevant": len(relevant),
         "rest": len(found.measured) - len(relevant),
         "total": len(found.measured),
