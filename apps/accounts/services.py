@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
@@ -31,6 +32,12 @@ def user_of_token(secret: str, now: datetime) -> User | None:
     unwritten = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_WRITTEN_EVERY)
     ApiToken.objects.filter(unwritten, pk=token.pk).update(last_used_at=now)
     return token.user
+
+
+def named(username: str) -> User:
+    """Of that name; somebody of another installation is made known here, and cannot sign in."""
+    nobody = {"role": User.Role.READER, "is_active": False, "password": make_password(None)}
+    return User.objects.get_or_create(username=username, defaults=nobody)[0]
 
 
 def revoke_token(*, token: ApiToken, now: datetime) -> bool:

@@ -20,7 +20,7 @@ from django.db import transaction
 
 from apps.catalog.models import HardwareClass, System
 from apps.catalog.services import InvalidParameters, load_level_for, register_system, workload_for
-from apps.runs import archive, blocks, ingest, storage
+from apps.runs import archive, blocks, exclusion, ingest, storage
 from apps.runs.models import Event, Run
 from apps.runs.sampled import CLIENT, SampledNode, second_of
 from apps.runs.sealing import RAW_BATCHES, kept, output_name
@@ -61,6 +61,7 @@ class BundledRun(msgspec.Struct, frozen=True, kw_only=True):
     ended: wire.RunEndMessage
     # Artifact -> its type, where that is not plain text.
     media_types: dict[str, str] = {}
+    exclusions: list[dict[str, str]] = []
 
 
 # ---------------------------------------------------------------- export
@@ -186,6 +187,7 @@ def _bundled(run: Run, batches: int) -> BundledRun:
             artifacts=[wire.ArtifactMessage(name=each.name, sha256=each.sha256, size=each.size) for each in artifacts],
         ),
         media_types={each.name: each.media_type for each in artifacts if each.media_type != PLAIN_TEXT},
+        exclusions=exclusion.told(run),
     )
 
 
@@ -303,7 +305,8 @@ def _read_run(bundle: zipfile.ZipFile, uid: UUID, systems: dict[str, System], pr
                 )
             ingest.end_run(run=run, message=told.ended)
             Run.objects.filter(pk=run.pk).update(tags=told.tags)
-    except (ingest.Refused, InvalidParameters) as error:
+            exclusion.take_over(run, told.exclusions)
+    except (ingest.Refused, ValueError) as error:
         raise MalformedBundle(member, str(error)) from error
     except KeyError as error:
         raise MalformedBundle(member, f"names what is not in the file: {error.args[0]}") from error

@@ -1,5 +1,6 @@
 """A person leaves a run out of all comparisons, with a reason; undone, it counts again. Both are kept as history."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,9 +8,10 @@ from django.db import transaction
 from django.db.models import OuterRef, QuerySet
 from django.utils import timezone
 
+from apps.accounts import services as accounts
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.models import Exclusion, Run
+from apps.runs.models import ArchivedRun, Exclusion, Run
 from apps.runs.quality import checking
 from apps.runs.text import has_nul
 
@@ -41,6 +43,7 @@ def exclude(*, run: Run, reason: str, by: User) -> bool:
             return False
         Exclusion.objects.create(run=held, reason=text, excluded_by=by)
         Run.objects.filter(pk=run.pk).update(is_excluded=True)
+        _archive_anew(held)
     run.is_excluded = True
     checking.check_siblings(run_id=run.pk)
     return True
@@ -54,6 +57,7 @@ def count_again(*, run: Run, by: User) -> bool:
             return False
         Exclusion.objects.filter(run=held, ended_at=None).update(ended_by=by, ended_at=timezone.now())
         Run.objects.filter(pk=run.pk).update(is_excluded=False)
+        _archive_anew(held)
     run.is_excluded = False
     checking.check_siblings(run_id=run.pk)
     return True
@@ -72,6 +76,41 @@ def history(run_id: int) -> tuple[ExclusionDetail, ...]:
         )
         for row in rows
     )
+
+
+def told(run: Run) -> list[dict[str, str]]:
+    """The history as it goes into bundles and archives, the oldest first; empty: not ended."""
+    return [
+        {
+            "reason": one.reason,
+            "excluded_by": one.excluded_by,
+            "excluded_at": one.excluded_at.isoformat(),
+            "ended_by": one.ended_by,
+            "ended_at": one.ended_at.isoformat() if one.ended_at else "",
+        }
+        for one in reversed(history(run.pk))
+    ]
+
+
+def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
+    """What `told` says of a run that was just brought here. People are known by their names alone."""
+    for entry in entries:
+        row = Exclusion.objects.create(
+            run=run,
+            reason=entry["reason"],
+            excluded_by=accounts.named(entry["excluded_by"]),
+            ended_by=accounts.named(entry["ended_by"]) if entry["ended_by"] else None,
+            ended_at=datetime.fromisoformat(entry["ended_at"]) if entry["ended_at"] else None,
+        )
+        # The column takes the moment of writing.
+        Exclusion.objects.filter(pk=row.pk).update(excluded_at=datetime.fromisoformat(entry["excluded_at"]))
+    run.is_excluded = any(not entry["ended_at"] for entry in entries)
+    run.save(update_fields=["is_excluded"])
+
+
+def _archive_anew(run: Run) -> None:
+    """The archive holds exclusions as well. Where samples lie there alone, they wait until these are fetched."""
+    ArchivedRun.objects.filter(run=run, moved_at=None).delete()
 
 
 def why_excluded() -> "QuerySet[Exclusion, tuple[str]]":

@@ -185,7 +185,7 @@ def test_runs_that_the_scale_rig_made_up_are_archived_when_they_are_named_alone(
 # Field of the warehouse -> the archive's column, where they are not called the same; None: not of the run, on purpose.
 ELSEWHERE: dict[type[Model], dict[str, str | None]] = {
     Run: {"uid": "run", "workload": "workload_hash", "load_level": "threads", "state": None, "seal_attempts": None}
-    | {"seal_due_at": None, "created_at": None},
+    | {"seal_due_at": None, "created_at": None, "failed_checks": None, "is_excluded": "exclusions"},
     RunNode: {"number": "node", "name": "node_name", "configuration": "variables"},
     Series: {"pk": None, "base": None, "offset": None, "length": None},
     Measurement: {},

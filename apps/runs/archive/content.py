@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from apps.catalog.models import HardwareClass, Metric
-from apps.runs import codec
+from apps.runs import codec, exclusion
 from apps.runs.archive import samples
 from apps.runs.archive.store import ArchiveTrouble
 from apps.runs.archive.tables import SCHEMAS, STATISTICS, file_path
@@ -93,6 +93,7 @@ def _run(run: Run, _names: dict[int, str]) -> Iterator[Row]:
         "rate": run.load_level.rate,
         **{name: getattr(run, name) for name in PLAIN_FIELDS},
         **{name: as_json(getattr(run, name)) for name in JSON_FIELDS},
+        "exclusions": as_json(exclusion.told(run)),
     }
 
 

@@ -14,13 +14,14 @@ from django.db import IntegrityError, transaction
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters, metrics_for
 from apps.core.canonical import canonical_hash
-from apps.runs import codec, storage
+from apps.runs import codec, exclusion, storage
 from apps.runs.archive import filling, manifest, samples, store
 from apps.runs.archive.catalog import load_level_of, system_of, workload_of
 from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, PLAIN_FIELDS, STATISTICS_FIELDS, Row
 from apps.runs.archive.manifest import Manifest
 from apps.runs.archive.store import ArchiveTrouble, Damaged
 from apps.runs.models import Artifact, Block, Configuration, Distribution, Event, Measurement, Run, RunNode, Series
+from apps.runs.quality import checking
 
 _NO_SAMPLES = set(samples.TYPES)
 
@@ -88,6 +89,10 @@ def _restored(source: Storage, path: str) -> Run | None:
             )
             for row in tables["distributions"]
         )
+        # Files of before have none.
+        exclusion.take_over(run, json.loads(tables["runs"][0].get("exclusions") or "[]"))
+        checking.check(run)
+    checking.check_siblings(run_id=run.pk)
     return run
 
 

@@ -62,7 +62,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             **{"batches_expected": _WHOLE, "artifacts_expected": _TEXT},
             **dict.fromkeys(("server_version", "tool_version", "host", "command"), _TEXT),
             **dict.fromkeys(("unparsed_lines", "tags"), pa.list_(_TEXT)),
-            **{"data_bytes": _LONG, "samplers": pa.list_(_TEXT)},
+            **{"data_bytes": _LONG, "samplers": pa.list_(_TEXT), "exclusions": _TEXT},
         },
         "nodes": {
             **{"run": _TEXT, "node": _SMALL, "node_name": _TEXT, "role": _TEXT, "samples": _WHOLE},
