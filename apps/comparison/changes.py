@@ -48,6 +48,11 @@ def _answer(cell: Cell) -> list[str]:
     return [cell.words, *("" if number is None else _digits(number) for number in numbers)]
 
 
+def _ratio(cell: Cell) -> list[str]:
+    """Ratio and interval; without them only that there are none."""
+    return _answer(cell)[2:]
+
+
 def _digits(number: float) -> str:
     """Nine digits: the last ones are the machine's."""
     return f"{number:.9g}" if math.isfinite(number) else str(number)
@@ -145,7 +150,7 @@ def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
         if _place(cell) in before and _answer(cell) != _answer(before[_place(cell)])
     ]
     turned = [(old, new) for old, new in changed if old.words != new.words]
-    moved = [(old, new) for old, new in changed if old.words == new.words and new.ratio is not None]
+    moved = [(old, new) for old, new in changed if old.words == new.words and _ratio(old) != _ratio(new)]
     others = len(changed) - len(turned) - len(moved)
     names = {side.slug: side.name for side in now.sides}
     levels = {level.id: level.text for level in now.levels}
@@ -157,7 +162,7 @@ def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
     if more:
         yield f"{more:,} more ratio{'' if more == 1 else 's'} changed."
     if others and not turned and not moved:
-        yield f"{others:,} value{'' if others == 1 else 's'} of the baseline changed."
+        yield f"{others:,} value{'' if others == 1 else 's'} changed, and no ratio."
 
 
 def _told(cell: Cell) -> str:
