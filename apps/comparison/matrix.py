@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from apps.catalog.models import System, Workload
+from apps.catalog.models import Metric, System, Workload
 from apps.comparison import further, queries, table
 from apps.comparison.sides import Chosen, ChosenSide, Unknown
 from apps.comparison.traits import hardware_detail
@@ -78,12 +78,12 @@ def compare_many(
     that Compare judges (primary, throughput, a percentile, errors). `workloads`: ids; None: all that the baseline and
     any other side ran. Queries: constant in the numbers of runs, workloads, load levels and sides.
 
-    Raises Invalid naming the field (`side`), and Unknown when there is no such system.
+    Raises Invalid naming the field (`side`, `metric`), and Unknown when there is no such system.
     """
     systems = _systems(sides)
+    keys = _keys(metrics or ())
     shared = _shared(systems, workloads, campaign)
     chosen = [workload for workload in shared if tool in ("", workload.tool)]
-    keys = [metric for metric in metrics or () if metric not in (PRIMARY, LATENCY)]
     judged = queries.judge(
         [_chosen(workload, systems) for workload in chosen[:MOST_WORKLOADS]],
         campaign=campaign,
@@ -126,6 +126,14 @@ def _systems(slugs: Sequence[str]) -> list[System]:
     if missing:
         raise Unknown(missing)
     return [found[slug] for slug in slugs]
+
+
+def _keys(metrics: Sequence[str]) -> list[str]:
+    keys = [metric for metric in metrics if metric not in (PRIMARY, LATENCY)]
+    known = set(Metric.objects.filter(key__in=keys).values_list("key", flat=True)) if keys else set()
+    if unknown := [key for key in keys if key not in known]:
+        raise Invalid([FieldProblem("metric", f"there is no metric {key[:80]!r}") for key in unknown])
+    return keys
 
 
 def _shared(systems: Sequence[System], wanted: Sequence[int] | None, campaign: int | None) -> list[Workload]:

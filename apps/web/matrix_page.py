@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.catalog.models import Metric, System
+from apps.catalog.models import System
 from apps.comparison import baselines, choices, matrix
 from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow
 from apps.comparison.sides import MOST_SIDES as MOST_COMPARED
@@ -59,13 +59,9 @@ class Address:
         texts = [*query.getlist("side"), *(query.get(name, "") for name in ("metric", "tool", "article"))]
         if not all(text.isprintable() for text in texts):
             raise Invalid([FieldProblem("", "the address has characters that no name has", "choose from the lists")])
-        metric = query.get("metric", "") or PRIMARY
-        if metric not in (PRIMARY, LATENCY) and not Metric.objects.filter(key=metric).exists():
-            problem = f"there is no metric {metric[:80]!r}"
-            raise Invalid([FieldProblem("metric", problem, "choose one from the list")])
         return cls(
             sides=tuple(dict.fromkeys(text for text in query.getlist("side") if text)),
-            metric=metric,
+            metric=query.get("metric", "") or PRIMARY,
             tool=query.get("tool", ""),
             campaign=int(campaign) if campaign else None,
             article=query.get("article", ""),

@@ -189,3 +189,10 @@ def test_sides_that_cannot_be_are_refused(reads: Workload) -> None:
             compare_many(sides=sides)
     with pytest.raises(Unknown, match="no system 'gone'"):
         compare_many(sides=["a", "gone"])
+
+
+def test_a_metric_that_is_not_there_is_refused(reads: Workload) -> None:
+    a, b = a_system("a"), a_system("b")
+    measure(a, reads, A), measure(b, reads, B)
+    with pytest.raises(Invalid, match=r"no metric 'client\.thruput'"):
+        compare_many(sides=["a", "b"], metrics=["client.thruput"])
