@@ -24,7 +24,7 @@ class Finishing:
     """The work is `amount` of what `counts` (a metric's key) counts, the same for all sides. `cells`: as of the
     comparison, s from the start of the load, warm-up included. `unfinished`: runs that ended before."""
 
-    amount: float
+    amount: int
     counts: str
     metric: ComparedMetric
     cells: tuple[Cell, ...]
@@ -63,12 +63,12 @@ def _warmups(comparison: Comparison) -> dict[int, float]:
     return found | {run: of_place[each.side, each.level] for each in comparison.earlier for run in each.runs}
 
 
-def _work(parameters: dict[str, object]) -> tuple[str, float] | None:
+def _work(parameters: dict[str, object]) -> tuple[str, int] | None:
     """What counts the work, and how much of it ends a run."""
     for name, counts in LIMITS.items():
         limit = parameters.get(name)
         if isinstance(limit, int | float) and limit > 0:
-            return counts, float(limit)
+            return counts, int(limit)
     return None
 
 

@@ -71,11 +71,9 @@ def stretches(run: Inserted, width: float) -> tuple[Stretch, ...]:
         rates = run.rates[first : last + 1]
         rates = rates[np.isfinite(rates)]
         rate = width / taken if taken > 0 else float("nan")
-        found.append(
-            Stretch(
-                start, end, rate, float(rates.min()) if len(rates) else rate, float(rates.max()) if len(rates) else rate
-            )
-        )
+        # Rounding must not put the whole beside its parts.
+        slowest, fastest = min(rates.min(initial=rate), rate), max(rates.max(initial=rate), rate)
+        found.append(Stretch(start, end, rate, float(slowest), float(fastest)))
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ from apps.comparison.climbs import Climbs
 from apps.comparison.growing import Growing
 from apps.comparison.ladder import PERCENTILES, Climb, Held, Ladder, Reach, Rested, ladder
 from apps.comparison.scalability import Estimate, Fit
-from apps.comparison.stats import FEWEST_RUNS
+from apps.comparison.stats import FEWEST_RUNS, Ratio, Verdict
 from apps.comparison.values import Comparison, Side
 from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.problems import FieldProblem, Invalid
@@ -187,7 +187,8 @@ def _estimate(estimate: Estimate, unit: str, digits: int = 3) -> Shown:
     return Shown(
         value=format_number(estimate.value, digits),
         interval=f"[{low},{NBSP}{high}]",
-        title=f"{all_digits(estimate.value)} {unit}, from {all_digits(estimate.low)} to {all_digits(estimate.high)} (95 %)",
+        title=f"{all_digits(estimate.value)} {unit}".rstrip()
+        + f"; 95 % interval {all_digits(estimate.low)} to {all_digits(estimate.high)}",
     )
 
 
@@ -205,14 +206,13 @@ def _fits(fit: Fit) -> str:
 def _collapse(found: Ladder) -> Shown:
     if found.collapse is None:
         return Shown(note="none seen")
-    ratio = found.collapse.ratio
+    fall = found.collapse
+    shown = Ratio(Verdict.LOWER, value=fall.ratio.value, low=fall.ratio.low, high=fall.ratio.high)
     return Shown(
-        value=ratio_text(ratio),
-        interval=interval_text(ratio),
-        note=f"at {threads_text(found.collapse.threads)} against {threads_text(found.collapse.best_threads)}",
-        title=f"p {ratio.p:.2g}, before it is multiplied by the number of pairs of levels"
-        if ratio.p is not None
-        else "",
+        value=ratio_text(shown),
+        interval=interval_text(shown),
+        note=f"at {threads_text(fall.threads)} against {threads_text(fall.best_threads)}",
+        title=f"p {fall.p:.2g}, before it is multiplied by the number of pairs of levels",
     )
 
 

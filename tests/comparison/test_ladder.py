@@ -63,33 +63,34 @@ def test_a_recorded_ladder_saturates_and_is_too_short_for_a_fit() -> None:
         assert each.response[0] == pytest.approx(1000 * each.threads / each.throughput[0], rel=0.01)
 
 
-def test_flat_ladders_seldom_seem_to_collapse() -> None:
+LEVELS = (1, 2, 4, 8, 16, 32)
+
+
+@pytest.mark.parametrize("noise", [[0.02] * 6, list(np.geomspace(0.005, 0.05, 6)), [0.005] * 5 + [0.05]])
+@pytest.mark.parametrize("runs", [3, 5])
+def test_flat_ladders_seldom_seem_to_collapse(noise: list[float], runs: int) -> None:
     """At most 5 % of simulated ladders that do not fall, although each has five levels to fall at."""
-    random = np.random.default_rng(1)
-    runs = 1000 * np.exp(random.normal(0, 0.02, (1000, 6, 3)))
-    seen = sum(
-        collapse([rung(n, each) for n, each in zip((1, 2, 4, 8, 16, 32), one, strict=True)]) is not None for one in runs
-    )
-    assert seen / len(runs) <= 0.05
+    random = np.random.default_rng(runs)
+    tables = 1000 * np.exp(random.normal(0, 1, (800, 6, runs)) * np.asarray(noise)[:, None])
+    seen = [collapse([rung(n, each) for n, each in zip(LEVELS, one, strict=True)]) for one in tables]
+    assert sum(each is not None for each in seen) / len(seen) <= 0.05
 
 
-def test_a_ladder_that_falls_by_a_fifth_is_seen_to_collapse() -> None:
+def test_a_fall_by_a_tenth_is_seen_with_three_runs_a_level_and_its_interval_covers() -> None:
     random = np.random.default_rng(2)
-    noise = np.exp(random.normal(0, 0.02, (200, 4, 5)))
-    found = [
-        collapse(
-            [rung(n, level * each) for n, level, each in zip((1, 4, 16, 64), (500, 900, 1000, 800), one, strict=True)]
-        )
-        for one in noise
-    ]
+    true = 1000 * np.array([0.3, 0.6, 0.9, 1.0, 0.99, 0.9])
+    tables = true[:, None] * np.exp(random.normal(0, 0.02, (500, 6, 3)))
+    found = [collapse([rung(n, each) for n, each in zip(LEVELS, one, strict=True)]) for one in tables]
     seen = [each for each in found if each is not None]
-    assert len(seen) / len(found) > 0.95
-    assert {(each.best_threads, each.threads) for each in seen} == {(16, 64)}
-    assert np.mean([(each.ratio.low or 0) <= 0.8 <= (each.ratio.high or 0) for each in seen]) > 0.9
+    assert len(seen) / len(found) > 0.9
+    right = [each for each in seen if (each.best_threads, each.threads) == (8, 32)]
+    assert len(right) / len(seen) > 0.7
+    assert np.mean([each.ratio.low <= 0.9 <= each.ratio.high for each in right]) > 0.93
 
 
-def test_one_run_a_level_shows_no_collapse() -> None:
+def test_runs_that_tell_no_noise_show_no_collapse() -> None:
     assert collapse([rung(1, (1000.0,)), rung(2, (10.0,))]) is None
+    assert collapse([rung(1, (5.0, 5.0, 5.0)), rung(2, (1.0, 1.0, 1.0))]) is None
 
 
 def test_an_interval_of_one_side_is_students_on_logs() -> None:

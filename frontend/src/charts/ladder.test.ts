@@ -28,6 +28,7 @@ const data: LadderData = {
     percentiles: ["p50", "p95", "p99"],
     lines: [
       { side: 0, percentile: "p50", threads: [1, 4], values: [2, 3] },
+      { side: 0, percentile: "p95", threads: [1, 4], values: [5, 7] },
       { side: 0, percentile: "p99", threads: [1, 4], values: [8, 12] },
     ],
     dots: [{ side: 0, threads: 1, text: "run 7, 1 thread", run: 7, value: 5 }],
@@ -57,8 +58,8 @@ describe("the ladder", () => {
   it("tells percentiles apart by their dashes, names a side once and shows the objective", () => {
     const { traces, layout } = latencyChart(data, palette);
     const lines = traces.filter((trace) => "mode" in trace && trace.mode === "lines");
-    expect(lines.map((trace) => (trace as { line: { dash: string } }).line.dash)).toEqual(["dot", "dash"]);
-    expect(lines.map((trace) => "showlegend" in trace && trace.showlegend)).toEqual([true, false]);
+    expect(lines.map((trace) => (trace as { line: { dash: string } }).line.dash)).toEqual(["dot", "solid", "dash"]);
+    expect(lines.map((trace) => "showlegend" in trace && trace.showlegend)).toEqual([false, true, false]);
     expect(layout.shapes?.[0]).toMatchObject({ y0: 20, y1: 20 });
     expect(latencyChart({ ...data, latency: { ...data.latency, objective: null } }, palette).layout.shapes).toBeUndefined();
   });
@@ -77,7 +78,7 @@ describe("the ladder", () => {
   it("gives what it draws as rows", () => {
     expect(throughputRows(data).rows[0]).toEqual(["a", "run", 1, 7, 99, null, null]);
     expect(throughputRows(data).rows.at(-1)).toEqual(["a", "fit", 16, null, 905, 850, null]);
-    expect(latencyRows(data).rows).toHaveLength(5);
+    expect(latencyRows(data).rows).toHaveLength(7);
   });
 
   it("reads a curve between its points and nowhere else", () => {

@@ -195,17 +195,15 @@ export function throughputChart(data: LadderData, palette: Palette): Chart {
 /** Percentiles of all requests over threads, the runs' own as points, the objective as a line. */
 export function latencyChart(data: LadderData, palette: Palette): Chart {
   const { lines, dots, objective } = data.latency;
-  const first = new Set<number>();
   const traces = lines.map((line): Data => {
     const side = data.sides.find((each) => each.position === line.side);
-    const showlegend = !first.has(line.side);
-    first.add(line.side);
     return {
       type: "scatter",
       mode: "lines",
       name: side?.name ?? "",
       ...(side ? { legendgroup: side.slug } : {}),
-      showlegend,
+      // The one that is drawn solid.
+      showlegend: line.percentile === "p95",
       x: line.threads,
       y: line.values,
       line: { color: sideColor(palette, line.side), width: line.percentile === "p95" ? 2 : 1.5, dash: DASHES[line.percentile] ?? "solid" },
