@@ -106,7 +106,12 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     field = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # the metaclass takes it out of the class
     weight = serializers.CharField(source="weight.value")
+    group = serializers.CharField(source="group.value", help_text="what the field is about")
     values = serializers.ListField(child=serializers.CharField(), help_text="in the order of the sides")
+    marks = serializers.ListField(
+        child=serializers.CharField(allow_blank=True), help_text='on the values, for example "default"'
+    )
+    hidden = serializers.CharField(help_text="why pages do not show it at first; empty: they do")
 
 
 class ComparedRunSerializer(serializers.Serializer[Any]):

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.api.comparison_comparability import MemorySerializer, ObstacleSerializer
 from apps.api.comparison_corroboration import CorroborationSerializer
 from apps.api.comparison_cost import CostSerializer
 from apps.api.comparison_everything import EverythingSerializer
@@ -30,6 +31,7 @@ from apps.comparison import queries
 from apps.comparison.corroboration import corroboration_of
 from apps.comparison.cost import cost_of
 from apps.comparison.everything import everything
+from apps.comparison.memory import memory_of
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.steadiness import steadiness_of
 from apps.comparison.values import Comparison
@@ -49,6 +51,7 @@ class Included:
 
 # Field of the answer -> what it takes.
 INCLUDES: dict[str, Included] = {
+    "memory": Included(lambda comparison, _: memory_of(comparison), MemorySerializer, many=True),
     "steadiness": Included(lambda comparison, _: steadiness_of(comparison), SteadinessSerializer),
     "everything": Included(lambda comparison, _: everything(comparison), EverythingSerializer),
     "work": Included(lambda comparison, _: work_of(comparison), WorkSerializer, many=True),
@@ -75,7 +78,7 @@ class ComparisonParameters(Parameters):
     acknowledged = serializers.ListField(
         child=serializers.CharField(max_length=80),
         required=False,
-        help_text='"hardware": give verdicts although the hardware differs',
+        help_text="changes nothing any more: a difference is accepted by `POST acknowledgements/`, with a reason",
     )
     include = serializers.CharField(required=False, help_text=INCLUDE_HELP)
     level = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
@@ -90,6 +93,7 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     metrics = ComparedMetricSerializer(many=True)
     cells = CellSerializer(many=True)
     differences = DifferenceSerializer(many=True)
+    obstacles = ObstacleSerializer(many=True, help_text="why verdicts are withheld until a person accepts it")
     withheld = serializers.ListField(
         child=serializers.CharField(), help_text="differences for which verdicts are withheld until acknowledged"
     )

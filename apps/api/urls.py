@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from apps.api import (
+    acknowledgements,
     agents,
     agents_public,
     baselines,
@@ -41,6 +42,12 @@ urlpatterns: list[URLPattern] = [
         "comparisons/saved/<slug:slug>/refresh",
         comparison_saved.RefreshSavedComparison.as_view(),
         name="refresh-saved-comparison",
+    ),
+    path("acknowledgements/", acknowledgements.Acknowledgements.as_view(), name="acknowledgements"),
+    path(
+        "acknowledgements/<int:acknowledgement_id>/",
+        acknowledgements.OneAcknowledgement.as_view(),
+        name="acknowledgement",
     ),
     path("baselines/", baselines.Baselines.as_view(), name="baselines"),
     path("workloads/<int:workload_id>/baseline", baselines.OneBaseline.as_view(), name="baseline"),

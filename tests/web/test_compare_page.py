@@ -12,12 +12,14 @@ from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.comparison import queries, rows
+from apps.comparison.models import Acknowledgement
 from apps.runs.models import Configuration, Measurement, Run, RunNode
 from apps.web import compare
 from apps.web.compare_seen import Address
-from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
 
@@ -134,6 +136,71 @@ def test_other_hardware_is_loud_and_withholds_the_verdict(client: Client, worklo
     linked = page(client, address(workload) + "&acknowledged=hardware")
     assert "better</span>" not in linked
     assert "a link is nobody's word" in linked
+
+
+def test_an_engineer_accepts_the_difference_with_a_reason_and_everybody_reads_it(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
+    System.objects.filter(slug="b").update(hardware_class=large)
+    html = page(client, address(workload))
+    assert "compare/acknowledge/" not in html
+    assert "signed in" in html
+    client.force_login(a_user(username="ann"))
+    html = page(client, address(workload))
+    accept = re.findall(r'name="accept" value="([0-9a-f]{64})"', html)
+    assert len(accept) == 1
+    query = address(workload).partition("?")[2]
+    form = {"query": query, "accept": accept, "reason": ""}
+    refused = client.post("/compare/acknowledge/", form, follow=True)
+    assert "must say in 1 to 2,000 characters" in refused.content.decode()
+    accepted = client.post("/compare/acknowledge/", form | {"reason": "the next <size>"}, follow=True)
+    assert "better</span>" in accepted.content.decode()
+    client.logout()
+    html = page(client, address(workload))
+    box = re.search(r'<section id="comparability".*?</section>', html, re.DOTALL)
+    assert box
+    assert "Accepted by ann," in text_of(box[0])
+    assert "the next &lt;size&gt;" in box[0]
+    assert "better</span>" in html
+    withdraw = f"/compare/acknowledgements/{Acknowledgement.objects.get().pk}/withdraw/"
+    assert client.post(withdraw).status_code == 302
+    assert "better</span>" in page(client, address(workload))  # nobody signed in: nothing happened
+    client.force_login(User.objects.get(username="ann"))
+    client.post(withdraw, {"next": address(workload)})
+    assert "better</span>" not in page(client, address(workload))
+
+
+def test_all_variables_are_shown_when_asked_for(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    for system, method in zip(sides, ("fsync", "O_DIRECT"), strict=True):
+        own = {"innodb_flush_method": method, "datadir": f"/{method}"}
+        configuration = Configuration.objects.create(content_hash=f"{system.pk:064x}", variables=own)
+        run = system.runs.earliest("started_at")
+        RunNode.objects.create(run=run, number=1, name="db1", configuration=configuration, defaults=configuration)
+    html = page(client, address(workload))
+    assert 'data-field="variables.innodb_flush_method"' not in html
+    told = text_of(re.search(r"<p[^>]*data-hidden.*?</p>", html, re.DOTALL)[0])  # type: ignore[index]
+    assert told.startswith("Not shown: 1 variable that is at the server&#x27;s default on every side (innodb_flush_method);")
+    html = page(client, address(workload) + "&variables=all")
+    assert 'data-field="variables.innodb_flush_method"' in html
+    assert 'data-field="variables.datadir"' in html
+    assert "variables=all" in html  # kept by the page's other links
+
+
+def test_memory_and_buffer_pool_are_always_told_known_or_not(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    sides[1].runs.update(data_bytes=2 * 2**30)
+    html = page(client, address(workload))
+    told = [text_of(each) for each in re.findall(r"<li data-memory=.*?</li>", html, re.DOTALL)]
+    assert len(told) == 2
+    assert "data not known" in told[0]
+    assert "buffer pool not known" in told[0]
+    assert "filled not known" in told[0]
+    assert "data 2.00 GiB, memory ÷ data 4.00 ×" in told[1].replace("\u00a0", " ")
+    assert html.index("data-memory") < html.index("data-answer")
 
 
 def test_the_settings_that_differ_are_shown(client: Client, workload: Workload, sides: object) -> None:

@@ -1,0 +1,94 @@
+"""Server variables: what differs, what is only a default or a place, and how nodes of a cluster are told."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from apps.comparison import variables
+from apps.comparison.comparability import Difference, Weight
+from apps.comparison.variables import DEFAULT, PLACE, Seen
+from apps.core.canonical import canonical_hash
+
+NOTHING: Mapping[str, str] = {}
+
+
+def seen(
+    own: Mapping[str, str], *, defaults: Mapping[str, str] = NOTHING, node: str = "db1", role: str = "writer"
+) -> Seen:
+    return Seen(node, role, (canonical_hash(own), canonical_hash(defaults)), own, defaults)
+
+
+def differing(*sides: Seen | tuple[Seen, ...], told: frozenset[str] = frozenset()) -> dict[str, Difference]:
+    found = variables.differing(tuple(side if isinstance(side, tuple) else (side,) for side in sides), told)
+    return {each.label: each for each in found}
+
+
+def test_defaults_that_differ_between_versions_are_hidden_and_what_was_set_is_not() -> None:
+    one = seen(
+        {"innodb_flush_method": "fsync", "sync_binlog": "0", "flush": "OFF"},
+        defaults={"innodb_flush_method": "fsync", "sync_binlog": "0", "flush": "OFF"},
+    )
+    other = seen(
+        {"innodb_flush_method": "O_DIRECT", "sync_binlog": "1", "flush": "OFF"},
+        defaults={"innodb_flush_method": "O_DIRECT", "sync_binlog": "0", "flush": "OFF"},
+    )
+    found = differing(one, other)
+    assert found["innodb_flush_method"].hidden == DEFAULT
+    assert found["sync_binlog"].hidden == ""
+    assert found["sync_binlog"].pairs == (("0", "default"), ("1", ""))
+    assert found["sync_binlog"].weight is Weight.IMPORTANT
+    assert found.keys() == {"innodb_flush_method", "sync_binlog"}
+
+
+def test_without_defaults_nothing_is_taken_for_one() -> None:
+    found = differing(seen({"max_connections": "151"}), seen({"max_connections": "500"}))
+    assert (found["max_connections"].hidden, found["max_connections"].marks) == ("", ("", ""))
+
+
+def test_a_default_spelled_otherwise_is_still_the_default() -> None:
+    one = seen(
+        {"innodb_log_file_size": "100663296", "flush": "ON"}, defaults={"innodb_log_file_size": "96M", "flush": "1"}
+    )
+    other = seen({"innodb_log_file_size": "1", "flush": "OFF"})
+    assert {label: each.marks for label, each in differing(one, other).items()} == {
+        "innodb_log_file_size": ("default", ""),
+        "flush": ("default", ""),
+    }
+
+
+@pytest.mark.parametrize("name", ["port", "datadir", "log_bin_basename", "gtid_domain_pos", "wsrep_node_name"])
+def test_names_and_places_differ_between_any_two_servers_and_are_hidden(name: str) -> None:
+    assert differing(seen({name: "1"}), seen({name: "2"}))[name].hidden == PLACE
+
+
+@pytest.mark.parametrize("name", ["version_malloc_library", "innodb_data_file_path", "version_ssl_library"])
+def test_what_is_called_like_a_place_but_is_none_is_shown(name: str) -> None:
+    assert differing(seen({name: "a"}), seen({name: "b"}))[name].hidden == ""
+
+
+def test_a_side_whose_servers_nobody_asked_differs_in_that_alone() -> None:
+    found = variables.differing(((seen({"a": "1"}),), ()), frozenset())
+    assert [(each.field, each.values) for each in found] == [("variables", ("asked", "not known"))]
+    assert variables.differing(((), ()), frozenset()) == ()
+
+
+def test_nodes_that_differ_by_their_role_are_one_value_and_no_mixture() -> None:
+    cluster = (seen({"read_only": "OFF"}), seen({"read_only": "ON"}, node="db2", role="reader"))
+    found = differing(seen({"read_only": "OFF"}), cluster)
+    assert found["read_only"].values == ("OFF", "OFF on writer, ON on reader")
+    assert variables.mixtures(cluster) == ()
+
+
+def test_one_node_whose_value_changed_from_run_to_run_is_a_mixture() -> None:
+    changed = (seen({"max_connections": "100"}), seen({"max_connections": "200"}))
+    assert variables.mixtures(changed) == ("max_connections 100 or 200",)
+
+
+def test_what_is_told_as_a_setting_is_not_told_again() -> None:
+    assert differing(seen({"x": "1"}), seen({"x": "2"}), told=frozenset({"x"})) == {}
+
+
+def test_a_server_that_says_otherwise_than_its_settings_contradicts_them() -> None:
+    assert variables.contradicts([seen({"x": "2"})], "x", "1")
+    assert not variables.contradicts([seen({"x": "1073741824"})], "x", "1G")
+    assert not variables.contradicts([seen({"other": "1"})], "x", "1")
