@@ -67,6 +67,11 @@ class Claim:
         return KINDS[self.kind]
 
     @property
+    def is_measured(self) -> bool:
+        """Otherwise only articles speak of it."""
+        return bool(self.agree or self.contradict or self.cannot_tell)
+
+    @property
     def is_claimed(self) -> bool:
         return self.says in CLAIMS
 

@@ -18,6 +18,8 @@ KINDS = {
     "ddl": SCHEMA_CHANGE,
     "disk": MACHINE,
 }
+# "About 2" may be 1.8 or 2.2: of figures nearer to each other than that, nobody can say which is higher.
+ABOUT = 0.1
 # Questions whose tables name a test in their conditions.
 BY_TEST = "engines"
 
@@ -108,7 +110,9 @@ def _span(figure: FigureValue) -> tuple[float, float]:
     if figure.low is not None and figure.high is not None:
         return figure.low, figure.high
     value = figure.value if figure.value is not None else math.nan
-    return {"at_least": (value, math.inf), "at_most": (-math.inf, value)}.get(figure.qualifier, (value, value))
+    around = value - ABOUT * abs(value), value + ABOUT * abs(value)
+    spans = {"at_least": (value, math.inf), "at_most": (-math.inf, value), "approx": around}
+    return spans.get(figure.qualifier, (value, value))
 
 
 def _says(own: tuple[float, float], base: tuple[float, float], direction: str, *, turned: bool = False) -> str:

@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from apps.published.queries import compared
 from apps.published.values import Comparison, FigureValue, PlatformValue
 
-HELD_AGAINST = "held against"
+REFERENCE = "reference"
 
 
 @dataclass(frozen=True)
 class HeadlineCell:
     """`text`: the figure as it is stated, with qualifier and unit; empty: nothing is stated of this platform. A ratio
-    stands at its numerator ("about 0.33 × PXC"); its denominator is what it is HELD_AGAINST."""
+    stands at its numerator ("about 0.33 × PXC"); its denominator is the REFERENCE."""
 
+    platform: PlatformValue
     text: str
     figures: tuple[FigureValue, ...]
 
     @property
     def is_reference(self) -> bool:
-        return self.text == HELD_AGAINST
+        return self.text == REFERENCE
 
     @property
     def of_which(self) -> str:
@@ -62,15 +63,15 @@ def headlines(figures: Iterable[FigureValue], platforms: Iterable[PlatformValue]
 
 def _row(comparison: Comparison, columns: Iterable[PlatformValue]) -> HeadlineRow:
     notes = dict.fromkeys(figure.note for figure in comparison.figures if figure.note)
-    return HeadlineRow(comparison, tuple(_cell(comparison, platform.slug) for platform in columns), tuple(notes))
+    return HeadlineRow(comparison, tuple(_cell(comparison, platform) for platform in columns), tuple(notes))
 
 
-def _cell(comparison: Comparison, platform: str) -> HeadlineCell:
-    own = [figure for figure in comparison.figures if figure.side and figure.side.platform == platform]
-    above = [f for f in comparison.figures if f.numerator and f.numerator.platform == platform]
+def _cell(comparison: Comparison, platform: PlatformValue) -> HeadlineCell:
+    own = [figure for figure in comparison.figures if figure.side and figure.side.platform == platform.slug]
+    above = [f for f in comparison.figures if f.numerator and f.numerator.platform == platform.slug]
     texts = [figure.text for figure in own]
     texts += [f"{figure.text} {figure.denominator.name}" for figure in above if figure.denominator]
     if texts:
-        return HeadlineCell("; ".join(texts), (*own, *above))
-    below = [f for f in comparison.figures if f.denominator and f.denominator.platform == platform]
-    return HeadlineCell(HELD_AGAINST if below else "", tuple(below))
+        return HeadlineCell(platform, "; ".join(texts), (*own, *above))
+    below = [f for f in comparison.figures if f.denominator and f.denominator.platform == platform.slug]
+    return HeadlineCell(platform, REFERENCE if below else "", tuple(below))

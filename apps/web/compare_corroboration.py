@@ -6,11 +6,16 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.corroboration import CANNOT_TELL, CONTESTED, DEPENDS, READING, Claim, Corroboration, Witness
+from apps.comparison.corroboration import CANNOT_TELL, CONTESTED, READING, Claim, Corroboration, Witness
+from apps.comparison.stated import ABOUT, StatedWitness
 from apps.comparison.values import Comparison, Side
 from apps.published.wording import NO_INTERVAL
 from apps.web.compare_seen import Seen
 from apps.web.compare_words import parts
+from workers.workloads.kinds import KINDS
+
+# Longer lists of witnesses are folded.
+SHOWN_AT_ONCE = 12
 
 
 def context(seen: Seen) -> dict[str, Any] | None:
@@ -19,11 +24,18 @@ def context(seen: Seen) -> dict[str, Any] | None:
         return None
     sides = _sides(seen.comparison, found)
     campaign = seen.comparison.campaign
+    measured = [claim for claim in found.claims if claim.is_measured]
+    told = [_claim(claim, sides, seen.comparison, campaign.id if campaign else None) for claim in measured]
     return {
-        "claims": [_claim(claim, sides, seen.comparison, campaign.id if campaign else None) for claim in found.claims],
+        "claims": told,
+        "kinds": _by_kind(measured, told, found),
+        "judged": [sides[many.slug] for many in found.sides[1:]],
+        "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in told) > SHOWN_AT_ONCE,
+        "only_stated": _only_stated(found),
         "tests": found.tests,
         "corroboration_notes": found.notes,
         "no_interval": NO_INTERVAL,
+        "about": f"{100 * ABOUT:g}\N{NO-BREAK SPACE}%",
         "witnesses_url": f"{reverse('web:published')}?{urlencode(_platforms(found))}",
         "only_chosen_runs": seen.address.runs is not None,
     }
@@ -38,13 +50,29 @@ def _platforms(found: Corroboration) -> list[tuple[str, str]]:
     return [("platform", slug) for slug in dict.fromkeys(side.platform_slug for side in found.sides)]
 
 
+def _by_kind(
+    measured: Sequence[Claim], told: Sequence[dict[str, Any]], found: Corroboration
+) -> list[tuple[str, list[dict[str, Any] | None]]]:
+    """Kind of load in words -> what is claimed of each side but the baseline; None: nothing was measured."""
+    known = {(claim.side, claim.kind): each for claim, each in zip(measured, told, strict=True)}
+    kinds = [kind for kind in KINDS if any(claim.kind == kind for claim in measured)]
+    return [(KINDS[kind], [known.get((side.slug, kind)) for side in found.sides[1:]]) for kind in kinds]
+
+
+def _only_stated(found: Corroboration) -> list[tuple[str, str, tuple[StatedWitness, ...]]]:
+    """(kind in words, platform, statements) where only articles speak, once for each platform."""
+    platforms = {side.slug: (side.platform_slug, side.platform) for side in found.sides}
+    once = {(claim.kind, *platforms[claim.side]): claim for claim in found.claims if not claim.is_measured}
+    return [(claim.kind_words, name, claim.stated) for (_, _, name), claim in once.items()]
+
+
 def _claim(claim: Claim, sides: Mapping[str, Side], comparison: Comparison, campaign: int | None) -> dict[str, Any]:
     baseline = next(iter(sides))
     names = {slug: side.name for slug, side in sides.items()}
     stances = (
         ("agrees" if claim.is_claimed else claim.says, claim.agree),
         ("contradicts" if claim.is_claimed else "says otherwise", claim.contradict),
-        ("cannot tell", claim.cannot_tell),
+        (CANNOT_TELL, claim.cannot_tell),
     )
     return {
         "claim": claim,
@@ -53,7 +81,7 @@ def _claim(claim: Claim, sides: Mapping[str, Side], comparison: Comparison, camp
         "here": comparison.workload.id,
         "rows": [
             {
-                "stance": stance if claim.says != CONTESTED or stance == CANNOT_TELL else witness.says,
+                "stance": witness.says if claim.says == CONTESTED else stance,
                 "witness": witness,
                 "parts": list(parts([(each.level, each.cell) for each in witness.testimony], names)),
                 "url": _compare_url(baseline, claim.side, witness, campaign),
@@ -71,18 +99,16 @@ def _compare_url(baseline: str, side: str, witness: Witness, campaign: int | Non
 
 
 def _sentence(claim: Claim) -> str:
-    """Who bears the claim out, in one sentence."""
+    """Who bears the claim out, in a few words."""
     against = sorted({each.program for each in claim.contradict})
     unsure = sorted({each.program for each in claim.cannot_tell} - {*claim.programs, *against})
     if claim.says == CONTESTED:
         return f"witnesses contradict each other ({_listed(against)})"
-    if not claim.agree and not claim.cannot_tell:
-        return "nothing was measured here; only articles speak of it"
-    if claim.says == CANNOT_TELL:
-        return f"{_listed(unsure)} cannot tell"
-    said = [f"{_listed(claim.programs)} {'says' if len(claim.programs) == 1 else 'agree'}"]
-    if claim.says == DEPENDS:
-        said = [f"so says {_listed(claim.programs)}"]
+    said = []
+    if claim.agree:
+        said.append(
+            f"only {claim.programs[0]} says so" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree"
+        )
     if against:
         said.append(f"{_listed(against)} {'contradicts' if len(against) == 1 else 'contradict'}")
     if unsure:

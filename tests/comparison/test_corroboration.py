@@ -215,6 +215,11 @@ def test_articles_are_witnesses_in_their_own_words_with_the_direction_of_the_met
     assert {"worse", "better"} <= {says for says, _ in stated("aurora", "pxc", "tpcc")}
 
 
+def test_figures_that_are_about_the_same_tell_no_direction(articles: tuple[System, System]) -> None:
+    reached = {says for says, sentence in stated("aurora", "pxc", "mixed") if "threads reached" in sentence}
+    assert reached == {"cannot tell"}  # at least 16,000 against about 15,500
+
+
 def test_at_most_so_many_times_tells_no_direction(articles: tuple[System, System]) -> None:
     says = {sentence: says for says, sentence in stated("aurora", "pxc", "mixed")}
     at_least = next(sentence for sentence in says if "at least 2" in sentence)

@@ -54,7 +54,7 @@ def stated() -> dict[Key, dict[str, str]]:
                 own, other = of["numerator"]["platform"], of["denominator"]
                 said = f"{number(figure)} {other['name']}"
                 cells[own] = f"{cells[own]}; {said}" if own in cells else said
-                cells.setdefault(other["platform"], "held against")
+                cells.setdefault(other["platform"], "reference")
             elif "platform" in of.get("side", {}):
                 cells[of["side"]["platform"]] = number(figure) if "value" in figure else figure.get("note", "")
     return {key: cells for key, cells in found.items() if len(named[key]) > 1}
@@ -95,7 +95,7 @@ def test_the_headlines_of_the_article_are_the_first_on_the_page(client: Client) 
     execution = next(row for row in rows if "4,039 s" in row)
     assert re.search(r"execution time lower is better iibench not stated 4,039 s 281 s", execution)
     saved = next(row for row in rows if "iibench" in row and "0.33" in row)
-    assert "held against about 0.33 × Aurora" in saved
+    assert "reference about 0.33 × Aurora" in saved
 
 
 def test_no_cell_claims_an_interval_or_a_verdict(client: Client) -> None:
