@@ -59,7 +59,7 @@ def everything(comparison: Comparison) -> Everything:
             sorted(
                 [
                     *_beside(comparison.metrics, comparison.cells, answered=True),
-                    *_beside(others, [_told(cell, cells) for cell in cells], answered=False),
+                    *_beside(others, _told(cells), answered=False),
                 ],
                 key=_significance,
             )
@@ -79,13 +79,19 @@ def _beside(metrics: Sequence[ComparedMetric], cells: Sequence[Cell], *, answere
     ]
 
 
-def _told(cell: Cell, cells: Sequence[Cell]) -> Cell:
+def _told(cells: Sequence[Cell]) -> list[Cell]:
     """Settings of the load and the like never vary: nothing that more runs would tell."""
-    if cell.ratio is None or cell.ratio.verdict is not Verdict.TOO_FEW or not cell.replicates:
-        return cell
-    baseline = next(each for each in cells if (each.level, each.metric, each.ratio) == (cell.level, cell.metric, None))
-    values = {each.value for each in (*cell.replicates, *baseline.replicates)}
-    return replace(cell, words=SAME, more=()) if len(values) == 1 and len(cell.replicates) > 1 else cell
+    baselines = {(cell.level, cell.metric): cell for cell in cells if cell.ratio is None}
+    return [
+        replace(cell, words=SAME, more=()) if _is_constant(cell, baselines[cell.level, cell.metric]) else cell
+        for cell in cells
+    ]
+
+
+def _is_constant(cell: Cell, baseline: Cell) -> bool:
+    if cell.ratio is None or cell.ratio.verdict is not Verdict.TOO_FEW or len(cell.replicates) < 2:
+        return False
+    return len({each.value for each in (*cell.replicates, *baseline.replicates)}) == 1
 
 
 def _significance(one: Measured) -> tuple[bool, bool, float, float]:

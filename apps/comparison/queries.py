@@ -10,7 +10,7 @@ from apps.catalog.models import LoadLevel, Metric
 from apps.catalog.workload_metrics import is_single_event
 from apps.comparison import acknowledging, comparability, further, table, variables
 from apps.comparison.held import Held, hold
-from apps.comparison.resolution import measured_on, resolution
+from apps.comparison.resolution import measured_on, printed_step, resolution
 from apps.comparison.rows import left_out_word, newest_only
 from apps.comparison.sides import Chosen, ChosenSide, chosen_sides, compared_workload
 from apps.comparison.stats import Direction
@@ -161,6 +161,7 @@ def compared_metric(
         resolution=max(
             resolution(key, tool=tool, grids=grids.get((pk, measured_on(key)), ())) for pk, tool in tools.items()
         ),
+        printed_step=max(printed_step(key, tool=tool) for tool in tools.values()),
         single_events=is_single_event(key),
     )
 

@@ -10,6 +10,14 @@ PERCENTILE = re.compile(r"^(?P<of>.+)[._]p\d+(?:\.\d+)?(?:_\w+)?$")
 # Tools that read percentiles from their grid whether or not they print the histogram.
 GRIDS = {"sysbench": SYSBENCH, "index_cost": SYSBENCH}
 
+# Of latencies that a tool prints with few decimals, in ms: coarse for those of a fast server.
+PRINTED = {"sysbench": 0.01}
+
+
+def printed_step(key: str, *, tool: str) -> float:
+    """Step of the last decimal with which `tool` prints metric `key`, in its unit; 0: too fine to matter."""
+    return PRINTED.get(tool, 0.0) if key.startswith("client.latency.") else 0.0
+
 
 def measured_on(key: str) -> str:
     """What a percentile is one of: "client.latency" of "client.latency.p95"; empty for other metrics."""

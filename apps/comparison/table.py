@@ -1,5 +1,7 @@
 """Judges every metric of every side at every load level. Pure."""
 
+import math
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -40,8 +42,11 @@ def judged(
     history: History,
 ) -> tuple[Cell, ...]:
     """Each cell for itself: not yet corrected for their number, and without words."""
+    placed: dict[tuple[str, int], list[ComparedRun]] = defaultdict(list)
+    for run in runs:
+        placed[run.side, run.level].append(run)
     return tuple(
-        cell for metric in metrics for level in levels for cell in _row(sides, level.id, metric, runs, history)
+        cell for metric in metrics for level in levels for cell in _row(sides, level.id, metric, placed, history)
     )
 
 
@@ -52,22 +57,20 @@ def worded(found: Sequence[Cell], metrics: Sequence[ComparedMetric], withheld: C
 
 
 def _row(
-    sides: Sequence[str], level: int, metric: ComparedMetric, runs: Sequence[ComparedRun], history: History
+    sides: Sequence[str],
+    level: int,
+    metric: ComparedMetric,
+    runs: Mapping[tuple[str, int], Sequence[ComparedRun]],
+    history: History,
 ) -> list[Cell]:
     key = metric.key
     replicates = {
-        side: tuple(
-            Replicate(run.id, run.values[key])
-            for run in runs
-            if run.side == side and run.level == level and key in run.values
-        )
+        side: tuple(Replicate(run.id, run.values[key]) for run in runs.get((side, level), ()) if key in run.values)
         for side in sides
     }
     # One event a run: whatever the past says of their spread, fewer than three tell nothing.
     past = {side: () if metric.single_events else history.get((side, level, key), ()) for side in sides}
-    samples = {
-        side: Sample(tuple(each.value for each in replicates[side]), past[side], metric.resolution) for side in sides
-    }
+    samples = {side: _sample(metric, [each.value for each in replicates[side]], past[side]) for side in sides}
     return [
         Cell(
             side=side,
@@ -84,6 +87,13 @@ def _row(
         )
         for place, side in enumerate(sides)
     ]
+
+
+def _sample(metric: ComparedMetric, values: Sequence[float], history: tuple[float, ...]) -> Sample:
+    """Known to a step of the tool's grid, or to its last decimal where that is coarser."""
+    positive = [value for value in values if value > 0 and math.isfinite(value)]
+    printed = metric.printed_step / stats.geometric_mean(positive) if positive else 0.0
+    return Sample(tuple(values), history, max(metric.resolution, printed))
 
 
 def _history_used(sample: Sample) -> int:

@@ -64,7 +64,8 @@ class Level:
 @dataclass(frozen=True)
 class ComparedMetric:
     """`kind`: throughput, latency or errors. `primary`: by it the workload is judged first. `resolution`: relative step
-    between neighbouring values where the tool reads them from a grid; 0: it does not. `single_events`: a run's value is
+    between neighbouring values where the tool reads them from a grid, `printed_step` that of the decimals with which
+    it prints them (in `unit`); 0: none. `single_events`: a run's value is
     one event (an outage, a statement, the slowest transaction), told by median and range."""
 
     key: str
@@ -74,6 +75,7 @@ class ComparedMetric:
     kind: str
     primary: bool
     resolution: float = 0.0
+    printed_step: float = 0.0
     single_events: bool = False
 
 
