@@ -64,9 +64,9 @@ class Level:
 @dataclass(frozen=True)
 class ComparedMetric:
     """`kind`: throughput, latency or errors. `primary`: by it the workload is judged first. `resolution`: relative step
-    between neighbouring values where the tool reads them from a grid, `printed_step` that of the decimals with which
-    it prints them (in `unit`); 0: none. `single_events`: a run's value is
-    one event (an outage, a statement, the slowest transaction), told by median and range."""
+    between neighbouring values where the tool reads them from a grid, `printed_step` that of its last decimal, in
+    `unit`; 0: none. `single_events`: a run's value is one event (an outage, a statement, the slowest transaction),
+    told by median and range."""
 
     key: str
     name: str

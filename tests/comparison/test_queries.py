@@ -343,6 +343,19 @@ def test_a_percentile_is_known_as_finely_as_its_tools_histogram(workload: Worklo
     assert comparison.cell(side="b", level=level_of(comparison), metric=TPS).words == "equivalent"
 
 
+def test_a_latency_of_few_hundredths_is_known_to_the_last_decimal_only(
+    workload: Workload, a: System, b: System
+) -> None:
+    shortest = "client.latency.min"
+    for system, value in ((a, 0.07), (b, 0.08)):
+        for _ in range(3):
+            a_measured_run({TPS: 1000.0, shortest: value}, system=system, load_level=a_load_level(4))
+    found = everything(compare(workload)).measured
+    (one,) = (each for each in found if each.metric.key == shortest)
+    assert one.metric.printed_step == 0.01
+    assert one.cell.words == "not told apart"  # 14 % apart, and rounded by up to 7 %
+
+
 def test_single_events_are_told_by_their_median_and_need_three_runs_whatever_the_past_says(a: System) -> None:
     workload, _ = a_workload(), a_system("b")
     for slug, values in (("a", (10.0, 11.0, 40.0, 12.0, 13.0)), ("b", (30.0, 31.0, 33.0, 35.0, 90.0))):
