@@ -6,20 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import F, Q, QuerySet
+from django.db.models import F
 
 from apps.catalog.models import Metric, Node
-from apps.comparison import stats
-from apps.comparison.rows import Pair, are_all, is_counted, run_rows
+from apps.comparison import past
+from apps.comparison.rows import Pair, is_counted, run_rows
 from apps.comparison.sides import Chosen
-from apps.comparison.traits import lasting_facts, seconds
 from apps.comparison.values import Earlier, Tally
 from apps.comparison.variables import Seen
-from apps.core.canonical import canonical_json
-from apps.runs.models import COUNTED, Configuration, Distribution, Measurement, Run, RunNode
-
-# Of each side at each level: among so many earlier runs those alike are sought that tell how much runs vary.
-MOST_EARLIER = 50
+from apps.runs.models import Configuration, Distribution, Measurement, RunNode
 
 
 @dataclass(frozen=True)
@@ -63,8 +58,8 @@ def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | 
         return []
     rows, tallies = run_rows([side for chosen in each for side in chosen.sides], campaign, runs)
     counted = [row for row in rows if is_counted(row)]
-    earlier = _earlier(counted, newest_read=campaign is None and runs is None)
-    values = values_of([*(row["id"] for row in counted), *(run for past in earlier.values() for _, run in past)])
+    earlier = past.earlier(counted, newest_read=campaign is None and runs is None)
+    values = values_of([*(row["id"] for row in counted), *(run for own in earlier.values() for _, run in own)])
     nodes = _nodes({row["system_id"] for row in counted} | {side.system.pk for one in each for side in one.sides})
     variables = _variables([row["id"] for row in counted])
     grids = grids_of([row["id"] for row in counted])
@@ -72,16 +67,16 @@ def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | 
     found = []
     for chosen in each:
         keys = {(side.system.pk, side.workload.pk): side.key for side in chosen.sides}
-        past: dict[tuple[str, int], list[int]] = defaultdict(list)
+        by_side: dict[tuple[str, int], list[int]] = defaultdict(list)
         for pair in keys:
             for level, run in earlier.get(pair, ()):
-                past[keys[pair], level].append(run)
+                by_side[keys[pair], level].append(run)
         found.append(
             Held(
                 chosen=chosen,
                 rows=tuple(row for row in rows if (row["system_id"], row["workload_id"]) in keys),
                 tallies=tuple(tally for pair in keys for tally in tallies.get(pair, ())),
-                earlier=tuple(Earlier(side, level, tuple(own)) for (side, level), own in past.items()),
+                earlier=tuple(Earlier(side, level, tuple(own)) for (side, level), own in by_side.items()),
                 values=values,
                 nodes=nodes,
                 variables=variables,
@@ -137,69 +132,3 @@ def _variables(runs: Sequence[int]) -> dict[Pair, tuple[Seen, ...]]:
         values = defaults.variables if defaults else {}
         found[system, workload].append(Seen(node, role, hashes, configuration.variables, values))
     return {pair: tuple(each) for pair, each in found.items()}
-
-
-def _earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, list[tuple[int, int]]]:
-    """Of each pair of system and workload (level, run) of the newest earlier runs like those compared, the newest
-    first; no more than MOST_EARLIER of each level are looked at.
-
-    Like: same system, level, origin, server, load generator's host, warm-up and duration, before the first compared
-    run. A side whose compared runs differ in these (origin apart) has no history: nothing says which of them the past
-    is like.
-    """
-    groups: dict[tuple[int, int, int], list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        groups[row["system_id"], row["workload_id"], row["load_level_id"]].append(row)
-    alike = [
-        members
-        for members in groups.values()
-        if not (newest_read and are_all(members))
-        and len({canonical_json(_conditions(member)) for member in members}) == 1
-    ]
-    found: dict[Pair, list[tuple[int, int]]] = defaultdict(list)
-    for run, system, workload, level in _before(alike):
-        found[system, workload].append((level, run))
-    return found
-
-
-def _conditions(row: dict[str, Any]) -> dict[str, Any]:
-    """Under which a run was made, as far as they say how much such runs vary."""
-    lengths = {"warmup": seconds(row["warmup"]), "duration": seconds(row["duration"])}
-    return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}
-
-
-def _before(groups: Sequence[Sequence[dict[str, Any]]]) -> list[tuple[int, int, int, int]]:
-    """(run, system, workload, load level) of the newest runs before each group (runs of one place, in time) and like
-    it, the newest first."""
-    each = [
-        Run.objects.filter(_alike(members[0]), pk__in=_just_before(members))
-        .order_by("-started_at", "-id")
-        .values_list("id", "system_id", "workload_id", "load_level_id", "started_at")[: stats.HISTORY_RUNS]
-        for members in groups
-    ]
-    if not each:
-        return []
-    found = each[0].union(*each[1:], all=True) if len(each) > 1 else each[0]
-    return [row[:4] for row in sorted(found, key=lambda row: row[4], reverse=True)]
-
-
-def _just_before(members: Sequence[dict[str, Any]]) -> "QuerySet[Run, Any]":
-    """The newest MOST_EARLIER runs that count at their place and come from where they come from: as the index
-    run_counted has them."""
-    first = members[0]
-    counted = Run.objects.filter(
-        system_id=first["system_id"],
-        workload_id=first["workload_id"],
-        load_level_id=first["load_level_id"],
-        provenance__in={member["provenance"] for member in members},
-        started_at__lt=first["started_at"],
-    ).filter(COUNTED)
-    return counted.order_by("-started_at", "-id").values("pk")[:MOST_EARLIER]
-
-
-def _alike(row: dict[str, Any]) -> Q:
-    """Runs under the conditions of this one: its length to 2 %, its host apart from passing facts."""
-    alike = Q(server_version=row["server_version"], host__contains=lasting_facts(row["host"]), warmup=row["warmup"])
-    if row["duration"] is None:
-        return alike & Q(duration__isnull=True)
-    return alike & Q(duration__range=(0.98 * row["duration"], 1.02 * row["duration"]))
