@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import HardwareClass, Metric, System, Workload
 from apps.comparison import queries, rows, stats
 from apps.comparison.acknowledging import acknowledge
+from apps.comparison.everything import everything
 from apps.comparison.sides import Unknown
 from apps.comparison.stats import Sample, Verdict
 from apps.comparison.values import Comparison
