@@ -1,7 +1,7 @@
 """The matrix as it is shown, on the page and in its exports alike: every cell in words and signs."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -14,6 +14,7 @@ from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.published.matrix import StatedMatrix
 from apps.published.values import FigureValue
 from apps.published.wording import DIRECTIONS, NO_INTERVAL
+from apps.web.compare_words import remedy
 
 SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 TURNED = {"▲": "▼", "▼": "▲"}
@@ -134,6 +135,7 @@ def _group(
     rows: Sequence[ManyRow], many: Many, doubted: Collection[int], address: Callable[[ManyRow, str], str]
 ) -> Group:
     first = rows[0]
+    names = {side.slug: side.name for side in many.sides}
     return Group(
         test=f"{first.workload.tool} {first.workload.name}",
         detail=", ".join(f"{name} {value}" for name, value in sorted(first.workload.parameters.items())),
@@ -145,7 +147,7 @@ def _group(
                 url=address(row, ""),
                 cells=tuple(
                     replace(
-                        _shown(row.metric, cell, many.sides[place].origins),
+                        _shown(row.metric, cell, many.sides[place].origins, names),
                         note=_doubts(cell, doubted),
                         url=address(row, cell.side) if place and cell.replicates else "",
                     )
@@ -162,7 +164,7 @@ def _doubts(cell: Cell, doubted: Collection[int]) -> str:
     return f"{failed} of {len(cell.replicates)} runs failed a check" if failed else ""
 
 
-def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str]) -> Shown:
+def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> Shown:
     if cell.summary is None:
         return Shown(kind="none", text="no runs")
     runs = f"{cell.summary.count} run{'' if cell.summary.count == 1 else 's'} ({', '.join(origins)})"
@@ -179,7 +181,7 @@ def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str]) -> Shown:
         facts.insert(1, f"95 % interval {all_digits(ratio.low)} to {all_digits(ratio.high)}")
     if ratio.p is not None:
         facts.append(f"p {ratio.p:.2g}, corrected {ratio.adjusted_p:.2g}" if ratio.adjusted_p else f"p {ratio.p:.2g}")
-    facts += [ratio.reason] if ratio.reason else []
+    facts += [text for text in dict.fromkeys((ratio.reason, remedy(cell, names) if cell.more else "")) if text]
     return Shown(
         kind=_kind(cell.words),
         text=ratio_text(ratio),

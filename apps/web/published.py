@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from apps.published import queries
 from apps.published.format import QUESTIONS
 from apps.published.headlines import headlines
+from apps.published.matrix import FEWEST_RATIOS
 from apps.published.values import BarChart, FigureFilter
 from apps.published.wording import NO_INTERVAL, label, plain
 from apps.web.pages import render_page
@@ -88,6 +89,7 @@ def show_article(request: HttpRequest, slug: str) -> HttpResponse:
         "article": detail.article,
         "detail": detail,
         "no_interval": NO_INTERVAL,
+        "states_ratios": sum(figure.is_ratio for figure in detail.all_figures) >= FEWEST_RATIOS,
         "setup_groups": _setup_groups(setup),
         "releases": setup.get("releases", []),
         "bottlenecks": [_about_side(setup, found, "saturated") for found in setup.get("bottlenecks", [])],
