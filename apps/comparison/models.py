@@ -6,7 +6,6 @@ from django.db import models
 from django.db.models import Q
 
 from apps.catalog.models import SHA256, System, Workload
-from apps.runs.models import Run
 
 
 class Acknowledgement(models.Model):
@@ -80,11 +79,10 @@ class Edition(models.Model):
 
 
 class PinnedBaseline(models.Model):
-    """The system that a workload's comparisons are held against unless another is chosen; `runs` empty: its newest."""
+    """The system that a workload's comparisons are held against unless another is chosen."""
 
     workload = models.OneToOneField(Workload, on_delete=models.CASCADE, related_name="pinned_baseline")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="+")
-    runs = models.ManyToManyField(Run, blank=True, related_name="+")
     note = models.TextField(blank=True)
     pinned_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     pinned_at = models.DateTimeField(auto_now=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.text import slugify
 
@@ -102,12 +102,24 @@ def save(*, query: Query, title: str, note: str, by: User) -> SavedComparison:
     _check(title, note)
     asked = {name: list(values) for name, values in query.items() if values}
     comparison = _compared(asked)
+    _check_view(asked, comparison)
     with transaction.atomic():
-        row = SavedComparison.objects.create(
-            slug=_free_slug(title), title=title.strip(), note=note.strip(), query=asked, author=by
-        )
+        row = _create(asked, title=title.strip(), note=note.strip(), by=by)
         _add_edition(row, comparison, number=1, by=by)
     return row
+
+
+def _create(query: dict[str, list[str]], *, title: str, note: str, by: User) -> SavedComparison:
+    """Whoever takes the same address at the same moment leaves the next one."""
+    while True:
+        try:
+            with transaction.atomic():
+                return SavedComparison.objects.create(
+                    slug=_free_slug(title), title=title, note=note, query=query, author=by
+                )
+        except IntegrityError as error:
+            if "slug" not in str(error):
+                raise
 
 
 def refresh(*, slug: str, by: User) -> tuple[int, bool]:
@@ -142,8 +154,22 @@ def _check(title: str, note: str) -> None:
         errors.append(FieldProblem("title", f"has {len(title):,} characters", f"use at most {LONGEST_TITLE}"))
     if len(note) > LONGEST_NOTE:
         errors.append(FieldProblem("note", f"has {len(note):,} characters", f"use at most {LONGEST_NOTE:,}"))
+    errors += [
+        FieldProblem(name, "contains NUL, which no database column holds")
+        for name, text in (("title", title), ("note", note))
+        if "\0" in text
+    ]
     if errors:
         raise Invalid(errors)
+
+
+def _check_view(query: Query, comparison: Comparison) -> None:
+    """How it is looked at, which the comparison itself does not judge."""
+    levels = {level.key for level in comparison.levels}
+    if unknown := [text for text in query.get("level", ()) if text not in levels]:
+        raise Invalid([FieldProblem("level", f"no side ran at {unknown[0][:40]!r}", "choose one of the levels")])
+    if any("\0" in text for values in query.values() for text in values):
+        raise Invalid([FieldProblem("", "the address contains NUL, which no database column holds")])
 
 
 def _add_edition(row: SavedComparison, comparison: Comparison, *, number: int, by: User) -> None:

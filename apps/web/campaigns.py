@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.models import User
+from apps.comparison import baselines
 from apps.dispatch import queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
@@ -137,12 +138,13 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
     detail = queries.load_campaign(campaign_id, now=now)
     if detail is None:
         raise Http404(f"There is no campaign {campaign_id}.")
+    pins = baselines.pins(grid.entry.workload.id for grid in detail.grids)
     context = {
         "campaign": detail.row,
         "detail": detail,
         "current": _current(detail),
         "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
-        "parts": [_part(grid, detail) for grid in detail.grids],
+        "parts": [_part(grid, detail, pins.get(grid.entry.workload.id)) for grid in detail.grids],
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
         "said": said,
         "may_write": isinstance(request.user, User) and request.user.may_write,
@@ -166,12 +168,12 @@ def _current(detail: CampaignDetail) -> list[Now]:
     return current
 
 
-def _part(grid: Grid, detail: CampaignDetail) -> Part:
+def _part(grid: Grid, detail: CampaignDetail, pin: baselines.Pin | None) -> Part:
     workload = grid.entry.workload
     measured = {
         job.system.slug for job in detail.jobs if job.workload == workload and any(run.is_complete for run in job.runs)
     }
-    sides = [system.slug for system in detail.row.systems if system.slug in measured][:MOST_SIDES]
+    sides = baselines.first([system.slug for system in detail.row.systems if system.slug in measured], pin)[:MOST_SIDES]
     query = urlencode({"side": sides, "workload": workload.id, "campaign": detail.row.id}, doseq=True)
     return Part(grid, f"/compare/?{query}" if len(sides) > 1 else "")
 

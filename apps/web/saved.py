@@ -15,7 +15,6 @@ from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.comparison import baselines, saved
 from apps.comparison.saved import Saved
-from apps.comparison.sides import Unknown
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.accounts import may_write, writers_only
 from apps.web.compare import level_of, page_context
@@ -71,7 +70,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         seen = _seen(request, found)
         with nothing_of_today(seen):
             context |= page_context(seen)
-    except Unknown as error:
+    except Invalid as error:
         raise Http404(str(error)) from error
     except NotKept as error:
         return render_page(request, "web/saved_older_form.html", context | {"problem": str(error)})
@@ -89,7 +88,7 @@ def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         seen = _seen(request, _load(slug, request.GET.get("edition", "")))
         context["html"] = rendered(chosen, seen)
         context |= {"comparison": seen.comparison, "back_url": seen.address.url()}
-    except Unknown as error:
+    except Invalid as error:
         raise Http404(str(error)) from error
     except NotKept as error:
         context["problems"] = [str(error)]
@@ -116,7 +115,7 @@ def _asked(found: Saved) -> QueryDict:
 def _seen(request: HttpRequest, found: Saved) -> Seen:
     """As it was seen; how it is looked at (load level, options) is in the page's own address, else as saved.
 
-    Raises NotKept for an edition of an older form, Unknown for a level that it has not.
+    Raises NotKept for an edition of an older form, Invalid for words that the page does not know.
     """
     if found.comparison is None:
         raise NotKept(found.problem)

@@ -184,6 +184,8 @@ def test_equal_titles_get_addresses_of_their_own(kept: SavedComparison, ann: Use
         ("x", {"side": ["a"]}, "2 to 4 sides"),
         ("x", {"side": ["a", "nobody"]}, "no system 'nobody'"),
         ("x", {"workload": []}, "workload: is missing"),
+        ("x", {"level": ["77"]}, "no side ran at '77'"),
+        ("x\0", {}, "title: contains NUL"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(

@@ -158,6 +158,7 @@ def test_another_load_level_of_an_edition_is_still_the_edition(
     page(engineer, f"{url}?level=77", status=404)
     page(engineer, f"{url}?edition=7", status=404)
     page(engineer, f"{url}?edition=x", status=404)
+    page(engineer, f"{url}?series=sideways", status=404)
     page(engineer, "/comparisons/nothing/", status=404)
     # What is compared is not the address's to say.
     assert "Beta" in page(engineer, f"{url}?side=c&workload=99")
