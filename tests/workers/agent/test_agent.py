@@ -83,6 +83,10 @@ def test_a_job_is_measured_uploaded_and_cleaned_up(
         (node,) = run.opened.nodes
         assert node.variables is not None
         assert node.variables["innodb_flush_log_at_trx_commit"] == "2"
+        assert node.defaults is not None
+        assert node.defaults["innodb_flush_log_at_trx_commit"] == "1"
+        assert run.opened.data_bytes is not None
+        assert run.opened.data_bytes > 10_000
         check_measured(run)
     assert mariadb.password not in everything_said(server)
     assert single.waiting() == []
