@@ -46,6 +46,13 @@ class StepUpSerializer(serializers.Serializer[Any]):
     gains = GainSerializer(many=True)
 
 
+class OtherSizeSerializer(serializers.Serializer[Any]):
+    of = serializers.CharField(help_text="a side")
+    system = serializers.CharField(help_text="slug of a system that is the same on other hardware")
+    name = serializers.CharField()
+    hardware = serializers.CharField()
+
+
 class CostSerializer(serializers.Serializer[Any]):
     work = serializers.CharField(help_text="a million of which the cells are the cost of")
     rate = ComparedMetricSerializer(help_text="how fast that is done")
@@ -53,3 +60,4 @@ class CostSerializer(serializers.Serializer[Any]):
     sides = SideCostSerializer(many=True)
     cells = CellSerializer(many=True, help_text="USD per million")
     steps = StepUpSerializer(many=True, help_text="pairs of sides that are the same on other hardware")
+    others = OtherSizeSerializer(many=True, help_text="systems with runs of this workload that would make one more")

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.comparison import stated
+from apps.comparison import stated, table
 from apps.comparison.matrix import PRIMARY, Many, ManySide, compare_many
 from apps.comparison.reading import Reading
 from apps.comparison.sides import FEWEST_SIDES
@@ -19,7 +19,9 @@ from workers.workloads.kinds import KINDS, generator_of, kind_of
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", Verdict.EQUIVALENT.value
 DEPENDS, CANNOT_TELL = "depends on the load", "cannot tell"
-CONTESTED = "contested"
+CONTESTED, WITHHELD = "contested", table.WITHHELD
+# What neither supports nor contradicts anything.
+SILENT = (CANNOT_TELL, WITHHELD)
 # What a witness may say that supports a claim; first what says most.
 CLAIMS = (BETTER, WORSE, EQUIVALENT)
 
@@ -35,7 +37,7 @@ class Testimony:
 @dataclass(frozen=True)
 class Witness:
     """A workload in its own headline metric. `says` of the side: better or worse where a level says so and none the
-    opposite, equivalent where every level says so, else that it depends on the load, or cannot tell."""
+    opposite, equivalent where every level says so, else that it depends on the load, cannot tell, or is withheld."""
 
     workload: ComparedWorkload
     program: str
@@ -135,6 +137,8 @@ def _witnesses(many: Many, place: int) -> dict[str, list[Witness]]:
 def says(testimony: Sequence[Testimony]) -> str:
     """What the load levels of one workload say together."""
     words = {each.cell.words for each in testimony}
+    if WITHHELD in words:
+        return WITHHELD
     if {BETTER, WORSE} <= words:
         return DEPENDS
     if words == {EQUIVALENT}:
@@ -151,8 +155,8 @@ def _claim(side: str, kind: str, witnesses: Sequence[Witness], stated: tuple[Sta
         kind=kind,
         says=said,
         agree=agree,
-        contradict=tuple(each for each in witnesses if each.says not in (supported, CANNOT_TELL)),
-        cannot_tell=tuple(each for each in witnesses if each.says == CANNOT_TELL),
+        contradict=tuple(each for each in witnesses if each.says not in (supported, *SILENT)),
+        cannot_tell=tuple(each for each in witnesses if each.says in SILENT),
         stated=stated,
         programs=tuple(sorted({each.program for each in agree})),
     )
@@ -162,7 +166,7 @@ def _together(witnesses: Sequence[Witness]) -> str:
     """The claim that most programs support; contested where as many say the opposite."""
     programs = {claim: {each.program for each in witnesses if each.says == claim} for claim in (*CLAIMS, DEPENDS)}
     if not any(programs.values()):
-        return CANNOT_TELL
+        return WITHHELD if any(each.says == WITHHELD for each in witnesses) else CANNOT_TELL
     most = max(len(found) for found in programs.values())
     leading = [claim for claim, found in programs.items() if len(found) == most]
     return leading[0] if len(leading) == 1 else CONTESTED

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from django.db.models import Exists, OuterRef
+
 from apps.catalog.models import HardwareClass, Node, System
 from apps.comparison import further, scaleup
 from apps.comparison.reading import Reading
 from apps.comparison.scaleup import Size, StepUp
 from apps.comparison.stats import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
-from apps.runs.models import Measurement
+from apps.runs.models import COUNTED, Measurement, Run
 
 # As AWS and its resellers count a month.
 HOURS_A_MONTH = 730
@@ -22,6 +24,8 @@ THROUGHPUT = "client.throughput"
 # Ends of a unit that is a rate -> how many of its intervals an hour has.
 INTERVALS_AN_HOUR = {"/s": 3600, "/min": 60}
 MILLION = 1_000_000
+# Systems of other hardware that are offered.
+MOST_OTHERS = 8
 
 
 @dataclass(frozen=True)
@@ -57,9 +61,20 @@ class SideCost:
 
 
 @dataclass(frozen=True)
+class OtherSize:
+    """A system that no side is, the same as side `of` on other hardware, with runs of its workload."""
+
+    of: str
+    system: str
+    name: str
+    hardware: str
+
+
+@dataclass(frozen=True)
 class ComparedCost:
     """`cells` of `metric` (USD per million of `work`) as those of the comparison; a side without a price has no value.
-    `rate` is the metric whose runs it is made of. `steps`: sides that are the same on other hardware."""
+    `rate` is the metric whose runs it is made of. `steps`: sides that are the same on other hardware; `others`: systems
+    that would make one more."""
 
     work: str
     rate: ComparedMetric
@@ -67,14 +82,16 @@ class ComparedCost:
     sides: tuple[SideCost, ...]
     cells: tuple[Cell, ...]
     steps: tuple[StepUp, ...]
+    others: tuple[OtherSize, ...]
 
 
 def cost_of(comparison: Comparison) -> ComparedCost | None:
-    """None: no metric of the comparison is a rate of work. Three queries."""
+    """None: no metric of the comparison is a rate of work. Four queries."""
     rate = _rate(comparison)
     if rate is None:
         return None
-    sides = _sides(comparison)
+    systems = _systems(comparison)
+    sides = _sides(comparison, systems)
     rates = _rates(comparison, rate)
     work = rate.unit.rpartition("/")[0]
     metric = ComparedMetric(
@@ -96,6 +113,28 @@ def cost_of(comparison: Comparison) -> ComparedCost | None:
         sides=sides,
         cells=further.cells(comparison, [metric], values),
         steps=scaleup.steps_up(comparison, {cost.side: _size(cost) for cost in sides}, rates),
+        others=_others(comparison, systems),
+    )
+
+
+def _systems(comparison: Comparison) -> dict[str, System]:
+    rows = System.objects.select_related("hardware_class").filter(slug__in={side.system for side in comparison.sides})
+    return {system.slug: system for system in rows}
+
+
+def _others(comparison: Comparison, systems: Mapping[str, System]) -> tuple[OtherSize, ...]:
+    ran = Run.objects.filter(COUNTED, system=OuterRef("pk"), workload=comparison.workload.id)
+    found = (
+        System.objects.filter(Exists(ran), archived_at=None, release__in=[own.release_id for own in systems.values()])
+        .exclude(slug__in=systems)
+        .exclude(hardware_class__in=[own.hardware_class_id for own in systems.values()])
+        .select_related("hardware_class")[:MOST_OTHERS]
+    )
+    return tuple(
+        OtherSize(side.slug, other.slug, other.name, other.hardware_class.name)
+        for side in comparison.sides
+        for other in found
+        if side.workload == comparison.workload and other.release_id == systems[side.system].release_id
     )
 
 
@@ -122,13 +161,7 @@ def _rates(comparison: Comparison, rate: ComparedMetric) -> dict[int, float]:
     return dict(earlier) | {run.id: run.values[rate.key] for run in comparison.counted if rate.key in run.values}
 
 
-def _sides(comparison: Comparison) -> tuple[SideCost, ...]:
-    systems = {
-        system.slug: system
-        for system in System.objects.select_related("hardware_class").filter(
-            slug__in={side.system for side in comparison.sides}
-        )
-    }
+def _sides(comparison: Comparison, systems: Mapping[str, System]) -> tuple[SideCost, ...]:
     nodes: dict[str, list[tuple[HardwareClass, str]]] = defaultdict(list)
     rows = Node.objects.filter(system__slug__in=systems).exclude(role__in=NOT_COUNTED).order_by("name")
     for node in rows.select_related("hardware_class", "system"):

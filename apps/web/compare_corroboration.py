@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.corroboration import CANNOT_TELL, CONTESTED, READING, Claim, Corroboration, Witness
+from apps.comparison.corroboration import CANNOT_TELL, CONTESTED, READING, WITHHELD, Claim, Corroboration, Witness
 from apps.comparison.stated import ABOUT, StatedWitness
 from apps.comparison.values import Comparison, Side
 from apps.published.wording import NO_INTERVAL
@@ -81,7 +81,7 @@ def _claim(claim: Claim, sides: Mapping[str, Side], comparison: Comparison, camp
         "here": comparison.workload.id,
         "rows": [
             {
-                "stance": witness.says if claim.says == CONTESTED else stance,
+                "stance": witness.says if claim.says == CONTESTED or witness.says == WITHHELD else stance,
                 "witness": witness,
                 "parts": list(parts([(each.level, each.cell) for each in witness.testimony], names)),
                 "url": _compare_url(baseline, claim.side, witness, campaign),
@@ -101,16 +101,17 @@ def _compare_url(baseline: str, side: str, witness: Witness, campaign: int | Non
 def _sentence(claim: Claim) -> str:
     """Who bears the claim out, in a few words."""
     against = sorted({each.program for each in claim.contradict})
-    unsure = sorted({each.program for each in claim.cannot_tell} - {*claim.programs, *against})
+    withheld = sorted({each.program for each in claim.cannot_tell if each.says == WITHHELD})
+    unsure = sorted({each.program for each in claim.cannot_tell} - {*claim.programs, *against, *withheld})
     if claim.says == CONTESTED:
         return f"witnesses contradict each other ({_listed(against)})"
     said = []
     if claim.agree:
-        said.append(
-            f"only {claim.programs[0]} says so" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree"
-        )
+        said.append(f"{claim.programs[0]} says so" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
     if against:
         said.append(f"{_listed(against)} {'contradicts' if len(against) == 1 else 'contradict'}")
+    if withheld:
+        said.append(f"of {_listed(withheld)}, until the difference is accepted")
     if unsure:
         said.append(f"{_listed(unsure)} cannot tell")
     return "; ".join(said)

@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.comparison import stats
-from apps.comparison.cost import HOURS_A_MONTH, READING
+from apps.comparison.cost import HOURS_A_MONTH, READING, ComparedCost, OtherSize
 from apps.comparison.scaleup import Gain, StepUp
+from apps.comparison.sides import MOST_SIDES
 from apps.comparison.stats import Direction, Ratio
 from apps.comparison.values import Comparison, Level, Side
 from apps.comparison.wording import interval_text, ratio_text
@@ -41,9 +42,22 @@ def context(seen: Seen) -> dict[str, Any] | None:
         "answers": [each for each in answers(judged) if {comparison.sides[0].slug, each.side.slug} <= priced],
         "rows": [(row, row.entries[0], row.side.slug in priced) for row in table(judged)] if priced else [],
         "steps": [_step(comparison, step) for step in found.steps],
+        "others": _others(seen, found),
         "hours": HOURS_A_MONTH,
         "has_rates": any(level.rate is not None for level in comparison.levels),
     }
+
+
+def _others(seen: Seen, found: ComparedCost) -> list[tuple[OtherSize, Side, str]]:
+    """What could be added as a side, with the address that does it; nothing where there is no room for one more."""
+    asked = seen.address.live()
+    if len(asked.sides) >= MOST_SIDES:
+        return []
+    sides = {side.slug: side for side in seen.comparison.sides}
+    return [
+        (each, sides[each.of], replace(asked, sides=(*asked.sides, each.system), runs=None).url())
+        for each in found.others
+    ]
 
 
 def _step(comparison: Comparison, step: StepUp) -> dict[str, Any]:

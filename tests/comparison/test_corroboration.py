@@ -145,6 +145,13 @@ def test_the_verdicts_are_those_of_the_matrix(measure: Measure) -> None:
     assert told == cells
 
 
+def test_other_hardware_withholds_the_claim_too(measure: Measure) -> None:
+    measure("sysbench", SLOW, FAST)
+    System.objects.filter(slug="b").update(hardware_class=HardwareClass.objects.create(slug="big", name="big", vcpu=64))
+    writes = claim()
+    assert (writes.says, writes.is_claimed, len(writes.cannot_tell)) == ("verdict withheld", False, 1)
+
+
 def test_sides_exchanged_turn_every_claim_round(measure: Measure) -> None:
     measure("sysbench", SLOW, FAST)
     measure("asyncload", FAST, SLOW, mix="point_select")
