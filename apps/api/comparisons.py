@@ -14,6 +14,7 @@ from apps.api.comparison_comparability import MemorySerializer, ObstacleSerializ
 from apps.api.comparison_corroboration import CorroborationSerializer
 from apps.api.comparison_cost import CostSerializer
 from apps.api.comparison_everything import EverythingSerializer
+from apps.api.comparison_ladder import FinishingSerializer, GrowingSerializer, LadderSerializer, growth, ladders
 from apps.api.comparison_steadiness import SteadinessSerializer
 from apps.api.comparison_values import (
     CellSerializer,
@@ -31,6 +32,8 @@ from apps.comparison import queries
 from apps.comparison.corroboration import corroboration_of
 from apps.comparison.cost import cost_of
 from apps.comparison.everything import everything
+from apps.comparison.finishing import finishing_of
+from apps.comparison.ladder import PERCENTILES
 from apps.comparison.memory import memory_of
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.steadiness import steadiness_of
@@ -52,6 +55,9 @@ class Included:
 # Field of the answer -> what it takes.
 INCLUDES: dict[str, Included] = {
     "memory": Included(lambda comparison, _: memory_of(comparison), MemorySerializer, many=True),
+    "ladder": Included(ladders, LadderSerializer, many=True),
+    "finishing": Included(lambda comparison, _: finishing_of(comparison), FinishingSerializer),
+    "growth": Included(lambda comparison, _: growth(comparison), GrowingSerializer, many=True),
     "steadiness": Included(lambda comparison, _: steadiness_of(comparison), SteadinessSerializer),
     "everything": Included(lambda comparison, _: everything(comparison), EverythingSerializer),
     "work": Included(lambda comparison, _: work_of(comparison), WorkSerializer, many=True),
@@ -81,6 +87,14 @@ class ComparisonParameters(Parameters):
         help_text="changes nothing any more: a difference is accepted by `POST acknowledgements/`, with a reason",
     )
     include = serializers.CharField(required=False, help_text=INCLUDE_HELP)
+    objective = serializers.FloatField(
+        required=False, min_value=1e-6, max_value=1e9, help_text="with include=ladder: latency to keep, ms"
+    )
+    percentile = serializers.ChoiceField(
+        required=False,
+        choices=[f"{each:g}" for each in PERCENTILES],
+        help_text="with include=ladder: which percentile is to keep the objective (95)",
+    )
     level = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
     series = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
 

@@ -19,7 +19,7 @@ COUNTED_ALIKE = 0.05
 
 TIME = ComparedMetric("growth.time", "time to insert them", "s", Direction.LOWER, "growth", primary=False)
 LAST_RATE = ComparedMetric(
-    "growth.last", "over the last tenth of them", "rows/s", Direction.HIGHER, "growth", primary=False
+    "growth.last", "speed over the last tenth of them", "rows/s", Direction.HIGHER, "growth", primary=False
 )
 
 

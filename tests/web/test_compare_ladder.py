@@ -151,3 +151,15 @@ def test_it_asks_the_same_however_many_runs_there_are(
     climbed(System.objects.get(slug="pxc"), workload, runs=6)
     with django_assert_max_num_queries(len(few)):
         part(client, workload)
+
+
+def test_the_api_gives_the_same_ladder(client: Client, workload: Workload) -> None:
+    address = f"/api/v1/comparisons/?side=aurora&side=pxc&workload={workload.pk}&include=ladder,finishing,growth"
+    answer = client.get(f"{address}&objective=10&percentile=95").json()
+    one = answer["ladder"][0]
+    assert (one["side"], one["reach"]["last_within"], one["reach"]["first_beyond"]) == ("aurora", 4, 8)
+    knee = one["fit"]["knee"]
+    assert f"{knee['value']:.2f}" in told(part(client, workload), "aurora")
+    assert [rung["threads"] for rung in one["rungs"]] == list(THREADS)
+    assert (answer["finishing"], answer["growth"]) == (None, [])
+    assert client.get(f"{address}&objective=-1").status_code == 400
