@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Aggregate, Count, F, FloatField, Max, Min
+from django.db.models import Aggregate, Count, F, FloatField, Max, Min, Q
 
 from apps.catalog.models import LoadLevel, Platform, System, Workload
 from apps.runs.models import Measurement, Run
@@ -33,7 +33,7 @@ class Median(Aggregate):
 @dataclass(frozen=True)
 class Cell:
     """Throughput of complete runs of a workload on a platform at the row's load: median and range of the newest
-    NEWEST_RUNS of each system. `runs`: how many there are in all.
+    NEWEST_RUNS of each system, of which `doubted` failed a quality check. `runs`: how many there are in all.
 
     `origin` is where all of them come from; None: agents measured some, and `submitted` of them were submitted.
     """
@@ -44,6 +44,7 @@ class Cell:
     runs: Amount
     systems: int
     submitted: Amount
+    doubted: int
     origin: str | None
     address: str
 
@@ -137,6 +138,7 @@ def _measured(runs: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
             lowest=Min("value"),
             highest=Max("value"),
             systems=Count("run__system", distinct=True),
+            doubted=Count("pk", filter=~Q(run__failed_checks=[])),
         )
     )
     return {(group["workload"], group["platform"]): {**group} for group in groups}
@@ -152,6 +154,7 @@ def _cell(workload: Workload, platform: Platform, values: dict[str, Any], alike:
         runs=sum((place.amount for place in alike), Amount()),
         systems=values["systems"],
         submitted=sum(submitted, Amount()),
+        doubted=values["doubted"],
         origin=origins[0] if len(origins) == 1 else None,
         address=runs_address(workload=workload.pk, platform=platform.slug, provenance=origins),
     )

@@ -3,14 +3,14 @@
 import re
 from collections import Counter
 
-from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, listed, passed, percent, plain
+from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, limit, listed, passed, percent, plain
 
 # An attempt that fails ends early: one in a hundred is enough to move the 99th percentile of those that do not.
 MOST_ERRORS = 0.01
 # The service was not there: connections used up, node not ready, shutdown, connection killed or lost, no server. One of
 # them cuts all that a connection was doing.
 LOST = frozenset({1040, 1047, 1053, 1152, 1184, 1927, 2002, 2003, 2005, 2006, 2013, 2026, 2055})
-LIMITS = f"at most {MOST_ERRORS:.0%} of the attempts fail; no connection is lost, refused or made anew"
+LIMITS = f"at most {limit(MOST_ERRORS)} of the attempts fail; no connection is lost, refused or made anew"
 CODE = re.compile(r"\b(?:error|errno|code)\b[ :=]*\(?(\d{4})\b", re.IGNORECASE)
 
 

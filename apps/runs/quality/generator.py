@@ -1,6 +1,6 @@
 """Was the load generator the limit: its CPU, its lateness, or the agent beside it. Pure."""
 
-from apps.runs.quality.values import AGENT, Facts, Finding, NodeFacts, cannot_tell, failed, passed, plain
+from apps.runs.quality.values import AGENT, Facts, Finding, NodeFacts, cannot_tell, failed, limit, passed, plain
 
 # Nearer to all of its one CPU, an asynchronous client answers late by itself.
 MOST_OF_ITS_CPU = 0.9
@@ -14,8 +14,8 @@ ALL_BUSY, MOST_TAKEN = 90.0, 0.25  # % of the CPU time; share of it
 MOST_OF_AGENT = 0.5  # CPUs
 LIMITS = (
     f"its host at most {MOST_BUSY:g} % busy; where it shares the server's, less than {ALL_BUSY:g} % busy or at most "
-    f"{MOST_TAKEN:.0%} of that by others than the server; the agent at most {MOST_OF_AGENT:g} CPUs; our own "
-    f"asynchronous client at most {MOST_OF_ITS_CPU:g} CPUs; late by at most {MOST_LATE:.0%} of the mean latency"
+    f"{limit(MOST_TAKEN)} of that by others than the server; the agent at most {MOST_OF_AGENT:g} CPUs; our own "
+    f"asynchronous client at most {MOST_OF_ITS_CPU:g} CPUs; late by at most {limit(MOST_LATE)} of the mean latency"
 )
 BUSY, CPUS, SERVER, ITSELF = "derived.cpu.busy", "host.cpus", "derived.cpu.server", "agent.cpu.seconds"
 

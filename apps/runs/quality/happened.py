@@ -1,7 +1,7 @@
 """Did it happen: the client's count of its work against the servers' own. Pure."""
 
 from apps.core.units import format_number
-from apps.runs.quality.values import QUESTIONS, Facts, Finding, NodeFacts, cannot_tell, failed, passed, percent
+from apps.runs.quality.values import QUESTIONS, Facts, Finding, NodeFacts, cannot_tell, failed, limit, passed, percent
 
 # Two counters of the same statements differ by those under way at the ends of the phase, and by its ends themselves:
 # the servers are sampled once a second.
@@ -9,8 +9,8 @@ TOLERANCE, EDGES = 0.02, 1.0  # share; s of the client's rate
 # Below, a workload of writes is mostly one of lookups that find nothing.
 LEAST_MATCHED = 0.5
 LIMITS = (
-    f"the servers may count {TOLERANCE:.0%} and {EDGES:g} s of the client's rate less than the client; at least "
-    f"{LEAST_MATCHED:.0%} of the statements that write change a row"
+    f"the servers may count {limit(TOLERANCE)} and {EDGES:g} s of the client's rate less than the client; at least "
+    f"{limit(LEAST_MATCHED)} of the statements that write change a row"
 )
 STATUS = "mysql.status."
 WRITES = tuple(f"{STATUS}Com_{verb}" for verb in ("insert", "update", "delete", "replace"))

@@ -1,7 +1,7 @@
 """Noisy neighbours: time that the hypervisor gave to others, and who else used host or database. Pure."""
 
 from apps.runs.quality import generator, happened
-from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, listed, passed, percent, plain
+from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, limit, listed, passed, percent, plain
 
 # What is stolen is missing in throughput where the CPU is the limit: as much as comparisons call no difference.
 MOST_STOLEN = 2.0  # % of the CPU time
@@ -11,7 +11,7 @@ MOST_OTHERS = 0.15  # share of the host's CPUs
 MOST_STATEMENTS, ALWAYS_ALLOWED = 0.1, 10.0  # share of the client's; statements/s
 LIMITS = (
     f"at most {MOST_STOLEN:g} % of the CPU time stolen; on a database host without the generator, others take at most "
-    f"{MOST_OTHERS:.0%} of the CPUs; other clients send at most {MOST_STATEMENTS:.0%} of what this one does, or "
+    f"{limit(MOST_OTHERS)} of the CPUs; other clients send at most {limit(MOST_STATEMENTS)} of what this one does, or "
     f"{ALWAYS_ALLOWED:g} statements/s"
 )
 STEAL = "derived.cpu.steal"

@@ -1,6 +1,17 @@
 """Was the network the limit: its bandwidth, or what it lost. Pure."""
 
-from apps.runs.quality.values import Facts, Finding, NodeFacts, cannot_tell, failed, listed, passed, percent, plain
+from apps.runs.quality.values import (
+    Facts,
+    Finding,
+    NodeFacts,
+    cannot_tell,
+    failed,
+    limit,
+    listed,
+    passed,
+    percent,
+    plain,
+)
 
 # Mean over the measured phase: bursts within a second are then near all of it, and packets queue.
 MOST_USED = 0.7
@@ -9,7 +20,8 @@ MOST_LOST = 0.01
 # A tenth of what servers and clients told each other: all else went over the loopback.
 LEAST_OUTSIDE = 0.1
 LIMITS = (
-    f"at most {MOST_USED:.0%} of the bandwidth, either way; at most {MOST_LOST:.0%} of the packets sent again or lost"
+    f"at most {limit(MOST_USED)} of the bandwidth, either way; at most {limit(MOST_LOST)} of the packets sent again or "
+    "lost"
 )
 RETRANSMITS = "host.tcp.retransmits"
 TOLD = ("mysql.status.Bytes_sent", "mysql.status.Bytes_received")
@@ -24,12 +36,12 @@ def check(facts: Facts) -> Finding:
         words = listed([f"{percent(share)} on the host of {node.name}" for node, share in lost])
         return failed(f"Packets were sent again or lost: {words}.", lost=max(share for _, share in lost))
     used = [(node, flow, node.bandwidth) for node in nodes if node.bandwidth and (flow := busiest(node)) is not None]
-    full = [(node, 8 * flow / limit) for node, flow, limit in used if 8 * flow > MOST_USED * limit]
-    if full:
-        words = listed([f"{percent(share)} of its bandwidth on the host of {node.name}" for node, share in full])
-        return failed(f"The network was near its limit: {words}.", used=max(share for _, share in full))
+    busy = [(node, 8 * flow / full) for node, flow, full in used if 8 * flow > MOST_USED * full]
+    if busy:
+        words = listed([f"{percent(share)} of its bandwidth on the host of {node.name}" for node, share in busy])
+        return failed(f"The network was near its limit: {words}.", used=max(share for _, share in busy))
     if used:
-        share = max(8 * flow / limit for _, flow, limit in used)
+        share = max(8 * flow / full for _, flow, full in used)
         return passed(f"At most {percent(share)} of the bandwidth was used, and nearly nothing was lost.", used=share)
     outside = max((flow for node in nodes if (flow := busiest(node)) is not None), default=0.0)
     told = sum(node.mean(key) or 0.0 for node in facts.servers for key in TOLD)

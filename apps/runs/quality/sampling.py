@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from apps.runs.quality.values import AGENT, Facts, Finding, cannot_tell, failed, listed, passed, percent, plain
+from apps.runs.quality.values import AGENT, Facts, Finding, cannot_tell, failed, limit, listed, passed, percent, plain
 
 # Rates are taken over the gap, so that totals stay right; peaks within it are lost.
 MOST_MISSING = 0.05
 LONGEST = 5.0  # intervals between samples, at least as many seconds
-LIMITS = f"at most {MOST_MISSING:.0%} of a node's samples missing, and no gap of over {LONGEST:g} intervals"
+LIMITS = f"at most {limit(MOST_MISSING)} of a node's samples missing, and no gap of over {LONGEST:g} intervals"
 
 
 def check(facts: Facts) -> Finding:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from apps.runs.quality.values import Facts, Finding, Siblings, cannot_tell, failed, passed, percent, plain
+from apps.runs.quality.values import Facts, Finding, Siblings, cannot_tell, failed, limit, passed, percent, plain
 
 FEWEST, NEWEST = 3, 10
 # Of runs that are alike, one in a hundred lies outside.
@@ -11,8 +11,8 @@ CONFIDENCE = 0.99
 # Less is no reason to doubt a run, however alike the others are: an effect of this size takes ten repetitions to find.
 LEAST = 0.05
 LIMITS = (
-    f"within the {CONFIDENCE:.0%} prediction interval of {FEWEST} to {NEWEST} other runs under the same conditions, or "
-    f"within {LEAST:.0%} of their geometric mean"
+    f"within the {limit(CONFIDENCE)} prediction interval of {FEWEST} to {NEWEST} other runs under the same conditions, "
+    f"or within {limit(LEAST)} of their geometric mean"
 )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.runs.quality.values import Facts, Finding, Floats, Seconds, cannot_tell, failed, passed, percent, plain
+from apps.runs.quality.values import Facts, Finding, Floats, Seconds, cannot_tell, failed, limit, passed, percent, plain
 
 # Fewer intervals say little of their level.
 FEWEST = 50
@@ -15,8 +15,8 @@ ALIKE, CHANCE = 0.01, 3.0
 # By so much the warm-up may move the mean of the measured phase.
 MOST_MOVED = 0.01
 LIMITS = (
-    f"steady over at least the last {FEWEST} intervals, each stretch between change points within {ALIKE:.0%} of the "
-    f"last one; a measured phase that begins before that has a mean within {MOST_MOVED:.0%} of the steady one"
+    f"steady over at least the last {FEWEST} intervals, each stretch between change points within {limit(ALIKE)} of "
+    f"the last one; a measured phase that begins before that has a mean within {limit(MOST_MOVED)} of the steady one"
 )
 PENALTY, SHORTEST = 6.0, 5  # of KernelCPD; intervals of a segment
 MOST_POINTS = 600  # more are averaged: the search takes time by their square

@@ -137,6 +137,11 @@ def percent(share: float) -> str:
     return f"{format_number(100 * share, 2)}{NBSP}%"
 
 
+def limit(share: float) -> str:
+    """A limit as it is set: with all its digits and no more."""
+    return f"{100 * share:g} %"
+
+
 def plain(value: float, unit: str = "") -> str:
     text = format_number(value, unit=unit)
     return f"{text}{NBSP}{unit}" if unit else text
