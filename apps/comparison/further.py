@@ -11,8 +11,8 @@ from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 def cells(
     comparison: Comparison, metrics: Sequence[ComparedMetric], values: Mapping[int, Mapping[str, float]]
 ) -> tuple[Cell, ...]:
-    """As Comparison.cells, of these metrics; corrected for their own number. `values`: run -> metric key -> value, none
-    negative, of the runs that count and of earlier ones. Where a run is zero the order of the runs decides."""
+    """As Comparison.cells, of these metrics; corrected for their own number. `values`: run -> metric key -> value, of
+    the runs that count and of earlier ones. Where a run is zero or negative the order of the runs decides."""
     found = table.judged(
         sides=[side.slug for side in comparison.sides],
         levels=comparison.levels,
@@ -54,7 +54,7 @@ def _ranked(cell: Cell, baseline: Cell) -> Cell:
     if cell.ratio is None or cell.ratio.verdict != Verdict.NO_RATIO or not cell.replicates or not baseline.replicates:
         return cell
     own, theirs = ([each.value for each in one.replicates] for one in (cell, baseline))
-    return replace(cell, ratio=ranks.compare(theirs, own)) if max(own + theirs) > 0 else cell
+    return replace(cell, ratio=ranks.compare(theirs, own)) if any(own + theirs) else cell
 
 
 def _are_all_zero(cell: Cell) -> bool:

@@ -32,15 +32,18 @@ def compare(baseline: Sequence[float], side: Sequence[float]) -> Ratio:
         return Ratio(Verdict.NOT_TOLD_APART, p=1.0, delta=delta, reason="all runs have the same value")
     ways = math.comb(len(baseline) + len(side), len(side))
     if 2 / ways > SIGNIFICANT:
-        reason = f"a run is zero, and the order of the runs tells nothing with fewer than {FEWEST_EACH} of each side"
+        reason = f"a run is {_what(baseline, side)}, and the order of the runs tells nothing with fewer than {FEWEST_EACH} of each side"
         return Ratio(Verdict.TOO_FEW, delta=delta, needed=FEWEST_EACH, few_runs=True, reason=reason)
     p = _exact(baseline, side) if ways <= MOST_WAYS else _approximate(baseline, side)
     verdict = Verdict.NOT_TOLD_APART
     if p <= SIGNIFICANT:
         verdict = Verdict.HIGHER if delta > 0 else Verdict.LOWER
-    return Ratio(
-        verdict, p=p, delta=delta, few_runs=True, reason="by the order of the runs: one is zero, so no ratio exists"
-    )
+    reason = f"by the order of the runs: one is {_what(baseline, side)}, so no ratio exists"
+    return Ratio(verdict, p=p, delta=delta, few_runs=True, reason=reason)
+
+
+def _what(baseline: Sequence[float], side: Sequence[float]) -> str:
+    return "negative" if min(*baseline, *side) < 0 else "zero"
 
 
 def _exact(baseline: Sequence[float], side: Sequence[float]) -> float:

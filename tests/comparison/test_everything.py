@@ -17,6 +17,7 @@ from apps.comparison import queries, stats
 from apps.comparison.everything import Everything, Measured, everything
 from apps.comparison.stats import Sample
 from apps.comparison.values import Comparison
+from apps.runs.models import Measurement, Run
 from tests.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -100,6 +101,16 @@ def test_differences_come_first_then_by_corrected_p(comparison: Comparison) -> N
 def test_what_never_varies_is_no_question_of_repetitions(comparison: Comparison) -> None:
     one = of(everything(comparison), THREADS, comparison)
     assert (one.cell.words, one.cell.more) == ("the same in all runs", ())
+
+
+def test_where_a_run_is_negative_the_order_of_the_runs_decides(comparison: Comparison) -> None:
+    for run in Run.objects.filter(load_level__threads=4):
+        value = (-3.0 if run.system.slug == "a" else 2.0) + run.repetition / 10
+        Measurement.objects.filter(run=run, metric__key=READS).update(value=value)
+    one = of(everything(comparison), READS, comparison)
+    assert one.cell.ratio is not None
+    assert (one.cell.words, one.cell.ratio.value) == ("higher", None)
+    assert one.cell.ratio.reason == "by the order of the runs: one is negative, so no ratio exists"
 
 
 def test_it_asks_the_same_number_of_queries_whatever_there_is(comparison: Comparison) -> None:
