@@ -12,15 +12,16 @@ from apps.catalog.work import MACHINE, WorkSpec
 SERVER_KEYS = "mysql.status."
 DATABASE_ROLES = ("writer", "reader")
 LOAD_GENERATOR = "client"
-# Two nodes whose hosts count these alike, to this share, are on one machine: they read the same counters.
-FINGERPRINT = ("host.context_switches", "host.cpu.user", "host.cpu.idle", "host.vmstat.pgfault")
-ALIKE = 0.02
+# Counters of a machine since it started. Two nodes that found them at the same count, or as far apart as these came in
+# so many seconds, read those of one machine.
+FINGERPRINT = ("host.context_switches", "host.vmstat.pgfault")
+APART = 60.0
 # Nodes that were observed for less of the measured phase count with what was seen of them, and that is said.
 MOST_OF_IT = 0.9
 
 
 class Rate(Protocol):
-    """Per second while it was observed, and in all."""
+    """Per second while it was observed, and in all; `base`: what it stood at first, 0: not known."""
 
     @property
     def mean(self) -> float: ...
@@ -30,6 +31,9 @@ class Rate(Protocol):
 
     @property
     def resets(self) -> int: ...
+
+    @property
+    def base(self) -> int: ...
 
 
 class Node(Protocol):
@@ -143,9 +147,6 @@ def _machines(nodes: Sequence[Node]) -> list[list[str]]:
 
 
 def _share_machine(one: Node, other: Node) -> bool:
-    both = [key for key in FINGERPRINT if key in one.rates and key in other.rates]
-    return len(both) > 1 and all(_alike(one.rates[key].mean, other.rates[key].mean) for key in both)
-
-
-def _alike(one: float, other: float) -> bool:
-    return abs(one - other) <= ALIKE * max(abs(one), abs(other))
+    pairs = [(one.rates[key], other.rates[key]) for key in FINGERPRINT if key in one.rates and key in other.rates]
+    known = [(own, its) for own, its in pairs if own.base and its.base]
+    return bool(known) and all(abs(own.base - its.base) <= APART * max(own.mean, its.mean) for own, its in known)

@@ -18,6 +18,7 @@ class Rate:
     mean: float
     increase: float | None = None
     resets: int = 0
+    base: int = 0
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Node:
     samples: int = 60
 
 
-def a_node(name: str, *, seconds: float = 60.0, role: str = "writer", **means: float) -> Node:
-    """Counters by the last words of their keys."""
+def a_node(name: str, *, seconds: float = 60.0, role: str = "writer", base: int = 0, **means: float) -> Node:
+    """Counters by the last words of their keys, which stood at `base` first."""
     keys = {
         "redo": STATUS + "Innodb_os_log_written",
         "key": STATUS + "Handler_read_key",
@@ -42,7 +43,7 @@ def a_node(name: str, *, seconds: float = 60.0, role: str = "writer", **means: f
         "dm": "host.disk.dm-0.write_bytes",
         "zram": "host.disk.zram0.write_bytes",
     }
-    return Node(name, {keys[word]: Rate(mean, mean * seconds) for word, mean in means.items()}, role)
+    return Node(name, {keys[word]: Rate(mean, mean * seconds, base=base) for word, mean in means.items()}, role)
 
 
 def test_a_rate_is_divided_by_the_transactions() -> None:
@@ -68,10 +69,25 @@ def test_disks_made_of_others_are_not_counted_twice() -> None:
 
 
 def test_nodes_of_one_machine_count_it_once() -> None:
-    together = [a_node(name, switches=5000.0 + n, idle=1.7, vda=100.0) for n, name in enumerate(("g1", "g2", "g3"))]
-    apart = [a_node("g1", switches=5000.0, idle=1.7, vda=100.0), a_node("g2", switches=4000.0, idle=1.2, vda=100.0)]
-    assert spent(together, per_second=10.0, length=60.0).whole["work.disk.machine_written"] == pytest.approx(10.0)
-    assert spent(apart, per_second=10.0, length=60.0).whole["work.disk.machine_written"] == 20.0
+    """They found its counters within a minute of each other, however far apart their rates are."""
+    nodes = [
+        a_node(name, switches=5000.0 + 400 * n, vda=100.0, base=82_000_000 + 5000 * n)
+        for n, name in enumerate(("g1", "g2", "g3"))
+    ]
+    assert spent(nodes, per_second=10.0, length=60.0).whole["work.disk.machine_written"] == pytest.approx(10.0)
+
+
+def test_machines_of_one_kind_with_the_same_load_count_each() -> None:
+    nodes = [
+        a_node("g1", switches=5000.0, vda=100.0, base=82_000_000),
+        a_node("g2", switches=5000.0, vda=100.0, base=9**9),
+    ]
+    assert spent(nodes, per_second=10.0, length=60.0).whole["work.disk.machine_written"] == 20.0
+
+
+def test_nodes_whose_machines_cannot_be_told_apart_count_each() -> None:
+    nodes = [a_node(name, switches=5000.0, vda=100.0) for name in ("g1", "g2")]
+    assert spent(nodes, per_second=10.0, length=60.0).whole["work.disk.machine_written"] == 20.0
 
 
 def test_what_one_node_does_not_tell_is_not_told_of_the_system() -> None:

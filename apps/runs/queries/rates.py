@@ -18,7 +18,8 @@ WHERE n.run_id = ANY(%(runs)s) AND r.state = 'sealed'
 ORDER BY n.run_id, n.number
 """
 _RATES = """
-SELECT s.run_id, s.node, array_agg(m.key), array_agg(s.mean), array_agg(s.increase), array_agg(s.resets)
+SELECT s.run_id, s.node, array_agg(m.key), array_agg(s.mean), array_agg(s.increase), array_agg(s.resets),
+  array_agg(s.base)
 FROM runs_series s
 JOIN catalog_metric m ON m.id = s.metric_id
 WHERE s.run_id = ANY(%(runs)s) AND (m.key = ANY(%(keys)s) OR m.key LIKE ANY(%(alike)s)) AND s.mean IS NOT NULL
@@ -29,11 +30,13 @@ GROUP BY s.run_id, s.node
 @dataclass(frozen=True)
 class Rate:
     """`mean` per second over the time that was observed in the measured phase, `increase` in all of it; of a gauge
-    `increase` is None and `mean` that of its values. `resets`: how often a counter fell; its steps there are lost."""
+    `increase` is None and `mean` that of its values. `resets`: how often a counter fell; its steps there are lost.
+    `base`: what a whole-numbered counter stood at first in the run; 0: not known."""
 
     mean: float
     increase: float | None
     resets: int = 0
+    base: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,8 @@ def rates_of(run_ids: Sequence[int], patterns: Collection[str]) -> dict[int, lis
         "alike": [like(key) for key in patterns if "*" in key],
     }
     seen: dict[tuple[int, int], dict[str, Rate]] = {}
-    for run, node, keys, means, increases, resets in binary.fetch(_RATES, values):
-        told = zip(means, increases, resets, strict=True)
+    for run, node, keys, means, increases, resets, bases in binary.fetch(_RATES, values):
+        told = zip(means, increases, resets, bases, strict=True)
         seen[run, node] = {key: Rate(*each) for key, each in zip(keys, told, strict=True)}
     found: dict[int, list[NodeRates]] = {}
     for run, number, name, role, samples, still in binary.fetch(_NODES, values):
