@@ -161,7 +161,7 @@ def _group(
 
 def _doubts(cell: Cell, doubted: Collection[int]) -> str:
     failed = sum(each.run in doubted for each in cell.replicates)
-    return f"{failed} of {len(cell.replicates)} runs failed a check" if failed else ""
+    return f"{failed} of {len(cell.replicates)} failed a check" if failed else ""
 
 
 def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> Shown:

@@ -130,7 +130,7 @@ def test_runs_that_failed_a_check_are_marked_in_their_cell(client: Client) -> No
     a, b = a_system("a"), a_system("b")
     measure(a, "oltp_insert", A), measure(b, "oltp_insert", B[:2])
     measure(b, "oltp_insert", B[2:], failed_checks=["steal"])
-    assert rows_of(page_of(client, "/matrix/?side=a&side=b"))[0][1].endswith("1 of 3 runs failed a check")
+    assert rows_of(page_of(client, "/matrix/?side=a&side=b"))[0][1].endswith("1 of 3 failed a check")
 
 
 @pytest.mark.usefixtures("measured")
