@@ -1,6 +1,7 @@
 """How steady one run was, from its throughput second by second. Pure: arrays in, numbers out."""
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -135,11 +136,9 @@ def _longest(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> Stretch:
 
 
 def usual_step(steps: Sequence[float]) -> float | None:
-    """The length of interval that most runs have, to SAME_LENGTH; None without runs. Runs of other intervals are not to
-    be compared with them: the mean of ten seconds varies less than one second."""
-    if not steps:
-        return None
-    return max(steps, key=lambda step: (sum(is_same_step(step, other) for other in steps), -step))
+    """The median of the runs' intervals; None without runs. Runs of other intervals are not to be compared with these:
+    the mean of ten seconds varies less than one second."""
+    return statistics.median_low(steps) if steps else None
 
 
 def is_same_step(step: float, other: float) -> bool:

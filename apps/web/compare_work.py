@@ -161,7 +161,7 @@ def _nodes(
         (metric, [values.get((column.side.slug, column.node, metric.key)) for column in columns])
         for metric in work.metrics
     ]
-    return columns, [row for row in rows if any(value is not None for value in row[1])]
+    return columns, [row for row in rows if any(row[1])]
 
 
 def _not_observed(comparison: Comparison, work: ComparedWork) -> list[tuple[list[Side], str, list[str]]]:
