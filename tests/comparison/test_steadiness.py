@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.catalog.models import System
+from apps.catalog.models import HardwareClass, System
 from apps.comparison import further, queries
 from apps.comparison.frozen import from_json, to_json
 from apps.comparison.steadiness import (
@@ -95,6 +95,18 @@ def test_sides_that_change_places_turn_every_verdict() -> None:
     for metric in (VARIATION, HICCUPS, LONGEST, WORST):
         one, other = cells(there, metric.key)[1], cells(back, metric.key)[1]
         assert one.words == turned[other.words], metric.key
+
+
+def test_no_verdict_is_given_on_other_hardware_until_a_person_accepts_it() -> None:
+    runs_of(a_system("a"), [noisy(20, seed) for seed in range(4)])
+    large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
+    runs_of(a_system("b", hardware_class=large), [noisy(100, seed, low=4) for seed in range(10, 14)])
+    found = steadiness_of(compared())
+    for metric in (VARIATION, HICCUPS):
+        assert cells(found, metric.key)[1].words == "verdict withheld"
+    variation = cells(found, VARIATION.key)[1].ratio
+    assert variation is not None
+    assert variation.value is not None
 
 
 def test_runs_of_longer_intervals_are_left_out_and_that_is_said() -> None:
