@@ -71,7 +71,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """A side's memory in words."""
+    """A side's memory in words; no `fills` where nothing is known of what its pool held."""
 
     side: Side
     memory: str
@@ -131,7 +131,7 @@ def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
         ratio=_times(told.memory_ratio),
         pool=NOT_KNOWN if told.pool is None else format_bytes(told.pool.median),
         pool_ratio=_fits(told.pool_ratio),
-        fills=tuple(_fill(label, *each) for label, each in ends.items()),
+        fills=tuple(_fill(label, *each) for label, each in ends.items()) if any(map(any, ends.values())) else (),
     )
 
 

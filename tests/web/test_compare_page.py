@@ -199,8 +199,8 @@ def test_memory_and_buffer_pool_are_always_told_known_or_not(
     assert len(told) == 2
     assert "data not known" in told[0]
     assert "buffer pool not known" in told[0]
-    assert "filled not known" in told[0]
-    assert "data 2.00 GiB, memory ÷ data 4.00 ×" in told[1].replace("\u00a0", " ")
+    assert "what it held not known" in told[0]
+    assert "data 2.00 GiB, ratio 4.00 ×" in told[1].replace("\u00a0", " ")
     assert html.index("data-memory") < html.index("data-answer")
 
 
