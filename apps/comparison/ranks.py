@@ -32,7 +32,8 @@ def compare(baseline: Sequence[float], side: Sequence[float]) -> Ratio:
         return Ratio(Verdict.NOT_TOLD_APART, p=1.0, delta=delta, reason="all runs have the same value")
     ways = math.comb(len(baseline) + len(side), len(side))
     if 2 / ways > SIGNIFICANT:
-        reason = f"a run is {_what(baseline, side)}, and the order of the runs tells nothing with fewer than {FEWEST_EACH} of each side"
+        too_few = f"the order of the runs tells nothing with fewer than {FEWEST_EACH} of each side"
+        reason = f"a run is {_what(baseline, side)}, and {too_few}"
         return Ratio(Verdict.TOO_FEW, delta=delta, needed=FEWEST_EACH, few_runs=True, reason=reason)
     p = _exact(baseline, side) if ways <= MOST_WAYS else _approximate(baseline, side)
     verdict = Verdict.NOT_TOLD_APART

@@ -75,13 +75,18 @@ def context(seen: Seen) -> dict[str, Any] | None:
         "metrics": len({one.metric.key for one in found.measured}),
         "tests": found.tests,
         "shows_all": show == "all",
-        "all_url": seen.address.with_option("show", "all").url(),
-        "relevant_url": seen.address.with_option("show", "").url(),
+        "other": _other(seen, "" if show else "all"),
         "events": any(one.metric.single_events for one in found.measured),
         "answered": any(one.answered for one in found.measured),
         # An edition of a saved comparison is a page; what would be exported is what is true today.
         "export_urls": None if seen.kept is not None else [(name, _export(seen, form)) for name, form in FORMS],
     }
+
+
+def _other(seen: Seen, show: str) -> dict[str, str]:
+    """Where the other choice of rows is: the page, and the part alone, which keeps the reader's place."""
+    address = seen.address.with_option("show", show)
+    return {"url": f"{address.url()}#all-metrics", "part_url": address.part_url("all-metrics")}
 
 
 def _export(seen: Seen, form: str) -> str:
