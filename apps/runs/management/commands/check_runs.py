@@ -40,7 +40,8 @@ class Command(BaseCommand):
                 self.stderr.write(f"run {pk} stays without checks: {error}")
             if place % SAY_EVERY == 0:
                 self.stdout.write(f"{place} of {len(ids)} runs")
-        self.stdout.write(f"{len(ids) - failed} runs checked, {doubted} of them failed a check")
+        done = len(ids) - failed
+        self.stdout.write(f"{done} run{'' if done == 1 else 's'} checked, {doubted} of them failed a check")
         if failed:
             raise CommandError(f"{failed} runs could not be checked; the reasons are above")
 
