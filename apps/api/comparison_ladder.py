@@ -6,18 +6,18 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.api.comparison_values import BoundField, CellSerializer, ComparedMetricSerializer, RatioSerializer
-from apps.comparison.climbs import climbs_of
-from apps.comparison.growing import Growing, growing_of
+from apps.comparison import climbs, growing
+from apps.comparison.growing import Growing
 from apps.comparison.ladder import ladder
+from apps.comparison.reading import Source
 from apps.comparison.scalability import Fit
-from apps.comparison.values import Comparison
 
 USUAL_PERCENTILE = 95.0
 
 
-def ladders(comparison: Comparison, parameters: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def ladders(source: Source, parameters: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Each side's rungs as they were read, with what they say as a whole."""
-    found = climbs_of(comparison)
+    found = source.read(climbs.READING)
     if found is None:
         return None
     percent = float(parameters.get("percentile", USUAL_PERCENTILE))
@@ -45,6 +45,7 @@ class FitSerializer(serializers.Serializer[Any]):
     knee = EstimateSerializer(help_text="threads from which on 1 % more bring less than 0.5 % more throughput")
     peak = EstimateSerializer(help_text="threads of the greatest throughput")
     peak_throughput = EstimateSerializer(allow_null=True)
+    few_runs = serializers.BooleanField(help_text="the intervals hold only where all levels are equally noisy")
     deviation = serializers.FloatField(help_text="greatest relative distance of a level from the curve")
     deviates_at = serializers.IntegerField(help_text="threads of that level")
     misfit_p = serializers.FloatField(
@@ -143,7 +144,7 @@ class GrowingSerializer(serializers.Serializer[Any]):
     notes = serializers.ListField(child=serializers.CharField())
 
 
-def growth(comparison: Comparison) -> list[Growing]:
+def growth(source: Source) -> list[Growing]:
     """Of every load level at which tables grew."""
-    found = [growing_of(comparison, level) for level in comparison.levels]
+    found = [source.read(growing.READING, level) for level in source.comparison.levels]
     return [each for each in found if each is not None]

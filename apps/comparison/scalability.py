@@ -60,6 +60,8 @@ class Fit:
     greatest throughput, `peak_throughput` the throughput there, None where there is no peak.
 
     `deviation`: the greatest relative distance of a measured level from the curve, at `deviates_at` threads.
+    `few_runs`: most levels have one run, so that the intervals hold only where all levels are equally noisy (they cover
+    .73 where noise grows tenfold).
     `misfit_p`: chance that runs' noise alone moves the levels so far off the law; None with one run a level.
     """
 
@@ -72,6 +74,7 @@ class Fit:
     peak: Estimate
     peak_throughput: Estimate | None
     curve: tuple[CurvePoint, ...]
+    few_runs: bool
     deviation: float = 0.0
     deviates_at: int = 0
     misfit_p: float | None = None
@@ -246,6 +249,7 @@ def _fitted(errors: Errors, bounded: Floats, ladder: _Ladder) -> Fit:
         # At the peak the curve is level, so that an error of its place does not count.
         peak_throughput=_throughput(errors, bounded, peak) if math.isfinite(peak) else None,
         curve=tuple(_curve(errors, bounded, ladder.threads)),
+        few_runs=bool(ladder.counts.sum() < 2 * len(ladder.counts)),
     )
 
 

@@ -49,6 +49,7 @@ class SideFacts:
     side: Side
     best: str
     refused: str
+    few_runs: bool
     knee: Shown
     peak: Shown
     peak_throughput: Shown
@@ -155,6 +156,7 @@ def _side_facts(side: Side, found: Ladder, highest: int, unit: str) -> SideFacts
         side=side,
         best="not observed" if found.best_threads is None else threads_text(found.best_threads),
         refused="" if isinstance(found.fit, Fit) else found.fit.reason,
+        few_runs=fit is not None and fit.few_runs,
         knee=_place(fit.knee, highest) if fit else Shown(),
         peak=_place(fit.peak, highest) if fit else Shown(),
         peak_throughput=_estimate(fit.peak_throughput, unit) if fit and fit.peak_throughput else Shown(note="no peak"),
@@ -198,6 +200,8 @@ def _share(estimate: Estimate) -> Shown:
 
 def _fits(fit: Fit) -> str:
     off = f"within {format_number(100 * fit.deviation, 2)}{NBSP}% of {fit.levels} levels"
+    if fit.few_runs:
+        return f"{off}; too few repetitions: the intervals hold only if all levels are equally noisy"
     if fit.misfit_p is not None and fit.misfit_p < MISFIT:
         return f"{off}; the levels are farther off than their runs' noise explains, so the intervals are wider"
     return off

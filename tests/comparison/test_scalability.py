@@ -113,6 +113,7 @@ def test_the_knee_of_a_disk_lies_where_the_article_says_its_best_concurrency_doe
     assert 16 <= own.knee.low <= own.knee.value <= own.knee.high <= 64
     assert own.deviation < 0.05
     assert own.misfit_p is None
+    assert own.few_runs
 
 
 @pytest.mark.parametrize(

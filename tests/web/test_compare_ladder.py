@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog.models import System, Workload
+from apps.comparison import climbs, finishing, growing, queries
 from apps.runs.models import Distribution, Run
 from tests.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
 
@@ -151,6 +152,14 @@ def test_it_asks_the_same_however_many_runs_there_are(
     climbed(System.objects.get(slug="pxc"), workload, runs=6)
     with django_assert_max_num_queries(len(few)):
         part(client, workload)
+
+
+def test_an_edition_keeps_what_the_part_reads(workload: Workload) -> None:
+    comparison = queries.compare(sides=["aurora", "pxc"], workload_id=workload.pk)
+    for reading in (climbs.READING, growing.READING, finishing.READING):
+        level = comparison.levels[0]
+        kept = json.loads(json.dumps(reading.keep(comparison)))[reading.key(level)]
+        assert reading.kept(kept) == reading.read(comparison, level)
 
 
 def test_the_api_gives_the_same_ladder(client: Client, workload: Workload) -> None:
