@@ -5,7 +5,18 @@ from collections.abc import Iterable
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from apps.comparison.values import Comparison
+
 
 def runs_address(**filters: str | int | Iterable[str | int]) -> str:
     """The list of runs under these filters: `runs_address(workload=3, platform=["pxc", "mha"])`."""
     return f"{reverse('web:runs')}?{urlencode(filters, doseq=True)}"
+
+
+def matrix_address(comparison: Comparison) -> str:
+    """The systems of a comparison under all workloads that they share; empty where all sides are one system."""
+    systems = list(dict.fromkeys(side.system for side in comparison.sides))
+    asked: dict[str, str | int | list[str]] = {"side": systems}
+    if comparison.campaign:
+        asked["campaign"] = comparison.campaign.id
+    return f"{reverse('web:matrix')}?{urlencode(asked, doseq=True)}" if len(systems) > 1 else ""

@@ -18,7 +18,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.runs.queries.places import Amount
 from apps.web import latency
 from apps.web.accounts import may_write
-from apps.web.addresses import runs_address
+from apps.web.addresses import matrix_address, runs_address
 from apps.web.compare_charts import SeriesView, chart_data
 from apps.web.compare_parts import PARTS, common, rendered, shown
 from apps.web.compare_seen import Address, Seen
@@ -230,6 +230,7 @@ def page_context(seen: Seen) -> dict[str, Any]:
         "all_runs_url": replace(address.live(), runs=None).url(),
         "baseline_urls": [(side, address.live().with_baseline(side.slug).url()) for side in comparison.sides],
         "api_query": address.query(),
+        "matrix_url": matrix_address(comparison),
         "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
         "latency": sides,
     }

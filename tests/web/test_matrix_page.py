@@ -121,6 +121,12 @@ def test_a_cell_leads_to_the_same_pair_in_compare(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("measured")
+def test_compare_leads_to_the_matrix_of_its_sides(client: Client) -> None:
+    page = page_of(client, f"/compare/?side=a&side=b&workload={a_workload('oltp_insert').pk}")
+    assert 'href="/matrix/?side=a&amp;side=b"' in page
+
+
+@pytest.mark.usefixtures("measured")
 def test_withheld_verdicts_say_why_and_where_they_can_be_accepted(client: Client) -> None:
     words = _words(page_of(client))
     assert re.search(r"c differs from the baseline in Hardware class, .*: 1 verdict withheld", words)
