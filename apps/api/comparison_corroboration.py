@@ -2,7 +2,11 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from apps.api.comparison_values import (
     CellSerializer,
@@ -10,6 +14,10 @@ from apps.api.comparison_values import (
     ComparedWorkloadSerializer,
     LevelSerializer,
 )
+from apps.api.lists import LARGEST_ID, Parameters
+from apps.api.problems import invalid
+from apps.comparison.corroboration import corroborate
+from apps.comparison.matrix import FEWEST_SIDES, MOST_SIDES
 
 
 class TestimonySerializer(serializers.Serializer[Any]):
@@ -53,3 +61,26 @@ class CorroborationSerializer(serializers.Serializer[Any]):
     claims = ClaimSerializer(many=True, help_text="about each side but the baseline")
     tests = serializers.IntegerField(help_text="comparisons for whose number the verdicts are corrected together")
     notes = serializers.ListField(child=serializers.CharField())
+
+
+class ClaimsParameters(Parameters):
+    side = serializers.ListField(
+        child=serializers.CharField(max_length=80),
+        min_length=FEWEST_SIDES,
+        max_length=MOST_SIDES,
+        help_text="slug of a system; once a system, the first is the baseline",
+    )
+    campaign = serializers.IntegerField(
+        required=False, min_value=1, max_value=LARGEST_ID, help_text="only runs of this campaign count"
+    )
+
+
+class Claims(APIView):
+    @extend_schema(operation_id="list_claims", parameters=[ClaimsParameters], responses=CorroborationSerializer)
+    def get(self, request: Request) -> Response:
+        """What can be claimed of two to eight systems by kind of load, and which tools bear it out."""
+        parameters = ClaimsParameters.read(request)
+        found = corroborate(parameters["side"], campaign=parameters.get("campaign"))
+        if found is None:
+            raise invalid("side", "names one system twice", "choose two or more")
+        return Response(CorroborationSerializer(found).data)

@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.comparison.corroboration import CANNOT_TELL, CONTESTED, READING, WITHHELD, Claim, Corroboration, Witness
+from apps.comparison.matrix import ManySide
 from apps.comparison.stated import ABOUT, StatedWitness
-from apps.comparison.values import Comparison, Side
+from apps.comparison.values import Side
 from apps.published.wording import NO_INTERVAL
 from apps.web.compare_seen import Seen
 from apps.web.compare_words import parts
@@ -22,28 +23,36 @@ def context(seen: Seen) -> dict[str, Any] | None:
     found = seen.read(READING)
     if found is None or not found.claims:
         return None
-    sides = _sides(seen.comparison, found)
-    campaign = seen.comparison.campaign
+    comparison = seen.comparison
+    # A system's first side gives it name and colour.
+    sides = {many.slug: next(s for s in comparison.sides if s.system == many.slug) for many in found.sides}
+    campaign = comparison.campaign.id if comparison.campaign else None
+    return {
+        **shown(found, sides, campaign=campaign, here=comparison.workload.id),
+        "witnesses_url": f"{reverse('web:published')}?{urlencode(_platforms(found))}",
+        "only_chosen_runs": seen.address.runs is not None,
+    }
+
+
+def shown(
+    found: Corroboration, sides: Mapping[str, Side | ManySide], *, campaign: int | None, here: int | None = None
+) -> dict[str, Any]:
+    """What the table of claims shows. `sides`: system -> name and colour, the baseline first; `here`: the workload of
+    the page."""
     measured = [claim for claim in found.claims if claim.is_measured]
-    told = [_claim(claim, sides, seen.comparison, campaign.id if campaign else None) for claim in measured]
+    told = [_claim(claim, sides, here, campaign) for claim in measured]
     return {
         "claims": told,
         "kinds": _by_kind(measured, told, found),
         "judged": [sides[many.slug] for many in found.sides[1:]],
         "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in told) > SHOWN_AT_ONCE,
         "only_stated": _only_stated(found),
+        "any_stated": any(claim.stated for claim in found.claims),
         "tests": found.tests,
         "corroboration_notes": found.notes,
         "no_interval": NO_INTERVAL,
         "about": f"{100 * ABOUT:g}\N{NO-BREAK SPACE}%",
-        "witnesses_url": f"{reverse('web:published')}?{urlencode(_platforms(found))}",
-        "only_chosen_runs": seen.address.runs is not None,
     }
-
-
-def _sides(comparison: Comparison, found: Corroboration) -> dict[str, Side]:
-    """System -> the first side of the comparison that is it: its place and colour."""
-    return {many.slug: next(s for s in comparison.sides if s.system == many.slug) for many in found.sides}
 
 
 def _platforms(found: Corroboration) -> list[tuple[str, str]]:
@@ -66,7 +75,9 @@ def _only_stated(found: Corroboration) -> list[tuple[str, str, tuple[StatedWitne
     return [(claim.kind_words, name, claim.stated) for (_, _, name), claim in once.items()]
 
 
-def _claim(claim: Claim, sides: Mapping[str, Side], comparison: Comparison, campaign: int | None) -> dict[str, Any]:
+def _claim(
+    claim: Claim, sides: Mapping[str, Side | ManySide], here: int | None, campaign: int | None
+) -> dict[str, Any]:
     baseline = next(iter(sides))
     names = {slug: side.name for slug, side in sides.items()}
     stances = (
@@ -78,7 +89,7 @@ def _claim(claim: Claim, sides: Mapping[str, Side], comparison: Comparison, camp
         "claim": claim,
         "side": sides[claim.side],
         "sentence": _sentence(claim),
-        "here": comparison.workload.id,
+        "here": here,
         "rows": [
             {
                 "stance": witness.says if claim.says == CONTESTED or witness.says == WITHHELD else stance,

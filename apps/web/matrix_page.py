@@ -107,6 +107,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "sheet": measured_sheet(many, address=address.compare),
         "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in many.sides],
         "withheld": _withheld(many, address),
+        "claims_url": f"{reverse('web:claims')}?{replace(address, metric=PRIMARY, tool='').query()}",
         "json_url": f"{reverse('api:matrix')}?{address.query()}",
         **_exports(address),
         **_picker(address, many),

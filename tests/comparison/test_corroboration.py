@@ -253,3 +253,21 @@ def test_the_page_marks_articles_as_published_without_interval(client: Client, a
     told = client.get(f"/api/v1/comparisons/?{query}&include=corroboration").json()["corroboration"]
     assert {(each["kind"], each["says"]) for each in told["claims"] if each["agree"]} == {("writes", "better")}
     assert len(rows) == sum(len(each["stated"]) for each in told["claims"])
+
+
+def test_the_claims_of_several_systems_have_a_page_and_an_answer_of_their_own(measure: Measure, client: Client) -> None:
+    measure("sysbench", SLOW, FAST)
+    measure("asyncload", FAST, SLOW, mix="point_select")
+    page = client.get("/claims/?side=a&side=b").content.decode()
+    told = client.get("/api/v1/claims/?side=a&side=b").json()
+    assert {(each["kind"], each["says"]) for each in told["claims"]} == {("writes", "better"), ("reads", "worse")}
+    for each in told["claims"]:
+        assert f'data-claim="b {each["kind"]}" data-says="{each["says"]}"' in page
+    assert "/claims/?side=a&amp;side=b" in client.get("/matrix/?side=a&side=b").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "status"), [("", 200), ("side=a&side=nobody", 404), ("side=a&side=b&campaign=x", 400), ("side=a", 200)]
+)
+def test_addresses_of_claims_that_ask_nothing_say_so(measure: Measure, client: Client, query: str, status: int) -> None:
+    assert client.get(f"/claims/?{query}").status_code == status
