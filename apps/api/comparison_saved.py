@@ -14,14 +14,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.models import User
-from apps.api.comparisons import INCLUDES, ComparisonSerializer
+from apps.api.comparisons import INCLUDES, ComparisonSerializer, included
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.api.strict import Strict
 from apps.comparison import saved
-from apps.comparison.frozen import Outdated
-from apps.comparison.readings import READINGS
+from apps.comparison.reading import NotKept, Source
 from apps.comparison.saved import Saved
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.values import Comparison
 
 
 class SavedRowSerializer(serializers.Serializer[Any]):
@@ -62,7 +62,7 @@ class SavedSerializer(serializers.Serializer[Any]):
     comparison = ComparisonSerializer(allow_null=True, help_text="as it was seen; null: kept in an older form")
     problem = serializers.CharField(help_text="why `comparison` is null; else empty")
     parts = serializers.SerializerMethodField(
-        help_text="more of it as it was seen: what `include` of GET /comparisons/ names; null: kept in an older form"
+        help_text="more of it as seen: all that `include` of GET /comparisons/ names; null: nothing, or not kept"
     )
     out_of_date = serializers.SerializerMethodField(help_text="the same question would be answered otherwise now")
     changes = serializers.SerializerMethodField(help_text="what is different now, in sentences")
@@ -74,7 +74,9 @@ class SavedSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field({"type": "object", "additionalProperties": {}})
     def get_parts(self, found: Saved) -> dict[str, Any]:
-        return {name: _part(found, name) for name in INCLUDES if name in found.parts}
+        if found.comparison is None:
+            return {}
+        return {name: _part(found, found.comparison, name) for name in INCLUDES}
 
     def get_out_of_date(self, _found: Saved) -> bool:
         standing: saved.Standing = self.context["standing"]
@@ -189,14 +191,11 @@ def _as_404() -> Iterator[None]:
         raise Http404(str(error)) from error
 
 
-def _part(found: Saved, name: str) -> Any:
-    (reading,) = (each for each in READINGS if each.name == name)
-    included = INCLUDES[name]
+def _part(found: Saved, comparison: Comparison, name: str) -> Any:
     try:
-        value = reading.kept(found.parts[name])
-    except Outdated:
+        return included(name, Source(comparison, found.parts), {})
+    except NotKept:
         return None
-    return None if value is None else included.serializer(value, many=included.many).data
 
 
 def _person(request: Request) -> User:

@@ -28,41 +28,33 @@ from apps.api.comparison_values import (
 )
 from apps.api.comparison_work import WorkSerializer
 from apps.api.lists import LARGEST_ID, Parameters
-from apps.comparison import queries
-from apps.comparison.corroboration import corroboration_of
-from apps.comparison.cost import cost_of
-from apps.comparison.everything import everything
-from apps.comparison.finishing import finishing_of
+from apps.comparison import corroboration, cost, everything, finishing, memory, queries, steadiness, work
 from apps.comparison.ladder import PERCENTILES
-from apps.comparison.memory import memory_of
+from apps.comparison.reading import Source
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
-from apps.comparison.steadiness import steadiness_of
-from apps.comparison.values import Comparison
-from apps.comparison.work import work_of
 from apps.core.problems import FieldProblem, Invalid
 
 
 @dataclass(frozen=True)
 class Included:
-    """More of a comparison, computed when it is asked for: `compute(comparison, parameters)` gives what `serializer`
-    writes."""
+    """More of a comparison, read when it is asked for: `compute(source, parameters)` gives what `serializer` writes."""
 
-    compute: Callable[[Comparison, Mapping[str, Any]], Any]
+    compute: Callable[[Source, Mapping[str, Any]], Any]
     serializer: type[serializers.BaseSerializer[Any]]
     many: bool = False
 
 
 # Field of the answer -> what it takes.
 INCLUDES: dict[str, Included] = {
-    "memory": Included(lambda comparison, _: memory_of(comparison), MemorySerializer, many=True),
+    "memory": Included(lambda source, _: source.read(memory.READING), MemorySerializer, many=True),
     "ladder": Included(ladders, LadderSerializer, many=True),
-    "finishing": Included(lambda comparison, _: finishing_of(comparison), FinishingSerializer),
-    "growth": Included(lambda comparison, _: growth(comparison), GrowingSerializer, many=True),
-    "steadiness": Included(lambda comparison, _: steadiness_of(comparison), SteadinessSerializer),
-    "everything": Included(lambda comparison, _: everything(comparison), EverythingSerializer),
-    "work": Included(lambda comparison, _: work_of(comparison), WorkSerializer, many=True),
-    "corroboration": Included(lambda comparison, _: corroboration_of(comparison), CorroborationSerializer),
-    "cost": Included(lambda comparison, _: cost_of(comparison), CostSerializer),
+    "finishing": Included(lambda source, _: source.read(finishing.READING), FinishingSerializer),
+    "growth": Included(lambda source, _: growth(source), GrowingSerializer, many=True),
+    "steadiness": Included(lambda source, _: source.read(steadiness.READING), SteadinessSerializer),
+    "everything": Included(lambda source, _: source.read(everything.READING), EverythingSerializer),
+    "work": Included(lambda source, _: source.read(work.READING), WorkSerializer, many=True),
+    "corroboration": Included(lambda source, _: source.read(corroboration.READING), CorroborationSerializer),
+    "cost": Included(lambda source, _: source.read(cost.READING), CostSerializer),
 }
 INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
 
@@ -97,6 +89,10 @@ class ComparisonParameters(Parameters):
     )
     level = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
     series = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
+    clock = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
+    per = serializers.CharField(required=False, help_text="of the page's work; here all of it is given")
+    show = serializers.CharField(required=False, help_text="of the page's tables; here everything is given")
+    variables = serializers.CharField(required=False, help_text="of the page's tables; here everything is given")
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
@@ -128,10 +124,15 @@ class Comparisons(APIView):
         )
         answer = dict(ComparisonSerializer(comparison).data)
         for name in _included(parameters.get("include", "")):
-            more = INCLUDES[name]
-            found = more.compute(comparison, parameters)
-            answer[name] = None if found is None else more.serializer(found, many=more.many).data
+            answer[name] = included(name, Source(comparison), parameters)
         return Response(answer)
+
+
+def included(name: str, source: Source, parameters: Mapping[str, Any]) -> Any:
+    """Raises NotKept."""
+    more = INCLUDES[name]
+    found = more.compute(source, parameters)
+    return None if found is None else more.serializer(found, many=more.many).data
 
 
 def _included(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 """What a part of a comparison rests on besides the comparison itself: read from the warehouse, kept in editions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -40,3 +40,25 @@ class Reading(Generic[T]):
     def kept(self, stored: Any) -> T:
         """Raises Outdated."""
         return self.unpack(frozen.from_json(stored, self.kind))
+
+
+class NotKept(LookupError):
+    """An edition of a saved comparison does not hold what is asked of it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a comparison and what its parts rest on come from. `kept`: what an edition of a saved comparison holds for
+    them; None: the database, now."""
+
+    comparison: Comparison
+    kept: Mapping[str, Any] | None = None
+
+    def read(self, reading: Reading[T], level: Level | None = None) -> T:
+        """Raises NotKept."""
+        if self.kept is None:
+            return reading.read(self.comparison, level)
+        try:
+            return reading.kept(self.kept[reading.key(level)])
+        except (KeyError, frozen.Outdated) as error:
+            raise NotKept(f"{reading.name}: {error}") from error

@@ -17,11 +17,12 @@ from apps.accounts.models import User
 from apps.comparison import acknowledging, memory, queries
 from apps.comparison.comparability import NOT_KNOWN, TITLES, Difference, Group, Obstacle, Weight
 from apps.comparison.memory import SideMemory, Spread
+from apps.comparison.reading import NotKept
 from apps.comparison.values import Comparison, Level, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_bytes, format_number
 from apps.web.accounts import may_write, writers_only
-from apps.web.compare_seen import Address, NotKept, Seen
+from apps.web.compare_seen import Address, Seen
 
 # Differences named above the answer, and how much of a value is shown there.
 NAMED_DIFFERENCES = 4

@@ -7,6 +7,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from apps.comparison.reading import NotKept
 from apps.web import (
     compare_comparability,
     compare_corroboration,
@@ -18,7 +19,7 @@ from apps.web import (
     compare_steadiness,
     compare_work,
 )
-from apps.web.compare_seen import NotKept, Part, Seen, nothing_of_today
+from apps.web.compare_seen import Part, Seen, nothing_of_today
 
 PARTS: tuple[Part, ...] = (
     Part("comparability", "Comparability", "sides", "web/compare_comparability.html", compare_comparability.context),

@@ -10,8 +10,7 @@ from django.db import connection
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from apps.comparison.frozen import Outdated
-from apps.comparison.reading import Reading
+from apps.comparison.reading import NotKept, Reading, Source
 from apps.comparison.sides import system_slug
 from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
@@ -133,10 +132,6 @@ def _sides(query: QueryDict) -> tuple[str, ...]:
     return tuple(side for side in sides if side)
 
 
-class NotKept(LookupError):
-    """An edition of a saved comparison does not hold what a part of the page shows."""
-
-
 @dataclass(frozen=True)
 class Seen:
     """A comparison as an address shows it; `level` is the load level whose seconds and latencies are shown. `kept`:
@@ -150,12 +145,7 @@ class Seen:
 
     def read(self, reading: Reading[T]) -> T:
         """What a part rests on: from the database, or as the edition keeps it. Raises NotKept."""
-        if self.kept is None:
-            return reading.read(self.comparison, self.level)
-        try:
-            return reading.kept(self.kept[reading.key(self.level)])
-        except (KeyError, Outdated) as error:
-            raise NotKept(f"{reading.name}: {error}") from error
+        return Source(self.comparison, self.kept).read(reading, self.level)
 
 
 @contextmanager

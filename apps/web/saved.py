@@ -14,12 +14,13 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.comparison import baselines, saved
+from apps.comparison.reading import NotKept
 from apps.comparison.saved import Saved
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.accounts import may_write, writers_only
 from apps.web.compare import level_of, page_context
 from apps.web.compare_parts import PARTS, rendered
-from apps.web.compare_seen import Address, NotKept, Seen, nothing_of_today
+from apps.web.compare_seen import Address, Seen, nothing_of_today
 from apps.web.pages import render_page
 
 PAGE = 50

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from apps.api.comparisons import INCLUDES
 from apps.catalog.models import System, Workload
 from apps.comparison import baselines, saved
 from apps.comparison.models import Edition, PinnedBaseline, SavedComparison
@@ -97,12 +98,17 @@ def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) ->
     workload = Run.objects.values_list("workload", flat=True).distinct().get()
     question = Address(sides=("example-flush-1", "example-flush-2"), workload=workload, level="4")
     live = {part.name: page(engineer, question.part_url(part.name)) for part in PARTS}
+    asked = f"/api/v1/comparisons/?{question.query()}&include={','.join(INCLUDES)}"
+    included = engineer.get(asked).json()
     answer = engineer.post("/comparisons/save/", {"title": "all of it", "query": question.query()})
     Measurement.objects.all().delete()
     for part in PARTS:
         shown = page(engineer, f"{answer.headers['Location']}part/{part.name}/")
         assert "This edition does not hold it" not in shown, part.name
         assert part_of(shown) == part_of(live[part.name]), part.name
+    edition = engineer.get("/api/v1/comparisons/saved/all-of-it/").json()
+    assert edition["comparison"] | edition["parts"] == included
+    assert all(edition["parts"][name] for name in ("steadiness", "work", "everything", "ladder"))
 
 
 def part_of(html: str) -> list[str]:
