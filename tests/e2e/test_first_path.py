@@ -166,6 +166,8 @@ def _check_table(page: Page, totals: dict[tuple[str, int], list[Totals]]) -> Non
 def _check_plots(page: Page, totals: dict[tuple[str, int], list[Totals]]) -> None:
     """The points that Plotly drew are the runs, one by one."""
     names = {f"MariaDB {slug}": slug for slug in FLUSH}
+    # Fetched when it comes into view.
+    page.locator("#ladder").scroll_into_view_if_needed()
     for metric, name in (("client.throughput", "throughput"), ("client.latency.p95", "p95")):
         plot = page.locator(f"[data-chart=scaling][data-metric='{metric}']")
         plot.scroll_into_view_if_needed()
