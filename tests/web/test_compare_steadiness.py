@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import System
 from apps.runs.models import Event
-from apps.web.compare_seen import Address
+from apps.web.compare_seen import OPTIONS, Address
 from tests.builders import a_system, a_workload
 from tests.comparison.test_steadiness import noisy, runs_of
 from tests.comparison.test_work import a_redo_run
@@ -130,6 +130,12 @@ def test_work_in_json_says_by_what_it_was_divided_and_how(client: Client, workin
     assert {each["reason"] for each in work["not_observed"] if each["metric"] == "work.cpu.server"} == {
         "no node counts it, or the agent may not read it"
     }
+
+
+@pytest.mark.parametrize("option", [each for each in OPTIONS if each not in ("objective", "percentile")])
+def test_the_api_takes_every_word_of_the_page_s_address(client: Client, working: object, option: str) -> None:
+    """The page's link to its JSON has them all."""
+    assert client.get(f"/api/v1/comparisons/?{address().query()}&{option}=all").status_code == 200
 
 
 def test_an_unknown_divisor_is_refused_in_words(client: Client, working: object) -> None:
