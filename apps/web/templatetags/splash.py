@@ -206,7 +206,7 @@ def quality(failed_checks: Sequence[str], is_excluded: bool = False) -> SafeStri
 @register.simple_tag
 def verdict(word: str, *, direction: str = "higher") -> SafeString:
     """A verdict with its sign: where lower is better, the arrow of an improvement points down."""
-    kind = word if word in ("better", "worse", "equivalent") else "unknown"
+    kind = word if word in ("better", "worse", "equivalent", "higher", "lower") else "unknown"
     turned = {"better": " verdict--down", "worse": " verdict--up"}.get(kind, "") if direction == "lower" else ""
     return format_html('<span class="verdict verdict--{}{}">{}</span>', kind, turned, word)
 
