@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 
 from django.db.models import Exists, OuterRef
@@ -24,6 +24,8 @@ THROUGHPUT = "client.throughput"
 # Ends of a unit that is a rate -> how many of its intervals an hour has.
 INTERVALS_AN_HOUR = {"/s": 3600, "/min": 60}
 MILLION = 1_000_000
+# Prices further apart than this are of different times.
+OLD = timedelta(days=365)
 # Systems of other hardware that are offered.
 MOST_OTHERS = 8
 
@@ -83,6 +85,12 @@ class ComparedCost:
     cells: tuple[Cell, ...]
     steps: tuple[StepUp, ...]
     others: tuple[OtherSize, ...]
+
+    @property
+    def years_apart(self) -> tuple[date, date] | None:
+        """The oldest and the newest day of the prices, where more than a year lies between them."""
+        days = [each.price_date for side in self.sides for each in side.machines if each.price_date]
+        return (min(days), max(days)) if days and max(days) - min(days) > OLD else None
 
 
 def cost_of(comparison: Comparison) -> ComparedCost | None:

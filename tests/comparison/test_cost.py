@@ -124,6 +124,13 @@ def test_one_machine_without_a_price_leaves_the_side_without_a_cost_and_is_named
     assert found.steps[0].gains[0].per_price is None
 
 
+def test_prices_of_different_times_are_told_beside_each_other(boxes: tuple[System, System], client: Client) -> None:
+    address = f"/compare/part/cost/?side=small-box&side=large-box&workload={a_workload().pk}"
+    assert "of different times" not in client.get(address).content.decode()
+    HardwareClass.objects.filter(slug="s").update(price_date=date(2018, 8, 20))
+    assert "the oldest of 2018-08-20, the newest of 2026-01-02" in client.get(address).content.decode()
+
+
 def test_the_same_release_on_larger_hardware_is_held_against_its_price_and_its_vcpu(
     boxes: tuple[System, System],
 ) -> None:
