@@ -52,6 +52,12 @@ def of_servers(facts: Facts, *keys: str) -> float | None:
     return sum(found) if found else None
 
 
+def _of_busiest(facts: Facts, *keys: str) -> float | None:
+    """On the node that counts most: replicas apply, and count, the same writes once more."""
+    sums = [[value for key in keys if (value := node.mean(key)) is not None] for node in facts.servers]
+    return max((sum(values) for values in sums if values), default=None)
+
+
 def others_statements(node: NodeFacts) -> float:
     """Statements/s of a server that sampling did not send."""
     return (node.mean(QUESTIONS) or 0.0) - (node.mean(SAMPLING) or 0.0)
@@ -66,14 +72,14 @@ def _statements(facts: Facts) -> tuple[str, float, float] | None:
 
 
 def _writes(facts: Facts) -> tuple[str, float, float] | None:
-    client, server = facts.headlines.get("client.writes"), of_servers(facts, *WRITES)
+    client, server = facts.headlines.get("client.writes"), _of_busiest(facts, *WRITES)
+    if client and server is not None and server < client:
+        server = of_servers(facts, *WRITES)  # several nodes took writes
     return ("writes", client, server) if client and server is not None else None
 
 
 def _rows(facts: Facts) -> tuple[str, float, float] | None:
-    """On the node that counts most: replicas insert the same rows once more."""
-    client = facts.headlines.get("client.rows")
-    server = max((value for node in facts.servers if (value := node.mean(INSERTED)) is not None), default=None)
+    client, server = facts.headlines.get("client.rows"), _of_busiest(facts, INSERTED)
     return ("rows inserted", client, server) if client and server is not None else None
 
 
@@ -84,6 +90,6 @@ def _matched(facts: Facts) -> float | None:
         return None
     if unmatched is not None:
         return writes / (writes + unmatched) if writes + unmatched > 1 else None
-    server = of_servers(facts, *WRITES)
+    server = _of_busiest(facts, *WRITES)
     # sysbench counts a write that matched nothing among its other statements.
     return writes / server if server and server > 1 else None

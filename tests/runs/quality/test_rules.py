@@ -48,6 +48,13 @@ def test_replicas_that_insert_the_same_rows_once_more_are_no_proof_of_more_work(
     assert happened.check(facts(*nodes, rows=500, throughput=5)).status == PASSED
 
 
+def test_writes_that_replicas_count_once_more_are_not_taken_for_writes_that_matched_nothing() -> None:
+    inserted = {QUESTIONS: 1000, "mysql.status.Com_insert": 500}
+    nodes = [a_node(name, stats=inserted) for name in ("db1", "db2", "db3")]
+    found = happened.check(facts(*nodes, queries=1000, writes=500))
+    assert (found.status, "500.0 writes/s by the client, 500.0 by the servers" in found.evidence) == (PASSED, True)
+
+
 def test_updates_that_match_no_row_did_not_happen() -> None:
     node = a_node(stats={QUESTIONS: 1000, "mysql.status.Com_update": 500})
     found = happened.check(facts(node, queries=1000, writes=60))
