@@ -1,13 +1,15 @@
 """Everything that was measured, on the Compare page and as CSV and Markdown: a row per metric, load level and side."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
 
 from apps.comparison.everything import READING, Everything, Measured
-from apps.comparison.stats import MOST_REPETITIONS, Direction, Ratio
+from apps.comparison.stats import MOST_REPETITIONS, Direction, Ratio, Verdict
+from apps.comparison.table import WITHHELD
 from apps.comparison.values import Comparison, Level, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number
@@ -17,6 +19,8 @@ from apps.web.compare_words import Entry, entry
 
 DIRECTIONS = {Direction.HIGHER: "higher is better", Direction.LOWER: "lower is better", Direction.NEUTRAL: "neither"}
 FORMS = (("CSV", "csv"), ("Markdown", "md"))
+# Nobody can know whether there is a difference.
+UNJUDGED = (Verdict.TOO_FEW.value, Verdict.NO_RATIO.value, "no runs")
 COLUMNS = (
     "metric",
     "unit",
@@ -68,7 +72,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
     relevant = [one for one in found.measured if one.is_relevant]
     return {
         "lines": lines(seen.comparison, found, show_all=show == "all"),
-        "told": Counter(one.cell.words for one in relevant).most_common(),
+        "summary": summary(found.measured),
         "relevant": len(relevant),
         "rest": len(found.measured) - len(relevant),
         "total": len(found.measured),
@@ -81,6 +85,29 @@ def context(seen: Seen) -> dict[str, Any] | None:
         # An edition of a saved comparison is a page; what would be exported is what is true today.
         "export_urls": None if seen.kept is not None else [(name, _export(seen, form)) for name, form in FORMS],
     }
+
+
+def summary(measured: Sequence[Measured]) -> str:
+    """How many of all comparisons show a difference, and of how many nobody can know."""
+    total = len(measured)
+    words = Counter(one.cell.words for one in measured if one.is_relevant)
+    withheld = words.pop(WITHHELD, 0)
+    unknown = sum(one.cell.words in UNJUDGED for one in measured)
+    same = total - unknown - withheld - words.total()
+    parts = []
+    if words:
+        told = ", ".join(f"{count} {word}" for word, count in words.most_common())
+        parts.append(f"{words.total()} of {total} comparisons show{'s' * (words.total() == 1)} a difference ({told})")
+    if withheld:
+        parts.append(f"{withheld} of {total} comparisons would show a difference, but their verdicts are withheld")
+    if same and parts:
+        parts.append(f"{same} do{'es' * (same == 1)} not")
+    elif same:
+        parts.append(f"None of {same} comparison{'s' * (same > 1)} shows a difference")
+    if unknown:
+        whole = f"{unknown}" if parts else f"All {total} comparisons"
+        parts.append(f"{whole} cannot be judged (too few repetitions, or no ratio exists)")
+    return "; ".join(parts)
 
 
 def _other(seen: Seen, show: str) -> dict[str, str]:

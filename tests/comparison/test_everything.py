@@ -15,9 +15,10 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import System
 from apps.comparison import queries, stats
 from apps.comparison.everything import Everything, Measured, everything
-from apps.comparison.stats import Sample
-from apps.comparison.values import Comparison
+from apps.comparison.stats import Direction, Ratio, Sample, Verdict
+from apps.comparison.values import Cell, ComparedMetric, Comparison
 from apps.runs.models import Measurement, Run
+from apps.web.compare_everything import summary
 from tests.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +138,21 @@ def test_the_page_shows_the_differences_and_on_request_the_rest(client: Client, 
     whole = client.get(f"/compare/part/all-metrics/?{address(comparison, show='all')}").content.decode()
     assert len(rows(whole)) == len(found.measured) == 12
     assert "30.0, 31.0, 90.0, 35.0 against 10.0, 11.0, 14.0, 12.0" in html
+
+
+def test_what_nobody_can_judge_is_not_called_without_a_difference() -> None:
+    def measured(words: str, verdict: Verdict) -> Measured:
+        cell = Cell("b", 1, "m", (), None, 0, Ratio(verdict), words, ())
+        metric = ComparedMetric("m", "m", "ms", Direction.HIGHER, "latency", primary=False)
+        return Measured(metric, cell, cell, answered=False)
+
+    better, withheld = measured("better", Verdict.HIGHER), measured("verdict withheld", Verdict.HIGHER)
+    few, same = measured("too few repetitions", Verdict.TOO_FEW), measured("equivalent", Verdict.EQUIVALENT)
+    unknown = "cannot be judged (too few repetitions, or no ratio exists)"
+    assert summary([few, few]) == f"All 2 comparisons {unknown}"
+    assert summary([same, few]) == f"None of 1 comparison shows a difference; 1 {unknown}"
+    assert summary([better, same, few]) == f"1 of 3 comparisons shows a difference (1 better); 1 does not; 1 {unknown}"
+    assert summary([withheld]) == "1 of 1 comparisons would show a difference, but their verdicts are withheld"
 
 
 def test_an_unknown_choice_of_rows_is_refused_in_words(client: Client, comparison: Comparison) -> None:
