@@ -126,12 +126,15 @@ def _reason(cells: Sequence[Cell]) -> str:
 
 
 def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> str:
-    """What would tell: once where it is the same everywhere, else for each load level, or the two ends of many."""
-    told = [(level, remedy(cell, names)) for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1]))]
-    if len({text for _, text in told}) == 1:
-        return told[0][1]
-    chosen = told if len(told) <= TOLD_ONE_BY_ONE else [told[0], told[-1]]
-    return ", ".join(f"{text} at {level.text}" for level, text in chosen)
+    """What would tell, the least effort first: once where it is the same everywhere, else with its load levels; of
+    many the two ends."""
+    told: dict[str, list[Level]] = {}
+    for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1])):
+        told.setdefault(remedy(cell, names), []).append(level)
+    if len(told) == 1:
+        return next(iter(told))
+    texts = [f"{text} at {join_levels(levels)}" for text, levels in told.items()]
+    return ", ".join(texts) if len(texts) <= TOLD_ONE_BY_ONE else f"from {texts[0]} to {texts[-1]}"
 
 
 def _effort(cell: Cell) -> int:

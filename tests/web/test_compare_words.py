@@ -19,7 +19,7 @@ def a_cell(*, more: int, needed: int) -> Cell:
 
 
 def a_level(threads: int) -> Level:
-    return Level(threads, str(threads), threads, None, f"{threads} threads")
+    return Level(threads, str(threads), threads, None, f"{threads} thread{'s' * (threads > 1)}")
 
 
 def test_what_would_tell_is_said_of_each_load_level_where_it_differs() -> None:
@@ -29,6 +29,18 @@ def test_what_would_tell_is_said_of_each_load_level_where_it_differs() -> None:
     )
     same = [(a_level(4), a_cell(more=2, needed=5)), (a_level(2), a_cell(more=2, needed=5))]
     assert compare_words._remedies(same, NAMES) == "2 more runs of each would likely tell"
+
+
+def test_no_load_level_is_passed_over_where_few_things_would_tell() -> None:
+    pairs = [(a_level(threads), a_cell(more=2 if threads < 8 else 3, needed=5)) for threads in (1, 2, 4, 8, 16)]
+    assert compare_words._remedies(pairs, NAMES) == (
+        "2 more runs of each would likely tell at 1, 2 and 4 threads, 3 more runs of each would likely tell"
+        " at 8 and 16 threads"
+    )
+    many = [(a_level(threads), a_cell(more=threads, needed=5)) for threads in (1, 2, 4, 8)]
+    assert compare_words._remedies(many, NAMES) == (
+        "from 1 more run of each would likely tell at 1 thread to 8 more runs of each would likely tell at 8 threads"
+    )
 
 
 def test_more_runs_than_were_looked_at_are_not_given_as_a_number() -> None:
