@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { along, faint, growthChart, growthRows, latencyChart, latencyRows, throughputChart, throughputRows, type GrowthData, type LadderData } from "./ladder";
+import { along, faint, growthChart, growthRows, latencyChart, latencyRows, throughputChart, throughputRange, throughputRows, type GrowthData, type LadderData } from "./ladder";
 import { palette } from "./palette.fixture";
 
 const sides = [
@@ -53,6 +53,16 @@ describe("the ladder", () => {
     const [fit] = data.throughput.fits;
     const beyond = { ...data, throughput: { ...data.throughput, fits: fit ? [{ ...fit, knee: 40 }] : [] } };
     expect(throughputChart(beyond, palette).traces.some((trace) => trace.name === "A, knee")).toBe(false);
+  });
+
+  it("keeps the runs readable where the interval of a fit is far wider than they are", () => {
+    const [fit] = data.throughput.fits;
+    const wide = { ...data.throughput, fits: fit ? [{ ...fit, high: [110, 130_000, null] }] : [] };
+    expect(throughputRange(wide)).toEqual(throughputRange(data.throughput));
+    const [low, high] = throughputRange(wide);
+    expect(low).toBe(0);
+    expect(high).toBeGreaterThan(905);
+    expect(high).toBeLessThan(1100);
   });
 
   it("tells percentiles apart by their dashes, names a side once and shows the objective", () => {

@@ -161,6 +161,12 @@ function fitTraces(data: LadderData, fit: LadderFit, palette: Palette): Data[] {
   ];
 }
 
+/** From zero to a little above what was measured and fitted; the interval of a fit may be endless, and is cut off. */
+export function throughputRange({ dots, lines, fits }: LadderData["throughput"]): [number, number] {
+  const values = [...dots.map((dot) => dot.value), ...[...lines, ...fits].flatMap((line) => line.values)];
+  return [0, 1.1 * Math.max(0, ...values) || 1];
+}
+
 /** Throughput over threads: runs, the value of the table, the fitted law and its knee. */
 export function throughputChart(data: LadderData, palette: Palette): Chart {
   const { unit, label } = data.throughput;
@@ -188,7 +194,7 @@ export function throughputChart(data: LadderData, palette: Palette): Chart {
       ...lines,
       ...dotsOf(data, data.throughput.dots, unit, palette),
     ],
-    layout: { ...threadsAxis(data), yaxis: axis(label, unit, { rangemode: "tozero" }), showlegend: true },
+    layout: { ...threadsAxis(data), yaxis: axis(label, unit, { rangemode: "tozero", range: throughputRange(data.throughput) }), showlegend: true },
   };
 }
 
