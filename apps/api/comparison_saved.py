@@ -61,6 +61,9 @@ class SavedSerializer(serializers.Serializer[Any]):
     editions = EditionSerializer(many=True, help_text="the newest first")
     comparison = ComparisonSerializer(allow_null=True, help_text="as it was seen; null: kept in an older form")
     problem = serializers.CharField(help_text="why `comparison` is null; else empty")
+    content = serializers.SerializerMethodField(
+        help_text="null where `comparison` is given; else all that was kept, in the form of the program that kept it"
+    )
     parts = serializers.SerializerMethodField(
         help_text="more of it as seen: all that `include` of GET /comparisons/ names; null: nothing, or not kept"
     )
@@ -71,6 +74,10 @@ class SavedSerializer(serializers.Serializer[Any]):
         request: Request = self.context["request"]
         address = request.build_absolute_uri(reverse("web:saved", args=[found.slug]))
         return address if found.is_newest else f"{address}?edition={found.edition.number}"
+
+    @extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
+    def get_content(self, found: Saved) -> dict[str, Any] | None:
+        return found.content if found.comparison is None else None
 
     @extend_schema_field({"type": "object", "additionalProperties": {}})
     def get_parts(self, found: Saved) -> dict[str, Any]:

@@ -123,16 +123,16 @@ def _create(query: dict[str, list[str]], *, title: str, note: str, by: User) -> 
 
 
 def refresh(*, slug: str, by: User) -> tuple[int, bool]:
-    """(number of the newest edition, whether it was made now): none is made when nothing has changed. Raises NoSuch,
-    and Invalid where the question has no answer any more."""
+    """(number of the newest edition, whether it was made now): none is made when nothing has changed, unless the newest
+    is of an older form. Raises NoSuch, and Invalid where the question has no answer any more."""
     with transaction.atomic():
         # One at a time: two people who refresh at once make one edition.
         row = SavedComparison.objects.select_for_update().filter(slug=slug).first()
         if row is None:
             raise _no_such(slug)
         comparison = _compared(row.query)
-        newest = row.editions.order_by("-number").defer("content").first()
-        if newest is not None and newest.state_hash == state_hash(comparison):
+        newest = row.editions.order_by("-number").first()
+        if newest is not None and newest.state_hash == state_hash(comparison) and _thawed(newest)[0] is not None:
             return newest.number, False
         number = newest.number + 1 if newest else 1
         _add_edition(row, comparison, number=number, by=by)

@@ -63,6 +63,20 @@ def test_it_says_what_changed_and_refreshes(engineer: APIClient, workload: Workl
     assert [each["number"] for each in old["editions"]] == [2, 1]
 
 
+def test_every_number_of_an_edition_of_an_older_form_is_given_as_it_was_kept(
+    engineer: APIClient, workload: Workload
+) -> None:
+    assert engineer.post(SAVED, stated(workload), format="json").json()["content"] is None
+    Edition.objects.update(content_version=0)
+    old = engineer.get(f"{SAVED}b-beats-a/").json()
+    assert (old["comparison"], old["out_of_date"]) == (None, False)
+    assert old["problem"]
+    assert old["content"] == Edition.objects.get().content
+    fresh = engineer.post(f"{SAVED}b-beats-a/refresh").json()
+    assert (fresh["edition"]["number"], fresh["content"]) == (2, None)
+    assert fresh["comparison"]["sides"][1]["slug"] == "b"
+
+
 def test_the_list_is_paged_and_searched(engineer: APIClient, workload: Workload) -> None:
     for title in ("one", "two", "three"):
         engineer.post(SAVED, stated(workload, title=title), format="json")

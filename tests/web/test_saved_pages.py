@@ -183,6 +183,8 @@ def test_what_an_edition_does_not_hold_is_said_and_never_taken_from_today(
     html = page(engineer, url)
     assert "kept in an older form" in html
     assert 'href="/api/v1/comparisons/saved/beta-beats-alpha/?edition=1"' in html
+    assert "Make edition 2 in today's form" in html
+    assert engineer.get("/api/v1/comparisons/saved/beta-beats-alpha/?edition=1").json()["content"] == edition.content
 
 
 def test_the_page_takes_as_many_queries_however_many_runs(
