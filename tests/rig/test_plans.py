@@ -7,7 +7,7 @@ go by. And the rows that each step of a plan really read are counted, so that a 
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,11 +17,17 @@ from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from apps.accounts.models import User
+from apps.api.comparisons import INCLUDES
+from apps.comparison import baselines
+from apps.comparison.models import SavedComparison
+from apps.comparison.saved import save
 from apps.dispatch.models import Campaign, Job
 from apps.published.models import Article
 from apps.rig import world
 from apps.runs.models import Artifact, Run
 from apps.web import overview
+from apps.web.compare_parts import PARTS
 from tests.builders import a_user
 
 RUNS = 4000
@@ -42,7 +48,9 @@ NOT_READ = {
     *("api:cancel-campaign", "api:cancel-job", "api:agent-hello", "api:agent-claim", "api:agent-renew"),
     *("api:agent-end-job", "api:agent-open-run", "api:agent-batch", "api:agent-artifact", "api:agent-end-run"),
     *("api:agent-clock", "api:agent-sampling", "api:agent-stream-batch", "api:agent-end-stream", "api:agent-failover"),
-    "api:campaign-files",
+    *("web:run-exclude", "web:run-count-again", "web:acknowledge", "web:acknowledgement-withdraw", "web:save"),
+    *("web:saved-refresh", "web:saved-describe", "web:pin-baseline", "api:campaign-files", "api:acknowledgement"),
+    *("api:refresh-saved-comparison", "api:price"),
 }
 
 
@@ -71,9 +79,22 @@ def _addresses() -> dict[str, list[str]]:
         "name": Artifact.objects.filter(run=run)[0].name,
         "slug": Article.objects.all()[0].slug,
         "secret": "none",
+        "form": "csv",
+        "acknowledgement_id": 1,
+        "workload_id": run.workload_id,
     }
     sides = [("side", slug) for slug in biggest]
     nightly = [*sides, ("workload", run.workload_id)]
+    saved = _saved(biggest, run.workload_id)
+    baselines.pin(workload=run.workload, system=run.system, note="", by=User.objects.get())
+    # Of addresses whose parameters mean something else, or that are many.
+    kept: Mapping[str, list[dict[str, Any]]] = {
+        "web:compare-part": [{"name": part.name} for part in PARTS],
+        "web:saved-part": [{"slug": saved, "name": part.name} for part in PARTS],
+        **{key: [{"slug": saved}] for key in ("web:saved", "web:saved-standing", "api:saved-comparison")},
+        "web:matrix-export": [{"ending": "csv"}],
+        "web:price": [{"slug": run.system.hardware_class.slug}],
+    }
     planned = [
         *(("side", system.slug) for system in compared.systems.all()),
         *(("workload", compared_run.workload_id), ("campaign", compared.pk)),
@@ -93,7 +114,9 @@ def _addresses() -> dict[str, list[str]]:
         "web:runs": [*filters, [("before", run.pk)], [("text", "aurora m4")], [("text", "nowhere")]],
         "api:runs": [*filters, [("cursor", run.pk)], [("q", "aurora m4")], [("q", "nowhere")]],
         "web:compare": [[], sides, nightly, planned, [*nightly, ("runs", run.pk)]],
-        "api:comparisons": [nightly, planned],
+        "api:comparisons": [[*nightly, ("include", ",".join(INCLUDES))], planned],
+        **{key: [nightly] for key in ("web:compare-part", "web:compare-everything")},
+        **{key: [sides] for key in ("web:matrix", "web:matrix-export", "api:matrix", "web:claims", "api:claims")},
         "web:search": [[("q", "aurora")], [("q", "nowhere")], [("q", "lost connection")], [("q", run.pk)]],
         "api:series": [[metric]],
         "api:series-of-runs": [[("run", run.pk), ("run", compared_run.pk), metric]],
@@ -102,9 +125,17 @@ def _addresses() -> dict[str, list[str]]:
     for name, parameters in _names(get_resolver()):
         unknown = [parameter for parameter in parameters if parameter not in values]
         assert not unknown, f"{name}: say here which {unknown} to ask for"
-        path = reverse(name, kwargs={parameter: values[parameter] for parameter in parameters})
-        found[name] = [f"{path}?{urlencode(query)}" for query in queries.get(name, [[]])]
+        usual = {parameter: values[parameter] for parameter in parameters}
+        paths = [reverse(name, kwargs={**usual, **own}) for own in kept.get(name, [{}])]
+        found[name] = [f"{path}?{urlencode(query)}" for path in paths for query in queries.get(name, [[]])]
     return found
+
+
+def _saved(sides: Sequence[str], workload: int) -> str:
+    """Slug of a saved comparison of these sides, the same for whoever asks again."""
+    query = {"side": list(sides), "workload": [str(workload)]}
+    found = SavedComparison.objects.first() or save(query=query, title="biggest", note="", by=User.objects.get())
+    return found.slug
 
 
 def _read(plan: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
