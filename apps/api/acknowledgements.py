@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.api.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of
-from apps.api.strict import Strict
+from apps.api.strict import ChoiceField, Strict
 from apps.comparison import acknowledging, queries
 from apps.comparison.comparability import ACCEPTABLE
 from apps.comparison.models import Acknowledgement
@@ -41,7 +41,7 @@ class NewAcknowledgement(Strict):
     campaign = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID)
     runs = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), required=False)
     group = serializers.ListField(
-        child=serializers.ChoiceField(choices=GROUPS), min_length=1, help_text="what is accepted of this comparison"
+        child=ChoiceField(choices=GROUPS), min_length=1, help_text="what is accepted of this comparison"
     )
     reason = serializers.CharField(max_length=acknowledging.LONGEST_REASON)
 

@@ -15,9 +15,9 @@ from apps.api.comparison_values import (
     LevelSerializer,
 )
 from apps.api.lists import LARGEST_ID, Parameters
-from apps.api.problems import invalid
 from apps.comparison.corroboration import corroborate
 from apps.comparison.matrix import FEWEST_SIDES, MOST_SIDES
+from apps.core.problems import FieldProblem, Invalid
 
 
 class TestimonySerializer(serializers.Serializer[Any]):
@@ -82,5 +82,5 @@ class Claims(APIView):
         parameters = ClaimsParameters.read(request)
         found = corroborate(parameters["side"], campaign=parameters.get("campaign"))
         if found is None:
-            raise invalid("side", "names one system twice", "choose two or more")
+            raise Invalid([FieldProblem("side", "names one system twice", "choose two or more")])
         return Response(CorroborationSerializer(found).data)

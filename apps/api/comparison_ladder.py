@@ -53,7 +53,7 @@ class FitSerializer(serializers.Serializer[Any]):
     )
 
 
-class QuantileSerializer(serializers.Serializer[Any]):
+class RungQuantileSerializer(serializers.Serializer[Any]):
     percent = serializers.FloatField()
     value = serializers.FloatField(allow_null=True, help_text="ms, of all requests together; null: no histograms")
     low = serializers.FloatField(allow_null=True, help_text="lower bound of its bucket")
@@ -66,7 +66,7 @@ class RungSerializer(serializers.Serializer[Any]):
     threads = serializers.IntegerField()
     throughput = serializers.ListField(child=serializers.FloatField(), help_text="of each run")
     response = serializers.ListField(child=serializers.FloatField(), help_text="mean response time of each run, ms")
-    quantiles = QuantileSerializer(many=True)
+    quantiles = RungQuantileSerializer(many=True)
 
 
 class SaturationSerializer(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.models import User
-from apps.api.comparisons import INCLUDES, ComparisonSerializer, included
+from apps.api.comparisons import INCLUDES, ComparisonSerializer, PartsSerializer, included
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.api.strict import Strict
 from apps.comparison import saved
@@ -79,7 +79,7 @@ class SavedSerializer(serializers.Serializer[Any]):
     def get_content(self, found: Saved) -> dict[str, Any] | None:
         return found.content if found.comparison is None else None
 
-    @extend_schema_field({"type": "object", "additionalProperties": {}})
+    @extend_schema_field(PartsSerializer)
     def get_parts(self, found: Saved) -> dict[str, Any]:
         if found.comparison is None:
             return {}

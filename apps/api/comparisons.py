@@ -28,6 +28,7 @@ from apps.api.comparison_values import (
 )
 from apps.api.comparison_work import WorkSerializer
 from apps.api.lists import LARGEST_ID, Parameters
+from apps.api.strict import ChoiceField
 from apps.comparison import corroboration, cost, everything, finishing, memory, queries, steadiness, work
 from apps.comparison.ladder import PERCENTILES
 from apps.comparison.reading import Source
@@ -59,6 +60,20 @@ INCLUDES: dict[str, Included] = {
 INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
 
 
+class PercentileField(ChoiceField):
+    """`95` or, as people write it, `p95`."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return super().to_internal_value(str(data).removeprefix("p"))
+
+
+class MillisecondsField(serializers.FloatField):
+    """With a point or a comma, as the page takes it."""
+
+    def to_internal_value(self, data: Any) -> float:
+        return super().to_internal_value(str(data).replace(",", "."))
+
+
 class ComparisonParameters(Parameters):
     side = serializers.ListField(
         child=serializers.CharField(max_length=100),
@@ -79,10 +94,10 @@ class ComparisonParameters(Parameters):
         help_text="changes nothing any more: a difference is accepted by `POST acknowledgements/`, with a reason",
     )
     include = serializers.CharField(required=False, help_text=INCLUDE_HELP)
-    objective = serializers.FloatField(
+    objective = MillisecondsField(
         required=False, min_value=1e-6, max_value=1e9, help_text="with include=ladder: latency to keep, ms"
     )
-    percentile = serializers.ChoiceField(
+    percentile = PercentileField(
         required=False,
         choices=[f"{each:g}" for each in PERCENTILES],
         help_text="with include=ladder: which percentile is to keep the objective (95)",
@@ -111,8 +126,20 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     notes = serializers.ListField(child=serializers.CharField())
 
 
+def _parts() -> dict[str, serializers.BaseSerializer[Any]]:
+    return {
+        name: more.serializer(many=more.many, required=False, allow_null=True, help_text=f"with include={name}")
+        for name, more in INCLUDES.items()
+    }
+
+
+# How the schema describes what INCLUDES writes: in an answer, and in an edition.
+ComparedSerializer = type("ComparedSerializer", (ComparisonSerializer,), _parts())
+PartsSerializer = type("PartsSerializer", (serializers.Serializer,), _parts())
+
+
 class Comparisons(APIView):
-    @extend_schema(operation_id="compare", parameters=[ComparisonParameters], responses=ComparisonSerializer)
+    @extend_schema(operation_id="compare", parameters=[ComparisonParameters], responses=ComparedSerializer)
     def get(self, request: Request) -> Response:
         """Two to four sides under one workload: values, ratios to the first side with their intervals, verdicts."""
         parameters = ComparisonParameters.read(request)

@@ -27,6 +27,8 @@ class Parameters(serializers.Serializer[Any]):
         if unknown:
             known = ", ".join(self.fields) or "none"
             raise ValidationError({name or NAMELESS: [f"unknown parameter; known here: {known}"] for name in unknown})
+        if twice := [name for name in data if len(data.getlist(name)) > 1 and not _takes_many(self.fields[name])]:
+            raise ValidationError({name: ["is given more than once: give it once"] for name in twice})
         return super().to_internal_value(data)
 
     @classmethod
@@ -35,6 +37,10 @@ class Parameters(serializers.Serializer[Any]):
         parameters = cls(data=request.query_params)
         parameters.is_valid(raise_exception=True)
         return dict(parameters.validated_data)
+
+
+def _takes_many(field: "serializers.Field[Any, Any, Any, Any]") -> bool:
+    return isinstance(field, serializers.ListField | serializers.MultipleChoiceField)
 
 
 class NoParameters(Parameters):

@@ -66,7 +66,8 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
     request = context.get("request")
     reading = request is not None and request.method in SAFE_METHODS
     # What was asked wrongly in an address is 400; a body that was read but cannot be accepted is 422.
-    problem = _translate(error, refused=400 if reading else 422)
+    refused = 400 if reading else 422
+    problem = _unknown_format(error, context) or _translate(error, refused=refused)
     if problem is None:
         problem = _own_fault(error, reading=reading)
         address = f"{request.method} {request.path}" if request else "a request"
@@ -78,6 +79,17 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     return Response(body(problem), status=problem.status_code, headers=headers, content_type=MEDIA_TYPE)
+
+
+def _unknown_format(error: Exception, context: dict[str, Any]) -> Problem | None:
+    """DRF answers `format=xml` as if nothing were at the address."""
+    if not isinstance(error, Http404) or str(error) or "view" not in context:
+        return None
+    asked = context["request"].query_params.get("format")
+    if asked is None:
+        return None
+    known = ", ".join(str(each.format) for each in context["view"].renderer_classes)
+    return _invalid([FieldProblem("format", f"{asked[:40]!r} is not known here", f"use {known}")], status=400)
 
 
 def _own_fault(error: Exception, *, reading: bool) -> Problem:

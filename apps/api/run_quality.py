@@ -43,9 +43,10 @@ class RunExclusion(APIView):
         done = exclusion.exclude(run=run, reason=stated.validated_data["reason"], by=_person(request))
         return Response(_told(run.pk)[0], status=201 if done else 200)
 
-    @extend_schema(operation_id="count_run_again", request=None, responses=ExclusionSerializer(many=True))
+    @extend_schema(operation_id="count_run_again", request=None, responses={200: ExclusionSerializer(many=True)})
     def delete(self, request: Request, run_id: int) -> Response:
         """Lets the run count again; that it was left out stays in its history. Done twice, it has one effect."""
+        NoParameters.read(request)
         run = find_run(run_id)
         exclusion.count_again(run=run, by=_person(request))
         return Response(_told(run.pk))

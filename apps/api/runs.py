@@ -20,6 +20,7 @@ from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_p
 from apps.api.messages import announced_length
 from apps.api.problems import Problem, invalid
 from apps.api.runs_serializers import RunDetailSerializer, RunSerializer, SubmittedRunSerializer
+from apps.api.strict import MultipleChoiceField
 from apps.api.submission import Submission, submit
 from apps.runs import ingest, queries, storage
 from apps.runs.models import Artifact, Run
@@ -46,10 +47,10 @@ class RunParameters(Parameters):
     workload = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), required=False, max_length=100
     )
-    state = serializers.MultipleChoiceField(choices=Run.State.values, required=False)
-    outcome = serializers.MultipleChoiceField(choices=Run.Outcome.values, required=False)
-    provenance = serializers.MultipleChoiceField(choices=Run.Provenance.values, required=False)
-    quality = serializers.MultipleChoiceField(
+    state = MultipleChoiceField(choices=Run.State.values, required=False)
+    outcome = MultipleChoiceField(choices=Run.Outcome.values, required=False)
+    provenance = MultipleChoiceField(choices=Run.Provenance.values, required=False)
+    quality = MultipleChoiceField(
         choices=list(QUALITIES), required=False, help_text="that failed a check, or that a person left out"
     )
     tag = serializers.ListField(

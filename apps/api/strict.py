@@ -1,7 +1,7 @@
 """Fields and bodies that refuse what they do not understand, instead of guessing or passing it over."""
 
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -20,6 +20,20 @@ class Strict(serializers.Serializer[Any]):
             errors = {name or NAMELESS: [f"unknown name; known here: {known}"] for name in unknown}
             raise serializers.ValidationError(errors)
         return super().to_internal_value(data)
+
+
+class ChoiceField(serializers.ChoiceField):
+    """Says what can be chosen."""
+
+    default_error_messages = {"invalid_choice": "{given} is not known; choose from: {known}"}
+
+    def fail(self, key: str, **details: Any) -> NoReturn:
+        known = ", ".join(str(each) for each in self.choices)
+        super().fail(key, given=repr(str(details.get("input")))[:60], known=known, **details)
+
+
+class MultipleChoiceField(ChoiceField, serializers.MultipleChoiceField):
+    """So does this one."""
 
 
 class FiniteField(serializers.FloatField):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from apps.catalog.models import Metric, System, Workload
 from apps.comparison import further, queries, table
-from apps.comparison.sides import Chosen, ChosenSide, Unknown
+from apps.comparison.sides import Chosen, ChosenSide, Unknown, no_system
 from apps.comparison.traits import hardware_detail
 from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
@@ -94,6 +94,13 @@ def compare_many(
     answering = [row for row in rows if _answers(row)]
     shown = {row.workload.id for row in answering}
     notes = []
+    if not chosen:
+        named = ", ".join(str(pk) for pk in workloads or ())
+        asked = [
+            f"{name} {value}" for name, value in (("tool", tool), ("campaign", campaign), ("workload", named)) if value
+        ]
+        narrowed = f" with {' and '.join(asked)}" if asked else ""
+        notes.append(f"The baseline shares no workload with any other side{narrowed}.")
     if len(chosen) > MOST_WORKLOADS:
         notes.append(
             f"The first {MOST_WORKLOADS} of {len(chosen)} shared workloads are here: choose a tool or campaign."
@@ -122,18 +129,30 @@ def _systems(slugs: Sequence[str]) -> list[System]:
         raise Invalid([FieldProblem("side", problem, "choose other sides")])
     known = System.objects.select_related("release__platform", "hardware_class").filter(slug__in=slugs)
     found = {system.slug: system for system in known}
-    missing = [FieldProblem("side", f"there is no system {slug!r}") for slug in slugs if slug not in found]
+    missing = [_no_system(slug) for slug in slugs if slug not in found]
     if missing:
         raise Unknown(missing)
     return [found[slug] for slug in slugs]
+
+
+def _no_system(slug: str) -> FieldProblem:
+    system, colon, _ = slug.partition(":")
+    if colon and System.objects.filter(slug=system).exists():
+        problem = f"{slug[:100]!r} names a workload, and a matrix has all that its systems share"
+        return FieldProblem("side", problem, f"use {system!r}")
+    return no_system(slug)
 
 
 def _keys(metrics: Sequence[str]) -> list[str]:
     keys = [metric for metric in metrics if metric not in (PRIMARY, LATENCY)]
     known = set(Metric.objects.filter(key__in=keys).values_list("key", flat=True)) if keys else set()
     if unknown := [key for key in keys if key not in known]:
-        raise Invalid([FieldProblem("metric", f"there is no metric {key[:80]!r}") for key in unknown])
+        raise Invalid([_no_metric(key) for key in unknown])
     return keys
+
+
+def _no_metric(key: str) -> FieldProblem:
+    return FieldProblem("metric", f"there is no metric {key[:80]!r}", "choose one of the catalog's metrics")
 
 
 def _shared(systems: Sequence[System], wanted: Sequence[int] | None, campaign: int | None) -> list[Workload]:

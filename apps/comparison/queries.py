@@ -12,7 +12,7 @@ from apps.comparison import acknowledging, comparability, further, table, variab
 from apps.comparison.held import Held, hold
 from apps.comparison.resolution import measured_on, printed_step, resolution
 from apps.comparison.rows import left_out_word, newest_only
-from apps.comparison.sides import Chosen, ChosenSide, chosen_sides, compared_workload
+from apps.comparison.sides import Chosen, ChosenSide, Unknown, chosen_sides, compared_workload
 from apps.comparison.stats import Direction
 from apps.comparison.traits import Known, facts_of, hardware_detail, settings_told
 from apps.comparison.values import (
@@ -24,11 +24,12 @@ from apps.comparison.values import (
     Level,
     Side,
 )
+from apps.core.problems import FieldProblem
 
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
 USUAL_PERCENTILE = "client.latency.p95"
-# Fields in which the runs of one side differ among themselves that a note names.
+# Fields in which the runs of one side differ among themselves, or runs passed over, that a note names.
 MOST_MIXTURES = 6
 
 
@@ -43,11 +44,24 @@ def compare(
     `workload_id`. `campaign` and `runs` restrict which runs count, without `runs` the newest of each side and level do;
     earlier ones then tell how much such runs vary.
 
-    Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload.
+    Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload, or no
+    run of these sides in the campaign.
     """
     (comparison,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs)
+    if campaign is not None and not comparison.runs:
+        # Without a run nothing would tell this answer from one over all campaigns.
+        problem = f"none of these sides has a run of {comparison.workload.name} in campaign {campaign}"
+        raise Unknown([FieldProblem("campaign", problem, "leave it out or choose another")])
+    if passed_over := sorted(set(runs or ()) - {run.id for run in comparison.runs}):
+        comparison = replace(comparison, notes=(*comparison.notes, _passed_over(passed_over)))
     cells = table.corrected(comparison.cells)
     return replace(comparison, cells=table.worded(cells, comparison.metrics, further.withheld(comparison)))
+
+
+def _passed_over(runs: Sequence[int]) -> str:
+    named = ", ".join(str(run) for run in runs[:MOST_MIXTURES])
+    more = f" and {len(runs) - MOST_MIXTURES} more" if len(runs) > MOST_MIXTURES else ""
+    return f"Asked for and not among the runs of these sides: {named}{more}."
 
 
 def judge(

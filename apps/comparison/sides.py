@@ -51,7 +51,7 @@ def chosen_sides(keys: Sequence[str], workload_id: int) -> Chosen:
         )
     }
     workloads = Workload.objects.select_related("primary_metric").in_bulk({workload_id, *(own for _, own in wanted)})
-    missing = [FieldProblem("side", f"there is no system {slug!r}") for slug, _ in wanted if slug not in systems]
+    missing = [no_system(slug) for slug, _ in wanted if slug not in systems]
     if workload_id not in workloads:
         missing.append(FieldProblem("workload", f"there is no workload {workload_id}", "choose one from the list"))
     missing += [
@@ -63,6 +63,10 @@ def chosen_sides(keys: Sequence[str], workload_id: int) -> Chosen:
         raise Unknown(missing)
     base = workloads[workload_id]
     return Chosen(base, tuple(_chosen(systems[slug], workloads[own], base) for slug, own in wanted))
+
+
+def no_system(slug: str) -> FieldProblem:
+    return FieldProblem("side", f"there is no system {slug[:100]!r}", "choose one of the catalog's systems")
 
 
 def compared_workload(workload: Workload) -> ComparedWorkload:
