@@ -37,5 +37,15 @@ def ratio_text(ratio: Ratio) -> str:
 def interval_text(ratio: Ratio) -> str:
     if ratio.low is None or ratio.high is None:
         return ""
-    low, high = (f"{end:,.{decimals(ratio)}f}" if math.isfinite(end) else "∞" for end in (ratio.low, ratio.high))
-    return f"[{low},\u00a0{high}]"
+    return f"[{_end(ratio.low, decimals(ratio))},\u00a0{_end(ratio.high, decimals(ratio))}]"
+
+
+def _end(end: float, places: int) -> str:
+    """No end of a ratio's interval is zero: one digit is told where rounding would leave none."""
+    if not math.isfinite(end):
+        return "∞"
+    if 0 < end < 10**-MOST_DECIMALS:
+        return f"<\u00a0{10**-MOST_DECIMALS:.{MOST_DECIMALS}f}"
+    if end > 0 and round(end, places) == 0:
+        places = -math.floor(math.log10(end))
+    return f"{end:,.{places}f}"

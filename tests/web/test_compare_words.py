@@ -58,6 +58,8 @@ def test_more_runs_than_were_looked_at_are_not_given_as_a_number() -> None:
         ((0.7084, 0.6416, 0.7823), "0.708\u00a0× [0.642,\u00a00.782]"),
         ((1.0021, 1.0004, 1.0038), "1.0021\u00a0× [1.0004,\u00a01.0038]"),
         ((12.3, 5.1, 29.7), "12.3\u00a0× [5.1,\u00a029.7]"),
+        ((0.62, 0.0189, 20.04), "0.6\u00a0× [0.02,\u00a020.0]"),
+        ((0.62, 0.0000189, 20304.0), "1\u00a0× [<\u00a00.0001,\u00a020,304]"),
     ],
 )
 def test_digits_follow_the_width_of_the_interval(ratio: tuple[float, float, float], shown: str) -> None:
