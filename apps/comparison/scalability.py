@@ -242,7 +242,7 @@ def _fitted(errors: Errors, bounded: Floats, ladder: _Ladder) -> Fit:
         levels=len(ladder.counts),
         runs=int(ladder.counts.sum()),
         one_thread=Estimate(1 / one, 1 / (one + half), 1 / (one - half) if half < one else math.inf),
-        contention=_share(errors, wait / one, 1),
+        contention=_at_most_all(_share(errors, wait / one, 1)),
         coherency=_share(errors, agree / one, 2),
         knee=_place(errors, knee, lambda n: np.stack([-np.ones_like(n), n + 1, 3 * n**2 - n], axis=1)),
         peak=_place(errors, peak, lambda n: np.stack([-np.ones_like(n), np.ones_like(n), n**2], axis=1)),
@@ -295,6 +295,11 @@ def _share(errors: Errors, value: float, place: int) -> Estimate:
     low = _edge(errors, contrasts, unbounded, unbounded - away)
     high = _edge(errors, contrasts, unbounded, unbounded + away)
     return Estimate(value, max(min(low, value), 0.0), max(high, value))
+
+
+def _at_most_all(share: Estimate) -> Estimate:
+    """No more than all of the work can wait for its turn; an estimate beyond that is left as it is."""
+    return replace(share, high=max(min(share.high, 1.0), share.value))
 
 
 def _place(errors: Errors, value: float, contrasts: Callable[[Floats], Floats]) -> Estimate:
