@@ -65,12 +65,12 @@ work.binlog.groups | binary log group commits | groups | lower | server | replic
 work.galera.sent | write sets sent | bytes | lower | server | replication
     = wsrep_replicated_bytes
     Bytes of write sets that Galera nodes sent to their cluster.
-work.net.received | bytes from clients | bytes | neutral | server | network
+work.net.received | bytes received | bytes | neutral | server | network
     = Bytes_received
-    Bytes that servers received from clients; a proxy in between does not count.
-work.net.sent | bytes to clients | bytes | neutral | server | network
+    Bytes that servers received from clients, and replicas from their source; none of a proxy or between Galera nodes.
+work.net.sent | bytes sent | bytes | neutral | server | network
     = Bytes_sent
-    Bytes that servers sent to clients.
+    Bytes that servers sent to clients, and a source to its replicas.
 work.net.machine | bytes on the network | bytes | lower | machine | network
     = host.net.*.rx_bytes + host.net.*.tx_bytes
     Bytes received and sent by the machines' network interfaces, without loopback and those made of others.

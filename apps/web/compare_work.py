@@ -19,7 +19,7 @@ from apps.web.compare_words import Entry, Row, table
 # Quantities named in the sentence about a side, of each verdict.
 NAMED = 4
 RESOURCES = {"cpu": "CPU"}
-TOLD = {"better": "less", "worse": "more", "lower": "less", "higher": "more"}
+TOLD = {"better": "less", "worse": "more", "lower": "", "higher": ""}
 
 
 @dataclass(frozen=True)
