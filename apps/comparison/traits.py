@@ -159,7 +159,9 @@ def _versions(side: Known) -> Iterator[Fact]:
 
 def _topology(side: Known) -> Iterator[Fact]:
     yield _fact("nodes", "Nodes", Group.TOPOLOGY, Weight.IMPORTANT, _nodes(side.nodes))
-    zones = [f"{node['role']} in {node['zone'] or 'a zone not known'}" for node in side.nodes]
+    # Where no zone is known there is nothing to tell that the nodes do not tell.
+    known = any(node["zone"] for node in side.nodes)
+    zones = [f"{node['role']} in {node['zone'] or 'a zone not known'}" for node in side.nodes if known]
     counted = [f"{zones.count(each)} {each}" for each in dict.fromkeys(sorted(zones, reverse=True))]
     yield _fact("nodes.zones", "Zones", Group.TOPOLOGY, Weight.IMPORTANT, ", ".join(counted) or NOT_KNOWN)
     names = {each.node: each.role or "no role told" for each in side.seen}
