@@ -282,7 +282,8 @@ def _latency(rung: Any, percent: float) -> Shown:
 def _held(rested: Rested | None) -> tuple[str, str]:
     if rested is None:
         return "", ""
+    words = "cannot tell" if rested.held is Held.NOT_TOLD else rested.held.value
     if rested.interval is None:
-        return rested.held.value, ""
+        return words, ""
     low, high = format_number(rested.interval.low), format_number(rested.interval.high)
-    return rested.held.value, f"typical run {with_unit(rested.interval.value, 'ms')}, 95 % interval {low} to {high} ms"
+    return words, f"typical run {with_unit(rested.interval.value, 'ms')}, 95 % interval {low} to {high} ms"

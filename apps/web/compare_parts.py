@@ -33,7 +33,15 @@ PARTS: tuple[Part, ...] = (
         compare_everything.context,
         lazy=True,
     ),
-    Part("steadiness", "Steadiness", "latency", "web/compare_steadiness.html", compare_steadiness.context, lazy=True),
+    Part(
+        "steadiness",
+        "Steadiness",
+        "latency",
+        "web/compare_steadiness.html",
+        compare_steadiness.context,
+        lazy=True,
+        nothing=compare_steadiness.NOTHING,
+    ),
     Part("work", "Work for each transaction", "seconds", "web/compare_work.html", compare_work.context, lazy=True),
     Part(
         "corroboration",

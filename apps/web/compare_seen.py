@@ -169,7 +169,7 @@ class Part:
     What it asks of the database it gets by `seen.read`, so that a saved comparison can keep it.
 
     `after` is the section that it follows: "sides", "answer", "latency" or "seconds". `lazy`: it asks more of the
-    database than the answer does, and is fetched when it comes into view.
+    database than the answer does, and is fetched when it comes into view. `nothing`: says why a part is empty.
     """
 
     name: str
@@ -178,3 +178,4 @@ class Part:
     template: str
     context: Callable[[Seen], dict[str, Any] | None]
     lazy: bool = False
+    nothing: str = "These sides have nothing to show here."

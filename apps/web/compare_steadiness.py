@@ -14,6 +14,9 @@ from apps.web.compare_words import answers, table
 
 # Boxes of so many runs of a side are drawn, the newest.
 MOST_BOXES = 20
+NOTHING = (
+    f"No run has throughput of {FEWEST_VALUES} seconds or more in its measured phase: fewer say nothing of its spread."
+)
 # Of the quantities, those that have a sentence each.
 TOLD = (VARIATION.key, HICCUPS.key, WORST.key)
 

@@ -98,7 +98,8 @@ def test_json_has_the_numbers_of_the_page(client: Client, sides: object) -> None
 def test_runs_without_seconds_leave_the_part_empty_in_words(client: Client) -> None:
     for slug in ("a", "b"):
         a_redo_run(a_system(slug), 1000.0, 0)
-    assert "nothing to show here" in page(client, address().part_url("steadiness"))
+    html = page(client, address().part_url("steadiness"))
+    assert "No run has throughput of 5 seconds or more in its measured phase" in html
     assert client.get(f"/api/v1/comparisons/?{address().query()}&include=steadiness").json()["steadiness"] is None
 
 
