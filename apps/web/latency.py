@@ -11,7 +11,7 @@ from apps.runs.distributions import PERCENTILES, Distribution, Quantile
 from apps.runs.queries import DistributionDetail, RunDetail
 from apps.web.ticks import linear_ticks, log_ticks
 
-LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "p100")
+LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "max")
 # Places of the axis of percentiles: one in so many transactions was slower.
 ONE_IN = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99", 100_000: "99.999", 10**6: "99.9999"}
 # Fewer round numbers than these do not say how far apart values are on a logarithmic axis.
