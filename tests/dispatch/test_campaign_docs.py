@@ -36,6 +36,14 @@ def test_the_table_of_fields_names_those_of_the_schema() -> None:
     assert all(f"`{name}`" in table for name in climb)
 
 
+def test_architectures_are_compared_by_several_tools_in_less_than_25_minutes() -> None:
+    checked = campaign_file.check((ROOT / "campaigns" / "comparison.yaml").read_bytes())
+    tools = {entry.workload.tool for entry in checked.entries if entry.workload}
+    assert tools == {"sysbench_oltp", "asyncload", "slap", "app_oltp"}
+    assert checked.repetitions == 3
+    assert checked.size.seconds < 25 * 60
+
+
 def test_the_articles_study_is_right_and_takes_less_than_45_minutes() -> None:
     content = (ROOT / "campaigns" / "articles.yaml").read_bytes()
     checked = campaign_file.check(content)
