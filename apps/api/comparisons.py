@@ -15,6 +15,7 @@ from apps.api.comparison_corroboration import CorroborationSerializer
 from apps.api.comparison_cost import CostSerializer
 from apps.api.comparison_everything import EverythingSerializer
 from apps.api.comparison_ladder import FinishingSerializer, GrowingSerializer, LadderSerializer, growth, ladders
+from apps.api.comparison_latency import LevelLatencySerializer, latencies
 from apps.api.comparison_steadiness import SteadinessSerializer
 from apps.api.comparison_values import (
     CellSerializer,
@@ -51,6 +52,7 @@ INCLUDES: dict[str, Included] = {
     "ladder": Included(ladders, LadderSerializer, many=True),
     "finishing": Included(lambda source, _: source.read(finishing.READING), FinishingSerializer),
     "growth": Included(lambda source, _: growth(source), GrowingSerializer, many=True),
+    "latency": Included(lambda source, _: latencies(source), LevelLatencySerializer, many=True),
     "steadiness": Included(lambda source, _: source.read(steadiness.READING), SteadinessSerializer),
     "everything": Included(lambda source, _: source.read(everything.READING), EverythingSerializer),
     "work": Included(lambda source, _: source.read(work.READING), WorkSerializer, many=True),

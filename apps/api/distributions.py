@@ -84,7 +84,6 @@ class Distributions(APIView):
 
 def _shown(one: queries.DistributionDetail) -> dict[str, Any]:
     distribution = one.distribution
-    quantiles = [(percent, distribution.percentile(percent)) for percent in PERCENTILES]
     return {
         "metric": one.metric,
         "name": one.name,
@@ -94,9 +93,7 @@ def _shown(one: queries.DistributionDetail) -> dict[str, Any]:
         "grid": distribution.grid.id,
         "count": distribution.count,
         "buckets": _columns(distribution),
-        "quantiles": [
-            _quantile(percent, quantile) for percent, quantile in (*quantiles, (100.0, distribution.maximum))
-        ],
+        "quantiles": quantiles_of(distribution),
         "artifact": one.artifact,
         "sha256": one.sha256,
         "byte_start": one.byte_start,
@@ -104,6 +101,12 @@ def _shown(one: queries.DistributionDetail) -> dict[str, Any]:
         "parser": one.parser,
         "parser_version": one.parser_version,
     }
+
+
+def quantiles_of(distribution: Distribution) -> list[dict[str, Any]]:
+    """As QuantileSerializer writes them."""
+    quantiles = [(percent, distribution.percentile(percent)) for percent in PERCENTILES]
+    return [_quantile(percent, quantile) for percent, quantile in (*quantiles, (100.0, distribution.maximum))]
 
 
 def _columns(distribution: Distribution) -> dict[str, Any]:

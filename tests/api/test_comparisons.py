@@ -1,6 +1,7 @@
 """Comparisons, the matrix and claims through the API: what is asked wrongly is said, and answers are as described."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ from rest_framework.test import APIClient
 
 from apps.api.comparisons import INCLUDES
 from apps.catalog.models import System, Workload
+from apps.runs.models import Run
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from tests.web.test_latency import a_histogram
 
 pytestmark = pytest.mark.django_db
 
@@ -99,6 +102,20 @@ def test_an_empty_matrix_says_which_filter_left_nothing(anyone: APIClient, workl
     assert answer["notes"] == ["The baseline shares no workload with any other side with tool tpcc and campaign 7."]
 
 
+def test_latencies_of_a_side_are_those_of_all_its_transactions_together(anyone: APIClient, workload: Workload) -> None:
+    quick, slow, _ = Run.objects.filter(system__slug="b", load_level__threads=4).order_by("pk")
+    a_histogram(quick, {1.0: 990})
+    a_histogram(slow, {100.0: 10})
+    low, high = anyone.get(f"{COMPARISONS}?side=a&side=b&workload={workload.pk}&include=latency").json()["latency"]
+    assert [side["count"] for side in low["sides"]] == [None, None]
+    side = high["sides"][1]
+    assert (side["side"], side["runs"], side["with_histogram"], side["count"]) == ("b", 3, 2, 1000)
+    found = {each["percentile"]: each["value"] for each in side["quantiles"]}
+    assert found[95.0] < 1.1
+    assert found[99.9] > 99
+    assert found[100.0] > 99
+
+
 def test_answers_are_as_the_schema_describes_them(engineer: APIClient, workload: Workload) -> None:
     schema = engineer.get("/api/v1/schema/?format=json").json()
     query = f"side=a&side=b&workload={workload.pk}"
@@ -126,3 +143,8 @@ def test_answers_are_as_the_schema_describes_them(engineer: APIClient, workload:
             )
         ]
     assert set(INCLUDES) <= set(schema["components"]["schemas"]["Compared"]["properties"])
+
+
+def test_every_part_that_can_be_included_is_documented() -> None:
+    documented = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    assert [name for name in INCLUDES if f"`{name}`" not in documented] == []
