@@ -83,6 +83,15 @@ def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload
     assert html.index("data-answer") < html.index("<table")
 
 
+def test_with_several_sides_the_baseline_is_named_once(client: Client, workload: Workload, sides: object) -> None:
+    a_measured_run({TPS: 900.0}, system=a_system("c", name="Gamma"), load_level=a_load_level(4))
+    html = page(client, address(workload, sides=("a", "b", "c")))
+    answers = [text_of(found) for found in re.findall(r"<p data-answer.*?</p>", html, re.DOTALL)]
+    assert answers[0].startswith("Beta, throughput: better at 4 threads")
+    assert not [each for each in answers if "against" in each]
+    assert html.index("Against Alpha:</p>") < html.index("data-answer")
+
+
 def test_the_charts_numbers_are_those_of_the_comparison(client: Client, workload: Workload, sides: object) -> None:
     data = chart_data(page(client, address(workload)))
     comparison = queries.compare(sides=["a", "b"], workload_id=workload.pk)
