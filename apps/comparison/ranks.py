@@ -11,7 +11,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats as reference
 
 from apps.comparison import stats
 from apps.comparison.stats import Ratio, Verdict
@@ -48,11 +47,18 @@ def _what(baseline: Sequence[float], side: Sequence[float]) -> str:
 
 
 def _exact(baseline: Sequence[float], side: Sequence[float]) -> float:
-    ranks = reference.rankdata([*side, *baseline])
+    ranks = _ranked(side, baseline)
     sums = ranks[_ways(len(ranks), len(side))].sum(axis=1)
     expected = len(side) * (len(ranks) + 1) / 2
     found = abs(ranks[: len(side)].sum() - expected)
     return float(np.mean(np.abs(sums - expected) >= found - 1e-9))
+
+
+def _ranked(side: Sequence[float], baseline: Sequence[float]) -> NDArray[np.float64]:
+    """Mean ranks, those of `side` first."""
+    values = np.array([*side, *baseline])
+    ordered = np.sort(values)
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
 
 
 @lru_cache(maxsize=16)
@@ -61,4 +67,7 @@ def _ways(total: int, chosen: int) -> NDArray[np.intp]:
 
 
 def _approximate(baseline: Sequence[float], side: Sequence[float]) -> float:
-    return float(reference.mannwhitneyu(side, baseline, method="asymptotic").pvalue)
+    # Its import takes a second: only who has so many runs pays for it.
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415
+
+    return float(mannwhitneyu(side, baseline, method="asymptotic").pvalue)
