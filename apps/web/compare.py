@@ -111,6 +111,9 @@ def seen_at(request: HttpRequest, address: Address) -> Seen:
 
 def _workload(address: Address) -> int:
     if address.workload is None:
+        shared = choices.workloads([system_slug(side) for side in address.sides])
+        if shared and shared[0].sides >= FEWEST_SIDES:
+            raise Invalid([FieldProblem("workload", "is missing", "name the workload under which the sides ran")])
         raise Unknown([FieldProblem("side", "no two of these sides ran the same workload", "choose others")])
     return address.workload
 

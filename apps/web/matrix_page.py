@@ -117,12 +117,14 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export(request: HttpRequest, ending: str) -> HttpResponse:
-    """The same table as a file."""
+    """The same table as a file. Whoever asks wrongly is told so in plain text: programs ask for files."""
     try:
         address = Address.read(request.GET)
         sheet = _sheet(address)
     except Invalid as error:
-        raise Http404("; ".join(each.sentence() for each in error.errors)) from error
+        sentences = "; ".join(each.sentence() for each in error.errors)
+        status = 404 if isinstance(error, Unknown) else 400
+        return HttpResponse(sentences, status=status, content_type="text/plain; charset=utf-8")
     if ending == "md":
         text, media_type = markdown(sheet, link=request.build_absolute_uri(address.url())), "text/markdown"
     else:

@@ -58,7 +58,8 @@ class Shown:
     def plain(self) -> str:
         """All of it in one line."""
         judged = f"{self.sign} {self.words}".strip()
-        return " ".join(part for part in (self.text, self.interval, judged, self.note) if part)
+        said = " ".join(part for part in (self.text, self.interval, judged) if part)
+        return f"{said}; {self.note}" if self.note else said
 
 
 @dataclass(frozen=True)

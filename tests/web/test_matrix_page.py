@@ -213,7 +213,9 @@ def test_nothing_measured_says_what_would_fill_the_matrix(client: Client) -> Non
 )
 def test_what_cannot_be_shown_is_said(client: Client, query: str, status: int, problem: str) -> None:
     assert problem in _words(page_of(client, f"/matrix/?{query}", status))
-    assert client.get(f"/matrix/matrix.csv?{query}").status_code == 404
+    file = client.get(f"/matrix/matrix.csv?{query}")
+    assert (file.status_code, file["Content-Type"]) == (status, "text/plain; charset=utf-8")
+    assert problem in file.content.decode()
 
 
 def test_a_metric_or_tool_that_no_side_has_leaves_an_empty_matrix(client: Client, measured: None) -> None:
