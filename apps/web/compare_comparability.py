@@ -143,7 +143,8 @@ def _times(ratio: float | None) -> str:
 def _fits(ratio: float | None) -> str:
     if ratio is None:
         return NOT_KNOWN
-    return f"{_times(ratio)}, all of it fits" if ratio >= 1 else f"{_times(ratio)}, it does not fit"
+    # The size is that of when the runs began: a load that inserts may outgrow the pool.
+    return f"{_times(ratio)}, all of it fitted then" if ratio >= 1 else f"{_times(ratio)}, it did not fit"
 
 
 def _fill(label: str, first: Spread | None, last: Spread | None) -> Fill:

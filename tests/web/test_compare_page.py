@@ -17,7 +17,7 @@ from apps.catalog.models import HardwareClass, Platform, Release, System, Worklo
 from apps.comparison import queries, rows
 from apps.comparison.models import Acknowledgement
 from apps.runs.models import Configuration, Measurement, Run, RunNode
-from apps.web import compare
+from apps.web import compare, compare_comparability
 from apps.web.compare_seen import Address
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 
@@ -206,11 +206,16 @@ def test_memory_and_buffer_pool_are_always_told_known_or_not(
     html = page(client, address(workload))
     told = [text_of(each) for each in re.findall(r"<li data-memory=.*?</li>", html, re.DOTALL)]
     assert len(told) == 2
-    assert "data not known" in told[0]
+    assert "data at the start not known" in told[0]
     assert "buffer pool not known" in told[0]
     assert "what it held not known" in told[0]
-    assert "data 2.00 GiB, ratio 4.00 ×" in told[1].replace("\u00a0", " ")
+    assert "data at the start 2.00 GiB, ratio 4.00 ×" in told[1].replace("\u00a0", " ")
     assert html.index("data-memory") < html.index("data-answer")
+
+
+def test_a_table_that_grows_is_only_said_to_have_fitted_when_the_runs_began() -> None:
+    assert compare_comparability._fits(585.0) == "585\u00a0×, all of it fitted then"
+    assert compare_comparability._fits(0.5) == "0.500\u00a0×, it did not fit"
 
 
 def test_the_settings_that_differ_are_shown(client: Client, workload: Workload, sides: object) -> None:
