@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from apps.comparison import comparability
-from apps.comparison.comparability import Difference, Fact, Group, Weight
+from apps.comparison.comparability import NOT_SET, Difference, Fact, Group, Weight
 
 # Variables that differ between any two servers, or between two moments of one: names, places, clocks, positions.
 VOLATILE = re.compile(
@@ -22,6 +22,8 @@ VOLATILE = re.compile(
     )$""",
     re.VERBOSE,
 )
+# A variable without text is known all the same.
+EMPTY = "empty"
 PROVIDER_OPTIONS = "wsrep_provider_options"
 PLACE, DEFAULT = "a name or place of the server's own", "at the server's default on every side"
 # What decides how much work a write or a read is: durability, logs, memory, threads, caches.
@@ -136,7 +138,8 @@ def _fact(name: str, nodes: Mapping[str, Mapping[str, bool]], roles: Mapping[str
         group=Group.VARIABLES,
         weight=Weight.IMPORTANT if name in WEIGHTY and not hidden else Weight.MINOR,
         values=_values(nodes, roles),
-        missing="no such variable",
+        # A list of options is there, only without this one.
+        missing=NOT_SET if "." in name else "no such variable",
         mark="default" if is_default else "",
         hidden=hidden,
     )
@@ -146,11 +149,11 @@ def _values(nodes: Mapping[str, Mapping[str, bool]], roles: Mapping[str, str]) -
     """Where the nodes of a cluster differ by their roles, that is one value, with the roles; else its runs differ."""
     everywhere = sorted({value for values in nodes.values() for value in values})
     if len(everywhere) == 1 or any(len(values) > 1 for values in nodes.values()):
-        return tuple(everywhere)
+        return tuple(value or EMPTY for value in everywhere)
     holders: dict[str, list[str]] = {}
     for node, values in sorted(nodes.items()):
         holders.setdefault(next(iter(values)), []).append(node)
-    return (", ".join(f"{value} on {_named(holders[value], roles)}" for value in everywhere),)
+    return (", ".join(f"{value or EMPTY} on {_named(holders[value], roles)}" for value in everywhere),)
 
 
 def _named(nodes: Iterable[str], roles: Mapping[str, str]) -> str:

@@ -40,6 +40,15 @@ def test_defaults_that_differ_between_versions_are_hidden_and_what_was_set_is_no
     assert found.keys() == {"innodb_flush_method", "sync_binlog"}
 
 
+def test_an_empty_variable_is_known_and_a_missing_option_is_not_set() -> None:
+    one = seen({"relay_log": "", "wsrep_provider_options": "", "init_connect": "x"})
+    other = seen({"relay_log": "relay", "wsrep_provider_options": "gcs.fc_limit = 16; evs.version = 1"})
+    found = differing(one, other)
+    assert found["relay_log"].values == ("empty", "relay")
+    assert found["wsrep_provider_options.gcs.fc_limit"].values == ("not set", "16")
+    assert found["init_connect"].values == ("x", "no such variable")
+
+
 def test_without_defaults_nothing_is_taken_for_one() -> None:
     found = differing(seen({"max_connections": "151"}), seen({"max_connections": "500"}))
     assert (found["max_connections"].hidden, found["max_connections"].marks) == ("", ("", ""))
