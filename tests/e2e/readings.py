@@ -1,0 +1,75 @@
+"""A second, independent reading of what load tools print, so that the product's parsers are not their own witnesses."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+WARMUP = 1  # s, of every run here
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`values`: metric key -> as the tool printed it for the measured phase. `seconds`: throughput of each second of
+    it, 1/s. `latencies`: ms of a histogram's step -> transactions; `transactions` are those that the tool counts."""
+
+    values: dict[str, float]
+    seconds: tuple[float, ...]
+    latencies: dict[float, int]
+    transactions: int
+
+    def has_whole_histogram(self, threads: int) -> bool:
+        """sysbench parts a few transactions from their histogram at a checkpoint, on a busy machine more."""
+        return abs(sum(self.latencies.values()) - self.transactions) <= max(threads, 0.0005 * self.transactions)
+
+
+def read_sysbench(text: str) -> Reading:
+    """Its last report: the part after the last checkpoint."""
+    last = text[text.rindex("SQL statistics:") :]
+    throughput, queries, errors, p95 = (
+        float(re.findall(pattern, last)[-1])
+        for pattern in (
+            r"transactions:\s+\d+\s+\((\S+) per sec\.\)",
+            r"queries:\s+\d+\s+\((\S+) per sec\.\)",
+            r"ignored errors:\s+\d+\s+\((\S+) per sec\.\)",
+            r"95th percentile:\s+(\S+)",
+        )
+    )
+    seconds = [(int(at), float(rate)) for at, rate in re.findall(r"^\[ (\d+)s \].* tps: (\S+) qps", text, re.MULTILINE)]
+    buckets = text[text.rindex("Latency histogram") :] if "Latency histogram" in text else ""
+    latencies: Counter[float] = Counter()
+    for value, count in re.findall(r"^\s*([\d.]+) \|[* ]*\s(\d+)$", buckets, re.MULTILINE):
+        latencies[float(value)] += int(count)
+    return Reading(
+        {
+            "client.throughput": throughput,
+            "client.queries": queries,
+            "client.errors": errors,
+            "client.latency.p95": p95,
+        },
+        tuple(rate for at, rate in seconds if at > WARMUP),
+        dict(latencies),
+        int(re.findall(r"total number of events:\s+(\d+)", last)[-1]),
+    )
+
+
+def read_report(text: str) -> Reading:
+    """Our own tools' JSON lines."""
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    total = next(line for line in reversed(lines) if line["kind"] == "total")
+    length = total["to"] - total["from"]
+    told = total.get("values", {})
+    values = {f"client.{name}" if name.startswith("latency.") else name: float(told[name]) for name in told}
+    values["client.throughput"] = total["counts"]["transactions"] / length
+    values["client.errors"] = total["counts"]["errors"] / length
+    histogram = next(line for line in lines if line["kind"] == "histogram" and line["metric"] == "client.latency")
+    return Reading(
+        values,
+        tuple(
+            line["counts"]["transactions"] / line["seconds"]
+            for line in lines
+            if line["kind"] == "interval" and line["t"] > WARMUP + 0.5
+        ),
+        {float(value): int(count) for value, count in histogram["buckets"]},
+        int(total["counts"]["transactions"]),
+    )
