@@ -1,5 +1,6 @@
 """Comparisons, the matrix and claims through the API: what is asked wrongly is said, and answers are as described."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,22 @@ def test_answers_are_as_the_schema_describes_them(engineer: APIClient, workload:
             )
         ]
     assert set(INCLUDES) <= set(schema["components"]["schemas"]["Compared"]["properties"])
+
+
+def test_readers_may_call_nothing_that_writes(anyone: APIClient, reader: APIClient) -> None:
+    schema = anyone.get("/api/v1/schema/?format=json").json()
+    writing = [
+        (method, re.sub(r"{\w+}", "1", address))
+        for address, operations in schema["paths"].items()
+        if "/agent/" not in address
+        for method in operations
+        if method in ("post", "put", "patch", "delete")
+    ]
+    assert len(writing) > 10
+    for method, address in writing:
+        # Nobody is told more: not even whether the thing is there.
+        assert getattr(anyone, method)(address).status_code == 401, (method, address)
+        assert getattr(reader, method)(address).status_code == 403, (method, address)
 
 
 def test_every_part_that_can_be_included_is_documented() -> None:
