@@ -19,6 +19,7 @@ from apps.comparison.saved import Saved
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.accounts import may_write, writers_only
 from apps.web.compare import level_of, page_context
+from apps.web.compare_ladder import objective_of
 from apps.web.compare_parts import PARTS, rendered
 from apps.web.compare_seen import Address, Seen, nothing_of_today
 from apps.web.pages import render_page
@@ -140,6 +141,8 @@ def save(request: HttpRequest) -> HttpResponse:
     query = QueryDict(request.POST.get("query", ""))
     try:
         address = Address.read(query)
+        # What a part of the page would refuse would be refused in every edition.
+        objective_of(address)
         asked = QueryDict(address.query())
         row = saved.save(
             query={name: asked.getlist(name) for name in asked},

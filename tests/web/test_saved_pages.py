@@ -223,6 +223,10 @@ def test_a_comparison_that_cannot_be_kept_leads_back_with_the_reason(
     answer = engineer.post("/comparisons/save/", {"title": " ", "query": question(workload).query()})
     assert answer.headers["Location"] == question(workload).url()
     assert "title: is empty" in page(engineer, answer.headers["Location"])
+    query = question(workload).with_option("objective", "soon").query()
+    answer = engineer.post("/comparisons/save/", {"title": "x", "query": query})
+    assert "is no time (give milliseconds above 0)" in page(engineer, answer.headers["Location"])
+    assert not SavedComparison.objects.exists()
 
 
 def test_title_and_note_can_be_mended_and_the_address_stays(
