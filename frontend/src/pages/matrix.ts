@@ -13,7 +13,9 @@ async function save(button: HTMLButtonElement, shown: HTMLElement): Promise<void
   button.disabled = true;
   try {
     const { domToPng } = await import("modern-screenshot");
-    shown.classList.add("matrix--whole");
+    // Where nothing scrolls, cells keep the widths, and so the line breaks, that they have on the screen.
+    const scrolls = [...shown.querySelectorAll(".matrix__scroll")].some((each) => each.scrollWidth > each.clientWidth);
+    shown.classList.toggle("matrix--whole", scrolls);
     const link = document.createElement("a");
     link.download = "matrix.png";
     link.href = await domToPng(shown, { style: { margin: "0" } });
