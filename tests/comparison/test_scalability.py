@@ -99,7 +99,7 @@ def test_no_more_than_all_of_the_work_waits_however_noisy_the_runs() -> None:
         4: (544.0, 1180.0, 1480.0),
         8: (684.0, 1040.0, 1510.0),
     }
-    own = fitted(noisy | {16: (672.0, 960.0, 1420.0)})
+    own = fitted(noisy | {16: [672.0, 960.0, 1420.0]})
     assert 0 <= own.contention.low < own.contention.value < own.contention.high == 1
     assert own.peak.high == math.inf
 
