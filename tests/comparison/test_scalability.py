@@ -94,10 +94,10 @@ def test_an_interval_ends_where_the_truth_would_be_refuted() -> None:
 
 def test_no_more_than_all_of_the_work_waits_however_noisy_the_runs() -> None:
     noisy = {
-        1: (416.0, 571.0, 993.0),
-        2: (250.0, 899.0, 1080.0),
-        4: (544.0, 1180.0, 1480.0),
-        8: (684.0, 1040.0, 1510.0),
+        1: [416.0, 571.0, 993.0],
+        2: [250.0, 899.0, 1080.0],
+        4: [544.0, 1180.0, 1480.0],
+        8: [684.0, 1040.0, 1510.0],
     }
     own = fitted(noisy | {16: [672.0, 960.0, 1420.0]})
     assert 0 <= own.contention.low < own.contention.value < own.contention.high == 1
