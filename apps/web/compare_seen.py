@@ -17,6 +17,8 @@ from apps.core.problems import FieldProblem, Invalid
 
 # Words of the address that belong to parts of the page; every link of the page keeps them.
 OPTIONS: tuple[str, ...] = ("show", "per", "clock", "variables", "objective", "percentile")
+# Those that turn one thing on; without them it is off. Each other's part says what it takes.
+SWITCHES = {"series": "apart", "clock": "run", "variables": "all"}
 
 T = TypeVar("T")
 
@@ -54,8 +56,11 @@ class Address:
         workload = ids("workload", [text for text in query.getlist("workload") if text])
         campaign = ids("campaign", [text for text in query.getlist("campaign") if text])
         runs = ids("runs", [text for each in query.getlist("runs") for text in each.split(",") if text])
-        if query.get("series", "") not in ("", "apart"):
-            errors.append(FieldProblem("series", f"{query['series']!r} is not known", 'leave it out or use "apart"'))
+        errors += [
+            FieldProblem(name, f"{text[:40]!r} is not known", f'leave it out or use "{on}"')
+            for name, on in SWITCHES.items()
+            if (text := str(query.get(name, ""))) not in ("", on)
+        ]
         sides = _sides(query)
         errors += [FieldProblem("side", f"{text!r} is no name of a system") for text in sides if not text.isprintable()]
         if errors:

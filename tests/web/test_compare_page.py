@@ -394,6 +394,8 @@ def test_chosen_runs_say_their_sides_themselves(
         ("side=a&side=b&workload=99999999999999999999", 400, "workload:"),
         ("side=a&side=b&workload={workload}&level=77", 404, "level: no side ran at &#x27;77&#x27;"),
         ("side=a&side=b&workload={workload}&series=diagonal", 400, "series:"),
+        ("side=a&side=b&workload={workload}&clock=foo", 400, "clock:"),
+        ("side=a&side=b&workload={workload}&variables=foo", 400, "variables:"),
         ("side=a&side=b&workload={workload}&campaign=999", 404, "in campaign 999"),
         ("side=a&side=b&workload={workload}&runs=999999", 404, "none of these sides has a complete run"),
         ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side: a comparison has 2 to 4 sides"),
