@@ -68,7 +68,10 @@ class RatioSerializer(serializers.Serializer[Any]):
     low = BoundField(allow_null=True, help_text="lower end of the 95 % interval; null: there is none")
     high = BoundField(allow_null=True)
     p = serializers.FloatField(allow_null=True)
-    adjusted_p = serializers.FloatField(allow_null=True, help_text="Benjamini-Hochberg over the table")
+    cautious_p = serializers.FloatField(
+        allow_null=True, help_text="p with fewer degrees of freedom, which is what the table's correction takes"
+    )
+    adjusted_p = serializers.FloatField(allow_null=True, help_text="Benjamini-Hochberg over the table, of cautious_p")
     delta = serializers.FloatField(allow_null=True, help_text="Cliff's delta, -1 to 1")
     needed = serializers.IntegerField(
         allow_null=True, help_text="repetitions of each side that are likely (80 %) to tell; 1001: more than 1,000"

@@ -11,12 +11,13 @@ from apps.comparison.corroboration import corroborate
 from apps.comparison.sides import Unknown
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.compare_corroboration import shown
+from apps.web.matrix_page import usual_sides
 from apps.web.pages import render_page
 
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    systems = [slug for slug in request.GET.getlist("side") if slug]
+    systems = [slug for slug in request.GET.getlist("side") if slug] or list(usual_sides())
     try:
         campaign = _campaign(request.GET.get("campaign", ""))
         if not all(slug.isprintable() for slug in systems):
@@ -27,7 +28,8 @@ def show(request: HttpRequest) -> HttpResponse:
         status = 404 if isinstance(error, Unknown) else 400
         return render_page(request, "web/claims.html", context | {"matrix_url": reverse("web:matrix")}, status=status)
     asked = [("side", slug) for slug in systems] + ([("campaign", str(campaign))] if campaign is not None else [])
-    context = {"matrix_url": f"{reverse('web:matrix')}?{urlencode(asked)}" if asked else reverse("web:matrix")}
+    query = urlencode(asked)
+    context = {"matrix_url": f"{reverse('web:matrix')}?{query}" if asked else reverse("web:matrix"), "query": query}
     if found is not None:
         sides = {side.slug: side for side in found.sides}
         context |= {"against": found.sides[0], **shown(found, sides, campaign=campaign)}

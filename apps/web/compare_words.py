@@ -12,6 +12,7 @@ from apps.core.units import all_digits, format_number
 
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3
+LIKELY = "would likely tell"
 GEOMETRIC_MEAN = "geometric mean"
 NO_HISTORY = "no earlier runs of the same configuration: the spread is judged from these alone"
 ORDER = (
@@ -126,15 +127,22 @@ def _reason(cells: Sequence[Cell]) -> str:
 
 
 def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> str:
-    """What would tell, the least effort first: once where it is the same everywhere, else with its load levels; of
-    many the two ends."""
+    """What would tell, the least effort first: once where it is the same everywhere, else with its load levels; many
+    numbers of runs by the least and the most."""
     told: dict[str, list[Level]] = {}
     for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1])):
         told.setdefault(remedy(cell, names), []).append(level)
     if len(told) == 1:
         return next(iter(told))
-    texts = [f"{text} at {join_levels(levels)}" for text, levels in told.items()]
-    return ", ".join(texts) if len(texts) <= TOLD_ONE_BY_ONE else f"from {texts[0]} to {texts[-1]}"
+    likely = [cell for _, cell in pairs if remedy(cell, names).endswith(LIKELY)]
+    if len(told) > TOLD_ONE_BY_ONE and len({remedy(cell, names) for cell in likely}) > 1:
+        efforts = sorted(max(more.runs for more in cell.more) for cell in likely)
+        range_of = f"{efforts[0]:,} to {efforts[-1]:,} more runs of each {LIKELY}"
+        told = {text: levels for text, levels in told.items() if not text.endswith(LIKELY)}
+        first = [range_of]
+    else:
+        first = []
+    return ", ".join([*first, *(f"{text} at {join_levels(levels)}" for text, levels in told.items())])
 
 
 def _effort(cell: Cell) -> int:
@@ -151,7 +159,7 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
         return f"even {MOST_REPETITIONS:,} runs of each would not tell"
     if cell.words == Verdict.TOO_FEW:
         return f"needs {_more(cell.more, names)}"
-    return f"{_more(cell.more, names)} would likely tell"
+    return f"{_more(cell.more, names)} {LIKELY}"
 
 
 def _lacking(cell: Cell, names: dict[str, str]) -> str:

@@ -264,6 +264,8 @@ def test_the_claims_of_several_systems_have_a_page_and_an_answer_of_their_own(me
     for each in told["claims"]:
         assert f'data-claim="b {each["kind"]}" data-says="{each["says"]}"' in page
     assert "/claims/?side=a&amp;side=b" in client.get("/matrix/?side=a&side=b").content.decode()
+    # Without sides it takes those of the matrix.
+    assert 'href="/api/v1/claims/?side=a&amp;side=b"' in client.get("/claims/").content.decode()
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,10 @@ def check_cells(
         if wanted is None:
             assert cell["words"] == "too few repetitions", where
             continue
-        shown = (ratio["value"], ratio["low"], ratio["high"], ratio["p"])
-        assert shown == pytest.approx((wanted.ratio, wanted.low, wanted.high, wanted.p), rel=1e-6), where
+        told = tuple(ratio[name] for name in ("value", "low", "high", "p", "cautious_p"))
+        assert told == pytest.approx((wanted.ratio, wanted.low, wanted.high, wanted.p, wanted.cautious_p), rel=1e-6), (
+            where
+        )
         found.append((cell, wanted))
     return found
 

@@ -209,7 +209,7 @@ def test_memory_and_buffer_pool_are_always_told_known_or_not(
     assert "data at the start not known" in told[0]
     assert "buffer pool not known" in told[0]
     assert "what it held not known" in told[0]
-    assert "data at the start 2.00 GiB, ratio 4.00 ×" in told[1].replace("\u00a0", " ")
+    assert "data at the start 2.00 GiB · memory 8.00 GiB, ÷ data 4.00 ×" in told[1].replace("\u00a0", " ")
     assert html.index("data-memory") < html.index("data-answer")
 
 

@@ -39,7 +39,7 @@ def test_no_load_level_is_passed_over_where_few_things_would_tell() -> None:
     )
     many = [(a_level(threads), a_cell(more=threads, needed=5)) for threads in (1, 2, 4, 8)]
     assert compare_words._remedies(many, NAMES) == (
-        "from 1 more run of each would likely tell at 1 thread to 8 more runs of each would likely tell at 8 threads"
+        "1 to 8 more runs of each would likely tell"
     )
 
 
