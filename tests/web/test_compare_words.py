@@ -38,9 +38,7 @@ def test_no_load_level_is_passed_over_where_few_things_would_tell() -> None:
         " at 8 and 16 threads"
     )
     many = [(a_level(threads), a_cell(more=threads, needed=5)) for threads in (1, 2, 4, 8)]
-    assert compare_words._remedies(many, NAMES) == (
-        "1 to 8 more runs of each would likely tell"
-    )
+    assert compare_words._remedies(many, NAMES) == ("1 to 8 more runs of each would likely tell")
 
 
 def test_more_runs_than_were_looked_at_are_not_given_as_a_number() -> None:
