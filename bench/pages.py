@@ -19,7 +19,7 @@ import psycopg
 from bench import rounds, servers, warehouse
 from bench.context import Bench
 from bench.rounds import Compared
-from bench.servers import Connection
+from bench.servers import Connection, Failed
 from config.launch import ports
 
 FEW = 1_000
@@ -100,8 +100,18 @@ def _addresses(url: str) -> dict[str, str]:
             "SELECT DISTINCT system.slug FROM runs_run run JOIN catalog_system system ON system.id = run.system_id"
             " WHERE 'nightly' = ANY (run.tags) ORDER BY system.slug"
         ).fetchall()
+        planned = connection.execute(
+            "SELECT campaign.id, array_agg(system.slug ORDER BY system.slug) FROM dispatch_campaign campaign"
+            " JOIN dispatch_campaign_systems part ON part.campaign_id = campaign.id"
+            " JOIN catalog_system system ON system.id = part.system_id"
+            " WHERE campaign.name LIKE 'comparison%' GROUP BY campaign.id ORDER BY campaign.id LIMIT 1"
+        ).fetchone()
+    if planned is None:
+        raise Failed("the rig has no campaign that compares systems")
+    campaign, compared = planned
     (newest, workload, system), (oldest, _, _) = nightly[0], nightly[-1]
     sides = urlencode([*(("side", slug) for (slug,) in slugs), ("workload", workload)])
+    matrix = urlencode([*(("side", slug) for slug in compared), ("campaign", campaign)])
     return {
         "Runs": "/runs/",
         "Runs of a system": f"/runs/?{urlencode({'system': system})}",
@@ -112,4 +122,5 @@ def _addresses(url: str) -> dict[str, str]:
         "Run": f"/runs/{newest}/",
         "Old run": f"/runs/{oldest}/",
         "Compare": f"/compare/?{sides}",
+        "Matrix of a campaign": f"/matrix/?{matrix}",
     }
