@@ -1,71 +1,25 @@
 """What is compared with what: which runs count, which past is like them, and what is said about the rest."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import HardwareClass, Metric, System, Workload
-from apps.comparison import queries, rows, stats
+from apps.comparison import stats
 from apps.comparison.acknowledging import acknowledge
 from apps.comparison.everything import everything
 from apps.comparison.sides import Unknown
 from apps.comparison.stats import Sample, Verdict
-from apps.comparison.values import Comparison
 from apps.core.problems import Invalid
 from apps.dispatch.models import Campaign, Job, JobRun
 from apps.runs.models import Configuration, Run, RunNode
 from tests.builders import START, a_load_level, a_measured_run, a_run, a_system, a_user, a_workload
+from tests.comparison.compared import ERRORS, P95, P99, TPS, A, B, compare, counting, level_of, measure
 
 pytestmark = pytest.mark.django_db
-
-TPS, P95, P99, ERRORS = "client.throughput", "client.latency.p95", "client.latency.p99", "client.errors"
-A = (1000.0, 1012.0, 991.0)
-B = (1302.0, 1318.0, 1287.0)
-
-
-def measure(system: System, values: tuple[float, ...], *, threads: int = 4, at: int = 0, **fields: Any) -> list[Run]:
-    """One run per value of throughput, `at` hours and a minute each after the others; p95 is 20,000 / throughput."""
-    return [
-        a_measured_run(
-            {TPS: value, P95: 20_000 / value, ERRORS: 0.0},
-            system=system,
-            load_level=a_load_level(threads),
-            repetition=number + 1,
-            started_at=START + timedelta(hours=at, minutes=number),
-            ended_at=START + timedelta(hours=at + 1),
-            **fields,
-        )
-        for number, value in enumerate(values)
-    ]
-
-
-@pytest.fixture
-def workload() -> Workload:
-    return a_workload()
-
-
-@pytest.fixture
-def a(workload: Workload) -> System:
-    return a_system("a")
-
-
-@pytest.fixture
-def b(workload: Workload) -> System:
-    return a_system("b", settings={"innodb_flush_log_at_trx_commit": "2"})
-
-
-def compare(workload: Workload, **fields: Any) -> Comparison:
-    return queries.compare(**{"sides": ["a", "b"], "workload_id": workload.pk, **fields})
-
-
-def level_of(comparison: Comparison, threads: int = 4) -> int:
-    return next(level.id for level in comparison.levels if level.threads == threads)
 
 
 def test_every_level_has_values_ratio_and_verdict_of_each_side(workload: Workload, a: System, b: System) -> None:
@@ -378,12 +332,6 @@ def test_single_events_are_told_by_their_median_and_need_three_runs_whatever_the
     assert few.cell(side="b", level=level_of(few), metric="failover.outage").words == "too few repetitions"
 
 
-def counting(call: Callable[[], object]) -> int:
-    with CaptureQueriesContext(connection) as context:
-        call()
-    return len(context)
-
-
 def test_more_runs_levels_and_sides_cost_no_more_queries(workload: Workload, a: System, b: System) -> None:
     measure(a, A), measure(b, B)
     few = counting(lambda: compare(workload))
@@ -393,66 +341,6 @@ def test_more_runs_levels_and_sides_cost_no_more_queries(workload: Workload, a: 
             measure(system, (*A, *B), threads=threads, at=threads)
     assert counting(lambda: compare(workload, sides=["c", "a", "b"])) == few
     assert few <= 10
-
-
-def test_only_the_newest_runs_count_and_that_is_said(workload: Workload, a: System, b: System) -> None:
-    measure(a, A), measure(b, B)
-    newest = measure(a, tuple(1000.0 + number for number in range(rows.MOST_RUNS)), at=1)
-    comparison = compare(workload)
-    cell = comparison.cell(side="a", level=level_of(comparison), metric=TPS)
-    assert [each.run for each in cell.replicates] == [run.pk for run in newest]
-    assert [(side.slug, side.runs) for side in comparison.sides] == [("a", 100), ("b", 3)]
-    assert comparison.notes[0] == (
-        "Only the newest 100 of 103 runs of a at 4 threads count; choose runs or a campaign to compare others."
-    )
-    assert cell.history == 3  # those that no longer count still tell the spread
-    assert counting(lambda: compare(workload)) <= 11
-
-
-def test_the_newest_are_taken_of_each_level_and_of_runs_that_do_not_count(
-    workload: Workload, a: System, b: System, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "MOST_RUNS", 2)
-    monkeypatch.setattr(rows, "MOST_LEFT_OUT", 2)
-    measure(a, A), measure(a, A, threads=8), measure(b, B)
-    measure(a, A, at=2, outcome="failed", reason="disk full")
-    measure(a, A[:1], at=3, outcome="cancelled")
-    comparison = compare(workload)
-    assert sorted((run.side, run.level) for run in comparison.counted) == sorted(
-        [("a", level_of(comparison)), ("a", level_of(comparison, 8)), ("b", level_of(comparison))] * 2
-    )
-    assert [run.left_out for run in comparison.left_out] == ["failed: disk full", "cancelled"]
-    assert {(each.left_out, each.amount.runs) for each in comparison.tallies if each.left_out} == {
-        ("failed", 3),
-        ("cancelled", 1),
-    }
-    assert comparison.notes[:2] == (
-        "Only the newest 2 of 3 runs of a at 4 threads, of 3 runs of b at 4 threads and of 3 runs of a at 8 threads"
-        " count; choose runs or a campaign to compare others.",
-        "Only the newest 2 of 4 runs of a at 4 threads that do not count are listed.",
-    )
-
-
-def test_runs_named_one_by_one_all_count(
-    workload: Workload, a: System, b: System, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "MOST_RUNS", 2)
-    chosen = [run.pk for run in (*measure(a, A), *measure(b, B))]
-    comparison = compare(workload, runs=chosen)
-    assert [run.id for run in comparison.counted] == sorted(chosen, key=lambda pk: (chosen.index(pk) % 3, pk))
-    assert comparison.notes == ()
-
-
-def test_many_places_with_older_runs_are_told_together(
-    workload: Workload, a: System, b: System, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "MOST_RUNS", 2)
-    for threads in (1, 2, 4, 8, 16):
-        measure(a, A, threads=threads)
-    assert compare(workload).notes[0] == (
-        "Only the newest 2 runs of each side at each load level (of 15 in 5 such places) count;"
-        " choose runs or a campaign to compare others."
-    )
 
 
 def test_a_side_says_where_its_runs_come_from(workload: Workload, a: System, b: System) -> None:

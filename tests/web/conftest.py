@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from tests.builders import a_user
+from tests.web.compared import sides, workload  # noqa: F401  fixtures of every test of Compare
 from workers import tasks
 
 

@@ -12,56 +12,15 @@ from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.accounts.models import User
-from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
+from apps.catalog.models import Platform, Release, System, Workload
 from apps.comparison import queries, rows
-from apps.comparison.models import Acknowledgement
-from apps.runs.models import Configuration, Measurement, Run, RunNode
-from apps.web import compare, compare_comparability
+from apps.runs.models import Measurement, Run
+from apps.web import compare
 from apps.web.compare_seen import Address
-from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from tests.web.compared import ERRORS, P95, TPS, B, address, page, text_of
 
 pytestmark = pytest.mark.django_db
-
-TPS, P95, ERRORS = "client.throughput", "client.latency.p95", "client.errors"
-A = (1000.0, 1012.0, 991.0)
-B = (1302.0, 1318.0, 1287.0)
-
-
-@pytest.fixture
-def workload() -> Workload:
-    return a_workload()
-
-
-@pytest.fixture
-def sides(workload: Workload) -> tuple[System, System]:
-    """Three runs of each at 4 threads; at 8 threads one run of the second only."""
-    a, b = a_system("a", name="Alpha"), a_system("b", name="Beta", settings={"sync_binlog": "0"})
-    for system, values, threads in ((a, A, 4), (b, B, 4), (a, A, 8), (b, B[:1], 8)):
-        for number, value in enumerate(values):
-            a_measured_run(
-                {TPS: value, P95: 20_000 / value, ERRORS: 0.0},
-                system=system,
-                load_level=a_load_level(threads),
-                repetition=number + 1,
-                started_at=START + timedelta(minutes=number),
-            )
-    return a, b
-
-
-def address(workload: Workload, **changes: Any) -> str:
-    return Address(**{"sides": ("a", "b"), "workload": workload.pk, **changes}).url()
-
-
-def text_of(html: str) -> str:
-    """What a reader sees: without tags and with single blanks."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).replace(" ,", ",").replace(" :", ":").strip()
-
-
-def page(client: Client, url: str, status: int = 200) -> str:
-    response = client.get(url)
-    assert response.status_code == status, response.content[:500]
-    return response.content.decode()
 
 
 def chart_data(html: str) -> Any:
@@ -131,148 +90,6 @@ def test_every_run_is_listed_with_its_link_and_why_it_is_left_out(
     assert f'href="/runs/{failed.pk}/"' in row[0]
     assert "left out failed: out of disk" in text_of(row[0])
     assert len(re.findall("<tr data-run", html)) == 11
-
-
-def test_other_hardware_is_loud_and_withholds_the_verdict(client: Client, workload: Workload, sides: object) -> None:
-    large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
-    System.objects.filter(slug="b").update(hardware_class=large)
-    html = page(client, address(workload))
-    assert html.index("Different hardware.") < html.index("data-answer")
-    assert "verdict withheld" in html
-    assert "withheld</span>" in html
-    assert "better</span>" not in html
-    # An old link that accepted it itself still opens, and says why that is no longer enough.
-    linked = page(client, address(workload) + "&acknowledged=hardware")
-    assert "better</span>" not in linked
-    assert "a link is nobody's word" in linked
-
-
-def test_an_engineer_accepts_the_difference_with_a_reason_and_everybody_reads_it(
-    client: Client, workload: Workload, sides: object
-) -> None:
-    large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
-    System.objects.filter(slug="b").update(hardware_class=large)
-    html = page(client, address(workload))
-    assert "compare/acknowledge/" not in html
-    assert "signed in" in html
-    client.force_login(a_user(username="ann"))
-    html = page(client, address(workload))
-    accept = re.findall(r'name="accept" value="([0-9a-f]{64})"', html)
-    assert len(accept) == 1
-    query = address(workload).partition("?")[2]
-    form = {"query": query, "accept": accept, "reason": ""}
-    refused = client.post("/compare/acknowledge/", form, follow=True)
-    assert "must say in 1 to 2,000 characters" in refused.content.decode()
-    accepted = client.post("/compare/acknowledge/", form | {"reason": "the next <size>"}, follow=True)
-    assert "better</span>" in accepted.content.decode()
-    client.logout()
-    html = page(client, address(workload))
-    box = re.search(r'<section id="comparability".*?</section>', html, re.DOTALL)
-    assert box
-    assert "Accepted by ann," in text_of(box[0])
-    assert "the next &lt;size&gt;" in box[0]
-    assert "better</span>" in html
-    withdraw = f"/compare/acknowledgements/{Acknowledgement.objects.get().pk}/withdraw/"
-    assert client.post(withdraw).status_code == 302
-    assert "better</span>" in page(client, address(workload))  # nobody signed in: nothing happened
-    client.force_login(User.objects.get(username="ann"))
-    client.post(withdraw, {"next": address(workload)})
-    assert "better</span>" not in page(client, address(workload))
-
-
-def test_all_variables_are_shown_when_asked_for(
-    client: Client, workload: Workload, sides: tuple[System, System]
-) -> None:
-    for system, method in zip(sides, ("fsync", "O_DIRECT"), strict=True):
-        own = {"innodb_flush_method": method, "datadir": f"/{method}"}
-        configuration = Configuration.objects.create(content_hash=f"{system.pk:064x}", variables=own)
-        run = system.runs.earliest("started_at")
-        RunNode.objects.create(run=run, number=1, name="db1", configuration=configuration, defaults=configuration)
-    html = page(client, address(workload))
-    assert 'data-field="variables.innodb_flush_method"' not in html
-    told = text_of(re.search(r"<p[^>]*data-hidden.*?</p>", html, re.DOTALL)[0])  # type: ignore[index]
-    assert told.startswith("Not shown: 1 variable that is at the server")
-    assert "default on every side (innodb_flush_method); 1 variable" in told
-    html = page(client, address(workload) + "&variables=all")
-    assert 'data-field="variables.innodb_flush_method"' in html
-    assert 'data-field="variables.datadir"' in html
-    assert "variables=all" in html  # kept by the page's other links
-
-
-def test_memory_and_buffer_pool_are_always_told_known_or_not(
-    client: Client, workload: Workload, sides: tuple[System, System]
-) -> None:
-    sides[1].runs.update(data_bytes=2 * 2**30)
-    html = page(client, address(workload))
-    told = [text_of(each) for each in re.findall(r"<li data-memory=.*?</li>", html, re.DOTALL)]
-    assert len(told) == 2
-    assert "data at the start not known" in told[0]
-    assert "buffer pool not known" in told[0]
-    assert "what it held not known" in told[0]
-    assert "data at the start 2.00 GiB · memory 8.00 GiB, ÷ data 4.00 ×" in told[1].replace("\u00a0", " ")
-    assert html.index("data-memory") < html.index("data-answer")
-
-
-def test_a_table_that_grows_is_only_said_to_have_fitted_when_the_runs_began() -> None:
-    assert compare_comparability._fits(585.0) == "585\u00a0×, all of it fitted then"
-    assert compare_comparability._fits(0.5) == "0.500\u00a0×, it did not fit"
-
-
-def test_the_settings_that_differ_are_shown(client: Client, workload: Workload, sides: object) -> None:
-    row = re.search(r'<tr data-field="settings.sync_binlog".*?</tr>', page(client, address(workload)), re.DOTALL)
-    assert row
-    assert text_of(row[0]) == "sync_binlog not set 0 important"
-
-
-def differ(html: str) -> str:
-    found = re.search(r"<p class=\"compare-differ\".*?</p>", html, re.DOTALL)
-    assert found
-    assert found.start() < html.index("data-answer")
-    return text_of(found[0]).replace(" ;", ";")
-
-
-def test_the_differences_stand_above_the_numbers(
-    client: Client, workload: Workload, sides: tuple[System, System]
-) -> None:
-    System.objects.filter(slug="a").update(settings={"sync_binlog": "1"})
-    html = page(client, address(workload))
-    assert differ(html) == "The sides differ in: sync_binlog (1 / 0) (below)"
-    assert 'href="#differences"' in html
-    for system, connections in zip(sides, ("100", "200"), strict=True):
-        configuration = Configuration.objects.create(
-            content_hash=f"{system.pk:064x}", variables={"max_connections": connections}
-        )
-        RunNode.objects.create(
-            run=system.runs.earliest("started_at"), number=1, name="db1", configuration=configuration
-        )
-    sides[1].runs.update(started_at=START + timedelta(days=2))
-    assert differ(page(client, address(workload))) == (
-        "The sides differ in: sync_binlog (1 / 0), max_connections (100 / 200); noted: dates of the runs (below)"
-    )
-    System.objects.update(settings={})
-    assert differ(page(client, address(workload))) == (
-        "The sides differ in: max_connections (100 / 200); noted: dates of the runs (below)"
-    )
-    RunNode.objects.all().delete()
-    sides[1].runs.update(started_at=START)
-    assert differ(page(client, address(workload))) == "The sides differ in nothing that is recorded."
-
-
-def test_many_and_long_differences_are_told_in_short(client: Client, workload: Workload, sides: object) -> None:
-    System.objects.filter(slug="b").update(settings={f"setting_{number}": "x" * 500 for number in range(7)})
-    told = differ(page(client, address(workload)))
-    assert f"setting_0 (not set / {'x' * 32}…)" in told
-    assert "setting_3" in told
-    assert "setting_4" not in told
-    assert told.endswith("and 3 more (below)")
-
-
-def test_other_hardware_is_named_once_above_the_numbers(client: Client, workload: Workload, sides: object) -> None:
-    large = HardwareClass.objects.create(slug="large", name="Large", vcpu=16)
-    System.objects.filter(slug="b").update(hardware_class=large)
-    assert differ(page(client, address(workload))).startswith(
-        "The sides differ in: hardware (above), sync_binlog (not set / 0)"
-    )
 
 
 @pytest.mark.parametrize("provenance", ["example", "submitted"])
