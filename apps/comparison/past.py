@@ -17,8 +17,8 @@ MOST_EARLIER = 50
 # Runs as long as this to 2 % are alike.
 LENGTHS = 0.98, 1.02
 
-# The newest runs that count at each place, from where the compared ones come from, as the index run_counted has them;
-# of these the ones made under the same conditions.
+# The newest runs that count at each place, from where the compared ones come from: of each origin in the order of the
+# index run_counted, so that no more are read. Of these the ones made under the same conditions.
 ALIKE = f"""
 SELECT place, alike.id
 FROM unnest(
@@ -27,10 +27,14 @@ FROM unnest(
 ) WITH ORDINALITY AS g (system, workload, level, origins, before, server, host, warmup, duration, place)
 CROSS JOIN LATERAL (
     SELECT id, started_at FROM (
-        SELECT * FROM runs_run
-        WHERE system_id = g.system AND workload_id = g.workload AND load_level_id = g.level
-          AND provenance = ANY(string_to_array(g.origins, ' ')) AND started_at < g.before AND {places.COUNTED}
-        ORDER BY started_at DESC, id DESC LIMIT %(most)s
+        SELECT own.* FROM unnest(string_to_array(g.origins, ' ')) AS o (origin)
+        CROSS JOIN LATERAL (
+            SELECT * FROM runs_run
+            WHERE system_id = g.system AND workload_id = g.workload AND load_level_id = g.level
+              AND provenance = o.origin AND started_at < g.before AND {places.COUNTED}
+            ORDER BY started_at DESC, id DESC LIMIT %(most)s
+        ) own
+        ORDER BY own.started_at DESC, own.id DESC LIMIT %(most)s
     ) newest
     WHERE server_version = g.server AND host @> g.host::jsonb AND warmup IS NOT DISTINCT FROM g.warmup
       AND (duration BETWEEN %(least)s * g.duration AND %(longest)s * g.duration

@@ -8,13 +8,14 @@ from itertools import groupby
 from apps.comparison.matrix import Many, ManyRow
 from apps.comparison.stats import Direction
 from apps.comparison.table import WITHHELD
-from apps.comparison.values import Cell, ComparedMetric
+from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload
 from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.published.matrix import StatedMatrix
 from apps.published.values import FigureValue
 from apps.published.wording import DIRECTIONS, NO_INTERVAL
 from apps.web.compare_words import remedy
+from workers.workloads import WORKLOADS
 
 SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
 TURNED = {"▲": "▼", "▼": "▲"}
@@ -138,7 +139,7 @@ def _group(
     first = rows[0]
     names = {side.slug: side.name for side in many.sides}
     return Group(
-        test=f"{first.workload.tool} {first.workload.name}",
+        test=_name(first.workload),
         detail=", ".join(f"{name} {value}" for name, value in sorted(first.workload.parameters.items())),
         metric=f"{label(first.metric)}, {first.metric.unit}" if first.metric.unit else label(first.metric),
         direction=DIRECTIONS[first.metric.direction],
@@ -159,6 +160,14 @@ def _group(
         ),
     )
 
+
+
+def _name(workload: ComparedWorkload) -> str:
+    """With its tool, unless the name begins with that tool's title."""
+    spec = WORKLOADS.get(workload.tool)
+    if spec and workload.name.lower().startswith(spec.title.lower()):
+        return workload.name
+    return f"{workload.tool} {workload.name}"
 
 def _doubts(cell: Cell, doubted: Collection[int]) -> str:
     failed = sum(each.run in doubted for each in cell.replicates)
