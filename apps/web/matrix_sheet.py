@@ -161,13 +161,13 @@ def _group(
     )
 
 
-
 def _name(workload: ComparedWorkload) -> str:
     """With its tool, unless the name begins with that tool's title."""
     spec = WORKLOADS.get(workload.tool)
     if spec and workload.name.lower().startswith(spec.title.lower()):
         return workload.name
     return f"{workload.tool} {workload.name}"
+
 
 def _doubts(cell: Cell, doubted: Collection[int]) -> str:
     failed = sum(each.run in doubted for each in cell.replicates)
