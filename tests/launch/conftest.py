@@ -1,5 +1,6 @@
 """A folder of its own for each test, which PostgreSQL's user can enter, and a look at what still runs in it."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -72,6 +73,15 @@ def pids_in(folder: Path) -> list[int]:
             continue
         if needle in seen:
             found.append(int(entry))
+    return found
+
+
+def programs_in(folder: Path) -> set[str]:
+    """Paths of the programs of those processes; one that ends meanwhile is not among them."""
+    found = set()
+    for pid in pids_in(folder):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            found.add(os.readlink(f"/proc/{pid}/exe"))
     return found
 
 

