@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "apps.runs",
     "apps.published",
     "apps.comparison",
+    "apps.use_method",
     "apps.dispatch",
     "apps.aws",
     "apps.rig",

@@ -14,6 +14,7 @@ EXPIRE_EVERY = 5.0  # s
 SWEEP_EVERY = 15.0  # s
 ARCHIVE_EVERY = 30.0  # s
 ASK_AWS_EVERY = 15.0  # s
+JUDGE_EVERY = 15.0  # s
 
 # A tick that was not taken before the next one comes is worth nothing: without `expires` a worker that was away finds
 # a pile of them.
@@ -25,5 +26,6 @@ app.conf.beat_schedule = {
         "sweep": SWEEP_EVERY,
         "archive": ARCHIVE_EVERY,
         "ask_aws": ASK_AWS_EVERY,
+        "judge_rest": JUDGE_EVERY,
     }.items()
 }

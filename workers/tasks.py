@@ -17,7 +17,8 @@ from apps.aws import collection, looking
 from apps.dispatch import services as dispatch
 from apps.runs import archive as archives
 from apps.runs import ingest, pending
-from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, SWEEP_EVERY, app
+from apps.use_method import panels
+from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, JUDGE_EVERY, SWEEP_EVERY, app
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +79,10 @@ def expire_leases() -> int:
 # back at once, and the sweep comes back to the run at its own pace.
 @app.task(reject_on_worker_lost=False)
 def seal_run(run_id: int) -> bool:
-    return ingest.seal(run_id=run_id)
+    sealed = ingest.seal(run_id=run_id)
+    if sealed:
+        enqueue(judge_run, run_id=run_id)
+    return sealed
 
 
 def seal_at_once(run_id: int) -> None:
@@ -88,8 +92,19 @@ def seal_at_once(run_id: int) -> None:
     except Exception:
         log.exception("run %s could not be sealed in its request", run_id)
         sealed = False
-    if not sealed:
-        enqueue(seal_run, run_id=run_id)
+    enqueue(judge_run if sealed else seal_run, run_id=run_id)
+
+
+# A page judges what is not kept yet, so a panel that comes late is slow and never wrong.
+@app.task(reject_on_worker_lost=False)
+def judge_run(run_id: int) -> bool:
+    return panels.judge(run_id=run_id) is not None
+
+
+@app.task
+def judge_rest() -> int:
+    """Panels that are missing or older than the rules, some at a time; how many runs were given to `judge_run`."""
+    return sum(enqueue(judge_run, run_id=run_id, expires=JUDGE_EVERY) for run_id in panels.due())
 
 
 @app.task

@@ -1,0 +1,45 @@
+"""From what is known of a run to its panel: every indicator of the table on every node. Pure."""
+
+from collections.abc import Iterable
+
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.table import RESOURCES
+from apps.use_method.values import Facts, Found, Level, Node, Panel, Reading
+
+# Raised when a rule or a limit changes: panels that are kept are then judged anew.
+VERSION = 1
+
+
+def panel(facts: Facts, resources: Iterable[Resource] = RESOURCES) -> Panel:
+    nodes = [*facts.nodes, *([facts.client] if facts.client else [])]
+    readings = [
+        _reading(indicator, node, found)
+        for resource in resources
+        for node in nodes
+        if resource.on(node, facts)
+        for indicator in resource.indicators
+        if (found := indicator.rule(node, facts) or _unseen(indicator, node, facts))
+    ]
+    return Panel(facts.measured, tuple((node.name, node.role) for node in nodes), tuple(readings))
+
+
+def _reading(indicator: Indicator, node: Node, found: Found) -> Reading:
+    return Reading(
+        indicator.key, node.name, found.level, found.value, found.words, found.metric, found.peak, found.spans
+    )
+
+
+def _unseen(indicator: Indicator, node: Node, facts: Facts) -> Found:
+    return Found(Level.NOT_OBSERVABLE, None, why(indicator, node, facts))
+
+
+def why(indicator: Indicator, node: Node, facts: Facts) -> str:
+    """Why nothing was observed: what the sampler said, else what the platform hides, else the counters it lacks."""
+    for hidden in node.hidden:
+        if any(asked in hidden.what for asked in indicator.asks):
+            return f"{hidden.reason}; {hidden.remedy}" if hidden.remedy else hidden.reason
+    if facts.aws:
+        return indicator.sources.get("Aurora", "AWS shows its guests neither the machine nor its counters")
+    if not node.series:
+        return "nobody sampled this node"
+    return f"not sampled: {', '.join(key.removeprefix('mysql.status.') for key in indicator.metrics[:3])}"

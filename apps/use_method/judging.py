@@ -1,0 +1,147 @@
+"""How a series becomes a level: limits that must hold for a while, and the words that tell of it. Pure.
+
+A level is reached when the series stays beyond its limit for HOLD seconds in a row, or for SHARE of all observed time:
+a single second that is off is seen in the peak, and is no trouble yet.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.core.units import NBSP, format_duration, with_unit
+from apps.use_method.values import Floats, Found, Level, Samples, Span
+
+HOLD = 3.0  # s
+SHARE = 0.2
+# Samples that are further apart than so many usual steps have a gap between them, of which nothing is known.
+LONGEST_STEP = 3.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From `watch` on, and from `saturated` on (in the series' unit); None: that level is never reached. `level`: what
+    is reached at `saturated`, ERROR for indicators of errors."""
+
+    watch: float | None
+    saturated: float | None
+    hold: float = HOLD
+    share: float = SHARE
+    level: Level = Level.SATURATED
+
+    def words(self, unit: str) -> str:
+        """For the table: “watch from 70 % on, saturated from 90 % on, for 3 s in a row or 20 % of the time”."""
+        parts = [
+            f"{level.word} from {limit_text(limit, unit)} on"
+            for level, limit in ((Level.WATCH, self.watch), (self.level, self.saturated))
+            if limit is not None
+        ]
+        held = f"for {format_duration(self.hold)} in a row or {self.share * 100:.0f} % of the time" if parts else ""
+        return ", ".join(filter(None, [*parts, held]))
+
+
+def limit_text(limit: float, unit: str) -> str:
+    """A limit as it was set, not to three digits."""
+    return with_unit(limit, unit) if unit.startswith("bytes") else f"{limit:,g}{NBSP}{unit}".rstrip()
+
+
+def steps(at: Floats) -> Floats:
+    """How long each value counts, s: since the value before; after a gap, and the first, for a usual step."""
+    if len(at) < 2:
+        return np.ones(len(at))
+    between = np.diff(at)
+    usual = float(np.median(between))
+    lengths: Floats = np.concatenate(([usual], np.where(between > LONGEST_STEP * usual, usual, between)))
+    return lengths
+
+
+def mean(samples: Samples) -> float | None:
+    """By time; None: nothing was observed."""
+    seen = ~np.isnan(samples.values)
+    weights = steps(samples.at)[seen]
+    if not seen.any() or not weights.sum():
+        return None
+    return float(np.average(samples.values[seen], weights=weights))
+
+
+def total(samples: Samples) -> float | None:
+    """Of a counter, by how much it rose: its rates by their time; None: nothing was observed."""
+    seen = ~np.isnan(samples.values)
+    return float((samples.values * steps(samples.at))[seen].sum()) if seen.any() else None
+
+
+def peak(samples: Samples) -> float | None:
+    return None if np.isnan(samples.values).all() else float(np.nanmax(samples.values))
+
+
+def stretches(samples: Samples, beyond: "np.typing.NDArray[np.bool_]") -> list[Span]:
+    """Spans of the clock in which `beyond` held without a break; a value that was not observed ends one."""
+    lengths = steps(samples.at)
+    found: list[Span] = []
+    start: float | None = None
+    for place, held in enumerate(beyond):
+        if held and start is None:
+            start = float(samples.at[place] - lengths[place])
+        elif held and samples.at[place] - samples.at[place - 1] > lengths[place] + 1e-9 and start is not None:
+            found.append((start, float(samples.at[place - 1])))
+            start = float(samples.at[place] - lengths[place])
+        elif not held and start is not None:
+            found.append((start, float(samples.at[place - 1])))
+            start = None
+    if start is not None:
+        found.append((start, float(samples.at[-1])))
+    return found
+
+
+def beyond(samples: Samples, limit: float, limits: Limits) -> tuple[Span, ...]:
+    """The stretches at or above `limit` that make the level; empty: it is not reached."""
+    seen = ~np.isnan(samples.values)
+    over = np.zeros(len(seen), np.bool_)
+    over[seen] = samples.values[seen] >= limit
+    found = stretches(samples, over)
+    held = [span for span in found if span[1] - span[0] >= limits.hold - 1e-6]
+    lengths = steps(samples.at)
+    observed = float(lengths[seen].sum())
+    if observed and float(lengths[over].sum()) >= limits.share * observed:
+        return tuple(found)
+    return tuple(held)
+
+
+def judge(samples: Samples, limits: Limits, *, unit: str, metric: str = "", value: float | None = None) -> Found | None:
+    """The level of a series that is the worse the higher it is; None: nothing was observed. `value`: what the cell
+    shows, instead of the mean."""
+    average = mean(samples)
+    if average is None:
+        return None
+    shown = average if value is None else value
+    highest = peak(samples)
+    for level, limit in ((limits.level, limits.saturated), (Level.WATCH, limits.watch)):
+        spans = beyond(samples, limit, limits) if limit is not None else ()
+        if limit is not None and spans:
+            return Found(level, shown, over_words(spans, limit, unit, highest, samples), metric, highest, spans)
+    return Found(Level.OK, shown, f"highest {with_unit(highest, unit)}", metric, highest)
+
+
+def over_words(spans: Sequence[Span], limit: float, unit: str, highest: float | None, samples: Samples) -> str:
+    """“at least 90 % for 12 s of 60 s, from 46 s on, highest 99.4 %”."""
+    length = sum(end - start for start, end in spans)
+    observed = float(steps(samples.at)[~np.isnan(samples.values)].sum())
+    whole = length >= observed - 1.5
+    when = "all the time" if whole else f"for {format_duration(round(length, 1))} of {format_duration(round(observed))}"
+    since = "" if whole else f", from {format_duration(round(max(0.0, spans[0][0]), 1))} on"
+    return f"at least {limit_text(limit, unit)} {when}{since}, highest {with_unit(highest, unit)}"
+
+
+def counted(
+    samples: Samples, *, unit: str, metric: str, level: Level = Level.ERROR, least: float = 0.5
+) -> Found | None:
+    """Of a counter of events that should not happen: how many there were; `level` from one on. None: not observed."""
+    number = total(samples)
+    if number is None:
+        return None
+    happened = samples.values > 0
+    if number < least or not happened.any():
+        return Found(Level.OK, 0.0, "none", metric, 0.0)
+    spans = tuple(stretches(samples, happened))
+    words = f"{with_unit(round(number), unit)}, first at {format_duration(round(max(0.0, spans[0][0]), 1))}"
+    return Found(level, float(round(number)), words, metric, peak(samples), spans)

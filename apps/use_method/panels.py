@@ -1,0 +1,68 @@
+"""Panels of runs: judged when a run is sealed and kept, judged as it is shown while a run is live."""
+
+import logging
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import msgspec
+import orjson
+from django.db import IntegrityError
+from django.db.models import F, Q
+
+from apps.runs.models import Run
+from apps.use_method import engine, reading
+from apps.use_method.engine import VERSION
+from apps.use_method.models import UsePanel
+from apps.use_method.values import Panel
+
+log = logging.getLogger(__name__)
+
+# Of one round of the sweep.
+AT_ONCE = 20
+CURRENT = Q(use_panel__version=VERSION, use_panel__derivation=F("derivation"))
+
+
+def judge(*, run_id: int) -> Panel | None:
+    """Judges a sealed run and keeps what was found in place of what was; None: there is no such sealed run."""
+    run = reading.RELATED.filter(pk=run_id, state=Run.State.SEALED).first()
+    if run is None:
+        return None
+    found = engine.panel(reading.facts(run))
+    try:
+        UsePanel.objects.update_or_create(
+            run_id=run_id,
+            defaults={"version": VERSION, "derivation": run.derivation, "content": to_json(found)},
+        )
+    except IntegrityError:
+        log.info("run %s went away while it was judged", run_id)
+    return found
+
+
+def due(*, limit: int = AT_ONCE) -> list[int]:
+    """Sealed runs whose panel is missing or older than the rules or the run's series, the latest first. A made-up run
+    is judged when somebody looks at it."""
+    sealed = Run.objects.filter(state=Run.State.SEALED).exclude(provenance=Run.Provenance.RIG).exclude(CURRENT)
+    return list(sealed.order_by("-started_at", "-id").values_list("id", flat=True)[:limit])
+
+
+def panel_of(run_id: int) -> Panel:
+    """Of one run, live or sealed: as it is kept, else judged now. Raises Run.DoesNotExist."""
+    kept = kept_of([run_id])
+    if run_id in kept:
+        return kept[run_id]
+    return engine.panel(reading.facts(reading.RELATED.get(pk=run_id)))
+
+
+def kept_of(run_ids: Collection[int]) -> dict[int, Panel]:
+    """Those that are kept and up to date, by run. One query."""
+    rows = UsePanel.objects.filter(run_id__in=run_ids, version=VERSION, derivation=F("run__derivation"))
+    return {run_id: from_json(content) for run_id, content in rows.order_by().values_list("run_id", "content")}
+
+
+def to_json(panel: Panel) -> Any:
+    """Values that are no numbers become null: JSON has none."""
+    return orjson.loads(orjson.dumps(msgspec.to_builtins(panel)))
+
+
+def from_json(content: Mapping[str, Any]) -> Panel:
+    return msgspec.convert(content, Panel)

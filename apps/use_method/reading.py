@@ -1,0 +1,173 @@
+"""What the rules look at, read from a run's rows and series, live or sealed."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+
+from apps.catalog import derived
+from apps.catalog.models import HardwareClass
+from apps.catalog.models import Node as CatalogNode
+from apps.runs import queries
+from apps.runs.models import Event, Measurement, Run, RunNode, Series
+from apps.runs.queries import SeriesValues, reading
+from apps.runs.sampled import CLIENT
+from apps.use_method.table import METRICS
+from apps.use_method.values import Complaint, Facts, Hidden, Moment, Node, Samples, Span
+
+RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
+TOLD_ELSEWHERE = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
+# How the agent calls the state in which a server answers its sampler.
+ANSWERS, NO = "answers", "no"
+
+
+def facts(run: Run) -> Facts:
+    """`run`: of RELATED. Ten queries. The samples of a run that was moved to the archive are fetched."""
+    events = list(Event.objects.filter(run=run).order_by("starts_at"))
+    measured = _measured(run)
+    nodes = _nodes(run, events, measured)
+    told = Measurement.objects.filter(run=run, metric=run.workload.primary_metric)
+    return Facts(
+        tool=run.workload.tool,
+        platform=run.system.release.platform.slug,
+        measured=measured,
+        nodes=tuple(node for node in nodes if node.name != CLIENT and node.role != "agent"),
+        client=_client(nodes),
+        threads=run.load_level.threads,
+        rate=run.load_level.rate,
+        aws=run.system.aws_kind,
+        complaints=tuple(_complaint(event) for event in events if event.kind == "error"),
+        events=tuple(_moment(event) for event in events if event.kind not in TOLD_ELSEWHERE),
+        throughput=told.values_list("value", flat=True).first(),
+    )
+
+
+def _measured(run: Run) -> Span | None:
+    if run.measured_from is None or run.measured_to is None:
+        return None
+    return run.measured_from, run.measured_to
+
+
+def _client(nodes: Iterable[Node]) -> Node | None:
+    """What the load generator printed, joined by what was sampled of its machine where the agent is apart."""
+    own = next((node for node in nodes if node.name == CLIENT), None)
+    beside = next((node for node in nodes if node.role == "agent"), None)
+    if own is None or beside is None:
+        return own or beside
+    return Node(
+        name=CLIENT,
+        role=CLIENT,
+        series={**beside.series, **own.series},
+        hidden=(*own.hidden, *beside.hidden),
+        silent=own.silent,
+    )
+
+
+def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[Node]:
+    live = reading.live([run.pk]).get(run.pk, [])
+    rows = list(
+        RunNode.objects.filter(run=run)
+        .order_by("number")
+        .values_list("name", "role", "constants", "configuration__variables")
+    )
+    keys = {key for node in live for key in (*node.changing, *node.constants)}
+    keys |= {spec.key for node in live for spec in derived.available((*node.changing, *node.constants))}
+    keys |= {key for _, _, constants, _ in rows for key in constants}
+    keys |= set(Series.objects.filter(run=run).order_by().values_list("metric__key", flat=True).distinct())
+    wanted = [key for key in sorted(keys) if _is_asked(key)]
+    found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=measured)
+    series: dict[str, dict[str, Samples]] = defaultdict(dict)
+    for each in found:
+        if not each.problem:
+            series[each.node][each.metric] = _samples(each)
+    catalogued = CatalogNode.objects.filter(system=run.system_id).select_related("hardware_class")
+    hardware = {node.name: node.hardware_class for node in catalogued}
+    told = [(name, role, variables or {}) for name, role, _, variables in rows]
+    told += [(node.name, node.role, {}) for node in live if node.name not in {name for name, *_ in told}]
+    ends = [measured[1]] if measured else [float(each.at[-1]) for each in found if len(each.at)]
+    until = max(ends, default=0.0)
+    return [
+        _node(
+            name=name,
+            role=role,
+            variables=variables,
+            series=series.get(name, {}),
+            hardware=hardware.get(name),
+            events=events,
+            until=until,
+        )
+        for name, role, variables in told
+    ]
+
+
+@lru_cache(maxsize=8192)
+def _is_asked(key: str) -> bool:
+    return any(pattern.fullmatch(key) for pattern in _patterns())
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> list[re.Pattern[str]]:
+    return [re.compile(re.escape(key).replace(r"\*", ".+")) for key in METRICS]
+
+
+def _samples(series: SeriesValues) -> Samples:
+    return Samples(series.at, series.values.astype("float64"), series.resets)
+
+
+def _node(
+    *,
+    name: str,
+    role: str,
+    variables: Mapping[str, str],
+    series: Mapping[str, Samples],
+    hardware: HardwareClass | None,
+    events: Iterable[Event],
+    until: float,
+) -> Node:
+    own = [event for event in events if event.node == name]
+    return Node(
+        name=name,
+        role=role,
+        series=series,
+        variables=variables,
+        hidden=tuple(_hidden(event) for event in own if event.kind == "not_observable"),
+        silent=tuple(_silent(own, until)),
+        hardware_class=hardware.name if hardware else "",
+        hardware_vcpu=hardware.vcpu if hardware else None,
+        hardware_memory=hardware.memory_bytes if hardware else None,
+        hardware_network=hardware.network_bits_per_second if hardware else None,
+        hardware_iops=hardware.iops if hardware else None,
+    )
+
+
+def _hidden(event: Event) -> Hidden:
+    told = event.detail
+    return Hidden(str(told.get("what", event.label)), str(told.get("reason", "")), str(told.get("remedy", "")))
+
+
+def _silent(events: Iterable[Event], until: float) -> Iterable[Span]:
+    """When the server did not answer; `until` where it never did again."""
+    since: float | None = None
+    for event in events:
+        if event.kind == "node_state" and event.detail.get("what") == ANSWERS:
+            if event.detail.get("to") == NO:
+                since = event.starts_at
+            elif since is not None:
+                yield since, event.starts_at
+                since = None
+    if since is not None:
+        yield since, max(since, until)
+
+
+def _complaint(event: Event) -> Complaint:
+    code, count = event.detail.get("code"), event.detail.get("count", 1)
+    return Complaint(
+        code=code if isinstance(code, int) else None,
+        text=str(event.detail.get("text") or event.label),
+        count=count if isinstance(count, int) else 1,
+        at=event.starts_at,
+    )
+
+
+def _moment(event: Event) -> Moment:
+    return Moment(event.kind, event.label, event.starts_at, event.ends_at, event.node, event.detail)

@@ -1,0 +1,14 @@
+"""The resources in the order of the panel. docs/use-method.md is written from it. Pure."""
+
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.resources import cpu
+
+RESOURCES: tuple[Resource, ...] = (cpu.RESOURCE,)
+INDICATORS: dict[str, Indicator] = {
+    indicator.key: indicator for resource in RESOURCES for indicator in resource.indicators
+}
+RESOURCE_OF: dict[str, Resource] = {
+    indicator.key: resource for resource in RESOURCES for indicator in resource.indicators
+}
+# Keys and patterns of all series that a rule may ask for.
+METRICS = tuple(dict.fromkeys(key for indicator in INDICATORS.values() for key in indicator.metrics))

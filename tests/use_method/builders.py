@@ -1,0 +1,64 @@
+"""Nodes and runs for the rules, with what a test does not care about left out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from apps.catalog import derived
+from apps.runs.derivation import Inputs, evaluate
+from apps.runs.sampled import SampledNode
+from apps.use_method.values import Facts, Floats, Node, Panel, Reading, Samples, Span
+
+
+def samples(values: Sequence[float], *, start: float = 0.0, step: float = 1.0) -> Samples:
+    """One value a step, the first at `start + step`."""
+    at: Floats = start + step * np.arange(1, len(values) + 1, dtype=np.float64)
+    return Samples(at, np.array(values, np.float64))
+
+
+def steady(value: float, *, seconds: int = 60) -> Samples:
+    return samples([value] * seconds)
+
+
+def a_node(name: str = "db1", role: str = "writer", **more: Any) -> Node:
+    return Node(name=name, role=role, **more)
+
+
+def facts(*nodes: Node, **more: Any) -> Facts:
+    return Facts(**{"tool": "sysbench_oltp", "platform": "mariadb", "measured": (0.0, 60.0), "nodes": nodes} | more)
+
+
+def of_sampled(sampled: SampledNode, between: Span, **more: Any) -> Node:
+    """A recorded node as the rules see it, derived metrics too, cut to `between`."""
+    inputs = Inputs(sampled)
+    series: dict[str, Samples] = {}
+    for key in inputs.keys:
+        line = inputs.line(key)
+        if line is not None and not np.isnan(line.values).all():
+            series[key] = Samples(line.at, line.values, line.resets)
+    for spec in derived.available(inputs.keys):
+        line = evaluate(spec, [inputs])
+        if line is not None and not np.isnan(line.values).all():
+            series[spec.key] = Samples(line.at, line.values, line.resets)
+    return Node(name=sampled.name, role=sampled.role, series=cut(series, between), **more)
+
+
+def cut(series: Mapping[str, Samples], between: Span) -> dict[str, Samples]:
+    found = {}
+    for key, one in series.items():
+        kept = (one.at >= between[0]) & (one.at <= between[1])
+        if kept.any():
+            found[key] = replace(one, at=one.at[kept], values=one.values[kept])
+    return found
+
+
+def lit(panel: Panel, *, levels: Sequence[str] = ("saturated", "error")) -> set[tuple[str, str]]:
+    """(indicator, node) of the cells with one of `levels`."""
+    return {(reading.indicator, reading.node) for reading in panel.readings if reading.level in levels}
+
+
+def reading(panel: Panel, indicator: str, node: str) -> Reading:
+    [found] = [one for one in panel.readings if (one.indicator, one.node) == (indicator, node)]
+    return found

@@ -1,0 +1,51 @@
+"""When a series reaches a level, and the words that tell of it."""
+
+import numpy as np
+
+from apps.use_method.judging import Limits, counted, judge, total
+from apps.use_method.values import Level, Samples
+from tests.use_method.builders import samples, steady
+
+LIMITS = Limits(watch=70.0, saturated=95.0)
+
+
+def level(values: list[float]) -> Level:
+    found = judge(samples(values), LIMITS, unit="%")
+    assert found
+    return found.level
+
+
+def test_two_seconds_beyond_the_limit_are_no_level_and_three_are() -> None:
+    assert level([10.0] * 30 + [99.0] * 2 + [10.0] * 30) is Level.OK
+    assert level([10.0] * 30 + [99.0] * 3 + [10.0] * 30) is Level.SATURATED
+
+
+def test_single_seconds_that_make_a_fifth_of_the_time_are_a_level() -> None:
+    assert level([99.0, 10.0, 10.0, 10.0] * 10) is Level.SATURATED
+    assert level([99.0] + [10.0] * 5 + [99.0] + [10.0] * 5) is Level.OK
+
+
+def test_the_words_tell_how_long_and_from_when() -> None:
+    found = judge(samples([10.0] * 30 + [98.0] * 12 + [10.0] * 18), LIMITS, unit="%")
+    assert found is not None
+    assert found.words.replace("\u00a0", " ") == "at least 95 % for 12 s of 1 min, from 30 s on, highest 98.0 %"
+    assert found.spans == ((30.0, 42.0),)
+
+
+def test_a_gap_is_no_time_at_the_limit() -> None:
+    at = np.array([1.0, 2.0, 60.0, 61.0])
+    found = judge(Samples(at, np.array([99.0, 99.0, 99.0, 99.0])), Limits(None, 95.0, share=2), unit="%")
+    assert found is not None
+    assert found.level is Level.OK
+
+
+def test_what_was_never_observed_has_no_level() -> None:
+    assert judge(steady(float("nan")), LIMITS, unit="%") is None
+
+
+def test_events_are_counted_by_the_time_between_samples() -> None:
+    slow = samples([0.0, 1.5, 0.0], step=2.0)
+    assert total(slow) == 3.0
+    found = counted(slow, unit="deadlocks", metric="mysql.status.Innodb_deadlocks")
+    assert found is not None
+    assert (found.level, found.value) == (Level.ERROR, 3.0)
