@@ -1,4 +1,4 @@
-"""A panel as it is laid out: rows of resources, columns of aspects, a cell for each node and one for the whole. Pure."""
+"""A panel as it is laid out: rows are resources, columns aspects; a cell for each node, one for the whole. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """`whole` and each of `nodes` (by name, in the panel's order) by aspect; no entry: no indicator looks at it there."""
+    """`whole` and each of `nodes` (by name, in the panel's order) by aspect; no entry: no indicator looks at it."""
 
     resource: Resource
     whole: dict[Aspect, Cell]
