@@ -11,7 +11,7 @@ class UsePanel(models.Model):
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="use_panel")
     version = models.PositiveIntegerField()
-    derivation = models.PositiveIntegerField("derivation of the run's series that it was judged on")
+    sealed_at = models.DateTimeField("seal of the run that it was judged on", null=True)
     content = models.JSONField()
     judged_at = models.DateTimeField(auto_now=True)
 

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 # Of one round of the sweep.
 AT_ONCE = 20
-CURRENT = Q(use_panel__version=VERSION, use_panel__derivation=F("derivation"))
+CURRENT = Q(use_panel__version=VERSION, use_panel__sealed_at=F("sealed_at"))
 
 
 def judge(*, run_id: int) -> Panel | None:
@@ -31,7 +31,7 @@ def judge(*, run_id: int) -> Panel | None:
     try:
         UsePanel.objects.update_or_create(
             run_id=run_id,
-            defaults={"version": VERSION, "derivation": run.derivation, "content": to_json(found)},
+            defaults={"version": VERSION, "sealed_at": run.sealed_at, "content": to_json(found)},
         )
     except IntegrityError:
         log.info("run %s went away while it was judged", run_id)
@@ -55,7 +55,7 @@ def panel_of(run_id: int) -> Panel:
 
 def kept_of(run_ids: Collection[int]) -> dict[int, Panel]:
     """Those that are kept and up to date, by run. One query."""
-    rows = UsePanel.objects.filter(run_id__in=run_ids, version=VERSION, derivation=F("run__derivation"))
+    rows = UsePanel.objects.filter(run_id__in=run_ids, version=VERSION, sealed_at=F("run__sealed_at"))
     return {run_id: from_json(content) for run_id, content in rows.order_by().values_list("run_id", "content")}
 
 

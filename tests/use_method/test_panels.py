@@ -1,6 +1,9 @@
-"""A run's panel: judged when it is complete, kept, and judged anew when rules or series change."""
+"""A run's panel: judged when it is complete, kept, and judged anew when rules change or the run is sealed again."""
+
+from datetime import timedelta
 
 import numpy as np
+from django.db.models import F
 
 from apps.runs.models import Run
 from apps.use_method import panels
@@ -33,7 +36,7 @@ def test_a_panel_is_kept_and_read_as_it_was_judged(db: None) -> None:
     assert panels.panel_of(run.pk) == judged
 
 
-def test_a_run_is_due_until_it_is_judged_and_again_when_rules_or_series_change(db: None) -> None:
+def test_a_run_is_due_until_it_is_judged_and_again_when_rules_change_or_it_is_sealed_again(db: None) -> None:
     run = a_busy_run()
     assert panels.due() == [run.pk]
     panels.judge(run_id=run.pk)
@@ -41,7 +44,7 @@ def test_a_run_is_due_until_it_is_judged_and_again_when_rules_or_series_change(d
     UsePanel.objects.update(version=0)
     assert panels.due() == [run.pk]
     panels.judge(run_id=run.pk)
-    Run.objects.update(derivation=run.derivation + 1)
+    Run.objects.update(sealed_at=F("sealed_at") + timedelta(seconds=1))
     assert panels.due() == [run.pk]
     assert panels.kept_of([run.pk]) == {}
 
