@@ -11,6 +11,7 @@
 {% origin "published" %}        mark: published, example, submitted, agent, rig
 {% quality run.failed_checks run.is_excluded %}  marks: excluded, failed checks; nothing when there are none
 {% verdict "better" %}          word with its sign; {% verdict word direction="lower" %}
+{% level "saturated" %}         how a resource stands by the USE method: word with its sign
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from django.utils.timezone import is_naive
 
 from apps.core import units
 from apps.runs.quality.checklist import title_of
+from apps.use_method.values import Level
 
 register = template.Library()
 
@@ -209,6 +211,13 @@ def verdict(word: str, *, direction: str = "higher") -> SafeString:
     kind = word if word in ("better", "worse", "equivalent", "higher", "lower") else "unknown"
     turned = {"better": " verdict--down", "worse": " verdict--up"}.get(kind, "") if direction == "lower" else ""
     return format_html('<span class="verdict verdict--{}{}">{}</span>', kind, turned, word)
+
+
+@register.simple_tag
+def level(name: str) -> SafeString:
+    """`name`: a Level. Raises ValueError for any other."""
+    found = Level(name)
+    return format_html('<span class="level level--{}">{}</span>', found.value, found.word)
 
 
 @register.simple_tag(takes_context=True)
