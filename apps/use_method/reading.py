@@ -9,7 +9,7 @@ from apps.catalog import derived
 from apps.catalog.models import HardwareClass
 from apps.catalog.models import Node as CatalogNode
 from apps.runs import queries
-from apps.runs.models import Event, Measurement, Run, RunNode, Series
+from apps.runs.models import Event, Measurement, Run, RunNode, Series, Stream
 from apps.runs.queries import SeriesValues, reading
 from apps.runs.sampled import CLIENT
 from apps.use_method.table import METRICS
@@ -19,14 +19,15 @@ RELATED = Run.objects.select_related("system__release__platform", "workload__pri
 TOLD_ELSEWHERE = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
 # How the agent calls the state in which a server answers its sampler.
 ANSWERS, NO = "answers", "no"
+BUSY = "derived.cpu.busy"
 
 
 def facts(run: Run) -> Facts:
-    """`run`: of RELATED. Ten queries. The samples of a run that was moved to the archive are fetched."""
+    """`run`: of RELATED. Eleven queries. The samples of a run that was moved to the archive are fetched."""
     events = list(Event.objects.filter(run=run).order_by("starts_at"))
     measured = _measured(run)
     nodes = _nodes(run, events, measured)
-    told = Measurement.objects.filter(run=run, metric=run.workload.primary_metric)
+    told = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
     return Facts(
         tool=run.workload.tool,
         platform=run.system.release.platform.slug,
@@ -38,7 +39,8 @@ def facts(run: Run) -> Facts:
         aws=run.system.aws_kind,
         complaints=tuple(_complaint(event) for event in events if event.kind == "error"),
         events=tuple(_moment(event) for event in events if event.kind not in TOLD_ELSEWHERE),
-        throughput=told.values_list("value", flat=True).first(),
+        throughput=told.get(run.workload.primary_metric.key),
+        headlines=told,
     )
 
 
@@ -80,6 +82,10 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     for each in found:
         if not each.problem:
             series[each.node][each.metric] = _samples(each)
+    elsewhere = {name for names in Stream.objects.filter(run=run).values_list("nodes", flat=True) for name in names}
+    # The agent samples the machine that it is on only where no node of the system is on it.
+    own = {name for name, role, *_ in rows if role == "agent"} | {node.name for node in live if node.role == "agent"}
+    generator_apart = any(BUSY in series[name] for name in own & series.keys())
     catalogued = CatalogNode.objects.filter(system=run.system_id).select_related("hardware_class")
     hardware = {node.name: node.hardware_class for node in catalogued}
     told = [(name, role, variables or {}) for name, role, _, variables in rows]
@@ -95,6 +101,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
             hardware=hardware.get(name),
             events=events,
             until=until,
+            apart=generator_apart or name in elsewhere,
         )
         for name, role, variables in told
     ]
@@ -123,6 +130,7 @@ def _node(
     hardware: HardwareClass | None,
     events: Iterable[Event],
     until: float,
+    apart: bool,
 ) -> Node:
     own = [event for event in events if event.node == name]
     return Node(
@@ -137,6 +145,7 @@ def _node(
         hardware_memory=hardware.memory_bytes if hardware else None,
         hardware_network=hardware.network_bits_per_second if hardware else None,
         hardware_iops=hardware.iops if hardware else None,
+        apart=apart,
     )
 
 

@@ -76,6 +76,7 @@ class Node:
     hardware_memory: int | None = None  # bytes
     hardware_network: float | None = None  # bits/s
     hardware_iops: int | None = None
+    apart: bool = False
 
     def matching(self, prefix: str, suffix: str = "") -> dict[str, Samples]:
         """Series by the part of their key that a family puts between the two, as the name of a disk."""
@@ -114,7 +115,7 @@ class Facts:
     """All that is known of a run, as far as a rule asks. `measured`: its phase, s on the run's clock; the series are
     cut to it. `nodes`: those of the system under test, its proxy among them; `client`: the load generator with what was
     sampled beside it; `platform`: slug, as the catalog has it; `aws`: "cluster", "instance" or empty. `throughput`:
-    the workload's primary metric, mean of the phase, as the tool told it."""
+    the workload's primary metric, mean of the phase, as the tool told it; `headlines`: all that it told, by key."""
 
     tool: str
     platform: str
@@ -127,6 +128,7 @@ class Facts:
     complaints: tuple[Complaint, ...] = ()
     events: tuple[Moment, ...] = ()
     throughput: float | None = None
+    headlines: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float | None:
