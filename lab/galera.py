@@ -154,6 +154,7 @@ class Galera:
             node_controls=self.node_controls,
             system_controls={"switch": fault_command(self.var, self.slug, "", "switch")},
             proxy_socket=self.proxy.socket,
+            proxy_checks=haproxy.CHECKS,
         )
 
     def _seen_at(self, node: str) -> Mapping[str, str | int]:

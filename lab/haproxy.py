@@ -13,6 +13,7 @@ from lab.daemons import Daemon
 from lab.packages import LabError, program
 
 BACKEND = "writer"
+CHECKS = {"inter": "500ms", "fall": "2", "rise": "3"}
 READY_TIMEOUT = 10.0  # s
 SOCKET_LIMIT = 90  # bytes: the kernel takes 107, and HAProxy first makes it under a longer name
 
@@ -64,6 +65,7 @@ class HAProxy:
 
     def _configuration(self) -> str:
         first, *others = (self._line(server) for server in self._servers)
+        checks = " ".join(f"{name} {value}" for name, value in CHECKS.items())
         return "\n".join(
             [
                 "global",
@@ -79,7 +81,7 @@ class HAProxy:
                 "  stick-table type integer size 10 nopurge",
                 "  stick on int(1)",
                 "  option httpchk GET /",
-                "  default-server inter 500ms fall 2 rise 3 on-marked-down shutdown-sessions",
+                f"  default-server {checks} on-marked-down shutdown-sessions",
                 first,
                 *(f"{line} backup" for line in others),
                 "",

@@ -42,6 +42,7 @@ class Registration:
     node_controls: Sequence[str] = NODE_CONTROLS
     system_controls: Mapping[str, Sequence[str]] = field(default_factory=dict)
     proxy_socket: Path | None = None
+    proxy_checks: Mapping[str, str] = field(default_factory=dict)
 
 
 class System(Protocol):
@@ -128,6 +129,7 @@ def _lines(var: Path, slug: str, told: Registration) -> list[str]:
         lines += [_line("zone", member.zone), *(_line(key, value) for key, value in member.address.items())]
     if told.proxy_socket:
         lines += ["[systems.proxy]", _line("socket", str(told.proxy_socket))]
+        lines += ["[systems.proxy.settings]", *(_line(key, value) for key, value in told.proxy_checks.items())]
     if told.system_controls:
         lines += ["[systems.controls]", *(_line(name, list(argv)) for name, argv in told.system_controls.items())]
     for member in told.members:

@@ -28,6 +28,7 @@ def test_the_agent_is_told_of_writer_readers_proxy_and_controls(galera: Galera, 
     assert system.settings["evs.suspect_timeout"] == "PT1S"
     assert system.proxy is not None
     assert Path(system.proxy.address.socket).is_socket()
+    assert system.proxy.settings == {"inter": "500ms", "fall": "2", "rise": "3"}
     assert set(system.controls) == {"", *NODES}
 
 

@@ -68,11 +68,13 @@ class NodeConfig:
 
 @dataclass(frozen=True)
 class ProxyConfig:
-    """HAProxy before the servers; `address` is that of its stats socket."""
+    """HAProxy before the servers; `address` is that of its stats socket, `settings` those of its checks, which it does
+    not tell there (`inter`, `fall`, `rise`)."""
 
     name: str
     zone: str
     address: Address
+    settings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -356,6 +358,7 @@ def _proxy(table: Table) -> ProxyConfig:
         name=table.text("name", default="proxy", pattern=SLUG),
         zone=table.text("zone", default=""),
         address=_address(table, default=Address()),
+        settings=table.settings("settings"),
     )
     table.done()
     return proxy

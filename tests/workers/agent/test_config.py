@@ -70,7 +70,11 @@ def test_a_proxy_is_named_by_its_stats_socket(file: Path) -> None:
     file.write_text(SERVER + SYSTEM + 'port = 1\n[systems.proxy]\nsocket = "/run/haproxy.sock"\n')
     proxy = configuration.load(file).systems["a"].proxy
     assert proxy is not None
-    assert (proxy.name, str(proxy.address)) == ("proxy", "/run/haproxy.sock")
+    assert (proxy.name, str(proxy.address), proxy.settings) == ("proxy", "/run/haproxy.sock", {})
+    file.write_text(SERVER + SYSTEM + 'port = 1\n[systems.proxy]\nport = 2\nsettings = {inter = "2s", fall = 3}\n')
+    proxy = configuration.load(file).systems["a"].proxy
+    assert proxy is not None
+    assert proxy.settings == {"inter": "2s", "fall": "3"}
 
 
 def test_a_system_at_aws_is_named_by_region_and_cluster_or_instance(file: Path) -> None:

@@ -86,7 +86,7 @@ def test_writes_are_counted_by_what_the_client_saw_and_what_the_table_has() -> N
     found = account(outcomes, Counter({1: 1, 3: 2, 4: 1, 9: 1}))
     assert found.missing == [2]
     assert found.failed_present == [4]
-    assert found.duplicated == 1  # the third, which was sent twice
+    assert (found.duplicated, found.twice) == (1, [3])  # the third, which was sent twice
     assert found.unknown == [9]
     assert (found.rows, found.expected()) == (5, 4)
 

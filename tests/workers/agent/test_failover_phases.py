@@ -21,6 +21,7 @@ from workers.agent.programs.failover.phases import (
     moment,
     outage,
     promoted,
+    proxy_acted,
     rejoined,
 )
 
@@ -116,6 +117,15 @@ def test_a_cluster_that_notices_is_better_evidence_than_its_proxy_or_the_client(
     assert found == Found(12.4, "manager", "Got error on MySQL select ping")
     assert detected(fault=10.0, errors=errors) == Found(10.02, "client", "2013 lost")
     assert detected(fault=10.0) is None
+
+
+def test_the_proxy_acts_when_it_gives_up_the_struck_node_or_is_led_to_another_one() -> None:
+    other, down = Sign(10.4, "HAProxy: writer/db2 is DOWN"), Sign(10.9, "HAProxy: writer/db1 is DOWN (L4CON)")
+    back = Sign(10.5, "HAProxy: writer/db1 is UP")
+    assert proxy_acted([other, back, down], fault=10.0, struck="db1") == down
+    led = Sign(14.0, "HAProxy: writer/master address is 127.0.0.1:3307")
+    assert proxy_acted([Sign(9.0, led.text), led], fault=10.0, struck="db1") == led
+    assert proxy_acted([other], fault=10.0, struck="db1") is None
 
 
 def test_a_replica_is_promoted_when_it_is_no_longer_read_only() -> None:

@@ -12,6 +12,7 @@ from itertools import pairwise
 INTERVALS = 3
 TIMES_BEFORE = 2
 SILENT = ("kill", "freeze", "cut")  # after these the struck node says no more
+ADDRESS = " address is "  # how a sign of the proxy says that a server is another one now
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,16 @@ def detected(
 def _view(states: Sequence[State], of: State, fault: float) -> str:
     """What the node reported before the fault."""
     return next((s.cluster for s in reversed(states) if s.node == of.node and s.t <= fault and s.cluster), of.cluster)
+
+
+def proxy_acted(signs: Sequence[Sign], *, fault: float, struck: str) -> Sign | None:
+    """The first that the proxy did after the fault: it gave up the struck node, or was led to another."""
+    acted = [
+        sign
+        for sign in signs
+        if sign.t > fault and ((f"/{struck} is " in sign.text and " is UP" not in sign.text) or ADDRESS in sign.text)
+    ]
+    return min(acted, key=lambda sign: sign.t, default=None)
 
 
 def promoted(*, fault: float, recovered: float, states: Sequence[State], writer: str) -> Found | None:

@@ -35,6 +35,11 @@ class Account:
         return sorted(self.failed & self.present.keys())
 
     @property
+    def twice(self) -> list[int]:
+        """With more than one row."""
+        return sorted(sequence for sequence, rows in self.present.items() if rows > 1)
+
+    @property
     def duplicated(self) -> int:
         """Rows beyond the first of the same insert."""
         return sum(rows - 1 for rows in self.present.values())

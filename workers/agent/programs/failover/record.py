@@ -1,7 +1,6 @@
 """All that was seen, kept for the phases and printed as it comes: the raw log that every figure is derived from."""
 
 import threading
-from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.programs.failover.lanes import Attempt
@@ -72,13 +71,10 @@ class Record:
                 found.setdefault(one.error, []).append(one.end)
         return found
 
-    def stale(self, since: float, until: float) -> Mapping[str, int]:
-        """Stale reads by place."""
-        found: dict[str, int] = {}
-        for place, one in self.reads:
-            if since <= one.due < until and one.answer.get("stale"):
-                found[place] = found.get(place, 0) + 1
-        return found
+    def stale(self, since: float, until: float) -> list[tuple[str, Attempt]]:
+        """Place and read, of the stale ones that were due in [since, until), as they ended."""
+        found = [(at, one) for at, one in self.reads if since <= one.due < until and one.answer.get("stale")]
+        return sorted(found, key=lambda read: read[1].end)
 
 
 def _say_attempt(what: str, one: Attempt, **more: Any) -> None:

@@ -19,7 +19,7 @@ from workers.agent.programs.failover.faults import Faulty
 from workers.agent.programs.failover.lanes import Attempt, Clock, Lane
 from workers.agent.programs.failover.phases import Steady
 from workers.agent.programs.failover.record import Record
-from workers.agent.programs.failover.settling import Settling
+from workers.agent.programs.failover.settling import SHOWN, Settling
 from workers.agent.programs.failover.told import TABLE
 from workers.agent.programs.failover.watching import ManagerWatch, NodeWatch, ProxyWatch
 from workers.agent.programs.order import Order
@@ -70,7 +70,7 @@ class Run:
                 label=label,
                 **{"from": 0.0},
                 node=self.writer,
-                detail={"run": self.id, "began_at": round(time.time(), 3)},
+                detail={"run": self.id, "began_at": round(time.time(), 3), "proxy": dict(self.told.proxy_settings)},
             )
             for watch in watches:
                 watch.start()
@@ -200,7 +200,7 @@ class Run:
         since, until = self.order.warmup, self.until
         inserts = [one for one in self.record.inserts if since <= one.due < until]
         reads = [one for _, one in self.record.reads if since <= one.due < until]
-        stale = self.record.stale(since, until)
+        stale = Counter(place for place, _ in self.record.stale(since, until))
         figures = {
             **latencies([one for one in inserts if one.error is None]),
             **values,
@@ -209,7 +209,11 @@ class Run:
         }
         if stale:
             label = "stale reads: " + ", ".join(f"{count} at {place}" for place, count in sorted(stale.items()))
-            say("event", event="stale_reads", label=label, **{"from": since, "to": until}, node="client")
+            reads_told = [
+                [place, one.answer["row"], round(one.end, 3)] for place, one in self.record.stale(since, until)[:SHOWN]
+            ]
+            span = {"from": since, "to": until}
+            say("event", event="stale_reads", label=label, **span, node="client", detail={"reads": reads_told})
         for (code, text), times in self.record.errors_by_kind(since, until).items():
             say("error", t=round(times[0], 3), code=code or None, text=text, count=len(times))
         counted = Counter(grid.bucket((one.end - one.due) * 1000) for one in inserts if one.error is None)

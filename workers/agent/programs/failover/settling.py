@@ -15,7 +15,7 @@ from workers.agent.programs.failover.told import TABLE, Identity, Told
 from workers.agent.programs.report import Failed, say, say_check
 
 PAUSE = 0.2  # s between looks
-SHOWN = 100  # numbers of inserts in an event
+SHOWN = 100  # numbers of inserts, or reads, in an event
 
 
 class Settling:
@@ -104,7 +104,11 @@ class Settling:
         found = readback.account(outcomes, readback.read_back(self._told, endpoint, self._run))
         statement = f"SELECT COUNT(*) FROM `{self._told.schema}`.`{TABLE}` WHERE run = %s"  # noqa: S608
         rows = int(self._told.ask(endpoint, statement, self._run, timeout=readback.READ_TIMEOUT)[0][0])
-        detail = {"missing": found.missing[:SHOWN], "failed_present": found.failed_present[:SHOWN]}
+        detail = {
+            "missing": found.missing[:SHOWN],
+            "failed_present": found.failed_present[:SHOWN],
+            "duplicated": found.twice[:SHOWN],
+        }
         say("event", event="read_back", label=found.words(), **{"from": t}, node="client", detail=detail)
         held = rows == found.expected() and not found.unknown
         label = f"the table holds {rows} rows of this run; by the counts it is {found.expected()}"

@@ -34,10 +34,13 @@ def tell(record: Record, struck: Struck | None, *, warmup: float, interval: floa
     if gap is None:
         return {}
     cut_off = phases.is_interruption(gap, writes, fault=at, start=warmup, interval=interval)
-    _event("outage", _outage_words(gap, cut_off=cut_off), gap.start, gap.end or gap.until, "client")
+    told = {"recovered": gap.end is not None, "interrupted": cut_off}
+    _event("outage", _outage_words(gap, cut_off=cut_off), gap.start, gap.end or gap.until, "client", **told)
     values = {"failover.outage": gap.length} if gap.end is not None else {}
     if not struck:
         return values
+    if moved := phases.proxy_acted(record.proxy, fault=at, struck=struck.fault.node):
+        _event("proxy", moved.text, at, moved.t)
     found = None
     if struck.fault.control in UNFORESEEN:
         found = phases.detected(

@@ -37,6 +37,7 @@ class Told:
     nodes: Mapping[str, Address]
     controls: Controls
     proxy: Address | None = None
+    proxy_settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def endpoint(self) -> Address:
@@ -87,6 +88,7 @@ def tell(system: SystemConfig, schema: str) -> str:
         nodes={node.name: _place(node.address) for node in system.nodes},
         controls={node: {name: list(argv) for name, argv in argvs.items()} for node, argvs in system.controls.items()},
         proxy=_place(system.proxy.address) if system.proxy else None,
+        proxy_settings=system.proxy.settings if system.proxy else {},
     )
 
 
