@@ -12,6 +12,8 @@ DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 WORDS = {"ON": 1, "YES": 1, "TRUE": 1, "OFF": 0, "NO": 0, "FALSE": 0}
 # Words of one name only.
 WORDS_OF = {"wsrep_cluster_status": {"PRIMARY": 1, "NON-PRIMARY": 0, "DISCONNECTED": 0}}
+# Values that are several numbers with a slash between them: what each is.
+PARTS = {"wsrep_evs_repl_latency": ("min", "avg", "max", "stddev", "samples")}
 # A change of these is told as an event.
 STATES = frozenset(
     {
@@ -44,7 +46,7 @@ class GlobalStatus:
 
 
 def numbers(rows: Iterable[tuple[object, ...]]) -> dict[str, Number]:
-    """`mysql.status.<Name>` -> number; names whose value is a text are left out."""
+    """`mysql.status.<Name>` -> number; names whose value is a text are left out, those of PARTS have a key for each."""
     found: dict[str, Number] = {}
     for name, value in rows:
         text = str(value)
@@ -53,7 +55,17 @@ def numbers(rows: Iterable[tuple[object, ...]]) -> dict[str, Number]:
             number = WORDS_OF[str(name)].get(text.upper())
         if number is not None:
             found[f"mysql.status.{name}"] = number
+        elif name in PARTS:
+            found |= {f"mysql.status.{name}_{part}": value for part, value in _parts(str(name), text)}
     return found
+
+
+def _parts(name: str, text: str) -> Iterable[tuple[str, float]]:
+    """Nothing for a text of another form."""
+    try:
+        return list(zip(PARTS[name], map(float, text.split("/")), strict=True))
+    except ValueError:
+        return []
 
 
 def number_of(text: str) -> Number:
