@@ -32,6 +32,12 @@ derived.cpu.runnable | tasks runnable for each CPU | tasks | lower | cpu | satur
 derived.cpu.server | CPUs busy with the server | CPUs | neutral | cpu | utilization
     = process.cpu.user + process.cpu.system
     CPU time of the database server per second: how many CPUs it kept busy.
+derived.cpu.server_share | CPU time in the server | % | neutral | cpu | utilization
+    = 100 * (process.cpu.user + process.cpu.system) / host.cpus
+    Share of all CPU time that the database server took.
+derived.cpu.pressure | some task waits for a CPU | % | lower | cpu | saturation
+    = 100 * host.pressure.cpu.some
+    Share of time in which at least one task was ready to run and had no CPU.
 derived.cpu.server_per_statement | server CPU for each statement | ms | lower | cpu | -
     = 1000 * (process.cpu.user + process.cpu.system) / Questions
     CPU time of the database server by statements from clients; background work counts too.
@@ -47,10 +53,21 @@ derived.memory.used | memory used | % | neutral | memory | utilization
 derived.memory.swapping | pages swapped | pages/s | lower | memory | saturation
     = host.vmstat.pswpin + host.vmstat.pswpout
     Pages read from and written to swap.
+derived.memory.swap_used | swap used | % | lower | memory | utilization
+    = 100 * (host.memory.SwapTotal - host.memory.SwapFree) / host.memory.SwapTotal
+    Share of the swap space that holds pages; not observed on a machine without swap.
+derived.memory.pressure | some task waits for memory | % | lower | memory | saturation
+    = 100 * host.pressure.memory.some
+    Share of time in which at least one task waited for memory to be freed or read back.
 
+derived.disk.pressure | some task waits for a disk | % | lower | disk | saturation
+    = 100 * host.pressure.io.some
+    Share of time in which at least one task waited for a disk.
 derived.disk.<disk>.utilization | disk utilization | % | neutral | disk | utilization
-    = 100 * host.disk.<disk>.io_time
+    = min(100, 100 * host.disk.<disk>.io_time)
     Share of time with a request in flight, as iostat's %util; 100 % is not full for a disk with parallel channels.
+    The kernel counts whole ticks of its clock, of a second that is measured to the microsecond: what that gives beyond
+    all of the time is cut off.
 derived.disk.<disk>.queue | disk queue | requests | lower | disk | saturation
     = host.disk.<disk>.io_weighted_time
     Mean number of requests in flight, as iostat's aqu-sz.
@@ -58,6 +75,12 @@ derived.disk.<disk>.await | disk response time | ms | lower | disk | saturation
     = 1000 * (host.disk.<disk>.read_time + host.disk.<disk>.write_time)
       / (host.disk.<disk>.reads + host.disk.<disk>.writes)
     Mean time of a read or write with its time in the queue, as iostat's await; of those that ended in the interval.
+derived.disk.<disk>.await_read | disk response time of reads | ms | lower | disk | saturation
+    = 1000 * host.disk.<disk>.read_time / host.disk.<disk>.reads
+    Mean time of a read with its time in the queue, as iostat's r_await; of those that ended in the interval.
+derived.disk.<disk>.await_write | disk response time of writes | ms | lower | disk | saturation
+    = 1000 * host.disk.<disk>.write_time / host.disk.<disk>.writes
+    Mean time of a write with its time in the queue, as iostat's w_await; of those that ended in the interval.
 derived.disk.<disk>.requests | disk requests | requests/s | neutral | disk | utilization
     = host.disk.<disk>.reads + host.disk.<disk>.writes
     Reads and writes that the disk completed.
@@ -74,6 +97,12 @@ derived.net.<interface>.bytes | bytes in and out | bytes/s | neutral | network |
 derived.net.lost | packets lost | packets/s | lower | network | errors
     = host.net.*.rx_drops + host.net.*.tx_drops + host.net.*.rx_errors + host.net.*.tx_errors
     Packets dropped or in error on all interfaces.
+derived.net.sent_again | packets sent again | % | lower | network | saturation
+    = 100 * host.tcp.retransmits / host.net.*.tx_packets
+    TCP segments sent again by the packets that all interfaces sent, the loopback among them.
+derived.net.dropped | packets dropped | % | lower | network | saturation
+    = 100 * (host.net.*.rx_drops + host.net.*.tx_drops) / (host.net.*.rx_packets + host.net.*.tx_packets)
+    Share of the packets of all interfaces that found no room, or that nobody here wanted.
 
 derived.statements.per_transaction | statements for each transaction | statements | neutral | statements | -
     = Questions / Com_commit

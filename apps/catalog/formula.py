@@ -1,4 +1,4 @@
-"""Formulas over metrics, small enough to be safe: + - * /, parentheses, numbers and metric keys. Pure.
+"""Formulas over metrics, small enough to be safe: + - * /, min(…, …), parentheses, numbers and metric keys. Pure.
 
 Keys stand between blanks or parentheses. A `*` in a key means the sum over all keys that fit; a word in angle brackets
 (`host.disk.<disk>.reads`) stands for the same text in every key of the formula and in the metric's own.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_KEY = re.compile(r"(?<![\w.<>*])[A-Za-z][^\s()]*")
+_KEY = re.compile(r"(?<![\w.<>*])(?!min\()[A-Za-z][^\s(),]*")
 _WORD = re.compile(r"<[a-z]+>")
 
 
@@ -113,13 +113,23 @@ def _check(node: ast.expr) -> None:
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         _check(node.left)
         _check(node.right)
+    elif isinstance(node, ast.Call) and _is_least(node):
+        _check(node.args[0])
+        _check(node.args[1])
     elif not (isinstance(node, ast.Name) or (isinstance(node, ast.Constant) and type(node.value) in (int, float))):
-        raise BadFormula(f"a formula holds keys, numbers, + - * / and parentheses, not {ast.unparse(node)!r}")
+        raise BadFormula(f"a formula holds keys, numbers, + - * /, min and parentheses, not {ast.unparse(node)!r}")
+
+
+def _is_least(call: ast.Call) -> bool:
+    """Keys are k0, k1 … by now, so that none is called min."""
+    return isinstance(call.func, ast.Name) and call.func.id == "min" and len(call.args) == 2 and not call.keywords
 
 
 def _evaluate(node: ast.expr, values: list[Floats]) -> Floats:
     if isinstance(node, ast.BinOp):
         return _OPERATORS[type(node.op)](_evaluate(node.left, values), _evaluate(node.right, values))
+    if isinstance(node, ast.Call):
+        return np.minimum(_evaluate(node.args[0], values), _evaluate(node.args[1], values))
     if isinstance(node, ast.Name):
         return values[int(node.id[1:])]
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):

@@ -18,6 +18,11 @@ def test_operators_bind_as_in_school() -> None:
     assert evaluated("a / 1e3", a=[5.0]) == "[0.005]"
 
 
+def test_the_smaller_of_two_is_taken_and_what_was_not_observed_stays_so() -> None:
+    assert evaluated("min(100, 100 * a)", a=[0.5, 1.004, float("nan")]) == "[50.0, 100.0, nan]"
+    assert Formula("min(100, 100 * host.disk.<disk>.io_time)").inputs == ("host.disk.<disk>.io_time",)
+
+
 def test_what_is_divided_by_zero_is_not_observed() -> None:
     assert evaluated("a / b", a=[1.0, 0.0, 1.0], b=[0.0, 0.0, 2.0]) == "[nan, nan, 0.5]"
     assert evaluated("1 / (a / b)", a=[1.0], b=[0.0]) == "[nan]"
@@ -35,7 +40,22 @@ def test_keys_hold_dots_stars_and_words() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a +", "a ** b", "f (a)", "a if b else c", "'a'", "- a", "a < b", "[a]", "a @ b", "a // b", "1j"],
+    [
+        "",
+        "a +",
+        "a ** b",
+        "f (a)",
+        "a if b else c",
+        "'a'",
+        "- a",
+        "a < b",
+        "[a]",
+        "a @ b",
+        "a // b",
+        "1j",
+        "min(a)",
+        "min(a, b, 1)",
+    ],
 )
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(BadFormula):
