@@ -1,0 +1,64 @@
+"""Panels of repetitions as one: what most of them say of each indicator on each node. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from apps.use_method.values import Level, Panel, Reading
+
+
+@dataclass(frozen=True)
+class Source:
+    """The run that a reading of a typical panel is taken from."""
+
+    indicator: str
+    node: str
+    run: int
+
+
+@dataclass(frozen=True)
+class Typical:
+    """`panel`: each reading is that of one run, named in `sources`; its words say where repetitions disagree."""
+
+    panel: Panel
+    sources: tuple[Source, ...]
+
+
+def middle(count: int) -> int:
+    """Place, from the mildest on, at which more than half are at least as bad."""
+    return (count - 1) // 2
+
+
+def typical(panels: Mapping[int, Panel]) -> Typical | None:
+    """`panels` by run. Of each indicator and node the level that more than half of the runs reach, and of those at that
+    level the one with the middle value; runs that could not see it do not count where others could. None: no panel."""
+    if not panels:
+        return None
+    readings: dict[tuple[str, str], list[tuple[int, Reading]]] = {}
+    for run, panel in panels.items():
+        for reading in panel.readings:
+            readings.setdefault((reading.indicator, reading.node), []).append((run, reading))
+    chosen = {key: _most_say(own) for key, own in readings.items()}
+    nodes = dict.fromkeys(node for panel in panels.values() for node in panel.nodes)
+    return Typical(
+        Panel(None, tuple(nodes), tuple(reading for _, reading in chosen.values())),
+        tuple(Source(indicator, node, run) for (indicator, node), (run, _) in chosen.items()),
+    )
+
+
+def _most_say(readings: Sequence[tuple[int, Reading]]) -> tuple[int, Reading]:
+    seen = [one for one in readings if one[1].level is not Level.NOT_OBSERVABLE] or list(readings)
+    levels = sorted((one.level for _, one in seen), key=lambda level: level.severity)
+    level = levels[middle(len(levels))]
+    own = sorted((one for one in seen if one[1].level is level), key=lambda one: _value(one[1]))
+    run, reading = own[middle(len(own))]
+    others = Counter(one.level for _, one in readings if one.level is not level)
+    if not others:
+        return run, reading
+    told = ", ".join(f"{each.word} in {number}" for each, number in others.items())
+    words = f"{reading.words}; {len(own)} of {len(readings)} repetitions, {told}"
+    return run, replace(reading, words=words)
+
+
+def _value(reading: Reading) -> float:
+    return reading.value if reading.value is not None else 0.0

@@ -1,0 +1,108 @@
+"""What limits a side is named from its ladder, with why, and what speaks against it."""
+
+from collections.abc import Mapping, Sequence
+
+from apps.use_method import bottleneck_words
+from apps.use_method.bottlenecks import Found, Kind, Rung, find
+from apps.use_method.table import INDICATORS, RESOURCES
+from apps.use_method.typical import typical
+from apps.use_method.values import Aspect, Level, Panel, Reading
+
+OK, WATCH, FULL, UNSEEN = Level.OK, Level.WATCH, Level.SATURATED, Level.NOT_OBSERVABLE
+Levels = Mapping[str, Level]
+
+
+def indicator(resource: str) -> str:
+    """One that tells utilization or saturation."""
+    [found] = [each for each in RESOURCES if each.key == resource]
+    return next(each.key for each in found.indicators if each.aspect is not Aspect.ERRORS)
+
+
+def panel(value: float = 50.0, **levels: Level | Levels) -> Panel:
+    """Levels by resource, of the node "db1" or by node."""
+    readings = [
+        Reading(indicator(resource), node, level, None if level is UNSEEN else value, "words")
+        for resource, told in levels.items()
+        for node, level in ({"db1": told} if isinstance(told, Level) else told).items()
+    ]
+    return Panel((0.0, 60.0), tuple((one.node, "writer") for one in readings), tuple(readings))
+
+
+def ladder(*rungs: tuple[int, float, Sequence[Panel]]) -> Found:
+    """Threads, throughput, panels of the repetitions."""
+    return find([Rung(threads, dict(enumerate(panels)), (value,) * len(panels)) for threads, value, panels in rungs])
+
+
+def headline(found: Found) -> str:
+    return bottleneck_words.headline(found).replace("\u00a0", " ")
+
+
+def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below_is_told() -> None:
+    found = ladder(
+        (1, 100.0, [panel(20.0, cpu=OK)]),
+        (4, 350.0, [panel(80.0, cpu=WATCH)]),
+        (8, 400.0, [panel(99.0, cpu=FULL)]),
+        (16, 410.0, [panel(99.9, cpu=FULL)]),
+    )
+    assert (found.kind, headline(found)) == (Kind.LIMITED, "limited by CPU from 8 threads on")
+    [onset] = found.first
+    told = bottleneck_words.evidence(onset).replace("\u00a0", " ")
+    title = INDICATORS[indicator("cpu")].title
+    assert told == f"CPU: {title} 99.0 % from 8 threads on; at 4 threads 80.0 %"
+    assert onset.watched == 4
+
+
+def test_most_repetitions_decide_and_the_others_are_told() -> None:
+    found = ladder(
+        (4, 100.0, [panel(cpu=FULL), panel(cpu=OK), panel(cpu=OK)]),
+        (8, 101.0, [panel(cpu=FULL), panel(cpu=FULL), panel(cpu=OK)]),
+    )
+    assert found.first[0].threads == 8
+    notes = bottleneck_words.notes(found)
+    assert "CPU in 2 of 3 repetitions at 8 threads" in notes
+    assert "CPU in 1 of 3 repetitions at 4 threads already" in notes
+
+
+def test_half_of_the_repetitions_are_not_most() -> None:
+    assert ladder((4, 100.0, [panel(cpu=FULL), panel(cpu=OK)])).kind is Kind.NOTHING
+
+
+def test_a_level_that_is_saturated_alone_is_no_bottleneck() -> None:
+    found = ladder(*((n, 10.0 * n, [panel(cpu=FULL if n == 2 else OK)]) for n in (1, 2, 4, 8)))
+    assert found.kind is Kind.NOTHING
+    assert "CPU saturates at 2 threads and not above" in bottleneck_words.notes(found)
+
+
+def test_nodes_that_disagree_are_told() -> None:
+    found = ladder((8, 100.0, [panel(cpu={"g1": OK, "g2": OK, "g3": FULL})]))
+    assert "CPU on g3 alone: g1 and g2 are not saturated" in bottleneck_words.notes(found)
+
+
+def test_what_nobody_could_see_is_told_with_nothing_saturated() -> None:
+    found = ladder((1, 10.0, [panel(cpu=UNSEEN)]), (64, 500.0, [panel(cpu=UNSEEN)]))
+    assert headline(found) == "nothing of what could be observed saturated up to 64 threads"
+    assert "Not observable: CPU" in bottleneck_words.notes(found)
+
+
+def test_throughput_that_stands_with_nothing_saturated_is_told() -> None:
+    found = ladder(*((n, value, [panel(cpu=OK)]) for n, value in ((1, 100.0), (4, 390.0), (16, 400.0))))
+    assert (headline(found), found.stands) == ("nothing saturated up to 16 threads", 4)
+    assert any("throughput does not grow above 4 threads" in note.lower() for note in bottleneck_words.notes(found))
+
+
+def test_a_ladder_without_panels_is_not_judged() -> None:
+    assert headline(ladder((4, 100.0, []))) == "no run is judged yet"
+
+
+def test_a_single_level_names_what_is_saturated_there() -> None:
+    found = ladder((16, 100.0, [panel(cpu=FULL)]))
+    assert headline(found) == "limited by CPU at 16 threads, the only level judged"
+
+
+def test_the_typical_panel_says_what_most_runs_say_and_which_run_shows_it() -> None:
+    found = typical({7: panel(99.0, cpu=FULL), 8: panel(40.0, cpu=OK), 9: panel(97.0, cpu=FULL)})
+    assert found is not None
+    [reading] = found.panel.readings
+    assert (reading.level, reading.value) == (FULL, 97.0)
+    assert reading.words == "words; 2 of 3 repetitions, ok in 1"
+    assert [each.run for each in found.sources] == [9]
