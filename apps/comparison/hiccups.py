@@ -87,7 +87,7 @@ def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:
         mean=mean,
         variation=_spread(values, lengths, mean) if known and mean > 0 else None,
         hiccups=float(lengths[low].sum() / lengths.sum()) if known else None,
-        longest=_longest(at - phase.start, lengths, low) if known else None,
+        longest=longest_stretch(at - phase.start, lengths, low) if known else None,
         worst=box.least / box.p50 if known else None,
         worst_at=float(at[lowest] - phase.start),
     )
@@ -118,7 +118,7 @@ def _spread(values: Floats, lengths: Floats, mean: float) -> float:
     return math.sqrt(float(np.average((values - mean) ** 2, weights=lengths))) / mean
 
 
-def _longest(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> Stretch:
+def longest_stretch(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> Stretch:
     """The longest of the stretches without a value that is not `low`; empty where none is. A gap ends a stretch."""
     longest, start = Stretch(0.0, 0.0), math.nan
     ends_before = math.nan

@@ -5,6 +5,8 @@ from workers.workloads.declared import Parameter, WorkloadSpec
 OPERATIONS = ("add_column", "add_column_not_null", "drop_column", "add_index")
 ALGORITHMS = ("copy", "inplace", "instant", "default")
 LOCKS = ("default", "none", "shared", "exclusive")
+# s after a statement in which a stall is still its doing
+SETTLE = 3.0
 SPEC = WorkloadSpec(
     tool="ddl_under_load",
     title="DDL under load",

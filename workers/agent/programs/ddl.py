@@ -15,6 +15,7 @@ from workers.agent.programs import stalls
 from workers.agent.programs.load import Load, Plan, password_text, prepare
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import Secrets, private_file, say, say_check
+from workers.workloads.ddl_under_load import SETTLE
 
 TEST = "oltp_read_write"
 TABLE = "sbtest1"
@@ -274,7 +275,7 @@ def _report(order: Order, load: Load, all_done: list[Done], total: dict[str, Any
     found, gaps = [], []
     for place, done in enumerate(all_done):
         after = all_done[place + 1].start if place + 1 < len(all_done) else load.intervals[-1].end
-        until = min(done.end + stalls.SETTLE, after)
+        until = min(done.end + SETTLE, after)
         found.append(stalls.stall(load.intervals, base=base or 0, since=done.start, until=until, share=share))
         gaps.append(stalls.longest_gap(ends, since=done.start, until=until))
         _say_statement(order, done, found[-1], gaps[-1])

@@ -6,8 +6,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# s after a statement in which a stall is still its doing
-SETTLE = 3.0
 FEWEST = 3  # intervals that make a baseline
 SERVED = 0.9  # of the asked rate, else there is nothing to stall
 

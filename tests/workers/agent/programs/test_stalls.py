@@ -7,6 +7,7 @@ import pytest
 from apps.runs.parsers import sysbench
 from workers.agent.programs import stalls
 from workers.agent.programs.stalls import Interval, Stall
+from workers.workloads.ddl_under_load import SETTLE
 
 RECORDINGS = Path(__file__).resolve().parents[3] / "data" / "recordings" / "ddl"
 START = 8.0
@@ -24,7 +25,7 @@ def stall_of(recording: str, *, share: float = 50) -> Stall:
     base = stalls.baseline(found, since=0, until=START)
     assert base is not None
     assert base == pytest.approx(122, abs=10)
-    until = START + TOOK[recording] + stalls.SETTLE
+    until = START + TOOK[recording] + SETTLE
     return stalls.stall(found, base=base, since=START, until=until, share=share)
 
 

@@ -1,0 +1,88 @@
+"""What a schema change does, by the words of its statement: alike on all platforms, whatever its names are. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workers.workloads.ddl_under_load import SPEC
+
+TOOL = SPEC.tool
+# Parameters of that tool which say how the table is altered, or when; the others say what load and data there is.
+MANNER = ("operation", "algorithm", "lock", "hold", "count")
+TIMING = ("at", "pause", "stall_share")
+AS_CHOSEN = "default"
+OPERATIONS = {
+    "add column": "Add a column",
+    "add column not null": "Add a column that is not null",
+    "drop column": "Drop a column",
+    "add index": "Add an index",
+}
+_ALTERED = re.compile(r"^\s*ALTER\s+(?:ONLINE\s+|IGNORE\s+)*TABLE\s+\S+\s*", re.IGNORECASE)
+_OPTION = re.compile(r",?\s*\b(?:ALGORITHM\s*=?\s*\w+|LOCK\s*=?\s*\w+|FORCE)\b", re.IGNORECASE)
+_CHOSEN = re.compile(r"\b(ALGORITHM|LOCK)\s*=?\s*(\w+)", re.IGNORECASE)
+_KINDS = (
+    (re.compile(r"^(?:ADD\s+(?:UNIQUE\s+)?(?:INDEX|KEY)|CREATE\s+(?:UNIQUE\s+)?INDEX)\b", re.IGNORECASE), "add index"),
+    (re.compile(r"^ADD\s+(?:COLUMN\s+)?.*\bNOT\s+NULL\b", re.IGNORECASE), "add column not null"),
+    (re.compile(r"^ADD\s+COLUMN\b", re.IGNORECASE), "add column"),
+    (re.compile(r"^DROP\s+COLUMN\b", re.IGNORECASE), "drop column"),
+)
+# As articles put it.
+_STATED = {"add column null": "add column"}
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a table is altered. `hold`: s for which an open transaction holds the table when a statement comes; `count`:
+    statements in a run."""
+
+    algorithm: str
+    lock: str
+    hold: float
+    count: int
+
+    @property
+    def text(self) -> str:
+        parts = ["as the server chooses" if self.algorithm == AS_CHOSEN else self.algorithm.upper()]
+        parts += [f"LOCK={self.lock.upper()}"] if self.lock != AS_CHOSEN else []
+        parts += [f"behind a transaction of {self.hold:g} s"] if self.hold else []
+        parts += [f"{self.count} statements a run"] if self.count > 1 else []
+        return ", ".join(parts)
+
+
+def operation_of(statement: str) -> str:
+    """A key of OPERATIONS; of other statements their first words, without names of tables."""
+    clause = _OPTION.sub("", _ALTERED.sub("", statement)).strip(" ,;")
+    for pattern, kind in _KINDS:
+        if pattern.match(clause):
+            return kind
+    return " ".join(clause.lower().split()[:3]) or "schema change"
+
+
+def stated_operation(words: str) -> str:
+    """What an article calls a statement, as a key of OPERATIONS if it is one."""
+    return _STATED.get(words, words)
+
+
+def title_of(operation: str) -> str:
+    return OPERATIONS.get(operation, operation[:1].upper() + operation[1:])
+
+
+def option_of(statement: str, option: str) -> str:
+    """ALGORITHM or LOCK that a statement asks for, in small letters; AS_CHOSEN: it leaves that to the server."""
+    found = {name.upper(): value.lower() for name, value in _CHOSEN.findall(statement)}
+    return str(found.get(option, AS_CHOSEN))
+
+
+def setting_text(tool: str, name: str, parameters: Mapping[str, Any], level: str) -> str:
+    """Data and load, for example "1 table of 300,000 rows, 8 threads at 100/s"."""
+    if tool == TOOL:
+        tables, rows = parameters.get("tables", 1), parameters.get("table_size", 0)
+        return f"{tables} table{'' if tables == 1 else 's'} of {rows:,} rows, {level}"
+    return f"{tool} {name}, {level}"
+
+
+def setting_of(tool: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What must be equal for two runs to show the same change: data and load, not how the table is altered."""
+    passed_over = (*MANNER, *TIMING) if tool == TOOL else ()
+    return tuple(sorted((key, str(value)) for key, value in parameters.items() if key not in passed_over))
