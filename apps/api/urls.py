@@ -25,6 +25,7 @@ from apps.api import (
     schema,
     series,
     systems,
+    timelines,
 )
 
 app_name = "api"
@@ -60,6 +61,7 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:run_id>/series/", series.RunSeries.as_view(), name="series"),
     path("runs/<int:run_id>/series-index/", series.SeriesIndex.as_view(), name="series-index"),
     path("runs/<int:run_id>/distributions/", distributions.Distributions.as_view(), name="distributions"),
+    path("runs/<int:run_id>/timeline/", timelines.RunTimeline.as_view(), name="timeline"),
     path("runs/<int:run_id>/files/", files.RunFiles.as_view(), name="files"),
     path("runs/<int:run_id>/artifacts/<str:name>", runs.ArtifactFile.as_view(), name="artifact"),
     path("series/", series.SeriesOfRuns.as_view(), name="series-of-runs"),

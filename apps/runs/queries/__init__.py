@@ -18,6 +18,7 @@ from apps.runs.queries.measured import MeasuredValue, measurements
 from apps.runs.queries.rates import NodeRates, Rate, rates_of
 from apps.runs.queries.series import SeriesValues, load_series
 from apps.runs.queries.statistics import MetricStatistics, statistics_of
+from apps.runs.queries.timelines import Timeline, timelines
 
 __all__ = [
     "MEASURED_PHASE",
@@ -39,6 +40,7 @@ __all__ = [
     "SeriesInfo",
     "SeriesValues",
     "SystemDetail",
+    "Timeline",
     "distributions",
     "list_runs",
     "load_run",
@@ -47,4 +49,5 @@ __all__ = [
     "rates_of",
     "series_index",
     "statistics_of",
+    "timelines",
 ]

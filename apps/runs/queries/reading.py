@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from apps.runs import archive, batches, binary, blocks, outputs, sampled
 from apps.runs.sampled import SampledNode
-from workers.wire import BadBatch
+from workers.wire import BadBatch, EventMessage
 
 log = logging.getLogger(__name__)
 
@@ -33,16 +33,33 @@ class Sampled:
     problems: dict[int, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Tail:
+    """What has arrived of a run that is not sealed: its nodes, the load generator among them, and its events."""
+
+    nodes: list[SampledNode] = field(default_factory=list)
+    events: list[EventMessage] = field(default_factory=list)
+
+
 def live(run_ids: Sequence[int]) -> dict[int, list[SampledNode]]:
+    """The nodes of `tails`. One query."""
+    return {run_id: tail.nodes for run_id, tail in tails(run_ids).items()}
+
+
+def tails(run_ids: Sequence[int]) -> dict[int, Tail]:
     """What has arrived of the runs that are not sealed, up to the first batch that is missing. One query."""
     payloads: dict[int, dict[int, list[bytes]]] = defaultdict(lambda: defaultdict(list))
     for run_id, stream, sequence, payload in binary.fetch(_BATCHES, {"runs": list(run_ids)}, prepare=True):
         if sequence == len(payloads[run_id][stream]):
             payloads[run_id][stream].append(payload)
-    return {
-        run_id: sampled.joined(node for each in arrived.values() for node in _tail(run_id, each))
-        for run_id, arrived in payloads.items()
-    }
+    found = {}
+    for run_id, arrived in payloads.items():
+        parts = [_tail(run_id, each) for each in arrived.values()]
+        found[run_id] = Tail(
+            nodes=sampled.joined(node for part in parts for node in part.nodes),
+            events=[event for part in parts for event in part.events],
+        )
+    return found
 
 
 def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str] | None) -> Sampled:
@@ -73,13 +90,15 @@ def _fetch(run_id: int) -> str:
     return ""
 
 
-def _tail(run_id: int, payloads: Sequence[bytes]) -> list[SampledNode]:
+def _tail(run_id: int, payloads: Sequence[bytes]) -> Tail:
     try:
         decoded = batches.decode(payloads)
     except BadBatch as error:
         # The seal will say so of the run and keep the batches; until then there is nothing to show.
         log.warning("run %s has a batch that cannot be read: %s", run_id, error)
-        return []
-    printed = "\n".join(line for _, line in decoded.output) + "\n"
-    client = sampled.client_of(outputs.live(printed).intervals, offset=sampled.offset_of(decoded.output) or 0.0)
-    return sampled.joined([*([client] if client else []), *decoded.nodes])
+        return Tail()
+    said = outputs.live("\n".join(line for _, line in decoded.output) + "\n")
+    offset = sampled.offset_of(decoded.output) or 0.0
+    client = sampled.client_of(said.intervals, offset=offset)
+    printed = [outputs.moved(event, offset) for event in said.events]
+    return Tail(sampled.joined([*([client] if client else []), *decoded.nodes]), [*printed, *decoded.events])

@@ -1,0 +1,76 @@
+"""What happened on the clocks of runs, live and sealed alike."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.runs import codec, timeline
+from apps.runs.models import Event, Run, RunNode
+from apps.runs.quality.neighbours import STEAL
+from apps.runs.queries import reading
+from apps.runs.queries.series import load_series
+from apps.runs.timeline import Floats, Happening, Span, Told
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """`measured`: the phase, `whole`: from 0 to the last sample, s on the run's clock; None: not known yet.
+    `happenings`: in the order of time, as LANES in apps.runs.timeline has them. `problem`: why the samples could not
+    be looked at for stolen time; empty: they were."""
+
+    run_id: int
+    is_live: bool
+    measured: Span | None
+    whole: Span | None
+    happenings: tuple[Happening, ...]
+    problem: str = ""
+
+
+def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:
+    """Of those of the runs that are there. Nine queries; samples that lie in the archive are fetched."""
+    tails = reading.tails(run_ids)
+    events: dict[int, list[Told]] = defaultdict(list)
+    for event in Event.objects.filter(run_id__in=list(run_ids)).order_by("starts_at", "pk"):
+        events[event.run_id].append(event)
+    clocks: dict[int, dict[str, Floats]] = defaultdict(dict)
+    rows = RunNode.objects.filter(run_id__in=list(run_ids)).order_by("run_id", "number")
+    for run_id, name, clock in rows.values_list("run_id", "name", "clock"):
+        if len(times := _times(clock)):
+            clocks[run_id][name] = times
+    for run_id, tail in tails.items():
+        events[run_id] += tail.events
+        clocks[run_id] |= {node.name: node.clock for node in tail.nodes if len(node.clock)}
+    seen: dict[int, list[Happening]] = defaultdict(list)
+    problems: dict[int, str] = {}
+    for series in load_series(run_ids=run_ids, metrics=[STEAL]):
+        if series.problem:
+            problems[series.run_id] = series.problem
+        else:
+            seen[series.run_id] += timeline.stolen(series.node, series.at, series.values.astype("float64"))
+    found = {}
+    for run in Run.objects.filter(pk__in=list(run_ids)):
+        own = clocks[run.pk]
+        known = run.measured_from is not None and run.measured_to is not None
+        measured = (float(run.measured_from or 0.0), float(run.measured_to or 0.0)) if known else None
+        ends = [float(clock[-1]) for clock in own.values()] + ([measured[1]] if measured else [])
+        until = max(ends, default=None)
+        more = [gap for name, clock in own.items() for gap in timeline.gaps(name, clock)] + seen[run.pk]
+        found[run.pk] = Timeline(
+            run_id=run.pk,
+            is_live=run.state != Run.State.SEALED,
+            measured=measured,
+            whole=None if until is None else (0.0, until),
+            happenings=tuple(timeline.in_order([*timeline.happenings(events[run.pk], measured, until), *more])),
+            problem=problems.get(run.pk, ""),
+        )
+    return found
+
+
+def _times(clock: bytes | memoryview) -> Floats:
+    """Empty where they cannot be read: who reads the node's series is told of it."""
+    try:
+        return codec.decode_floats(clock) if clock else np.zeros(0)
+    except codec.BadBlock:
+        return np.zeros(0)

@@ -1,0 +1,195 @@
+"""What happened on a run's clock, lane by lane and in words: phases, faults, statements, states of nodes, bursts of
+errors, and when nobody could see or the hypervisor took the CPU away. Pure.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.runs.quality.neighbours import MOST_STOLEN
+
+Floats = NDArray[np.float64]
+Span = tuple[float, float]  # from, to: s on the run's clock
+
+PHASES, FAULTS, SCHEMA, NODES, ERRORS, SEEN, OTHERS = (
+    *("phases", "faults", "schema", "nodes", "errors"),
+    *("observation", "others"),
+)
+# In the order of the page, with what each holds.
+LANES = {
+    PHASES: "Phases",
+    FAULTS: "Faults and failover",
+    SCHEMA: "Schema changes",
+    NODES: "Nodes",
+    ERRORS: "Errors",
+    SEEN: "Observation",
+    OTHERS: "Other events",
+}
+LANE_OF = (
+    dict.fromkeys(("load", "phase"), PHASES)
+    | dict.fromkeys(("fault", "outage", "detect", "promotion", "recovered", "baseline", "rejoin"), FAULTS)
+    | {"ddl": SCHEMA}
+    | dict.fromkeys(("node_state", "topology", "journal"), NODES)
+    | dict.fromkeys(("error", "warning", "refusal"), ERRORS)
+    | dict.fromkeys(("sampler_error", "sampler", "gap", "steal"), SEEN)
+)
+# What is no moment of the run: what nobody could see at all, and what was checked after it.
+NO_MOMENT = ("not_observable", "check", "read_back", "stale_reads", "profile")
+# Complaints that are no further apart are one burst: load tools tell them by the second.
+BURST = 2.5  # s
+# Stretches of stolen time that are no further apart are one.
+LULL = 2.0  # s
+# A step of a node's clock that is so many times its usual one, and so long, is a gap.
+GAP_STEPS, SHORTEST_GAP = 2.5, 2.0  # times, s
+
+
+class Told(Protocol):
+    """An event as it is stored or as it came."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def starts_at(self) -> float: ...
+    @property
+    def ends_at(self) -> float | None: ...
+    @property
+    def node(self) -> str: ...
+    @property
+    def detail(self) -> Mapping[str, object]: ...
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something on the clock, s on the run's; `ends_at` None: a moment. `count`: so many complaints told as one."""
+
+    lane: str
+    kind: str
+    label: str
+    starts_at: float
+    ends_at: float | None = None
+    node: str = ""
+    count: int = 1
+
+
+def happenings(events: Iterable[Told], measured: Span | None, until: float | None) -> list[Happening]:
+    """In the order of time. `until`: the clock's last moment, where the phase after the measured one ends."""
+    told = sorted((event for event in events if event.kind not in NO_MOMENT), key=lambda event: event.starts_at)
+    found = [*_phases(measured, until), *_bursts(event for event in told if _lane(event) == ERRORS)]
+    found += [
+        Happening(
+            lane=_lane(event),
+            kind=event.kind,
+            label=str(event.detail.get("text") or event.label),
+            starts_at=event.starts_at,
+            ends_at=event.ends_at,
+            node=event.node,
+        )
+        for event in told
+        if _lane(event) != ERRORS
+    ]
+    return in_order(found)
+
+
+def in_order(found: Iterable[Happening]) -> list[Happening]:
+    """What begins first, and of what begins at once the longest first."""
+    return sorted(found, key=lambda one: (one.starts_at, -(one.ends_at or one.starts_at)))
+
+
+def _lane(event: Told) -> str:
+    return LANE_OF.get(event.kind, OTHERS)
+
+
+def _phases(measured: Span | None, until: float | None) -> Iterator[Happening]:
+    if measured is None:
+        return
+    start, end = measured
+    if start > 0:
+        yield Happening(PHASES, "warm-up", "warm-up", 0.0, start)
+    yield Happening(PHASES, "measured", "measured phase", start, end)
+    # The last sample is taken at the end of its second.
+    if until is not None and until > end + 1:
+        yield Happening(PHASES, "after", "after the measured phase", end, until)
+
+
+def _bursts(complaints: Iterable[Told]) -> Iterator[Happening]:
+    """Complaints of one kind on one node, none further from the one before than BURST."""
+    burst: dict[tuple[str, str], list[Told]] = {}
+    for event in complaints:
+        held = burst.get((event.kind, event.node))
+        if held and event.starts_at - held[-1].starts_at <= BURST:
+            held.append(event)
+            continue
+        if held:
+            yield _burst(held)
+        burst[event.kind, event.node] = [event]
+    for held in burst.values():
+        yield _burst(held)
+
+
+def _burst(told: Sequence[Told]) -> Happening:
+    counts: Counter[str] = Counter()
+    for event in told:
+        counts[_complaint(event)] += _times(event)
+    total = counts.total()
+    first, last = told[0], told[-1]
+    ranked = counts.most_common()
+    words = ranked[0][0] if len(ranked) == 1 else "; ".join(f"{count:,} × {text}" for text, count in ranked)
+    if len(ranked) == 1 and total > 1:
+        words = f"{total:,} × {words}"
+    return Happening(
+        lane=ERRORS,
+        kind=first.kind,
+        label=words,
+        starts_at=first.starts_at,
+        ends_at=last.starts_at if len(told) > 1 else first.ends_at,
+        node=first.node,
+        count=total,
+    )
+
+
+def _complaint(event: Told) -> str:
+    code, text = event.detail.get("code"), str(event.detail.get("text") or event.label)
+    return f"error {code}: {text}" if isinstance(code, int) and code and str(code) not in text else text
+
+
+def _times(event: Told) -> int:
+    count = event.detail.get("count")
+    return count if isinstance(count, int) and count > 0 else 1
+
+
+def stolen(node: str, at: Floats, values: Floats) -> list[Happening]:
+    """When more of a node's CPU time was stolen than the quality check lets pass. `values`: % of the time since the
+    sample before, NaN: not observed."""
+    since = np.concatenate((at[:1] - 1.0, at[:-1])) if len(at) else at
+    found: list[tuple[float, float, float]] = []
+    for start, end, value in zip(since.tolist(), at.tolist(), values.tolist(), strict=True):
+        if not value > MOST_STOLEN:
+            continue
+        if found and start - found[-1][1] <= LULL:
+            found[-1] = (found[-1][0], end, max(found[-1][2], value))
+        else:
+            found.append((max(start, 0.0), end, value))
+    return [
+        Happening(SEEN, "steal", f"up to {highest:.1f} % of the CPU time was stolen", start, end, node)
+        for start, end, highest in found
+    ]
+
+
+def gaps(node: str, clock: Floats) -> list[Happening]:
+    """When a node was not sampled, between two samples of it."""
+    steps = np.diff(clock)
+    if not len(steps):
+        return []
+    limit = max(GAP_STEPS * float(np.median(steps)), SHORTEST_GAP)
+    return [
+        Happening(
+            SEEN, "gap", f"not sampled for {steps[place]:.1f} s", float(clock[place]), float(clock[place + 1]), node
+        )
+        for place in np.flatnonzero(steps > limit)
+    ]
