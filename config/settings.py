@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "apps.published",
     "apps.comparison",
     "apps.use_method",
+    "apps.diagnosis",
     "apps.dispatch",
     "apps.aws",
     "apps.rig",

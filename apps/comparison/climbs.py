@@ -34,7 +34,7 @@ class Climbs:
 
 def climbs_of(comparison: Comparison) -> Climbs | None:
     """None: no run says how much was done in a time. Two queries."""
-    metric = _throughput(comparison.metrics)
+    metric = throughput_metric(comparison.metrics)
     if metric is None or not any(metric.key in run.values for run in comparison.counted):
         return None
     levels = {level.id: level for level in comparison.levels if level.rate is None}
@@ -53,7 +53,7 @@ def climbs_of(comparison: Comparison) -> Climbs | None:
     )
 
 
-def _throughput(metrics: Sequence[ComparedMetric]) -> ComparedMetric | None:
+def throughput_metric(metrics: Sequence[ComparedMetric]) -> ComparedMetric | None:
     """What is compared first of those that say how much is done in a time."""
     rates = [each for each in metrics if each.direction is Direction.HIGHER and each.unit.endswith("/s")]
     return next((each for each in rates if each.primary), None) or next(

@@ -1,6 +1,9 @@
-"""All readings: what is kept with a saved comparison. A part that shows more than the comparison adds its own here."""
+"""All readings: what is kept with a saved comparison. A part that shows more than the comparison adds its own here.
 
-from typing import Any
+An app that builds on comparisons, which they know nothing of, adds its reading when it is loaded.
+"""
+
+from typing import Any, TypeVar
 
 from apps.comparison import (
     climbs,
@@ -17,7 +20,9 @@ from apps.comparison import (
 )
 from apps.comparison.reading import Reading
 
-READINGS: tuple[Reading[Any], ...] = (
+T = TypeVar("T")
+
+READINGS: list[Reading[Any]] = [
     latency.READING,
     clocks.READING,
     climbs.READING,
@@ -29,4 +34,9 @@ READINGS: tuple[Reading[Any], ...] = (
     everything.READING,
     steadiness.READING,
     work.READING,
-)
+]
+
+
+def add(reading: Reading[T]) -> Reading[T]:
+    READINGS.append(reading)
+    return reading

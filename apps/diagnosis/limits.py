@@ -1,0 +1,134 @@
+"""Reads the panels of a comparison's runs and says what limits each side."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.comparison import readings
+from apps.comparison.climbs import throughput_metric
+from apps.comparison.reading import Reading
+from apps.comparison.values import ComparedRun, Comparison, Level, Side
+from apps.published.bottlenecks import StatedLimit, stated_limits
+from apps.runs.models import Run
+from apps.use_method import bottleneck_words as words
+from apps.use_method import bottlenecks, panels
+from apps.use_method.bottlenecks import Found, Rung, Share
+from apps.use_method.table import RESOURCES
+from apps.use_method.typical import Typical, typical
+from apps.use_method.values import Level as UseLevel
+from apps.use_method.values import Panel
+
+# Runs without a panel that are judged while a reader waits; who asks again is told of more of them.
+JUDGED_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Step:
+    """A resource at a load level: what most repetitions say of its utilization and saturation, and in how many of them
+    it is saturated."""
+
+    resource: str
+    level: UseLevel
+    share: Share
+
+
+@dataclass(frozen=True)
+class LevelUse:
+    """A side at a load level: of `runs` that count, `judged` have a panel; `typical` is what most of these say."""
+
+    level: int
+    runs: int
+    judged: int
+    steps: tuple[Step, ...]
+    typical: Typical | None
+
+
+@dataclass(frozen=True)
+class SideUse:
+    """`headline`, `evidence`, `throughput` and `notes`: `found` in sentences; empty: nothing to say."""
+
+    side: str
+    found: Found
+    headline: str
+    evidence: tuple[str, ...]
+    throughput: str
+    notes: tuple[str, ...]
+    levels: tuple[LevelUse, ...]
+
+
+@dataclass(frozen=True)
+class ComparedUse:
+    """`pending`: runs that count and are still to be judged. `stated`: what articles say of the sides' platforms."""
+
+    sides: tuple[SideUse, ...]
+    pending: int
+    stated: tuple[StatedLimit, ...]
+
+
+def limits_of(comparison: Comparison) -> ComparedUse:
+    """Three queries, and those of judging at most JUDGED_AT_ONCE runs."""
+    found, pending = _panels([run.id for run in comparison.counted])
+    sides = tuple(_side(comparison, side, found) for side in comparison.sides)
+    return ComparedUse(sides, pending, stated_limits({side.platform_slug for side in comparison.sides}))
+
+
+def _panels(runs: Sequence[int]) -> tuple[dict[int, Panel], int]:
+    """By run, and how many sealed runs have none yet."""
+    found = panels.kept_of(runs)
+    lacking = [run for run in runs if run not in found]
+    due = list(Run.objects.filter(pk__in=lacking, state=Run.State.SEALED).order_by("pk").values_list("pk", flat=True))
+    for run in due[:JUDGED_AT_ONCE]:
+        if (panel := panels.judge(run_id=run)) is not None:
+            found[run] = panel
+    return found, len(due[JUDGED_AT_ONCE:])
+
+
+def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> SideUse:
+    by_level: dict[int, list[ComparedRun]] = defaultdict(list)
+    for run in comparison.counted:
+        if run.side == side.slug:
+            by_level[run.level].append(run)
+    metric = throughput_metric(comparison.metrics)
+    rungs: dict[int, Rung] = {}
+    for level in comparison.levels:
+        if own := by_level.get(level.id):
+            rungs[level.id] = _rung(level, own, found, metric.key if metric else "")
+    # What comes out at a fixed rate is what was asked for: no part of the ladder.
+    climbed = sorted(
+        (rungs[level.id] for level in comparison.levels if level.id in rungs and level.rate is None),
+        key=lambda rung: rung.threads,
+    )
+    told = bottlenecks.find(climbed)
+    return SideUse(
+        side=side.slug,
+        found=told,
+        headline=words.headline(told),
+        evidence=tuple(words.evidence(onset) for onset in told.first),
+        throughput=words.throughput(told, climbed, metric.unit if metric else ""),
+        notes=tuple(words.notes(told)),
+        levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),
+    )
+
+
+def _rung(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel], metric: str) -> Rung:
+    return Rung(
+        threads=level.threads,
+        panels={run.id: found[run.id] for run in runs if run.id in found},
+        throughput=tuple(run.values[metric] for run in runs if metric in run.values),
+    )
+
+
+def _level(level: int, runs: int, rung: Rung) -> LevelUse:
+    steps = [
+        Step(resource.key, reached, bottlenecks.share_of(resource.key, rung))
+        for resource in RESOURCES
+        if (reached := bottlenecks.level_of(resource.key, rung)) is not None
+    ]
+    return LevelUse(level, runs, len(rung.panels), tuple(steps), typical(rung.panels))
+
+
+def _read(comparison: Comparison, _level: Level | None) -> ComparedUse:
+    return limits_of(comparison)
+
+
+READING = readings.add(Reading("use", ComparedUse, _read))

@@ -1,0 +1,45 @@
+"""What articles say that limited a side: their word, never joined to what was measured."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from apps.published.models import Article
+from apps.published.wording import label, plain
+
+
+@dataclass(frozen=True)
+class StatedLimit:
+    """`saturated`: the resources as the article calls them; `conditions`: under which load, empty: not stated."""
+
+    article: str
+    slug: str
+    published: str
+    platform: str
+    side: str
+    workload: str
+    conditions: str
+    saturated: tuple[str, ...]
+
+
+def stated_limits(platforms: Collection[str]) -> tuple[StatedLimit, ...]:
+    """Of sides on these platforms (slugs), the newest article first. One query."""
+    rows = Article.objects.filter(setup__has_key="bottlenecks").order_by("-published", "title")
+    found = []
+    for article in rows:
+        sides = article.setup.get("sides", {})
+        for stated in article.setup["bottlenecks"]:
+            side = sides.get(stated["side"], {})
+            if side.get("platform") in platforms:
+                found.append(
+                    StatedLimit(
+                        article=article.title,
+                        slug=article.slug,
+                        published=article.published,
+                        platform=side["platform"],
+                        side=side["name"],
+                        workload=label(stated["workload"]),
+                        conditions="; ".join(f"{plain(v)} {label(k)}" for k, v in stated.get("conditions", {}).items()),
+                        saturated=tuple(label(each) for each in stated["saturated"]),
+                    )
+                )
+    return tuple(found)
