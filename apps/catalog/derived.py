@@ -182,6 +182,19 @@ derived.galera.aborts_per_commit | aborts by write sets for each commit | transa
 derived.galera.write_set_size | size of a write set | bytes | neutral | replication | -
     = wsrep_replicated_bytes / wsrep_replicated
     Mean size of the write sets that this node sent.
+derived.galera.latency | time to replicate a message | ms | lower | replication | saturation
+    = 1000 * wsrep_evs_repl_latency_avg
+    From sending a message to the group to its delivery in order; mean over Galera's report period, 1 min by default.
+derived.galera.traffic | write sets in and out | bytes/s | neutral | replication | utilization
+    = wsrep_replicated_bytes + wsrep_received_bytes
+    Bytes of write sets that this node sent to the cluster and received from it.
+
+derived.proxy.connections | proxy connections used | % | neutral | proxy | utilization
+    = 100 * haproxy.process.CurrConns / haproxy.process.Maxconn
+    Connections that HAProxy holds by the most that it accepts.
+derived.proxy.busy | proxy busy | % | neutral | proxy | utilization
+    = 100 - haproxy.process.Idle_pct
+    Share of time in which HAProxy's event loop had something to do.
 """
 
 

@@ -262,6 +262,16 @@ wsrep_received_bytes | write sets received | bytes | counter | neutral | replica
     Bytes of write sets received from the cluster.
 wsrep_cluster_size | nodes in the cluster | nodes | gauge | neutral | replication | -
     Nodes in the component that this node belongs to.
+wsrep_local_state | state of the Galera node | - | gauge | neutral | replication | errors
+    4: Synced; 2: Donor or desynced; 1 and 3: joining; 0: alone.
+wsrep_cluster_status | node is in the primary component | - | gauge | higher | replication | errors
+    1: it belongs to the majority that takes writes; 0: it does not.
+wsrep_evs_repl_latency_avg | time to replicate a message | s | gauge | lower | replication | saturation
+    From sending a message to the group to its delivery in order; mean over Galera's report period, 1 min by default.
+wsrep_evs_repl_latency_max | longest time to replicate a message | s | gauge | lower | replication | saturation
+    The slowest message of Galera's report period.
+wsrep_evs_repl_latency_samples | messages timed | messages | gauge | neutral | replication | -
+    Messages of the report period so far.
 wsrep_ready | node accepts statements | - | gauge | higher | replication | errors
     1: the node serves; 0: it refuses statements.
 Uptime | uptime | s | counter | neutral | - | -

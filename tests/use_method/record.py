@@ -52,7 +52,7 @@ STATUS = re.compile(
     r"|Com_(alter|begin|commit|rollback|select|insert|update|delete|lock|unlock|flush|create_index)|Handler_|Bytes_|Slow_"
     r"|Questions|Queries|Uptime$|Slave|Rpl_|Memory_used|Access_denied)"
 )
-OTHERS = re.compile(r"host\.(cpu|cpus|disk|net|pressure|procs|load|context|memory\.(Mem|Swap|Dirty|Commit))|process\.")
+OTHERS = re.compile(r"host\.(cpu|cpus|disk|net|pressure|procs|load|context|memory\.(Mem|Swap|Dirty|Commit)|vmstat\.(psw|pgmajfault|oom))|process\.")
 VARIABLES = re.compile(
     r"innodb_|max_connections|thread_|table_|open_files_limit|tmp_|max_heap|wsrep_|gtid_|read_only|relay_log_space|back_log"
     r"|version$|lock_wait_timeout|slave_|max_connect"
