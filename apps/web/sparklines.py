@@ -13,8 +13,8 @@ Floats = NDArray[np.float64]
 Span = tuple[float, float]
 
 WIDTH, HEIGHT = 100.0, 24.0
-# Lowest and highest of each of 30 stretches.
-POINTS = 62
+# Lowest and highest of each of 20 stretches: a line is some 100 pixels wide.
+POINTS = 42
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ def _path(x: Iterable[float], y: Iterable[float]) -> str:
         if np.isnan(down):
             pen = "M"
             continue
-        parts.append(f"{pen}{across:.4g} {down:.3g}")
+        parts.append(f"{pen}{across:.1f} {down:.1f}".replace(".0", ""))
         pen = "L"
     # A point alone would not be seen.
-    return "".join(parts) + (f"h{0.8:g}" if len(parts) == 1 else "")
+    return "".join(parts) + ("h0.8" if len(parts) == 1 else "")
 
 
 def _bands(spans: Sequence[Span], between: Span) -> Iterable[tuple[str, str]]:

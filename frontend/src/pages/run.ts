@@ -8,6 +8,7 @@ import { Panels } from "../charts/panels";
 import { choices, matching, type Choice } from "../charts/picker";
 import { combobox } from "../combobox";
 import { mountLatency } from "./latency";
+import { mountUse } from "./run/use";
 
 interface RunData {
   id: number;
@@ -24,14 +25,15 @@ const REFRESH_MS = 2000;
 
 const data = pageData<RunData>("run-data");
 const view = readView(window.location.search);
+const zoom = (range: [number, number] | null): void => {
+  view.zoom = range;
+  remember();
+  void panels.zoom(range);
+};
 const panels = new Panels({
   run: data.id,
   clock: { measured: data.measured, events: data.events, whole: data.whole, zoom: view.zoom },
-  zoomed: (range) => {
-    view.zoom = range;
-    remember();
-    void panels.zoom(range);
-  },
+  zoomed: zoom,
 });
 const holder = document.querySelector<HTMLElement>("#counters");
 const template = document.querySelector<HTMLTemplateElement>("#counter");
@@ -67,6 +69,7 @@ function show(metric: string): HTMLElement | undefined {
 
 for (const figure of document.querySelectorAll<HTMLElement>("figure[data-metrics]")) panels.add(figure);
 for (const metric of chosen) show(metric);
+mountUse({ panels, zoom });
 
 if (data.latency) mountLatency(data.latency, `run-${data.id}-latency`);
 

@@ -1,0 +1,115 @@
+"""The USE panel of a run, a part of its page: what limits it, every resource, any reading opened with its series."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from apps.catalog import derived
+from apps.runs import queries
+from apps.runs.models import ArchivedRun, Run
+from apps.runs.sampled import CLIENT
+from apps.use_method import panels
+from apps.use_method.cells import Told
+from apps.use_method.judging import HOLD, SHARE
+from apps.use_method.table import RESOURCE_OF
+from apps.use_method.values import Panel
+from apps.web import sparklines, use_cells, use_panel
+from apps.web.pages import is_partial, render_page
+from apps.web.sparklines import Spark
+
+
+@require_safe
+def show(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Nine queries for a run whose panel is kept."""
+    return _panel(request, run_id, request.GET.get("use", ""))
+
+
+@require_safe
+def open_reading(request: HttpRequest, run_id: int, key: str) -> HttpResponse:
+    """One reading with its evidence, formula, limits and series; by itself the whole panel with it opened."""
+    if not is_partial(request):
+        return _panel(request, run_id, key)
+    run, panel = _found(run_id)
+    opened = use_panel.told(panel, key)
+    if opened is None:
+        raise Http404(f"the panel of run {run_id} has no reading {key!r}")
+    return render_page(request, "web/run_use_opened.html", _common(request, run) | _detail(run, panel, opened))
+
+
+def _panel(request: HttpRequest, run_id: int, key: str) -> HttpResponse:
+    """A reading that there is not (an older link may name it) opens nothing."""
+    run, panel = _found(run_id)
+    laid = use_panel.lay_out(panel, run=reverse("web:run", args=[run_id]), sparks=sparks(run, panel))
+    context = _common(request, run) | {"laid": laid}
+    opened = use_panel.told(panel, key)
+    if opened:
+        context |= _detail(run, panel, opened)
+    return render_page(request, "web/run_use_page.html", context, part="web/run_use.html")
+
+
+def _found(run_id: int) -> tuple[Run, Panel]:
+    try:
+        run = Run.objects.select_related("archived", "system", "workload", "load_level").get(pk=run_id)
+        return run, panels.panel_of(run_id)
+    except Run.DoesNotExist as error:
+        raise Http404(f"there is no run {run_id}") from error
+
+
+def _common(request: HttpRequest, run: Run) -> dict[str, Any]:
+    return {
+        "run": run,
+        "is_live": run.state != Run.State.SEALED,
+        # Without the run's page around it there is nothing that draws.
+        "draws": is_partial(request),
+        "hold": HOLD,
+        "share": f"{SHARE * 100:.0f}",
+    }
+
+
+def _detail(run: Run, panel: Panel, opened: Told) -> dict[str, Any]:
+    address = reverse("web:run", args=[run.pk])
+    node, metrics = opened.reading.node, opened.indicator.metrics
+    metric = opened.reading.metric or next((key for key in metrics if "*" not in key), "")
+    found = use_cells.of_told(opened, run=address, measured=panel.measured, where=node)
+    return {
+        "opened": found,
+        "resource": RESOURCE_OF[opened.indicator.key],
+        "beside": use_panel.beside(panel, opened, run=address),
+        "metric": metric,
+        "counters": [(key, spec.formula.text if (spec := derived.find(key)) else "") for key in metrics],
+        "stretches": [(start, end, use_cells.stretch(((start, end),), None)) for start, end in opened.reading.spans],
+    }
+
+
+def sparks(run: Run, panel: Panel) -> Mapping[tuple[str, str], Spark]:
+    """By metric and node, as readings name them. None for a run whose samples lie in the archive: they are not fetched
+    for the panel alone."""
+    archived: ArchivedRun | None = getattr(run, "archived", None)
+    readings = [one for one in panel.readings if one.metric and one.value is not None]
+    if not readings or (archived and archived.moved_at):
+        return {}
+    between = panel.measured
+    found = queries.load_series(
+        run_ids=[run.pk],
+        metrics=sorted({one.metric for one in readings}),
+        between=between,
+        points=sparklines.POINTS,
+    )
+    series = {(one.metric, one.node): one for one in found if len(one.at) and not one.problem}
+    if between is None and series:
+        between = min(float(one.at[0]) for one in series.values()), max(float(one.at[-1]) for one in series.values())
+    known = {name for name, _ in panel.nodes}
+    # What was sampled beside the load generator is read as its own.
+    beside = {one.metric: one for one in found if one.node not in known}
+    drawn = {}
+    for each in readings:
+        own = series.get((each.metric, each.node)) or (beside.get(each.metric) if each.node == CLIENT else None)
+        if own is None or between is None:
+            continue
+        spark = sparklines.draw(own.at, own.values.astype("float64"), between=between, unit=own.unit, spans=each.spans)
+        if spark:
+            drawn[each.metric, each.node] = spark
+    return drawn
