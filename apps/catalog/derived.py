@@ -193,7 +193,7 @@ derived.proxy.connections | proxy connections used | % | neutral | proxy | utili
     = 100 * haproxy.process.CurrConns / haproxy.process.Maxconn
     Connections that HAProxy holds by the most that it accepts.
 derived.proxy.busy | proxy busy | % | neutral | proxy | utilization
-    = 100 - haproxy.process.Idle_pct
+    = 100 * (100 - haproxy.process.Idle_pct) / 100
     Share of time in which HAProxy's event loop had something to do.
 """
 
