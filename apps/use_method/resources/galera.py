@@ -1,0 +1,316 @@
+"""Galera on a node: who holds back whom, how far it is behind, what it refused, whether it takes part."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from apps.core.units import NBSP, format_duration, with_unit
+from apps.use_method.indicators import Indicator, Resource, on_servers
+from apps.use_method.judging import Limits, counted, for_and_from, judge, steps, stretches, total
+from apps.use_method.values import Aspect, Facts, Floats, Found, Level, Node, Samples, Span
+
+STATUS = "mysql.status.wsrep_"
+STATE, PRIMARY, READY = STATUS + "local_state", STATUS + "cluster_status", STATUS + "ready"
+SIZE, SENT = STATUS + "cluster_size", STATUS + "flow_control_sent"
+RECEIVING, SENDING = STATUS + "local_recv_queue", STATUS + "local_send_queue"
+FAILURES, ABORTS, COMMITS = STATUS + "local_cert_failures", STATUS + "local_bf_aborts", STATUS + "local_commits"
+PAUSED, LATENCY, TRAFFIC = "derived.galera.paused", "derived.galera.latency", "derived.galera.traffic"
+STATES = {0: "alone", 1: "joining", 2: "donor or desynced", 3: "joined, catching up", 4: "synced"}
+SYNCED = 4
+
+PAUSED_LIMITS = Limits(watch=1.0, saturated=10.0)
+# Flow control empties the queue as soon as it is full, so that few samples meet it there.
+QUEUE_SHARE = 0.05
+FC_LIMIT = 16
+SENDING_LIMITS = Limits(watch=1.0, saturated=10.0)
+LATENCY_LIMITS = Limits(watch=5.0, saturated=50.0)
+REFUSED = 1.0  # % of the node's own transactions from which on refusals are an error
+CODERSHIP = "Galera Cluster documentation"
+MANUAL = f"{CODERSHIP}, Monitoring the Cluster: Checking the Replication Health"
+CONFLICTS = f"{CODERSHIP}, Dealing with Multi-Master Conflicts"
+SOURCES = {"Galera": "SHOW GLOBAL STATUS"}
+
+
+def has_galera(node: Node) -> bool:
+    """A server without it has some names of it too, but no state."""
+    return STATE in node.series
+
+
+def on(node: Node, facts: Facts) -> bool:
+    return on_servers(node, facts) and any(map(has_galera, facts.nodes))
+
+
+def members(facts: Facts) -> int:
+    return sum(on_servers(node, facts) for node in facts.nodes)
+
+
+def traffic(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(TRAFFIC)
+    return judge(samples, Limits(None, None), unit="bytes/s", metric=TRAFFIC) if samples else None
+
+
+def paused(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(PAUSED)
+    return judge(samples, PAUSED_LIMITS, unit="%", metric=PAUSED) if samples else None
+
+
+def asked(node: Node, facts: Facts) -> Found | None:
+    """Of each second of pause as much as this node's share of the requests for one: those of that second, or where
+    none was sent in it, of the last second with any."""
+    if SENT not in node.series or PAUSED not in node.series:
+        return None
+    at = node.series[SENT].at
+    requests = [_on(at, each.series[SENT]) for each in facts.nodes if SENT in each.series]
+    everybody, own = np.sum(requests, axis=0), _on(at, node.series[SENT])
+    pause = np.max([_on(at, each.series[PAUSED]) for each in facts.nodes if PAUSED in each.series], axis=0)
+    share, values = 0.0, np.zeros(len(at))
+    for place, number in enumerate(everybody):
+        share = float(own[place] / number) if number else share
+        values[place] = share * pause[place]
+    found = judge(Samples(at, values), PAUSED_LIMITS, unit="%", metric=SENT)
+    number = total(node.series[SENT])
+    if found is None or number is None:
+        return None
+    words = f"{with_unit(round(number), 'requests')} to pause" + (f"; {found.words}" if number >= 1 else "")
+    return replace(found, words=words)
+
+
+def _on(at: Floats, samples: Samples) -> Floats:
+    """The sample nearest to each moment; 0 where nothing was observed within two seconds."""
+    places = np.searchsorted((samples.at[1:] + samples.at[:-1]) / 2, at)
+    near = np.abs(samples.at[places] - at) <= 2
+    return np.where(near, np.nan_to_num(samples.values[places]), 0.0)
+
+
+def flow_limit(node: Node, facts: Facts) -> float:
+    """Write sets in the queue from which on the node asks for a pause: gcs.fc_limit, by the root of the number of nodes
+    unless the cluster was told that it has one writer."""
+    options = dict(re.findall(r"([\w.]+) = ([^;]*)", node.variables.get("wsrep_provider_options", "")))
+    limit = float(options.get("gcs.fc_limit", FC_LIMIT))
+    one_writer = "yes" in (options.get("gcs.fc_single_primary"), options.get("gcs.fc_master_slave"))
+    return limit if one_writer else limit * max(1, members(facts)) ** 0.5
+
+
+def receiving(node: Node, facts: Facts) -> Found | None:
+    samples = node.series.get(RECEIVING)
+    if samples is None:
+        return None
+    limit = round(flow_limit(node, facts), 1)
+    limits = Limits(watch=limit / 2, saturated=limit, share=QUEUE_SHARE)
+    found = judge(samples, limits, unit="write sets", metric=RECEIVING)
+    return found and replace(found, words=f"{found.words}; a pause is asked for from {limit:g} on")
+
+
+def sending(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(SENDING)
+    return judge(samples, SENDING_LIMITS, unit="write sets", metric=SENDING) if samples else None
+
+
+def latency(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(LATENCY)
+    return judge(samples, LATENCY_LIMITS, unit="ms", metric=LATENCY) if samples else None
+
+
+def certification(node: Node, _: Facts) -> Found | None:
+    return _refused(node, FAILURES, "transactions")
+
+
+def aborts(node: Node, _: Facts) -> Found | None:
+    return _refused(node, ABORTS, "transactions")
+
+
+def _refused(node: Node, key: str, unit: str) -> Found | None:
+    samples = node.series.get(key)
+    found = counted(samples, unit=unit, metric=key, level=Level.WATCH) if samples else None
+    if found is None or not found.value:
+        return found
+    done = total(node.series[COMMITS]) if COMMITS in node.series else None
+    share = 100 * found.value / (found.value + (done or 0.0))
+    level = Level.ERROR if share >= REFUSED else Level.WATCH
+    return replace(found, level=level, words=f"{found.words}; {share:.2g}{NBSP}% of its own transactions")
+
+
+def size(node: Node, facts: Facts) -> Found | None:
+    samples = node.series.get(SIZE)
+    if samples is None or np.isnan(samples.values).all():
+        return None
+    most = max(members(facts), int(np.nanmax(samples.values)))
+    least = int(np.nanmin(samples.values))
+    spans = tuple(stretches(samples, samples.values < most))
+    if not spans:
+        return Found(Level.OK, float(least), f"all {most}", SIZE, float(most))
+    return Found(Level.ERROR, float(least), f"{least} of {most} nodes {for_and_from(spans)}", SIZE, float(most), spans)
+
+
+def state(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(STATE)
+    if samples is None or np.isnan(samples.values).all():
+        return None
+    other = ~np.isnan(samples.values) & (samples.values != SYNCED)
+    refusing = _seconds_of(node, PRIMARY, 0) + _seconds_of(node, READY, 0)
+    spans = tuple(stretches(samples, other)) or refusing
+    length = float(steps(samples.at)[other].sum())
+    if not spans:
+        return Found(Level.OK, 0.0, "synced all the time", STATE)
+    first = int(samples.values[other][0]) if other.any() else SYNCED
+    words = f"{STATES.get(first, 'in an unknown state')} {for_and_from(spans)}"
+    if refusing:
+        words += f"; it refused statements {for_and_from(refusing)}"
+    level = Level.ERROR if refusing or first in (0, 1) else Level.WATCH
+    return Found(level, length, words, STATE, None, spans)
+
+
+def _seconds_of(node: Node, key: str, value: float) -> tuple[Span, ...]:
+    samples = node.series.get(key)
+    return tuple(stretches(samples, samples.values == value)) if samples else ()
+
+
+RESOURCE = Resource(
+    key="galera",
+    title="Galera",
+    layer="replication",
+    question="Does one node hold back the others, and do all take part?",
+    on=on,
+    indicators=(
+        Indicator(
+            key="galera.traffic",
+            aspect=Aspect.UTILIZATION,
+            title="write sets in and out",
+            unit="bytes/s",
+            metrics=(TRAFFIC, STATE),
+            formula="rise of (wsrep_replicated_bytes + wsrep_received_bytes) / time",
+            limits="none: no limit of it is known; see the network",
+            reason="Every node sends and receives all changes of all nodes.",
+            literature=f"{CODERSHIP}, Galera Status Variables",
+            sources=SOURCES,
+            rule=traffic,
+        ),
+        Indicator(
+            key="galera.paused",
+            aspect=Aspect.SATURATION,
+            title="paused by flow control",
+            unit="%",
+            metrics=(PAUSED,),
+            formula="rise of wsrep_flow_control_paused_ns / time",
+            limits=PAUSED_LIMITS.words("%"),
+            reason="While it is paused no node of the cluster commits. The sum over the server's life, "
+            "wsrep_flow_control_paused, hides when; a tenth of a second lost in each second is felt in every percentile.",
+            literature=f"{MANUAL}; Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 12",
+            sources=SOURCES,
+            rule=paused,
+        ),
+        Indicator(
+            key="galera.asked",
+            aspect=Aspect.SATURATION,
+            title="pauses that it asked for",
+            unit="%",
+            metrics=(SENT, PAUSED),
+            formula="paused share of each second x its part of the rise of wsrep_flow_control_sent over all nodes",
+            limits=PAUSED_LIMITS.words("%"),
+            reason="All nodes are paused alike; the one that asks is the one that cannot apply as fast as others write.",
+            literature=f"{CODERSHIP}, Flow Control; Managing Flow Control: Monitoring Flow Control",
+            sources=SOURCES,
+            rule=asked,
+        ),
+        Indicator(
+            key="galera.receive_queue",
+            aspect=Aspect.SATURATION,
+            title="write sets to apply",
+            unit="write sets",
+            metrics=(RECEIVING,),
+            formula="wsrep_local_recv_queue",
+            limits="watch from half, saturated from all of gcs.fc_limit x √nodes on (without the root where the cluster was "
+            f"told that it has one writer), for {format_duration(SENDING_LIMITS.hold)} in a row or "
+            f"{QUEUE_SHARE * 100:.0f} % of the time",
+            reason="At the limit the node asks all others to pause. The pause empties the queue at once, so that samples "
+            "once a second rarely meet it full: one in twenty is much.",
+            literature=f"{MANUAL}; Galera Parameters: gcs.fc_limit, gcs.fc_single_primary",
+            sources={"Galera": "SHOW GLOBAL STATUS, wsrep_provider_options"},
+            rule=receiving,
+        ),
+        Indicator(
+            key="galera.send_queue",
+            aspect=Aspect.SATURATION,
+            title="write sets to send",
+            unit="write sets",
+            metrics=(SENDING,),
+            formula="wsrep_local_send_queue",
+            limits=SENDING_LIMITS.words("write sets"),
+            reason="Commits of this node that wait for the network, or for the end of a pause.",
+            literature=f"{CODERSHIP}, Monitoring the Cluster: Checking Node Throughput / Network",
+            sources=SOURCES,
+            rule=sending,
+        ),
+        Indicator(
+            key="galera.latency",
+            aspect=Aspect.SATURATION,
+            title="time to replicate a message",
+            unit="ms",
+            metrics=(LATENCY,),
+            formula="mean of wsrep_evs_repl_latency; it is over evs.stats_report_period, 1 min by default, and so late",
+            limits=LATENCY_LIMITS.words("ms"),
+            reason="Each commit waits for one: at 5 ms one connection commits at most 200 times a second. Within a data "
+            "centre it is below 1 ms, between continents 100 ms and more: a starved node shows here before its queue does.",
+            literature=f"{CODERSHIP}, Galera Status Variables: wsrep_evs_repl_latency",
+            sources=SOURCES,
+            rule=latency,
+        ),
+        Indicator(
+            key="galera.certification",
+            aspect=Aspect.ERRORS,
+            title="transactions that failed certification",
+            unit="transactions",
+            metrics=(FAILURES, COMMITS),
+            formula="rise of wsrep_local_cert_failures",
+            limits=f"watch from the first on, error from {REFUSED:g} % of its own transactions on",
+            reason="Another node changed the same row first: the client gets a deadlock at COMMIT and must run the "
+            "transaction again. A few are the price of several writers; more are work done in vain.",
+            literature=CONFLICTS,
+            sources=SOURCES,
+            rule=certification,
+        ),
+        Indicator(
+            key="galera.aborts",
+            aspect=Aspect.ERRORS,
+            title="transactions that gave way to write sets",
+            unit="transactions",
+            metrics=(ABORTS, COMMITS),
+            formula="rise of wsrep_local_bf_aborts",
+            limits=f"watch from the first on, error from {REFUSED:g} % of its own transactions on",
+            reason="A replicated change needed a row that a local transaction had locked: the local one is rolled back "
+            "(brute force), for the cluster has decided already.",
+            literature=CONFLICTS,
+            sources=SOURCES,
+            rule=aborts,
+        ),
+        Indicator(
+            key="galera.size",
+            aspect=Aspect.ERRORS,
+            title="nodes in its cluster",
+            unit="nodes",
+            metrics=(SIZE,),
+            formula="least wsrep_cluster_size, against the system's servers",
+            limits="error while a node is missing",
+            reason="A node that is missing was lost, is being shut down, or is parted from the others.",
+            literature=f"{CODERSHIP}, Monitoring the Cluster: Checking Cluster Integrity",
+            sources=SOURCES,
+            rule=size,
+        ),
+        Indicator(
+            key="galera.state",
+            aspect=Aspect.ERRORS,
+            title="time out of sync",
+            unit="s",
+            metrics=(STATE, PRIMARY, READY),
+            formula="time with wsrep_local_state other than 4",
+            limits="watch while it is donor, desynced or catching up; error while it joins, is alone, outside the primary "
+            "component, or not ready",
+            reason="A desynced node falls behind without asking for pauses, and most proxies send it nothing; one outside "
+            "the primary component refuses all statements.",
+            literature=f"{CODERSHIP}, Monitoring the Cluster: Checking the Node Status",
+            sources=SOURCES,
+            rule=state,
+        ),
+    ),
+)
