@@ -126,6 +126,9 @@ derived.net.sent_per_statement | bytes sent for each statement | bytes | neutral
 derived.buffer_pool.miss_ratio | buffer pool misses | % | lower | buffer pool | saturation
     = 100 * Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests
     Share of the pages asked of the buffer pool that had to be read from disk while a statement waited.
+derived.buffer_pool.misses_per_statement | misses for each statement | reads | lower | buffer pool | saturation
+    = Innodb_buffer_pool_reads / Questions
+    Pages that had to be read from disk while a statement waited, by statements from clients.
 derived.buffer_pool.used | buffer pool used | % | neutral | buffer pool | utilization
     = 100 * (Innodb_buffer_pool_pages_total - Innodb_buffer_pool_pages_free) / Innodb_buffer_pool_pages_total
     Share of the buffer pool's pages that hold something.
@@ -138,6 +141,9 @@ derived.redo.per_transaction | redo log for each transaction | bytes | lower | r
 derived.redo.checkpoint_age | redo log in use | % | lower | redo log | saturation
     = 100 * Innodb_checkpoint_age / Innodb_checkpoint_max_age
     Checkpoint age by the age at which InnoDB flushes at all cost.
+derived.redo.in_use | redo log in use (MySQL) | % | lower | redo log | saturation
+    = 100 * (Innodb_redo_log_current_lsn - Innodb_redo_log_checkpoint_lsn) / Innodb_redo_log_capacity_resized
+    Redo log written since the last checkpoint by its capacity; MySQL tells it from 8.0.30 on.
 derived.disk.fsyncs_per_transaction | fsyncs for each transaction | fsyncs | neutral | disk | -
     = Innodb_data_fsyncs / Com_commit
     fsync calls by InnoDB by COMMIT statements; below 1, commits share them or are not made durable at once.
@@ -163,6 +169,9 @@ derived.tables.cache_miss_ratio | table cache misses | % | lower | table cache |
 derived.tables.temporary_on_disk | temporary tables on disk | % | lower | temporary tables | saturation
     = 100 * Created_tmp_disk_tables / Created_tmp_tables
     Share of internal temporary tables that did not fit in memory.
+derived.tables.temporary_on_disk_share | statements with one on disk | % | lower | temporary tables | saturation
+    = 100 * Created_tmp_disk_tables / Questions
+    Internal temporary tables that did not fit in memory, by statements from clients.
 derived.tables.temporary_per_statement | temporary tables for each statement | tables | lower | temporary tables | -
     = Created_tmp_tables / Questions
     Internal temporary tables by statements from clients.

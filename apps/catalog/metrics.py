@@ -198,6 +198,12 @@ Innodb_log_writes | redo log writes | writes | counter | neutral | redo log | ut
     Writes of the redo log to its file.
 Innodb_checkpoint_age | checkpoint age | bytes | gauge | neutral | redo log | utilization
     Redo log that recovery would have to read; at its maximum, writers wait.
+Innodb_redo_log_current_lsn | redo log written up to | bytes | gauge | neutral | redo log | -
+    Log sequence number of the last change in the redo log; MySQL from 8.0.30 on.
+Innodb_redo_log_checkpoint_lsn | redo log needed from | bytes | gauge | neutral | redo log | -
+    Log sequence number of the last checkpoint; MySQL from 8.0.30 on.
+Innodb_redo_log_capacity_resized | redo log capacity | bytes | gauge | neutral | redo log | -
+    Size that the redo log may have; MySQL from 8.0.30 on.
 Innodb_history_list_length | history list | transactions | gauge | lower | purge | saturation
     Undo records that purge has not removed.
 Innodb_rows_read | rows read | rows | counter | neutral | statements | -
