@@ -145,3 +145,9 @@ def counted(
     spans = tuple(stretches(samples, happened))
     words = f"{with_unit(round(number), unit)}, first at {format_duration(round(max(0.0, spans[0][0]), 1))}"
     return Found(level, float(round(number)), words, metric, peak(samples), spans)
+
+
+def for_and_from(spans: Sequence[Span]) -> str:
+    """“for 12 s, from 46 s on”."""
+    length = sum(end - start for start, end in spans)
+    return f"for {format_duration(round(length, 1))}, from {format_duration(round(max(0.0, spans[0][0]), 1))} on"
