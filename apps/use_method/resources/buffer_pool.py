@@ -1,0 +1,89 @@
+"""InnoDB's buffer pool."""
+
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.judging import Limits, judge
+from apps.use_method.resources.connections import MANUAL, SHOWN
+from apps.use_method.resources.counters import STATUS, gauge, setting, stall_words, stalls, with_words
+from apps.use_method.values import Aspect, Facts, Found, Node
+
+USED, DIRTY = "derived.buffer_pool.used", "derived.buffer_pool.dirty"
+MISSES = "derived.buffer_pool.misses_per_statement"
+WAITS = STATUS + "Innodb_buffer_pool_wait_free"
+USED_LIMITS = Limits(None, None)
+MISS_LIMITS = Limits(watch=0.1, saturated=1.0)
+WAIT_LIMITS = Limits(watch=None, saturated=1.0)
+# Of innodb_max_dirty_pages_pct; that itself where the server does not say.
+NEAR, DIRTY_DEFAULT = 0.9, 90.0
+
+
+def dirty(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(DIRTY)
+    if samples is None:
+        return None
+    most = setting(node, "innodb_max_dirty_pages_pct") or DIRTY_DEFAULT
+    found = judge(samples, Limits(NEAR * most, most), unit="%", metric=DIRTY)
+    return with_words(found, f"; the server flushes at all cost from {most:g} % on")
+
+
+RESOURCE = Resource(
+    key="buffer_pool",
+    title="Buffer pool",
+    layer="server",
+    question="Does the data in use fit in memory, and are there pages to take?",
+    indicators=(
+        Indicator(
+            key="buffer_pool.used",
+            aspect=Aspect.UTILIZATION,
+            title="pages in use",
+            unit="%",
+            metrics=(USED,),
+            formula="(pages_total - pages_free) / pages_total",
+            limits="none: a full pool is what it is for, and only its misses tell whether it is too small",
+            reason="With free pages left, the data that was touched so far fits.",
+            literature=f"{MANUAL}, 17.5.1 Buffer Pool",
+            sources=SHOWN,
+            rule=gauge(USED, USED_LIMITS, "%"),
+        ),
+        Indicator(
+            key="buffer_pool.dirty",
+            aspect=Aspect.SATURATION,
+            title="pages to be written",
+            unit="%",
+            metrics=(DIRTY,),
+            formula="pages_dirty / pages_total",
+            limits=f"watch from {NEAR * 100:.0f} % of innodb_max_dirty_pages_pct on, saturated from all of it on",
+            reason="From there on the server writes pages as fast as it may, whatever else the disks are to do.",
+            literature=f"{MANUAL}, 17.8.3.5 Configuring Buffer Pool Flushing",
+            sources=SHOWN,
+            rule=dirty,
+        ),
+        Indicator(
+            key="buffer_pool.misses",
+            aspect=Aspect.SATURATION,
+            title="disk reads that a statement waits for",
+            unit="reads",
+            metrics=(MISSES,),
+            formula="Innodb_buffer_pool_reads / Questions",
+            limits=MISS_LIMITS.words("reads"),
+            reason="From 1 on the average statement waits for a disk at least once, and its time is the disk's. A "
+            "ratio of misses to reads of pages says less: pages are read from memory many times for each statement.",
+            literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 8, The InnoDB Buffer Pool",
+            sources=SHOWN,
+            rule=gauge(MISSES, MISS_LIMITS, "reads"),
+            digits=2,
+        ),
+        Indicator(
+            key="buffer_pool.wait_free",
+            aspect=Aspect.SATURATION,
+            title="waits for a free page",
+            unit="waits",
+            metrics=(WAITS,),
+            formula="rise of Innodb_buffer_pool_wait_free",
+            limits=stall_words(WAIT_LIMITS, "waits"),
+            reason="No clean page was left: a statement waited for a page to be written before it could read its own.",
+            literature=f"{MANUAL}, 7.1.10 Server Status Variables",
+            sources=SHOWN,
+            rule=stalls(WAITS, WAIT_LIMITS, "waits"),
+        ),
+    ),
+)

@@ -1,0 +1,130 @@
+"""Rules that many counters and gauges of a server share, and what is known of a server beside its series."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from apps.use_method.indicators import Rule
+from apps.use_method.judging import Limits, counted, judge, mean, total
+from apps.use_method.values import Facts, Floats, Found, Level, Node, Samples
+
+STATUS = "mysql.status."
+CONNECTED, RUNNING = STATUS + "Threads_connected", STATUS + "Threads_running"
+QUESTIONS, COMMITS = STATUS + "Questions", STATUS + "Com_commit"
+WRITES = tuple(STATUS + name for name in ("Com_insert", "Com_update", "Com_delete"))
+FROM_THE_FIRST = "from the first on"
+
+
+def gauge(key: str, limits: Limits, unit: str) -> Rule:
+    """Judged as it is."""
+
+    def rule(node: Node, _: Facts) -> Found | None:
+        samples = node.series.get(key)
+        return judge(samples, limits, unit=unit, metric=key) if samples else None
+
+    return rule
+
+
+def events(*keys: str, unit: str, level: Level = Level.ERROR) -> Rule:
+    """Of counters that should not rise, by the first of `keys` that the node has: `level` from one on."""
+
+    def rule(node: Node, _: Facts) -> Found | None:
+        for key in keys:
+            if key in node.series:
+                return counted(node.series[key], unit=unit, metric=key, level=level)
+        return None
+
+    return rule
+
+
+def stalls(key: str, limits: Limits, unit: str) -> Rule:
+    """Of a counter of waits: `limits` by its rate, and watch from the first one on."""
+
+    def rule(node: Node, _: Facts) -> Found | None:
+        samples = node.series.get(key)
+        if samples is None:
+            return None
+        found = judge(samples, limits, unit=f"{unit}/s", metric=key)
+        number = counted(samples, unit=unit, metric=key, level=Level.WATCH)
+        if found is None or number is None:
+            return None
+        if found.level is Level.OK:
+            return number
+        return replace(found, value=number.value, words=f"{number.words}; {found.words}", peak=number.peak)
+
+    return rule
+
+
+def stall_words(limits: Limits, unit: str) -> str:
+    return f"watch {FROM_THE_FIRST}, {limits.words(f'{unit}/s')}"
+
+
+def unseen(words: str) -> Found:
+    return Found(Level.NOT_OBSERVABLE, None, words)
+
+
+def scaled(samples: Samples, factor: float) -> Samples:
+    return replace(samples, values=samples.values * factor)
+
+
+def with_words(found: Found | None, more: str) -> Found | None:
+    return found and replace(found, words=f"{found.words}{more}")
+
+
+def setting(node: Node, name: str) -> float | None:
+    """A variable of the server as a number; None: it is not known, or is none."""
+    try:
+        return float(node.variables[name])
+    except (KeyError, ValueError):
+        return None
+
+
+def share_of(key: str, variable: str, limits: Limits) -> Rule:
+    """A gauge by the server's variable that limits it, %."""
+
+    def rule(node: Node, _: Facts) -> Found | None:
+        samples, most = node.series.get(key), setting(node, variable)
+        if samples is None:
+            return None
+        if not most:
+            return unseen(f"the server's {variable} is not known")
+        found = judge(scaled(samples, 100 / most), limits, unit="%", metric=key)
+        return with_words(found, f", of {variable} = {most:,.0f}")
+
+    return rule
+
+
+def clients(node: Node, facts: Facts) -> float:
+    """Connections of the load on this node: no more than the load has, nor than the node without the sampler's."""
+    samples = node.series.get(CONNECTED)
+    there = None if samples is None else mean(samples)
+    here = max(1.0, there - 1) if there is not None else float(facts.threads)
+    return min(float(facts.threads), here) if facts.threads > 1 else here
+
+
+def by_clients(samples: Samples, node: Node, facts: Facts, limits: Limits, metric: str) -> Found | None:
+    """How many wait at once, by the connections that could, %."""
+    number = clients(node, facts)
+    found = judge(scaled(samples, 100 / number), limits, unit="%", metric=metric)
+    waiting = mean(samples)
+    if found is None or not waiting:
+        return found
+    return with_words(found, f"; {waiting:.3g} of {number:.0f} connections at once on average")
+
+
+def transactions(node: Node) -> float | None:
+    """Committed in the phase by clients: COMMIT statements, else writes that commit themselves; None: not observed."""
+    commits = total(node.series[COMMITS]) if COMMITS in node.series else None
+    if commits:
+        return commits
+    writes = [total(node.series[key]) for key in WRITES if key in node.series]
+    return sum(found for found in writes if found is not None) if writes else commits
+
+
+def together(series: Mapping[str, Samples], keys: Sequence[str]) -> tuple[Floats, list[Floats]]:
+    """The moments at which all of `keys` were sampled, and their values there."""
+    at = series[keys[0]].at
+    for key in keys[1:]:
+        at = np.intersect1d(at, series[key].at)
+    return at, [series[key].values[np.isin(series[key].at, at)] for key in keys]

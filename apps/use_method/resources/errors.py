@@ -1,0 +1,186 @@
+"""Errors that the application met, by their numbers."""
+
+import re
+from collections import Counter
+
+from apps.core.units import format_duration, with_unit
+from apps.runs.quality.errors import CODE, MOST_ERRORS
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.judging import mean, peak, total
+from apps.use_method.resources import codes
+from apps.use_method.resources.connections import MANUAL
+from apps.use_method.resources.counters import FROM_THE_FIRST
+from apps.use_method.values import Aspect, Complaint, Facts, Found, Level, Node
+
+FAILED, DONE, RECONNECTS = "client.errors", "client.throughput", "client.reconnects"
+# What an engine said behind the server's 1030: "Got error 188 'Too many …' from storage engine InnoDB".
+ENGINE_CODE = re.compile(r"\bgot error (\d{2,3})\b", re.IGNORECASE)
+SHOWN = 3
+SOURCES = {"tool": "what the load tool printed, by error number", "CloudWatch": "does not know what clients met"}
+
+
+def numbers(complaint: Complaint) -> set[int]:
+    """The server's and the engine's; a tool may name one twice."""
+    told = {int(text) for text in (*CODE.findall(complaint.text), *ENGINE_CODE.findall(complaint.text))}
+    return told | ({complaint.code} if complaint.code else set())
+
+
+def of_kind(kind: str) -> "Indicator":
+    def rule(node: Node, facts: Facts) -> Found | None:
+        return told(kind, node, facts)
+
+    title, reason, literature = KINDS[kind]
+    return Indicator(
+        key=f"errors.{kind}",
+        aspect=Aspect.ERRORS,
+        title=title,
+        unit="errors",
+        metrics=(FAILED,),
+        formula="errors with these numbers that the load tool told of: "
+        + (", ".join(str(code.number) for code in codes.CODES.values() if code.kind == kind)),
+        limits=f"error {FROM_THE_FIRST}"
+        if kind != codes.CONFLICT
+        else f"watch {FROM_THE_FIRST}, error from {MOST_ERRORS * 100:g} % of the transactions on",
+        reason=reason,
+        literature=literature,
+        sources=SOURCES,
+        rule=rule,
+    )
+
+
+def told(kind: str, _: Node, facts: Facts) -> Found:
+    found: Counter[int] = Counter()
+    first: dict[int, float] = {}
+    for complaint in facts.complaints:
+        for number in numbers(complaint):
+            if codes.describe(number).kind == kind:
+                found[number] += complaint.count
+                if complaint.at is not None:
+                    first[number] = min(first.get(number, complaint.at), complaint.at)
+    if not found:
+        return Found(Level.OK, 0.0, "none told")
+    words = "; ".join(_said(number, count, first.get(number)) for number, count in found.most_common(SHOWN))
+    more = len(found) - SHOWN
+    words += f"; {more} more numbers" if more > 0 else ""
+    number = sum(found.values())
+    level = Level.WATCH if kind == codes.CONFLICT and _is_rare(number, facts) else Level.ERROR
+    # Numbers alone make no series: the reader sees when, and opens the tool's count of all errors.
+    moments = sorted(set(first.values()))
+    return Found(level, float(number), words, FAILED, None, tuple((at, at) for at in moments))
+
+
+def _said(number: int, count: int, first: float | None) -> str:
+    code = codes.describe(number)
+    since = f", first at {format_duration(round(max(0.0, first), 1))}" if first is not None else ""
+    return f"{count:,} × error {number}{since}: {code.meaning} ({code.remedy})"
+
+
+def _is_rare(number: float, facts: Facts) -> bool:
+    """Next to what was done; False where the tool does not say how much that was."""
+    done = _total(facts.client, DONE)
+    return bool(done) and number / (number + (done or 0.0)) < MOST_ERRORS
+
+
+def _total(node: Node | None, key: str) -> float | None:
+    samples = node.series.get(key) if node else None
+    return total(samples) if samples else None
+
+
+def share(node: Node, facts: Facts) -> Found | None:
+    """By the tool's own count, which has those that it passed over in silence, too."""
+    failed, done = _total(node, FAILED), _total(node, DONE)
+    if failed is None or done is None:
+        if FAILED not in facts.headlines or DONE not in facts.headlines:
+            return Found(Level.NOT_OBSERVABLE, None, f"{facts.tool} does not say how many of its operations failed")
+        failed, done = facts.headlines[FAILED], facts.headlines[DONE]
+    if not failed:
+        return Found(Level.OK, 0.0, "errors were counted, and there were none", FAILED, 0.0)
+    part = failed / (failed + done)
+    series = node.series.get(FAILED)
+    highest = peak(series) if series else None
+    rate = mean(series) if series else facts.headlines.get(FAILED)
+    words = f"{with_unit(rate, 'errors/s')} on average" + (
+        f", highest {with_unit(highest, 'errors/s')}" if series else ""
+    )
+    return Found(Level.ERROR if part >= MOST_ERRORS else Level.WATCH, 100 * part, words, FAILED, None)
+
+
+def reconnects(node: Node, _: Facts) -> Found | None:
+    number = _total(node, RECONNECTS)
+    if number is None:
+        return Found(Level.NOT_OBSERVABLE, None, "the tool does not count them")
+    if number < 0.5:
+        return Found(Level.OK, 0.0, "none", RECONNECTS, 0.0)
+    return Found(Level.ERROR, float(round(number)), with_unit(round(number), "reconnects"), RECONNECTS)
+
+
+def on(node: Node, facts: Facts) -> bool:
+    """The load generator; where a run broke off before it printed anything, the first node stands for it."""
+    return node == facts.client or (facts.client is None and node == facts.nodes[0] and bool(facts.complaints))
+
+
+KINDS = {
+    codes.CONNECTION: (
+        "connections lost or refused",
+        "The service was not there: all that the connection was doing is lost, or its outcome is not known.",
+        f"{MANUAL}, B.3.2 Common Errors; MySQL Error Message Reference, ch. 2 and 3",
+    ),
+    codes.CONFLICT: (
+        "deadlocks, timeouts, certification",
+        "The transaction was rolled back because of another one; an application has to send it again, and one in a "
+        "hundred already moves the 99th percentile.",
+        f"{MANUAL}, 17.7.5.3 How to Minimize and Handle Deadlocks",
+    ),
+    codes.REFUSED: (
+        "writes refused",
+        "The client reached a server that may not write: a reader, or a promotion that is not done.",
+        f"{MANUAL}, 7.1.8 Server System Variables, read_only",
+    ),
+    codes.STORAGE: (
+        "failures of storage and memory",
+        "Data could not be written or read: disk full, memory used up, or the engine broke it off.",
+        f"{MANUAL}, B.3.4.3 How MySQL Handles a Full Disk; Tusa, AWS Aurora Benchmarking part 2, 2016 (188)",
+    ),
+    codes.OTHER: (
+        "other errors",
+        "The workload and the server disagree, so that what was measured may not be what was meant.",
+        "MySQL Error Message Reference, ch. 2; MariaDB Server Documentation, Error Codes",
+    ),
+}
+
+RESOURCE = Resource(
+    key="errors",
+    title="Application errors",
+    layer="client",
+    question="What went wrong for the application, and what does it have to do about it?",
+    indicators=(
+        *(of_kind(kind) for kind in KINDS),
+        Indicator(
+            key="errors.share",
+            aspect=Aspect.ERRORS,
+            title="operations that failed",
+            unit="%",
+            metrics=(FAILED, DONE),
+            formula="client.errors / (client.errors + client.throughput)",
+            limits=f"watch {FROM_THE_FIRST}, error from {MOST_ERRORS * 100:g} % on",
+            reason="An attempt that fails ends early: one in a hundred is enough to move the 99th percentile.",
+            literature="Gregg, Systems Performance, 2nd ed., 2.5.9 The USE Method: errors",
+            sources={"tool": "its own count, of errors that it passes over too"},
+            rule=share,
+        ),
+        Indicator(
+            key="errors.reconnects",
+            aspect=Aspect.ERRORS,
+            title="connections made anew",
+            unit="reconnects",
+            metrics=(RECONNECTS,),
+            formula="rise of client.reconnects",
+            limits=f"error {FROM_THE_FIRST}",
+            reason="Each is a connection that the load lost.",
+            literature=f"{MANUAL}, B.3.2.9 Communication Errors and Aborted Connections",
+            sources={"tool": "its own count"},
+            rule=reconnects,
+        ),
+    ),
+    on=on,
+)

@@ -1,0 +1,98 @@
+"""Purge of old row versions."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from apps.core.units import with_unit
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.judging import Limits, judge
+from apps.use_method.resources.connections import MANUAL
+from apps.use_method.resources.counters import STATUS, setting
+from apps.use_method.resources.row_locks import INNODB_METRICS
+from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+
+LENGTHS = (STATUS + "Innodb_history_list_length", "mysql.innodb.trx_rseg_history_len")
+WATCH, SATURATED = 100_000.0, 1_000_000.0
+GROWTH = 100.0  # transactions/s
+SOURCES = {
+    "MariaDB": "SHOW GLOBAL STATUS",
+    "MySQL": "information_schema.INNODB_METRICS",
+    "Aurora": "INNODB_METRICS, or RollbackSegmentHistoryListLength of CloudWatch, which were not sampled",
+}
+
+
+def length(node: Node, _: Facts) -> Found | None:
+    key, samples = _length(node)
+    if samples is None:
+        return None
+    lag = setting(node, "innodb_max_purge_lag")
+    limits = Limits(lag / 2, lag) if lag else Limits(WATCH, SATURATED)
+    found = judge(samples, limits, unit="transactions", metric=key)
+    return found and replace(found, words=f"{found.words}{f'; innodb_max_purge_lag = {lag:,.0f}' if lag else ''}")
+
+
+def growth(node: Node, _: Facts) -> Found | None:
+    """From the mean of the first third of the phase to that of the last, which single seconds do not move."""
+    key, samples = _length(node)
+    if samples is None:
+        return None
+    seen = ~np.isnan(samples.values)
+    at, values = samples.at[seen], samples.values[seen]
+    third = len(at) // 3
+    if not third:
+        return None
+    apart = float(at[-third:].mean() - at[:third].mean())
+    first, last = float(values[:third].mean()), float(values[-third:].mean())
+    rate = (last - first) / apart if apart else 0.0
+    words = (
+        f"from {with_unit(first, 'transactions')} in the first third to {with_unit(last, 'transactions')} in the last"
+    )
+    if rate < GROWTH:
+        return Found(Level.OK, max(0.0, rate), words, key, None)
+    return Found(Level.WATCH, rate, words, key, None, ((float(at[0]), float(at[-1])),))
+
+
+def _length(node: Node) -> tuple[str, Samples | None]:
+    key = LENGTHS[0] if LENGTHS[0] in node.series else LENGTHS[1]
+    return key, node.series.get(key)
+
+
+RESOURCE = Resource(
+    key="purge",
+    title="Purge",
+    layer="server",
+    question="Does the server remove old row versions as fast as they are made?",
+    indicators=(
+        Indicator(
+            key="purge.length",
+            aspect=Aspect.SATURATION,
+            title="history list",
+            unit="transactions",
+            metrics=LENGTHS,
+            formula="Innodb_history_list_length, else trx_rseg_history_len of INNODB_METRICS",
+            limits=Limits(WATCH, SATURATED).words("transactions")
+            + "; with innodb_max_purge_lag set: saturated from it on, watch from half of it on",
+            reason="Reads walk over what is not purged. A million is what the manual names for a workload in trouble; "
+            "from innodb_max_purge_lag on the server delays every write.",
+            literature=f"{MANUAL}, 17.8.9 Purge Configuration",
+            sources=SOURCES,
+            rule=length,
+            asks=INNODB_METRICS,
+        ),
+        Indicator(
+            key="purge.growth",
+            aspect=Aspect.SATURATION,
+            title="history list growing",
+            unit="transactions/s",
+            metrics=LENGTHS,
+            formula="(mean of the last third of the phase - mean of its first third) / time between them",
+            limits=f"watch from {GROWTH:g} transactions/s on",
+            reason="Purge falls behind the load: a longer run would get slower, and throughput was paid for with it.",
+            literature=f"{MANUAL}, 17.8.9 Purge Configuration; Schwartz et al., 3rd ed., ch. 8, InnoDB purge",
+            sources=SOURCES,
+            rule=growth,
+            asks=INNODB_METRICS,
+        ),
+    ),
+)

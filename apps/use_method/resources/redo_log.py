@@ -1,0 +1,86 @@
+"""InnoDB's redo log."""
+
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.judging import Limits, judge
+from apps.use_method.resources.connections import MANUAL
+from apps.use_method.resources.counters import STATUS, stall_words, stalls
+from apps.use_method.values import Aspect, Facts, Found, Node
+
+# MariaDB and Percona Server; MySQL from 8.0.30 on.
+AGES = ("derived.redo.checkpoint_age", "derived.redo.in_use")
+WAITS = STATUS + "Innodb_log_waits"
+PENDING = tuple(STATUS + name for name in ("Innodb_os_log_pending_fsyncs", "Innodb_data_pending_fsyncs"))
+AGE_LIMITS = Limits(watch=80.0, saturated=95.0)
+WAIT_LIMITS = Limits(watch=None, saturated=1.0)
+PENDING_LIMITS = Limits(watch=1.0, saturated=None)
+AURORA = "Aurora has no redo log of its own: its storage applies the changes"
+
+
+def age(node: Node, _: Facts) -> Found | None:
+    for key in AGES:
+        if key in node.series:
+            return judge(node.series[key], AGE_LIMITS, unit="%", metric=key)
+    return None
+
+
+def pending(node: Node, _: Facts) -> Found | None:
+    for key in PENDING:
+        if key in node.series:
+            return judge(node.series[key], PENDING_LIMITS, unit="fsyncs", metric=key)
+    return None
+
+
+RESOURCE = Resource(
+    key="redo_log",
+    title="Redo log",
+    layer="server",
+    question="Do writers wait for room in the redo log, or for its fsync?",
+    indicators=(
+        Indicator(
+            key="redo_log.age",
+            aspect=Aspect.UTILIZATION,
+            title="checkpoint age",
+            unit="%",
+            metrics=AGES,
+            formula="Innodb_checkpoint_age / Innodb_checkpoint_max_age; "
+            "MySQL: (current_lsn - checkpoint_lsn) / capacity of Innodb_redo_log_*",
+            limits=AGE_LIMITS.words("%"),
+            reason="From about 7/8 on the server flushes ahead of need, and at 100 % all writers wait until pages are "
+            "written; MariaDB lets it stand near 7/8 in a quiet load, so that alone is no trouble.",
+            literature="MariaDB, MDEV-25113 (page cleaner before furious flush); MySQL 8.4 Reference Manual, 17.6.5",
+            sources={
+                "MariaDB": "SHOW GLOBAL STATUS",
+                "MySQL": "SHOW GLOBAL STATUS from 8.0.30 on; before it is not told there",
+                "Aurora": AURORA,
+            },
+            rule=age,
+        ),
+        Indicator(
+            key="redo_log.waits",
+            aspect=Aspect.SATURATION,
+            title="waits for the log buffer",
+            unit="waits",
+            metrics=(WAITS,),
+            formula="rise of Innodb_log_waits",
+            limits=stall_words(WAIT_LIMITS, "waits"),
+            reason="innodb_log_buffer_size was full, and a statement had to wait for it to be written.",
+            literature=f"{MANUAL}, 17.14, innodb_log_buffer_size; 10.5.4 Optimizing InnoDB Redo Logging",
+            sources={"MariaDB and MySQL": "SHOW GLOBAL STATUS", "Aurora": AURORA},
+            rule=stalls(WAITS, WAIT_LIMITS, "waits"),
+        ),
+        Indicator(
+            key="redo_log.pending",
+            aspect=Aspect.SATURATION,
+            title="fsyncs pending",
+            unit="fsyncs",
+            metrics=PENDING,
+            formula="Innodb_os_log_pending_fsyncs, else Innodb_data_pending_fsyncs",
+            limits=PENDING_LIMITS.words("fsyncs"),
+            reason="At every sample a commit waited for the disk to promise what was written; how long tells the "
+            "disk's row.",
+            literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 8, InnoDB I/O Configuration",
+            sources={"MariaDB and MySQL": "SHOW GLOBAL STATUS", "Aurora": AURORA},
+            rule=pending,
+        ),
+    ),
+)

@@ -1,0 +1,63 @@
+"""Internal temporary tables and sorts."""
+
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.judging import Limits
+from apps.use_method.resources.connections import MANUAL, SHOWN
+from apps.use_method.resources.counters import STATUS, gauge, stall_words, stalls
+from apps.use_method.values import Aspect
+
+MADE = STATUS + "Created_tmp_tables"
+ON_DISK = "derived.tables.temporary_on_disk_share"
+PASSES = STATUS + "Sort_merge_passes"
+MADE_LIMITS = Limits(None, None)
+DISK_LIMITS = Limits(watch=1.0, saturated=10.0)
+PASS_LIMITS = Limits(watch=None, saturated=1.0)
+
+RESOURCE = Resource(
+    key="temporary_tables",
+    title="Temporary tables",
+    layer="server",
+    question="Do intermediate results fit in memory?",
+    indicators=(
+        Indicator(
+            key="temporary_tables.made",
+            aspect=Aspect.UTILIZATION,
+            title="temporary tables made",
+            unit="tables/s",
+            metrics=(MADE,),
+            formula="rate of Created_tmp_tables; sampling the counters makes some itself",
+            limits="none: those in memory are cheap",
+            reason="It tells how many statements need one at all.",
+            literature=f"{MANUAL}, 10.4.4 Internal Temporary Table Use in MySQL",
+            sources=SHOWN,
+            rule=gauge(MADE, MADE_LIMITS, "tables/s"),
+        ),
+        Indicator(
+            key="temporary_tables.on_disk",
+            aspect=Aspect.SATURATION,
+            title="statements with a temporary table on disk",
+            unit="%",
+            metrics=(ON_DISK,),
+            formula="Created_tmp_disk_tables / Questions",
+            limits=DISK_LIMITS.words("%"),
+            reason="Such a statement takes many times as long as one in memory: from one in ten on they set the mean. "
+            "Of all temporary tables their share says little where few are made.",
+            literature=f"{MANUAL}, 10.4.4; Schwartz et al., High Performance MySQL, 3rd ed., ch. 6",
+            sources=SHOWN,
+            rule=gauge(ON_DISK, DISK_LIMITS, "%"),
+        ),
+        Indicator(
+            key="temporary_tables.merges",
+            aspect=Aspect.SATURATION,
+            title="merge passes of sorts",
+            unit="passes",
+            metrics=(PASSES,),
+            formula="rise of Sort_merge_passes",
+            limits=stall_words(PASS_LIMITS, "passes"),
+            reason="sort_buffer_size did not hold the rows, so that they were written to files and merged.",
+            literature=f"{MANUAL}, 10.2.1.16 ORDER BY Optimization",
+            sources=SHOWN,
+            rule=stalls(PASSES, PASS_LIMITS, "passes"),
+        ),
+    ),
+)

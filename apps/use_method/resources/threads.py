@@ -1,0 +1,112 @@
+"""Threads of a server: statements in execution, and whether it lets more than so many run at once."""
+
+import numpy as np
+
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.judging import Limits, mean
+from apps.use_method.resources.connections import MANUAL, SHOWN
+from apps.use_method.resources.counters import FROM_THE_FIRST, RUNNING, STATUS, events, gauge, setting, unseen
+from apps.use_method.values import Aspect, Facts, Found, Level, Node
+
+CREATED, SLOW = STATUS + "Threads_created", STATUS + "Slow_launch_threads"
+CPUS = "host.cpus"
+RUNNING_LIMITS = Limits(None, None)
+CREATED_LIMITS = Limits(watch=10.0, saturated=100.0)
+# A server is said to hold its threads when so many times as many clients load it as run, and these never change.
+CLIENTS_EACH, NEAR = 2.0, 0.9
+# With fewer CPUs a load generator that is slow looks the same.
+FEWEST = 4
+
+
+def held(node: Node, facts: Facts) -> Found | None:
+    """Statements of clients in execution: always as many as vCPU while far more clients ask: others wait before."""
+    samples = node.series.get(RUNNING)
+    if samples is None:
+        return None
+    cap, named = _allowed(node)
+    if cap is None:
+        return unseen("how many vCPU the machine has is not known")
+    running = samples.values[~np.isnan(samples.values)] - 1  # the sampler's own statement
+    if not len(running):
+        return None
+    usual, most = float(np.median(running)), float(np.percentile(running, 95))
+    words = f"{usual:.0f} usual, {most:.0f} at most, {facts.threads} client threads, {cap:.0f} {named}"
+    steady = NEAR * cap <= usual and most <= cap + 1 and facts.rate is None
+    if not steady or cap < FEWEST or facts.threads < CLIENTS_EACH * cap:
+        return Found(Level.OK, usual, words, RUNNING, most)
+    waiting = facts.threads - usual
+    said = f"held at {words}: about {waiting:.0f} clients wait to be let in"
+    return Found(Level.SATURATED, usual, said, RUNNING, most, ((float(samples.at[0]), float(samples.at[-1])),))
+
+
+def _allowed(node: Node) -> tuple[float | None, str]:
+    size = setting(node, "thread_pool_size")
+    if node.variables.get("thread_handling") == "pool-of-threads" and size:
+        return size, "thread groups"
+    cpus = node.series.get(CPUS)
+    seen = mean(cpus) if cpus else None
+    return (float(node.hardware_vcpu) if node.hardware_vcpu else seen), "vCPU"
+
+
+RESOURCE = Resource(
+    key="threads",
+    title="Server threads",
+    layer="server",
+    question="How many statements run at once, and does the server hold others back?",
+    indicators=(
+        Indicator(
+            key="threads.running",
+            aspect=Aspect.UTILIZATION,
+            title="statements in execution",
+            unit="threads",
+            metrics=(RUNNING,),
+            formula="Threads_running, the sampler's own and the threads of replication among them",
+            limits="none: what is much depends on the CPUs and on what they wait for",
+            reason="It tells how far a load reaches the server; beside the CPUs it is judged in their row.",
+            literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 3, Using SHOW GLOBAL STATUS",
+            sources=SHOWN,
+            rule=gauge(RUNNING, RUNNING_LIMITS, "threads"),
+        ),
+        Indicator(
+            key="threads.held",
+            aspect=Aspect.SATURATION,
+            title="held at the number of vCPU",
+            unit="threads",
+            metrics=(RUNNING, CPUS),
+            formula="median and 95th percentile of Threads_running - 1, by vCPU or thread_pool_size",
+            limits=f"saturated where the median is at least {NEAR * 100:.0f} % of the vCPU, the 95th percentile at "
+            f"most one above, at least {CLIENTS_EACH:g} × as many client threads load it without pause, and vCPU ≥ {FEWEST}",
+            reason="Unheld, so many clients would make it vary; a thread pool admits that many and queues others.",
+            literature="MariaDB Server Documentation, Thread Pool; Tusa, AWS Aurora Benchmarking part 2, 2016",
+            sources=SHOWN | {"Linux": "/proc/stat"},
+            rule=held,
+        ),
+        Indicator(
+            key="threads.created",
+            aspect=Aspect.SATURATION,
+            title="threads created for connections",
+            unit="threads/s",
+            metrics=(CREATED,),
+            formula="rate of Threads_created",
+            limits=CREATED_LIMITS.words("threads/s"),
+            reason="The thread cache is empty, so each connection waits for a thread to be made; hundreds each second "
+            "are what the manual sizes the cache for.",
+            literature=f"{MANUAL}, 7.1.8 Server System Variables, thread_cache_size",
+            sources=SHOWN,
+            rule=gauge(CREATED, CREATED_LIMITS, "threads/s"),
+        ),
+        Indicator(
+            key="threads.slow",
+            aspect=Aspect.ERRORS,
+            title="threads that took long to start",
+            unit="threads",
+            metrics=(SLOW,),
+            formula="rise of Slow_launch_threads",
+            limits=f"error {FROM_THE_FIRST}",
+            reason="Each took more than slow_launch_time, 2 s: the machine could hardly schedule it.",
+            literature=f"{MANUAL}, 7.1.10 Server Status Variables",
+            sources=SHOWN,
+            rule=events(SLOW, unit="threads"),
+        ),
+    ),
+)
