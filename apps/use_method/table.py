@@ -1,9 +1,33 @@
 """The resources in the order of the panel. docs/use-method.md is written from it. Pure."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.resources import cpu
+from apps.use_method.resources import (
+    buffer_pool,
+    connections,
+    cpu,
+    errors,
+    purge,
+    redo_log,
+    row_locks,
+    table_cache,
+    table_locks,
+    temporary_tables,
+    threads,
+)
 
-RESOURCES: tuple[Resource, ...] = (cpu.RESOURCE,)
+RESOURCES: tuple[Resource, ...] = (
+    cpu.RESOURCE,
+    connections.RESOURCE,
+    threads.RESOURCE,
+    row_locks.RESOURCE,
+    table_locks.RESOURCE,
+    buffer_pool.RESOURCE,
+    redo_log.RESOURCE,
+    table_cache.RESOURCE,
+    temporary_tables.RESOURCE,
+    purge.RESOURCE,
+    errors.RESOURCE,
+)
 INDICATORS: dict[str, Indicator] = {
     indicator.key: indicator for resource in RESOURCES for indicator in resource.indicators
 }

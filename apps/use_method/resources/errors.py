@@ -116,7 +116,7 @@ def reconnects(node: Node, _: Facts) -> Found | None:
 
 def on(node: Node, facts: Facts) -> bool:
     """The load generator; where a run broke off before it printed anything, the first node stands for it."""
-    return node == facts.client or (facts.client is None and node == facts.nodes[0] and bool(facts.complaints))
+    return node is facts.client or (facts.client is None and node is facts.nodes[0] and bool(facts.complaints))
 
 
 KINDS = {

@@ -8,13 +8,14 @@ from apps.core.units import with_unit
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits, judge
 from apps.use_method.resources.connections import MANUAL
-from apps.use_method.resources.counters import STATUS, setting
+from apps.use_method.resources.counters import STATUS, setting, unseen
 from apps.use_method.resources.row_locks import INNODB_METRICS
 from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
 
 LENGTHS = (STATUS + "Innodb_history_list_length", "mysql.innodb.trx_rseg_history_len")
 WATCH, SATURATED = 100_000.0, 1_000_000.0
 GROWTH = 100.0  # transactions/s
+LEAST = 10.0  # s between the thirds: in less, a list that comes and goes seems to grow
 SOURCES = {
     "MariaDB": "SHOW GLOBAL STATUS",
     "MySQL": "information_schema.INNODB_METRICS",
@@ -40,11 +41,11 @@ def growth(node: Node, _: Facts) -> Found | None:
     seen = ~np.isnan(samples.values)
     at, values = samples.at[seen], samples.values[seen]
     third = len(at) // 3
-    if not third:
-        return None
-    apart = float(at[-third:].mean() - at[:third].mean())
+    apart = float(at[-third:].mean() - at[:third].mean()) if third else 0.0
+    if apart < LEAST:
+        return unseen("the phase is too short to see it grow")
     first, last = float(values[:third].mean()), float(values[-third:].mean())
-    rate = (last - first) / apart if apart else 0.0
+    rate = (last - first) / apart
     words = (
         f"from {with_unit(first, 'transactions')} in the first third to {with_unit(last, 'transactions')} in the last"
     )
@@ -87,7 +88,7 @@ RESOURCE = Resource(
             unit="transactions/s",
             metrics=LENGTHS,
             formula="(mean of the last third of the phase - mean of its first third) / time between them",
-            limits=f"watch from {GROWTH:g} transactions/s on",
+            limits=f"watch from {GROWTH:g} transactions/s on, in a phase with {LEAST:g} s between the two thirds",
             reason="Purge falls behind the load: a longer run would get slower, and throughput was paid for with it.",
             literature=f"{MANUAL}, 17.8.9 Purge Configuration; Schwartz et al., 3rd ed., ch. 8, InnoDB purge",
             sources=SOURCES,

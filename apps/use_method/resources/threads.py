@@ -75,7 +75,7 @@ RESOURCE = Resource(
             metrics=(RUNNING, CPUS),
             formula="median and 95th percentile of Threads_running - 1, by vCPU or thread_pool_size",
             limits=f"saturated where the median is at least {NEAR * 100:.0f} % of the vCPU, the 95th percentile at "
-            f"most one above, at least {CLIENTS_EACH:g} × as many client threads load it without pause, and vCPU ≥ {FEWEST}",
+            f"most one above, {CLIENTS_EACH:g} × as many client threads load it without pause, and vCPU ≥ {FEWEST}",
             reason="Unheld, so many clients would make it vary; a thread pool admits that many and queues others.",
             literature="MariaDB Server Documentation, Thread Pool; Tusa, AWS Aurora Benchmarking part 2, 2016",
             sources=SHOWN | {"Linux": "/proc/stat"},
