@@ -1,16 +1,60 @@
 """CPU of a node's machine."""
 
+from dataclasses import replace
+
+import numpy as np
+
+from apps.runs.quality.neighbours import MOST_STOLEN
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, judge
-from apps.use_method.values import Aspect, Facts, Found, Node
+from apps.use_method.judging import Limits, judge, mean
+from apps.use_method.resources.counters import gauge, unseen, with_words
+from apps.use_method.resources.parts import AWS, either, held_at
+from apps.use_method.values import Aspect, Facts, Found, Level, Node
 
-BUSY = "derived.cpu.busy"
-BUSY_LIMITS = Limits(watch=70.0, saturated=95.0)
+BUSY, SERVER, CPUS = "derived.cpu.busy", "derived.cpu.server_share", "host.cpus"
+RUNNABLE, RUNNING = "derived.cpu.runnable", "derived.threads.running_per_cpu"
+STEAL, PRESSURE = "derived.cpu.steal", "derived.cpu.pressure"
+BUSY_OF_AWS = f"{AWS}CPUUtilization"
+BUSY_FROM = 70.0  # %
+BUSY_LIMITS = Limits(watch=BUSY_FROM, saturated=95.0)
+SERVER_LIMITS = Limits(watch=70.0, saturated=95.0)
+RUNNABLE_LIMITS = Limits(watch=1.5, saturated=2.0)
+RUNNING_LIMITS = Limits(watch=2.0, saturated=4.0)
+STEAL_LIMITS = Limits(watch=MOST_STOLEN, saturated=10.0)
+PRESSURE_LIMITS = Limits(watch=30.0, saturated=60.0)
+GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 6 (CPUs)"
+FROM_PROC = {"Linux": "/proc/stat", "Aurora": "AWS shows its guests neither the machine's run queue nor its CPU states"}
 
 
-def busy(node: Node, _: Facts) -> Found | None:
-    samples = node.series.get(BUSY)
-    return judge(samples, BUSY_LIMITS, unit="%", metric=BUSY) if samples else None
+def busy(node: Node, facts: Facts) -> Found | None:
+    found = gauge(BUSY, BUSY_LIMITS, "%")(node, facts)
+    own = mean(node.series[SERVER]) if SERVER in node.series else None
+    if found is None or found.value is None or own is None:
+        return found
+    return with_words(found, f"; the server took {own:.0f} of {found.value:.0f} %")
+
+
+def running(node: Node, _: Facts) -> Found | None:
+    """Statements wait for a CPU only while the CPUs are busy: else they wait for a lock, a disk or a commit."""
+    samples, cpu = node.series.get(RUNNING), node.series.get(BUSY)
+    if samples is None or cpu is None:
+        return None
+    room = ~(held_at(cpu, samples.at) >= BUSY_FROM)
+    while_busy = replace(samples, values=np.where(room & ~np.isnan(samples.values), 0.0, samples.values))
+    found = judge(while_busy, RUNNING_LIMITS, unit="threads", metric=RUNNING, value=mean(samples))
+    always = judge(samples, RUNNING_LIMITS, unit="threads")
+    if found is None or always is None or found.level is not Level.OK:
+        return found
+    if always.level is Level.OK:
+        return replace(found, words=always.words, peak=always.peak)
+    words = f"{always.words}, but the CPUs had room: they wait for something else"
+    return replace(found, words=words, peak=always.peak)
+
+
+def errors(node: Node, facts: Facts) -> Found | None:
+    if facts.aws or BUSY not in node.series:
+        return None
+    return unseen("a CPU's machine checks go to the kernel's log, which counts nothing")
 
 
 RESOURCE = Resource(
@@ -24,13 +68,103 @@ RESOURCE = Resource(
             aspect=Aspect.UTILIZATION,
             title="busy",
             unit="%",
-            metrics=(BUSY,),
+            metrics=(BUSY, SERVER, BUSY_OF_AWS),
             formula="(user + nice + system + irq + softirq) / all CPU time",
             limits=BUSY_LIMITS.words("%"),
             reason="Above 70 % bursts of arrivals already queue; near 100 % all do.",
-            literature="Gregg, Systems Performance, 2nd ed., 2.3.11",
-            sources={"Linux": "/proc/stat", "Aurora": "CPUUtilization of CloudWatch"},
-            rule=busy,
+            literature=f"{GREGG}; Gunther, Guerrilla Capacity Planning, 2007, chapter 2 on queues",
+            sources={"Linux": "/proc/stat", "Aurora": "CPUUtilization of CloudWatch, one value a minute"},
+            rule=either(busy, gauge(BUSY_OF_AWS, BUSY_LIMITS, "%")),
+            asks=("cpu", "/proc"),
+        ),
+        Indicator(
+            key="cpu.server",
+            aspect=Aspect.UTILIZATION,
+            title="the server's share",
+            unit="%",
+            metrics=(SERVER,),
+            formula="CPU time of the server's process / (CPUs × time)",
+            limits=SERVER_LIMITS.words("%"),
+            reason="What the server itself takes of the machine: the rest of the busy time is somebody else's.",
+            literature=GREGG,
+            sources={"Linux": "/proc/PID/stat and /proc/stat", "Aurora": "AWS does not show the server's process"},
+            rule=gauge(SERVER, SERVER_LIMITS, "%"),
+            asks=("process",),
+        ),
+        Indicator(
+            key="cpu.run_queue",
+            aspect=Aspect.SATURATION,
+            title="tasks runnable for each CPU",
+            unit="tasks",
+            metrics=(RUNNABLE,),
+            formula="procs_running / CPUs, looked at once a second",
+            limits=RUNNABLE_LIMITS.words("tasks"),
+            reason="At 2 as many tasks wait as run: each gets half of a CPU. A look counts the sampler itself.",
+            literature=GREGG,
+            sources=FROM_PROC,
+            rule=gauge(RUNNABLE, RUNNABLE_LIMITS, "tasks"),
+            asks=("cpu", "/proc"),
+        ),
+        Indicator(
+            key="cpu.threads_running",
+            aspect=Aspect.SATURATION,
+            title="Threads_running for each CPU",
+            unit="threads",
+            metrics=(RUNNING, BUSY),
+            formula=f"Threads_running / CPUs, counted only while the CPUs are {BUSY_FROM:g} % busy or more",
+            limits=RUNNING_LIMITS.words("threads"),
+            reason="More statements than CPUs share them; while the CPUs have room they wait for something else.",
+            literature="Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 3",
+            sources={
+                "MariaDB and MySQL": "SHOW GLOBAL STATUS",
+                "Linux": "/proc/stat",
+                "Aurora": "AWS shows its guests no /proc/stat to tell whether the CPUs were busy at that second",
+            },
+            rule=running,
+        ),
+        Indicator(
+            key="cpu.pressure",
+            aspect=Aspect.SATURATION,
+            title="time in which some task waits for a CPU",
+            unit="%",
+            metrics=(PRESSURE,),
+            formula="rise of the total of “some” in /proc/pressure/cpu / time",
+            limits=PRESSURE_LIMITS.words("%"),
+            reason="It misses no moment between two looks, as the run queue does; 60 % is most of the time.",
+            literature="Linux kernel documentation, accounting/psi; Gregg, Systems Performance, chapter 6",
+            sources={"Linux": "/proc/pressure/cpu, from kernel 4.20 with PSI on", "Aurora": "not shown to guests"},
+            rule=gauge(PRESSURE, PRESSURE_LIMITS, "%"),
+            asks=("/proc/pressure",),
+        ),
+        Indicator(
+            key="cpu.steal",
+            aspect=Aspect.SATURATION,
+            title="stolen",
+            unit="%",
+            metrics=(STEAL,),
+            formula="steal / all CPU time",
+            limits=STEAL_LIMITS.words("%"),
+            reason="Tasks were ready and the hypervisor ran another guest: as bad as a CPU less.",
+            literature=GREGG,
+            sources=FROM_PROC,
+            rule=gauge(STEAL, STEAL_LIMITS, "%"),
+            asks=("cpu", "/proc"),
+        ),
+        Indicator(
+            key="cpu.errors",
+            aspect=Aspect.ERRORS,
+            title="machine checks",
+            unit="errors",
+            metrics=(BUSY,),
+            formula="-",
+            limits="",
+            reason="A CPU that corrects errors or is slowed by heat gives less than it has.",
+            literature="Gregg, Thinking Methodically about Performance, ACM Queue 10(12), 2012",
+            sources={
+                "Linux": "the kernel's log (mcelog, rasdaemon): no counter that could be sampled",
+                "Aurora": "AWS replaces failing machines itself and shows nothing of it",
+            },
+            rule=errors,
         ),
     ),
 )

@@ -1,0 +1,244 @@
+"""The load generator: where it is the limit, the servers were not measured at theirs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from apps.runs.quality.generator import ALL_BUSY, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
+from apps.runs.quality.happened import LEAST_MATCHED
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.judging import Limits, judge, mean, total
+from apps.use_method.resources.counters import gauge, unseen
+from apps.use_method.resources.parts import held_at
+from apps.use_method.values import Aspect, Facts, Found, Level, Node
+
+BUSY, CPUS, SERVER, RUNNABLE = "derived.cpu.busy", "host.cpus", "derived.cpu.server", "derived.cpu.runnable"
+AGENT, ITS_CPU, LATENESS, LATENCY = "agent.cpu.seconds", "client.cpu", "client.schedule_lag", "client.latency.avg"
+QUEUE, IN_PROGRESS, UNMATCHED, WRITES = "client.queue_length", "client.concurrency", "client.unmatched", "client.writes"
+HOST_LIMITS = Limits(watch=60.0, saturated=MOST_BUSY)
+RUNNABLE_LIMITS = Limits(watch=1.5, saturated=2.0)
+AGENT_LIMITS = Limits(watch=MOST_OF_AGENT, saturated=1.0)
+QUEUE_LIMITS = Limits(watch=1.0, saturated=None)
+# Of the threads: while fewer are at work, an event that waits does not wait for the server.
+ALL_AT_WORK = 0.9
+UNMATCHED_FROM = 5.0  # % of the writes
+GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 12 (Benchmarking)"
+OPEN_OR_CLOSED = "Schroeder, Wierman, Harchol-Balter, Open Versus Closed: A Cautionary Tale, NSDI 2006"
+NO_RATE = "each thread begins its next transaction when its last one ends: no rate is set that could be missed"
+
+
+def beside(facts: Facts) -> list[Node]:
+    """Nodes of the system that are on the load generator's machine, as far as their machine was sampled."""
+    if facts.client is not None and BUSY in facts.client.series:
+        return []
+    return [node for node in facts.nodes if not node.apart and BUSY in node.series]
+
+
+def host(node: Node, facts: Facts) -> Found | None:
+    found = gauge(BUSY, HOST_LIMITS, "%")(node, facts)
+    shared = beside(facts)
+    if found is None and shared:
+        return unseen(f"it has no machine of its own: see the CPU of {shared[0].name}")
+    return found or unseen("nobody sampled its machine")
+
+
+def shared(node: Node, facts: Facts) -> Found | None:
+    """CPU time that it and others took on the servers' machine, by all that the machine has."""
+    nodes = beside(facts)
+    if not nodes:
+        told = BUSY in node.series
+        return Found(Level.OK, 0.0, "it has a machine of its own") if told else unseen("nobody sampled its machine")
+    on = nodes[0]
+    taken, busy = taken_by_others(node, facts, on), mean(on.series[BUSY])
+    where = f"shares the machine with {listed([each.name for each in nodes])}"
+    if taken is None or busy is None:
+        return unseen(f"it {where}; what the servers took of its CPUs was not sampled")
+    limit = busy >= ALL_BUSY and taken > MOST_TAKEN * busy
+    words = f"{where}, whose CPUs were {busy:.0f} % busy: servers without it have that much more"
+    return Found(Level.WATCH if limit else Level.OK, taken, words)
+
+
+def taken_by_others(node: Node, facts: Facts, on: Node) -> float | None:
+    """Mean share of the CPU time of the machine of `on`, %, that neither servers, proxies nor the agent took."""
+    cpus = mean(on.series[CPUS]) if CPUS in on.series else None
+    servers = [each.series[SERVER] for each in facts.nodes if not each.apart and SERVER in each.series]
+    if not cpus or not servers:
+        return None
+    busy = on.series[BUSY]
+    known = [held_at(one, busy.at) for one in [*servers, *filter(None, [node.series.get(AGENT)])]]
+    others = busy.values - 100 / cpus * np.sum([np.nan_to_num(one) for one in known], axis=0)
+    seen = others[~np.isnan(others)]
+    return float(max(seen.mean(), 0.0)) if len(seen) else None
+
+
+def listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def thread(_: Node, facts: Facts) -> Found | None:
+    used = facts.headlines.get(ITS_CPU)
+    if used is None:
+        return unseen("only our asynchronous client, which has one thread for all connections, tells its own CPU")
+    level = Level.SATURATED if used > MOST_OF_ITS_CPU else Level.OK
+    words = "of the one CPU that it can use, mean of the run"
+    return Found(level, used, words, "", used)
+
+
+def queue(node: Node, facts: Facts) -> Found | None:
+    """Events that no thread took yet. All threads at work: the servers lag behind the rate, else the generator does."""
+    samples = node.series.get(QUEUE)
+    if samples is None:
+        return unseen(NO_RATE) if facts.rate is None else None
+    found = judge(samples, QUEUE_LIMITS, unit="events", metric=QUEUE)
+    if found is None or found.level is Level.OK:
+        return found
+    at_work = node.series.get(IN_PROGRESS)
+    if at_work is None or not facts.threads:
+        return found
+    waiting = samples.values >= (QUEUE_LIMITS.watch or 0.0)
+    held = held_at(at_work, samples.at)[waiting]
+    share = float(np.nanmean(held)) / facts.threads if not np.isnan(held).all() else None
+    if share is None or share >= ALL_AT_WORK:
+        words = f"{found.words}, with all {facts.threads} threads at work: the rate is more than the servers do"
+        return Found(Level.WATCH, found.value, words, QUEUE, found.peak, found.spans)
+    words = f"{found.words}, with {share:.0%} of its {facts.threads} threads at work: the generator itself was late"
+    return Found(Level.SATURATED, found.value, words, QUEUE, found.peak, found.spans)
+
+
+def late(_: Node, facts: Facts) -> Found | None:
+    lag, latency = facts.headlines.get(LATENESS), facts.headlines.get(LATENCY)
+    if lag is None or not latency:
+        return unseen(NO_RATE if facts.rate is None else f"{facts.tool} does not tell how late it began")
+    share = 100 * lag / latency
+    level = Level.SATURATED if share > 100 * MOST_LATE else Level.OK
+    return Found(level, share, f"began {lag:.3g} ms late on average, part of a latency of {latency:.3g} ms", "", share)
+
+
+def unmatched(node: Node, facts: Facts) -> Found | None:
+    """Writes that changed no row: the load is then not the one that it is called."""
+    if UNMATCHED not in node.series or WRITES not in node.series:
+        return unseen(f"{facts.tool} does not count the writes that change no row")
+    none, writes = total(node.series[UNMATCHED]), total(node.series[WRITES])
+    if none is None or not writes:
+        return unseen("it wrote nothing")
+    share = 100 * none / writes
+    level = Level.OK if share < UNMATCHED_FROM else Level.WATCH
+    level = Level.ERROR if share > 100 * (1 - LEAST_MATCHED) else level
+    return Found(level, share, f"{none:,.0f} of {writes:,.0f} writes changed no row", UNMATCHED, share)
+
+
+RESOURCE = Resource(
+    key="client",
+    title="load generator",
+    layer="client",
+    question="Was the load generator the limit, and not the servers?",
+    on=lambda node, _: node.role in ("client", "agent"),
+    indicators=(
+        Indicator(
+            key="client.host",
+            aspect=Aspect.UTILIZATION,
+            title="CPU of its own machine",
+            unit="%",
+            metrics=(BUSY,),
+            formula="(user + nice + system + irq + softirq) / all CPU time, on the load generator's machine",
+            limits=HOST_LIMITS.words("%"),
+            reason="Its threads then wait for a CPU between an answer and the note of its time: latency that is not "
+            "the servers'.",
+            literature=GREGG,
+            sources={"Linux": "/proc/stat beside the load generator"},
+            rule=host,
+        ),
+        Indicator(
+            key="client.shared",
+            aspect=Aspect.UTILIZATION,
+            title="CPU taken on the servers' machine",
+            unit="%",
+            metrics=(BUSY, CPUS, SERVER, AGENT),
+            formula="busy − servers, proxies and agent, by all CPU time of the machine; mean",
+            limits=f"watch where all of the machine is at least {ALL_BUSY:g} % busy and others than the servers took "
+            f"over {100 * MOST_TAKEN:g} % of that; never saturated: the CPU's own row tells of the machine",
+            reason="On one machine the load is paid for by the servers that it measures.",
+            literature=GREGG,
+            sources={"Linux": "/proc/stat, /proc/PID/stat of the servers"},
+            rule=shared,
+        ),
+        Indicator(
+            key="client.thread",
+            aspect=Aspect.UTILIZATION,
+            title="CPU of its one thread",
+            unit="CPUs",
+            metrics=(),
+            formula="CPU time of the asynchronous client / time",
+            limits=f"saturated above {MOST_OF_ITS_CPU:g} CPUs",
+            reason="It has one thread: near one CPU it answers late by itself.",
+            literature=GREGG,
+            sources={"asyncload": "the client's own report, at its end"},
+            rule=thread,
+        ),
+        Indicator(
+            key="client.agent",
+            aspect=Aspect.UTILIZATION,
+            title="CPU of the agent",
+            unit="CPUs",
+            metrics=(AGENT,),
+            formula="CPU time of the agent's process / time",
+            limits=AGENT_LIMITS.words("CPUs"),
+            reason="It samples and reads what the tool prints; half a CPU is taken from what is measured.",
+            literature=GREGG,
+            sources={"agent": "its own CPU time"},
+            rule=gauge(AGENT, AGENT_LIMITS, "CPUs"),
+        ),
+        Indicator(
+            key="client.run_queue",
+            aspect=Aspect.SATURATION,
+            title="tasks runnable for each CPU of its own machine",
+            unit="tasks",
+            metrics=(RUNNABLE,),
+            formula="procs_running / CPUs, on the load generator's machine",
+            limits=RUNNABLE_LIMITS.words("tasks"),
+            reason="Threads of the generator that wait for a CPU look like a slow server.",
+            literature=GREGG,
+            sources={"Linux": "/proc/stat beside the load generator"},
+            rule=lambda node, facts: gauge(RUNNABLE, RUNNABLE_LIMITS, "tasks")(node, facts) or host(node, facts),
+        ),
+        Indicator(
+            key="client.queue",
+            aspect=Aspect.SATURATION,
+            title="events that no thread took yet",
+            unit="events",
+            metrics=(QUEUE, IN_PROGRESS),
+            formula="queue length of the load tool at a fixed rate",
+            limits=f"{QUEUE_LIMITS.words('events')}; saturated if under {ALL_AT_WORK:.0%} of its threads work then",
+            reason="With all threads at work the servers lag behind the rate; else the generator itself does.",
+            literature=f"{OPEN_OR_CLOSED}; sysbench manual, --rate",
+            sources={"sysbench and asyncload": "their report of each second, at a fixed rate"},
+            rule=queue,
+        ),
+        Indicator(
+            key="client.late",
+            aspect=Aspect.SATURATION,
+            title="lateness, by the latency",
+            unit="%",
+            metrics=(),
+            formula="mean time by which a transaction began late although a connection was free / mean latency",
+            limits=f"saturated above {100 * MOST_LATE:g} %",
+            reason="At a fixed rate latency counts from when a transaction should have begun: this part is the client's.",
+            literature=f"{OPEN_OR_CLOSED}; Tene, How NOT to Measure Latency, 2013",
+            sources={"asyncload": "the client's own report, at its end"},
+            rule=late,
+        ),
+        Indicator(
+            key="client.unmatched",
+            aspect=Aspect.ERRORS,
+            title="writes that changed no row",
+            unit="%",
+            metrics=(UNMATCHED, WRITES),
+            formula="writes without effect / writes",
+            limits=f"watch from {UNMATCHED_FROM:g} % on, error above {100 * (1 - LEAST_MATCHED):g} %",
+            reason="In tables with gaps in their keys updates match nothing: fast, and not the load it says.",
+            literature="sysbench on Galera needs --auto-inc=off, or keys step by the number of nodes",
+            sources={"our scripts": "rows that each statement changed"},
+            rule=unmatched,
+        ),
+    ),
+)

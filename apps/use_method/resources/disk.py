@@ -1,0 +1,248 @@
+"""Disks of a node's machine, each by its name; what is shown is of the worst."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from apps.use_method.indicators import Indicator, Resource, Rule
+from apps.use_method.judging import Limits, judge, mean
+from apps.use_method.resources.counters import gauge, scaled, unseen, with_words
+from apps.use_method.resources.parts import AWS, either, worst
+from apps.use_method.values import Aspect, Facts, Found, Level, Node
+
+PREFIX = "derived.disk."
+UTILIZATION, QUEUE, REQUESTS = ".utilization", ".queue", ".requests"
+READS, WRITES = ".await_read", ".await_write"
+PRESSURE, IN_ALL = f"{PREFIX}pressure", f"{PREFIX}*"
+# Of swap in memory, no disk; what is swapped is told of the memory.
+NO_DISK = re.compile(r"zram\d+")
+# No "saturated": a disk that serves many requests at once is not full when it always has one.
+UTILIZATION_LIMITS = Limits(watch=95.0, saturated=None)
+IOPS_LIMITS = Limits(watch=70.0, saturated=95.0)
+QUEUE_LIMITS = Limits(watch=16.0, saturated=64.0)
+AWAIT_LIMITS = Limits(watch=20.0, saturated=50.0)
+PRESSURE_LIMITS = Limits(watch=40.0, saturated=80.0)
+# Response time by that at the lowest load: see apps.use_method.baseline.
+OVER_LIMITS = Limits(watch=2.0, saturated=3.0)
+# Mean requests in flight below which they hardly meet each other.
+LEAST_QUEUE = 1.0
+# Codes of errors by which a server tells of its disk, and how 1030 names those of the system.
+OF_DISKS = {1021: "no space", 1024: "a read failed", 1026: "a write failed"}
+IN_WORDS = re.compile(r"no space left|disk full|(?:error|errcode:?) (?:5|28)\b|input/output error", re.IGNORECASE)
+GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 9 (Disks)"
+SATURATION_2017 = "Looking at Disk Utilization and Saturation, Percona 2017"
+DISKSTATS = "/proc/diskstats"
+NO_GUEST = "Aurora's volume is a service of its own: no guest sees its disks"
+
+
+def disks(node: Node) -> list[str]:
+    """Those that did anything in the phase."""
+    found = node.matching(PREFIX, REQUESTS)
+    return [name for name, samples in found.items() if not NO_DISK.fullmatch(name) and (mean(samples) or 0.0) > 0]
+
+
+def of_each(rule_of: Callable[[str], Rule], suffix: str, *, idle: str = "") -> Rule:
+    """What `rule_of` a key says of the worst disk; `idle`: the words where no disk did anything."""
+
+    def rule(node: Node, facts: Facts) -> Found | None:
+        if not node.matching(PREFIX, REQUESTS):
+            return None
+        busy = disks(node)
+        if not busy:
+            return Found(Level.OK, 0.0, "no request reached a disk") if not idle else unseen(idle)
+        return worst({name: rule_of(f"{PREFIX}{name}{suffix}")(node, facts) for name in busy})
+
+    return rule
+
+
+def each_gauge(suffix: str, limits: Limits, unit: str) -> Rule:
+    return of_each(lambda key: gauge(key, limits, unit), suffix)
+
+
+def waited(suffix: str, counter: str, what: str) -> Rule:
+    """Response times of one kind of request; there are none without requests of it."""
+    of_worst = of_each(lambda key: gauge(key, AWAIT_LIMITS, "ms"), suffix, idle=f"no {what} reached a disk")
+
+    def rule(node: Node, facts: Facts) -> Found | None:
+        found = of_worst(node, facts)
+        counted = [node.series[key] for name in disks(node) if (key := f"host.disk.{name}.{counter}") in node.series]
+        if found is None and counted and not any(mean(samples) for samples in counted):
+            return unseen(f"no {what} reached a disk")
+        return found
+
+    return rule
+
+
+def utilization(key: str) -> Rule:
+    def rule(node: Node, facts: Facts) -> Found | None:
+        found = gauge(key, UTILIZATION_LIMITS, "%")(node, facts)
+        if found is None or found.level is Level.OK:
+            return found
+        return with_words(found, "; it says that a request was always in flight, not that no more would fit")
+
+    return rule
+
+
+def iops(key: str) -> Rule:
+    def rule(node: Node, _: Facts) -> Found | None:
+        samples = node.series[key]
+        if not node.hardware_iops:
+            seen = judge(samples, Limits(None, None), unit="requests/s")
+            return seen and unseen(f"the hardware class states no IOPS to measure by; {seen.words}")
+        found = judge(scaled(samples, 100 / node.hardware_iops), IOPS_LIMITS, unit="%", metric=key)
+        return with_words(found, f", of {node.hardware_iops:,} requests/s that {node.hardware_class} has")
+
+    return rule
+
+
+def of_aws(name: str, limits: Limits, unit: str, factor: float = 1.0) -> Rule:
+    """The same as CloudWatch tells it of an instance's storage."""
+
+    def rule(node: Node, _: Facts) -> Found | None:
+        samples = node.series.get(AWS + name)
+        found = judge(scaled(samples, factor), limits, unit=unit, metric=AWS + name) if samples else None
+        return found and replace(found, words=f"{found.words} (mean of each minute)")
+
+    return rule
+
+
+def over_baseline(node: Node, _: Facts) -> Found | None:
+    """What stands until the panel is read and its baseline is known."""
+    if not disks(node):
+        return None
+    return unseen("no run of the same system and workload at a lower load was judged: nothing to compare with")
+
+
+def errors(node: Node, facts: Facts) -> Found | None:
+    if facts.aws or not node.matching(PREFIX, REQUESTS):
+        return None
+    told = [one for one in facts.complaints if one.code in OF_DISKS or IN_WORDS.search(one.text)]
+    writers = [each.name for each in facts.nodes if each.role == "writer"]
+    if told and node.name in (writers or [facts.nodes[0].name]):
+        first = min(told, key=lambda one: one.at if one.at is not None else float("inf"))
+        spans = tuple((one.at, one.at) for one in told if one.at is not None)
+        return Found(
+            Level.ERROR, float(sum(one.count for one in told)), f"the client was told: {first.text}", "", None, spans
+        )
+    return unseen("the kernel counts no errors of disks; no error of a disk reached the client")
+
+
+RESOURCE = Resource(
+    key="disk",
+    title="disk",
+    layer="machine",
+    question="Do requests wait for the disk?",
+    indicators=(
+        Indicator(
+            key="disk.utilization",
+            aspect=Aspect.UTILIZATION,
+            title="a request in flight",
+            unit="%",
+            metrics=(f"{IN_ALL}{UTILIZATION}", f"{IN_ALL}{REQUESTS}"),
+            formula="rise of io_ticks / time, as iostat's %util; of the worst disk",
+            limits=UTILIZATION_LIMITS.words("%"),
+            reason="Known weakness: one thread that waits for each of its requests makes nearly 100 % of a disk that "
+            "serves eighteen times as many from sixty-four. So it is never called saturated by this.",
+            literature=f"{SATURATION_2017}; iostat(1) on %util",
+            sources={"Linux": DISKSTATS, "Aurora": NO_GUEST},
+            rule=of_each(utilization, UTILIZATION),
+            asks=("disk", "/proc"),
+        ),
+        Indicator(
+            key="disk.iops",
+            aspect=Aspect.UTILIZATION,
+            title="requests, by what the class has",
+            unit="%",
+            metrics=(f"{IN_ALL}{REQUESTS}",),
+            formula="(reads + writes) / the hardware class's IOPS",
+            limits=IOPS_LIMITS.words("%"),
+            reason="A provisioned volume delays what is beyond its IOPS, however idle its medium is.",
+            literature="Amazon EBS User Guide, volume types and I/O characteristics",
+            sources={"Linux": f"{DISKSTATS}; IOPS of the catalog's hardware class", "Aurora": NO_GUEST},
+            rule=of_each(iops, REQUESTS),
+            asks=("disk", "/proc"),
+        ),
+        Indicator(
+            key="disk.over_baseline",
+            aspect=Aspect.SATURATION,
+            title="response time by that at the lowest load",
+            unit="×",
+            metrics=(f"{IN_ALL}{READS}", f"{IN_ALL}{WRITES}"),
+            formula="mean response time of reads, or of writes, by its median over the runs of the same system and "
+            "workload at their lowest load; the greater of the two",
+            limits=f"watch from {OVER_LIMITS.watch:g} on, saturated from {OVER_LIMITS.saturated:g} on, where at least "
+            f"{LEAST_QUEUE:g} request is in flight on average",
+            reason="At one thread no request waits for another: what it takes longer now, it waits.",
+            literature=f"{SATURATION_2017}: saturated at 3.6 times the response time of one thread, fine at 1.5 times",
+            sources={"Linux": DISKSTATS, "Aurora": NO_GUEST},
+            rule=over_baseline,
+            asks=("disk", "/proc"),
+        ),
+        Indicator(
+            key="disk.queue",
+            aspect=Aspect.SATURATION,
+            title="requests in flight",
+            unit="requests",
+            metrics=(f"{IN_ALL}{QUEUE}", f"{IN_ALL}{REQUESTS}", f"{AWS}DiskQueueDepth"),
+            formula="rise of the weighted io_ticks / time, as iostat's aqu-sz; of the worst disk",
+            limits=QUEUE_LIMITS.words("requests"),
+            reason="The NVMe disk of the 2017 measurement was best used between 16 and 64 requests at once; a single "
+            "spinning disk is at its end long before, and its response time tells.",
+            literature=f"{SATURATION_2017}; {GREGG}",
+            sources={"Linux": DISKSTATS, "Aurora": "DiskQueueDepth of CloudWatch, one value a minute"},
+            rule=either(
+                each_gauge(QUEUE, QUEUE_LIMITS, "requests"), of_aws("DiskQueueDepth", QUEUE_LIMITS, "requests")
+            ),
+            asks=("disk", "/proc"),
+        ),
+        *(
+            Indicator(
+                key=f"disk.{key}",
+                aspect=Aspect.SATURATION,
+                title=f"response time of {what}s",
+                unit="ms",
+                metrics=(f"{IN_ALL}{suffix}", f"host.disk.*.{counter}", f"{IN_ALL}{REQUESTS}", AWS + of_cloud),
+                formula=f"rise of the time of {what}s / rise of their number, as iostat's {iostat}; of the worst disk",
+                limits=AWAIT_LIMITS.words("ms"),
+                reason="Above 20 ms a statement that waits for one request is slower than on a spinning disk without "
+                "load; flash answers in well under one.",
+                literature=f"{GREGG}; iostat(1) on {iostat}",
+                sources={"Linux": DISKSTATS, "Aurora": f"{of_cloud} of CloudWatch, one value a minute"},
+                rule=either(waited(suffix, counter, what), of_aws(of_cloud, AWAIT_LIMITS, "ms", 1000.0)),
+                asks=("disk", "/proc"),
+            )
+            for key, what, suffix, counter, iostat, of_cloud in (
+                ("await_read", "read", READS, "reads", "r_await", "ReadLatency"),
+                ("await_write", "write", WRITES, "writes", "w_await", "WriteLatency"),
+            )
+        ),
+        Indicator(
+            key="disk.pressure",
+            aspect=Aspect.SATURATION,
+            title="time in which some task waits for a disk",
+            unit="%",
+            metrics=(PRESSURE,),
+            formula="rise of the total of “some” in /proc/pressure/io / time",
+            limits=PRESSURE_LIMITS.words("%"),
+            reason="The server's log writer waits for each fsync by design: half of the time is its work, most of it "
+            "is a queue.",
+            literature="Linux kernel documentation, accounting/psi",
+            sources={"Linux": "/proc/pressure/io, from kernel 4.20 with PSI on", "Aurora": NO_GUEST},
+            rule=gauge(PRESSURE, PRESSURE_LIMITS, "%"),
+            asks=("/proc/pressure",),
+        ),
+        Indicator(
+            key="disk.errors",
+            aspect=Aspect.ERRORS,
+            title="errors of a disk that reached the client",
+            unit="errors",
+            metrics=(f"{IN_ALL}{REQUESTS}",),
+            formula="errors of the load tool with code 1021, 1024 or 1026, or that name errno 5 or 28",
+            limits="error from the first on",
+            reason="The block layer has no counter of errors: a server tells of them when a statement fails by one.",
+            literature="MariaDB Knowledge Base, MariaDB error codes; Gregg, chapter 9",
+            sources={"MariaDB and MySQL": "the load tool's own report of errors", "Aurora": NO_GUEST},
+            rule=errors,
+        ),
+    ),
+)

@@ -1,0 +1,211 @@
+"""Network of a node's machine. The loopback stands apart: nothing limits it but the CPU."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from apps.runs.quality.network import MOST_LOST, MOST_USED
+from apps.use_method.indicators import Indicator, Resource, Rule
+from apps.use_method.judging import Limits, counted, judge, mean
+from apps.use_method.resources.counters import gauge, scaled, unseen, with_words
+from apps.use_method.resources.parts import AWS, either, held_at, worst
+from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+
+PREFIX, RECEIVED, SENT, LOOPBACK = "host.net.", ".rx_bytes", ".tx_bytes", "lo"
+AGAIN, DROPPED = "derived.net.sent_again", "derived.net.dropped"
+RETRANSMITS, DAMAGED = "host.tcp.retransmits", "host.tcp.errors"
+OF_AWS = tuple(f"{AWS}Network{way}Throughput" for way in ("Receive", "Transmit"))
+BANDWIDTH_LIMITS = Limits(watch=100 * MOST_USED, saturated=90.0)
+NONE = Limits(None, None)
+LOST_LIMITS = Limits(watch=10 * MOST_LOST, saturated=100 * MOST_LOST)
+# Packets per second: of so few, one that is lost is a large share and troubles nobody.
+FEW = 500.0
+MATHIS = "Mathis et al., The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, CCR 27(3), 1997"
+GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 10 (Network)"
+NO_GUEST = "AWS shows its guests the bytes and no packets"
+
+
+def busier_ways(node: Node) -> dict[str, Samples]:
+    """Of each interface that moved anything, the loopback apart: the way with more bytes, bytes/s."""
+    found = {}
+    for name, received in node.matching(PREFIX, RECEIVED).items():
+        sent = node.series.get(f"{PREFIX}{name}{SENT}")
+        ways = [one for one in (received, sent) if one is not None and (mean(one) or 0.0) > 0]
+        if name != LOOPBACK and ways:
+            found[name] = max(ways, key=lambda one: mean(one) or 0.0)
+    return found
+
+
+def key_of(node: Node, name: str, samples: Samples) -> str:
+    return next(key for way in (RECEIVED, SENT) if node.series.get(key := f"{PREFIX}{name}{way}") is samples)
+
+
+def bandwidth(node: Node, _: Facts) -> Found | None:
+    if not node.matching(PREFIX, RECEIVED):
+        return None
+    if not node.hardware_network:
+        return unseen("the hardware class states no bandwidth to measure by")
+    full = node.hardware_network
+    told = f", of {full / 1e9:g} Gbit/s that {node.hardware_class} has"
+    ways = busier_ways(node)
+    if not ways:
+        return Found(Level.OK, 0.0, "nothing went over any interface but the loopback")
+    return worst(
+        {
+            name: with_words(
+                judge(scaled(one, 800 / full), BANDWIDTH_LIMITS, unit="%", metric=key_of(node, name, one)), told
+            )
+            for name, one in ways.items()
+        }
+    )
+
+
+def moved(node: Node, _: Facts) -> Found | None:
+    if not node.matching(PREFIX, RECEIVED):
+        return None
+    ways = busier_ways(node)
+    if not ways:
+        return Found(Level.OK, 0.0, "nothing went over any interface but the loopback")
+    return worst({name: judge(one, NONE, unit="bytes/s", metric=key_of(node, name, one)) for name, one in ways.items()})
+
+
+def moved_of_aws(node: Node, facts: Facts) -> Found | None:
+    return worst({key.removeprefix(AWS): gauge(key, NONE, "bytes/s")(node, facts) for key in OF_AWS})
+
+
+def loopback(node: Node, facts: Facts) -> Found | None:
+    found = gauge(f"{PREFIX}{LOOPBACK}{RECEIVED}", NONE, "bytes/s")(node, facts)
+    return with_words(found, "; no bandwidth limits it: what it costs is CPU time")
+
+
+def lost(key: str) -> Rule:
+    """A share of the packets, of seconds that had more than a few."""
+
+    def rule(node: Node, _: Facts) -> Found | None:
+        share = node.series.get(key)
+        packets = [one for way in ("rx", "tx") for one in node.matching(PREFIX, f".{way}_packets").values()]
+        if share is None or not packets:
+            return None
+        number = np.sum([np.nan_to_num(held_at(one, share.at)) for one in packets], axis=0)
+        average = mean(share)
+        if average is None:
+            return None
+        counts = replace(share, values=np.where((number < FEW) & ~np.isnan(share.values), 0.0, share.values))
+        return judge(counts, LOST_LIMITS, unit="%", metric=key, value=average)
+
+    return rule
+
+
+def errors(node: Node, _: Facts) -> Found | None:
+    every = {
+        f"{name} {way}": one for way in ("rx", "tx") for name, one in node.matching(PREFIX, f".{way}_errors").items()
+    }
+    if DAMAGED in node.series:
+        every["TCP"] = node.series[DAMAGED]
+    if not every:
+        return None
+    found = {name: counted(one, unit="packets", metric=metric_of(name)) for name, one in every.items()}
+    bad = {name: one for name, one in found.items() if one is not None and one.level is not Level.OK}
+    return worst(bad) if bad else Found(Level.OK, 0.0, "none", DAMAGED, 0.0)
+
+
+def metric_of(name: str) -> str:
+    interface, _, way = name.partition(" ")
+    return f"{PREFIX}{interface}.{way}_errors" if way else DAMAGED
+
+
+RESOURCE = Resource(
+    key="network",
+    title="network",
+    layer="machine",
+    question="Does the network delay or lose packets?",
+    indicators=(
+        Indicator(
+            key="network.bandwidth",
+            aspect=Aspect.UTILIZATION,
+            title="bandwidth used",
+            unit="%",
+            metrics=(f"{PREFIX}*{RECEIVED}", f"{PREFIX}*{SENT}"),
+            formula="8 × bytes of the busier way of the busiest interface / the hardware class's bandwidth",
+            limits=BANDWIDTH_LIMITS.words("%"),
+            reason="At 70 % over a second, bursts within it are near all of the bandwidth, and packets queue.",
+            literature=GREGG,
+            sources={
+                "Linux": "/proc/net/dev; bandwidth of the catalog's hardware class",
+                "Aurora": "traffic with its storage is not in what CloudWatch counts",
+            },
+            rule=bandwidth,
+            asks=("network", "/proc"),
+        ),
+        Indicator(
+            key="network.bytes",
+            aspect=Aspect.UTILIZATION,
+            title="bytes moved",
+            unit="bytes/s",
+            metrics=(f"{PREFIX}*{RECEIVED}", f"{PREFIX}*{SENT}", *OF_AWS),
+            formula="bytes of the busier way of the busiest interface, the loopback apart",
+            limits="",
+            reason="To be seen where no class states a bandwidth.",
+            literature=GREGG,
+            sources={"Linux": "/proc/net/dev", "Aurora": "NetworkReceiveThroughput, NetworkTransmitThroughput"},
+            rule=either(moved, moved_of_aws),
+            asks=("network", "/proc"),
+        ),
+        Indicator(
+            key="network.loopback",
+            aspect=Aspect.UTILIZATION,
+            title="bytes over the loopback",
+            unit="bytes/s",
+            metrics=(f"{PREFIX}{LOOPBACK}{RECEIVED}",),
+            formula="bytes that the loopback delivered",
+            limits="",
+            reason="Client, proxy and servers on one machine speak over it: no network is measured then.",
+            literature="lo of Linux has no medium and no queue of its own",
+            sources={"Linux": "/proc/net/dev", "Aurora": "AWS shows its guests no interface"},
+            rule=loopback,
+            asks=("network", "/proc"),
+        ),
+        Indicator(
+            key="network.sent_again",
+            aspect=Aspect.SATURATION,
+            title="packets sent again",
+            unit="%",
+            metrics=(AGAIN, RETRANSMITS, f"{PREFIX}*.rx_packets", f"{PREFIX}*.tx_packets"),
+            formula=f"TCP segments sent again / packets sent, in seconds with at least {FEW:g} packets",
+            limits=LOST_LIMITS.words("%"),
+            reason="At one in a hundred TCP's window hardly opens; each costs a round trip or a time-out of 200 ms.",
+            literature=f"{MATHIS}; {GREGG}",
+            sources={"Linux": "/proc/net/snmp and /proc/net/dev", "Aurora": NO_GUEST},
+            rule=lost(AGAIN),
+            asks=("network", "/proc"),
+        ),
+        Indicator(
+            key="network.dropped",
+            aspect=Aspect.SATURATION,
+            title="packets dropped",
+            unit="%",
+            metrics=(DROPPED, f"{PREFIX}*.rx_packets", f"{PREFIX}*.tx_packets"),
+            formula=f"packets dropped / packets, either way, in seconds with at least {FEW:g} packets",
+            limits=LOST_LIMITS.words("%"),
+            reason="The ring or the queue of an interface was full; TCP sends what was in them again.",
+            literature=GREGG,
+            sources={"Linux": "/proc/net/dev", "Aurora": NO_GUEST},
+            rule=lost(DROPPED),
+            asks=("network", "/proc"),
+        ),
+        Indicator(
+            key="network.errors",
+            aspect=Aspect.ERRORS,
+            title="packets damaged",
+            unit="packets",
+            metrics=(f"{PREFIX}*.rx_errors", f"{PREFIX}*.tx_errors", DAMAGED),
+            formula="rise of each interface's errors and of TCP's segments in error; of the worst",
+            limits="error from the first on",
+            reason="A sound network damages none: a cable, a card or a driver is at fault.",
+            literature=GREGG,
+            sources={"Linux": "/proc/net/dev and /proc/net/snmp", "Aurora": NO_GUEST},
+            rule=errors,
+            asks=("network", "/proc"),
+        ),
+    ),
+)

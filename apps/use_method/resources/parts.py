@@ -1,0 +1,36 @@
+"""Rules over the parts of a machine: its disks, its network interfaces; and what another source tells of the same."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from apps.use_method.indicators import Rule
+from apps.use_method.values import Facts, Floats, Found, Node, Samples
+
+AWS = "aws.rds."
+
+
+def worst(found: Mapping[str, Found | None]) -> Found | None:
+    """Of parts by their name: what is told of the worst, with its name before the words. None: nothing was observed."""
+    seen = [(name, one) for name, one in found.items() if one is not None]
+    if not seen:
+        return None
+    name, one = max(seen, key=lambda part: (part[1].level.severity, part[1].value or 0.0))
+    return replace(one, words=f"{name}: {one.words}" if one.words else name)
+
+
+def either(*rules: Rule) -> Rule:
+    """The first of them that finds anything."""
+
+    def rule(node: Node, facts: Facts) -> Found | None:
+        return next((found for each in rules if (found := each(node, facts))), None)
+
+    return rule
+
+
+def held_at(samples: Samples, at: Floats) -> Floats:
+    """What was observed at the moments `at`: of rates, that of the interval around each; NaN beyond the last."""
+    places = np.searchsorted(samples.at, at - 1e-6)
+    found: Floats = np.append(samples.values, np.nan)[places]
+    return found
