@@ -233,6 +233,7 @@ def page_context(seen: Seen) -> dict[str, Any]:
         "all_runs_url": replace(address.live(), runs=None).url(),
         "baseline_urls": [(side, address.live().with_baseline(side.slug).url()) for side in comparison.sides],
         "api_query": address.query(),
+        "limits_url": address.part_url("use"),
         "matrix_url": matrix_address(comparison),
         "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
         "latency": sides,

@@ -17,6 +17,7 @@ from apps.web import (
     compare_ladder,
     compare_quality,
     compare_steadiness,
+    compare_use,
     compare_work,
 )
 from apps.web.compare_seen import Part, Seen, nothing_of_today
@@ -25,6 +26,9 @@ PARTS: tuple[Part, ...] = (
     Part("comparability", "Comparability", "sides", "web/compare_comparability.html", compare_comparability.context),
     Part("quality", "Quality of the runs", "answer", "web/compare_quality.html", compare_quality.context),
     Part("ladder", "Over threads", "answer", "web/compare_ladder.html", compare_ladder.context, lazy=True),
+    Part(
+        "use", "What limits each side", "answer", "web/compare_use.html", compare_use.context, lazy=True, at_once=True
+    ),
     Part(
         "all-metrics",
         "Everything that was measured",

@@ -174,7 +174,8 @@ class Part:
     What it asks of the database it gets by `seen.read`, so that a saved comparison can keep it.
 
     `after` is the section that it follows: "sides", "answer", "latency" or "seconds". `lazy`: it asks more of the
-    database than the answer does, and is fetched when it comes into view. `nothing`: says why a part is empty.
+    database than the answer does, and is fetched when it comes into view; `at_once`: when the page is open, since its
+    answer has a line of it too. `nothing`: says why a part is empty.
     """
 
     name: str
@@ -183,4 +184,5 @@ class Part:
     template: str
     context: Callable[[Seen], dict[str, Any] | None]
     lazy: bool = False
+    at_once: bool = False
     nothing: str = "These sides have nothing to show here."

@@ -95,6 +95,7 @@ def test_it_shows_what_compare_showed_in_the_same_words(
 def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) -> None:
     call_command("seed_catalog", stdout=StringIO())
     call_command("load_example", stdout=StringIO())
+    call_command("judge_runs", stdout=StringIO())
     workload = Run.objects.values_list("workload", flat=True).distinct().get()
     question = Address(sides=("example-flush-1", "example-flush-2"), workload=workload, level="4")
     live = {part.name: page(engineer, question.part_url(part.name)) for part in PARTS}
