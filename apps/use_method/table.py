@@ -3,9 +3,13 @@
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resources import (
     buffer_pool,
+    client,
     connections,
     cpu,
+    disk,
     errors,
+    memory,
+    network,
     purge,
     redo_log,
     row_locks,
@@ -17,6 +21,9 @@ from apps.use_method.resources import (
 
 RESOURCES: tuple[Resource, ...] = (
     cpu.RESOURCE,
+    memory.RESOURCE,
+    disk.RESOURCE,
+    network.RESOURCE,
     connections.RESOURCE,
     threads.RESOURCE,
     row_locks.RESOURCE,
@@ -27,6 +34,7 @@ RESOURCES: tuple[Resource, ...] = (
     temporary_tables.RESOURCE,
     purge.RESOURCE,
     errors.RESOURCE,
+    client.RESOURCE,
 )
 INDICATORS: dict[str, Indicator] = {
     indicator.key: indicator for resource in RESOURCES for indicator in resource.indicators
