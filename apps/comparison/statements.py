@@ -75,7 +75,7 @@ def option_of(statement: str, option: str) -> str:
 
 
 def setting_text(tool: str, name: str, parameters: Mapping[str, Any], level: str) -> str:
-    """Data and load, for example "1 table of 300,000 rows, 8 threads at 100/s"."""
+    """Data and load, for example "1 table of 300,000 rows, 8 threads, 100/s"."""
     if tool == TOOL:
         tables, rows = parameters.get("tables", 1), parameters.get("table_size", 0)
         return f"{tables} table{'' if tables == 1 else 's'} of {rows:,} rows, {level}"
