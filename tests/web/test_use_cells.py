@@ -65,7 +65,7 @@ def test_a_small_line_keeps_its_extremes_breaks_where_nothing_was_observed_and_m
     spark = sparklines.draw(np.arange(600.0), values, between=(0.0, 600.0), unit="%", spans=[(300.0, 330.0)])
     assert spark is not None
     assert spark.words == "from 10.0 % to 98.0 %"
-    assert "L52.83 0" in spark.path
+    assert "L52.8 0" in spark.path
     assert spark.path.count("M") == 2
     assert spark.bands == (("50", "5"),)
     assert len(spark.path) < 1000

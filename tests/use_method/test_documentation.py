@@ -1,0 +1,38 @@
+"""docs/use-method.md has every resource as the table declares it, and every indicator says all that a reader asks."""
+
+from pathlib import Path
+
+import pytest
+
+from apps.use_method import documentation
+from apps.use_method.indicators import Indicator
+from apps.use_method.judging import HOLD, SHARE
+from apps.use_method.table import INDICATORS, RESOURCES
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "use-method.md"
+
+
+def test_the_page_has_every_resource_as_it_is_declared() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == documentation.with_entries(text), "run manage.py write_use_method"
+
+
+def test_the_page_quotes_how_long_a_limit_must_be_passed() -> None:
+    assert f"{HOLD:g} seconds in a row, or for {SHARE * 100:g} % of the observed time" in " ".join(
+        PAGE.read_text().split()
+    )
+
+
+@pytest.mark.parametrize("indicator", INDICATORS.values(), ids=INDICATORS)
+def test_every_indicator_says_formula_reason_literature_and_sources(indicator: Indicator) -> None:
+    for told in ("title", "formula", "reason", "literature"):
+        assert getattr(indicator, told).strip(), told
+    assert indicator.sources
+    assert all(indicator.sources.values())
+
+
+def test_keys_are_named_after_their_resource_and_are_there_once() -> None:
+    keys = [indicator.key for resource in RESOURCES for indicator in resource.indicators]
+    assert len(keys) == len(set(keys)) == len(INDICATORS)
+    assert len({resource.key for resource in RESOURCES}) == len(RESOURCES)
+    assert [resource.key for resource in RESOURCES if not resource.question.endswith("?")] == []
