@@ -3,7 +3,17 @@
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits, judge
 from apps.use_method.resources.connections import MANUAL, SHOWN
-from apps.use_method.resources.counters import STATUS, gauge, setting, stall_words, stalls, with_words
+from apps.use_method.resources.counters import (
+    FEWEST_SERVED,
+    QUESTIONS,
+    STATUS,
+    gauge,
+    setting,
+    stall_words,
+    stalls,
+    while_served,
+    with_words,
+)
 from apps.use_method.values import Aspect, Facts, Found, Node
 
 USED, DIRTY = "derived.buffer_pool.used", "derived.buffer_pool.dirty"
@@ -62,14 +72,14 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="disk reads that a statement waits for",
             unit="reads",
-            metrics=(MISSES,),
+            metrics=(MISSES, QUESTIONS),
             formula="Innodb_buffer_pool_reads / Questions",
-            limits=MISS_LIMITS.words("reads"),
+            limits=f"{MISS_LIMITS.words('reads')}, while there are {FEWEST_SERVED:g} statements/s",
             reason="From 1 on the average statement waits for a disk at least once, and its time is the disk's. A "
             "ratio of misses to reads of pages says less: pages are read from memory many times for each statement.",
             literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 8, The InnoDB Buffer Pool",
             sources=SHOWN,
-            rule=gauge(MISSES, MISS_LIMITS, "reads"),
+            rule=while_served(gauge(MISSES, MISS_LIMITS, "reads"), MISSES),
             digits=2,
         ),
         Indicator(

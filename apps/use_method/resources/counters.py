@@ -14,6 +14,7 @@ CONNECTED, RUNNING = STATUS + "Threads_connected", STATUS + "Threads_running"
 QUESTIONS, COMMITS = STATUS + "Questions", STATUS + "Com_commit"
 WRITES = tuple(STATUS + name for name in ("Com_insert", "Com_update", "Com_delete"))
 FROM_THE_FIRST = "from the first on"
+FEWEST_SERVED = 20.0  # statements/s
 
 
 def gauge(key: str, limits: Limits, unit: str) -> Rule:
@@ -98,8 +99,8 @@ def share_of(key: str, variable: str, limits: Limits) -> Rule:
 def clients(node: Node, facts: Facts) -> float:
     """Connections of the load on this node: no more than the load has, nor than the node without the sampler's."""
     samples = node.series.get(CONNECTED)
-    there = None if samples is None else mean(samples)
-    here = max(1.0, there - 1) if there is not None else float(facts.threads)
+    seen = samples.values[~np.isnan(samples.values)] if samples else ()
+    here = max(1.0, float(np.percentile(seen, 90)) - 1) if len(seen) else float(facts.threads)
     return min(float(facts.threads), here) if facts.threads > 1 else here
 
 
@@ -111,6 +112,21 @@ def by_clients(samples: Samples, node: Node, facts: Facts, limits: Limits, metri
     if found is None or not waiting:
         return found
     return with_words(found, f"; {waiting:.3g} of {number:.0f} connections at once on average")
+
+
+def while_served(rule: Rule, key: str) -> Rule:
+    """A rule over a ratio to statements, of `key`: a server that has hardly any from clients says nothing by it."""
+
+    def rule_of_served(node: Node, facts: Facts) -> Found | None:
+        if key not in node.series or QUESTIONS not in node.series:
+            return None
+        at, (values, asked) = together(node.series, (key, QUESTIONS))
+        served = np.where(asked >= FEWEST_SERVED, values, np.nan)
+        if np.isnan(served).all():
+            return unseen(f"fewer than {FEWEST_SERVED:g} statements/s")
+        return rule(replace(node, series={**node.series, key: Samples(at, served)}), facts)
+
+    return rule_of_served
 
 
 def transactions(node: Node) -> float | None:

@@ -3,7 +3,15 @@
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits
 from apps.use_method.resources.connections import MANUAL, SHOWN
-from apps.use_method.resources.counters import STATUS, gauge, stall_words, stalls
+from apps.use_method.resources.counters import (
+    FEWEST_SERVED,
+    QUESTIONS,
+    STATUS,
+    gauge,
+    stall_words,
+    stalls,
+    while_served,
+)
 from apps.use_method.values import Aspect
 
 MADE = STATUS + "Created_tmp_tables"
@@ -37,14 +45,14 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="statements with a temporary table on disk",
             unit="%",
-            metrics=(ON_DISK,),
+            metrics=(ON_DISK, QUESTIONS),
             formula="Created_tmp_disk_tables / Questions",
-            limits=DISK_LIMITS.words("%"),
+            limits=f"{DISK_LIMITS.words('%')}, while there are {FEWEST_SERVED:g} statements/s",
             reason="Such a statement takes many times as long as one in memory: from one in ten on they set the mean. "
             "Of all temporary tables their share says little where few are made.",
             literature=f"{MANUAL}, 10.4.4; Schwartz et al., High Performance MySQL, 3rd ed., ch. 6",
             sources=SHOWN,
-            rule=gauge(ON_DISK, DISK_LIMITS, "%"),
+            rule=while_served(gauge(ON_DISK, DISK_LIMITS, "%"), ON_DISK),
         ),
         Indicator(
             key="temporary_tables.merges",
