@@ -15,6 +15,7 @@ STATE, PRIMARY, READY = STATUS + "local_state", STATUS + "cluster_status", STATU
 SIZE, SENT = STATUS + "cluster_size", STATUS + "flow_control_sent"
 RECEIVING, SENDING = STATUS + "local_recv_queue", STATUS + "local_send_queue"
 FAILURES, ABORTS, COMMITS = STATUS + "local_cert_failures", STATUS + "local_bf_aborts", STATUS + "local_commits"
+TIMED = STATUS + "evs_repl_latency_samples"
 PAUSED, LATENCY, TRAFFIC = "derived.galera.paused", "derived.galera.latency", "derived.galera.traffic"
 STATES = {0: "alone", 1: "joining", 2: "donor or desynced", 3: "joined, catching up", 4: "synced"}
 SYNCED = 4
@@ -108,8 +109,18 @@ def sending(node: Node, _: Facts) -> Found | None:
 
 
 def latency(node: Node, _: Facts) -> Found | None:
-    samples = node.series.get(LATENCY)
-    return judge(samples, LATENCY_LIMITS, unit="ms", metric=LATENCY) if samples else None
+    """Galera tells a mean that begins anew each report period: parted into that of each second by how many messages it
+    is of. A second without a message has none."""
+    means, numbers = node.series.get(LATENCY), node.series.get(TIMED)
+    if means is None or numbers is None or len(means.at) != len(numbers.at):
+        return None
+    grown = np.diff(numbers.values)
+    before = np.where(grown < 0, 0.0, numbers.values[:-1])
+    number = numbers.values[1:] - before
+    spent = means.values[1:] * numbers.values[1:] - np.where(grown < 0, 0.0, means.values[:-1]) * before
+    of_each = np.where(number > 0, np.maximum(spent, 0.0) / np.where(number > 0, number, 1.0), np.nan)
+    found = judge(Samples(means.at[1:], of_each), LATENCY_LIMITS, unit="ms", metric=LATENCY)
+    return found or Found(Level.OK, None, "no message was replicated", LATENCY)
 
 
 def certification(node: Node, _: Facts) -> Found | None:
@@ -148,7 +159,7 @@ def state(node: Node, _: Facts) -> Found | None:
     if samples is None or np.isnan(samples.values).all():
         return None
     other = ~np.isnan(samples.values) & (samples.values != SYNCED)
-    refusing = _seconds_of(node, PRIMARY, 0) + _seconds_of(node, READY, 0)
+    refusing = max(_zero(node, PRIMARY), _zero(node, READY), key=len)
     spans = tuple(stretches(samples, other)) or refusing
     length = float(steps(samples.at)[other].sum())
     if not spans:
@@ -161,9 +172,9 @@ def state(node: Node, _: Facts) -> Found | None:
     return Found(level, length, words, STATE, None, spans)
 
 
-def _seconds_of(node: Node, key: str, value: float) -> tuple[Span, ...]:
+def _zero(node: Node, key: str) -> tuple[Span, ...]:
     samples = node.series.get(key)
-    return tuple(stretches(samples, samples.values == value)) if samples else ()
+    return tuple(stretches(samples, samples.values == 0)) if samples else ()
 
 
 RESOURCE = Resource(
@@ -195,7 +206,7 @@ RESOURCE = Resource(
             formula="rise of wsrep_flow_control_paused_ns / time",
             limits=PAUSED_LIMITS.words("%"),
             reason="While it is paused no node of the cluster commits. The sum over the server's life, "
-            "wsrep_flow_control_paused, hides when; a tenth of a second lost in each second is felt in every percentile.",
+            "wsrep_flow_control_paused, hides when; a tenth of each second lost is felt in every percentile.",
             literature=f"{MANUAL}; Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 12",
             sources=SOURCES,
             rule=paused,
@@ -208,7 +219,7 @@ RESOURCE = Resource(
             metrics=(SENT, PAUSED),
             formula="paused share of each second x its part of the rise of wsrep_flow_control_sent over all nodes",
             limits=PAUSED_LIMITS.words("%"),
-            reason="All nodes are paused alike; the one that asks is the one that cannot apply as fast as others write.",
+            reason="All nodes are paused alike; the one that asks cannot apply as fast as others write.",
             literature=f"{CODERSHIP}, Flow Control; Managing Flow Control: Monitoring Flow Control",
             sources=SOURCES,
             rule=asked,
@@ -220,11 +231,11 @@ RESOURCE = Resource(
             unit="write sets",
             metrics=(RECEIVING,),
             formula="wsrep_local_recv_queue",
-            limits="watch from half, saturated from all of gcs.fc_limit x √nodes on (without the root where the cluster was "
-            f"told that it has one writer), for {format_duration(SENDING_LIMITS.hold)} in a row or "
+            limits="watch from half, saturated from all of gcs.fc_limit x √nodes on (without the root where the "
+            f"cluster was told that it has one writer), for {format_duration(SENDING_LIMITS.hold)} in a row or "
             f"{QUEUE_SHARE * 100:.0f} % of the time",
-            reason="At the limit the node asks all others to pause. The pause empties the queue at once, so that samples "
-            "once a second rarely meet it full: one in twenty is much.",
+            reason="At the limit the node asks all others to pause. The pause empties the queue at once, so that "
+            "samples once a second rarely meet it full: one in twenty is much.",
             literature=f"{MANUAL}; Galera Parameters: gcs.fc_limit, gcs.fc_single_primary",
             sources={"Galera": "SHOW GLOBAL STATUS, wsrep_provider_options"},
             rule=receiving,
@@ -247,11 +258,12 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="time to replicate a message",
             unit="ms",
-            metrics=(LATENCY,),
-            formula="mean of wsrep_evs_repl_latency; it is over evs.stats_report_period, 1 min by default, and so late",
+            metrics=(LATENCY, TIMED),
+            formula="of each second, from the mean and number of wsrep_evs_repl_latency, which begin anew each "
+            "evs.stats_report_period",
             limits=LATENCY_LIMITS.words("ms"),
-            reason="Each commit waits for one: at 5 ms one connection commits at most 200 times a second. Within a data "
-            "centre it is below 1 ms, between continents 100 ms and more: a starved node shows here before its queue does.",
+            reason="Each commit waits for one: at 5 ms one connection commits at most 200 times a second. Within a "
+            "data centre it is below 1 ms, between continents 100 ms and more. A starved node shows here too.",
             literature=f"{CODERSHIP}, Galera Status Variables: wsrep_evs_repl_latency",
             sources=SOURCES,
             rule=latency,
@@ -304,10 +316,10 @@ RESOURCE = Resource(
             unit="s",
             metrics=(STATE, PRIMARY, READY),
             formula="time with wsrep_local_state other than 4",
-            limits="watch while it is donor, desynced or catching up; error while it joins, is alone, outside the primary "
-            "component, or not ready",
-            reason="A desynced node falls behind without asking for pauses, and most proxies send it nothing; one outside "
-            "the primary component refuses all statements.",
+            limits="watch while it is donor, desynced or catching up; error while it joins, is alone, outside the "
+            "primary component, or not ready",
+            reason="A desynced node falls behind without asking for pauses, and most proxies send it nothing; one "
+            "outside the primary component refuses all statements.",
             literature=f"{CODERSHIP}, Monitoring the Cluster: Checking the Node Status",
             sources=SOURCES,
             rule=state,

@@ -44,8 +44,8 @@ RESOURCE = Resource(
             metrics=(UPTIME,),
             formula="time in which SHOW GLOBAL STATUS was not answered",
             limits="error from the first sample on that was not answered",
-            reason="A server that is dead, frozen or out of connections does not answer its sampler either; what it does "
-            "meanwhile is not observable.",
+            reason="A server that is dead, frozen or out of connections does not answer its sampler either; what it "
+            "does meanwhile is not observable.",
             literature="Gregg, Systems Performance, 2nd ed. 2020, 2.5.9 (errors first: they are quick to read)",
             sources={"MariaDB and MySQL": "the agent's own connection, once a second"},
             rule=silent,

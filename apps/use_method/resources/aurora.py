@@ -1,0 +1,317 @@
+"""Aurora and RDS as CloudWatch shows them: what a guest cannot see is said, with the reason."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from apps.core.units import format_duration, with_unit
+from apps.use_method.indicators import Indicator, Resource, Rule
+from apps.use_method.judging import Limits, for_and_from, judge, mean, steps
+from apps.use_method.resources.counters import setting
+from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+
+PREFIX = "aws.rds."
+CONNECTIONS, LAG, RDS_LAG = PREFIX + "DatabaseConnections", PREFIX + "AuroraReplicaLag", PREFIX + "ReplicaLag"
+COMMIT, CREDITS, LOAD = PREFIX + "CommitLatency", PREFIX + "CPUCreditBalance", PREFIX + "DBLoad"
+READS, WRITES = PREFIX + "VolumeReadIOPs", PREFIX + "VolumeWriteIOPs"
+BURSTS = {PREFIX + name: name for name in ("EBSIOBalance%", "EBSByteBalance%", "BurstBalance")}
+UPTIME, LOGINS, CAPACITY = PREFIX + "EngineUptime", PREFIX + "LoginFailures", PREFIX + "ACUUtilization"
+PERIOD = 300.0  # s: what one value of the volume's counts covers
+CONNECTIONS_LIMITS = Limits(watch=80.0, saturated=95.0)
+LAG_LIMITS = Limits(watch=100.0, saturated=1000.0)
+COMMIT_LIMITS = Limits(watch=10.0, saturated=50.0)
+LOAD_LIMITS = Limits(watch=0.7, saturated=1.0)
+CAPACITY_LIMITS = Limits(watch=80.0, saturated=99.0)
+# Of what is left: from when it is little, and from when it is gone.
+CREDITS_LEFT, BURST_LEFT = (30.0, 1.0), (30.0, 1.0)
+GUIDE = "Amazon Aurora User Guide"
+METRICS_GUIDE = f"{GUIDE}, Amazon CloudWatch metrics for Amazon Aurora"
+PAPER = "Verbitski et al., Amazon Aurora: Design Considerations, SIGMOD 2017"
+CLOUD = {"Aurora": "CloudWatch, one value a minute"}
+SELDOM = {"Aurora": "CloudWatch, one value in five minutes"}
+CLUSTER = "cluster"
+
+
+def on(node: Node, facts: Facts) -> bool:
+    return bool(facts.aws) and bool(node.matching(PREFIX) or node.name.startswith("cloudwatch:"))
+
+
+def on_instances(rule: Rule) -> Rule:
+    """The cluster as a whole has none of it."""
+    return lambda node, facts: None if node.role == CLUSTER else rule(node, facts)
+
+
+def gauge(key: str, limits: Limits, unit: str) -> Rule:
+    def rule(node: Node, _: Facts) -> Found | None:
+        samples = node.series.get(key)
+        return judge(samples, limits, unit=unit, metric=key) if samples else None
+
+    return on_instances(rule)
+
+
+def connections(node: Node, facts: Facts) -> Found | None:
+    samples = node.series.get(CONNECTIONS)
+    if samples is None:
+        return None
+    most = next(filter(None, (setting(each, "max_connections") for each in (node, *facts.nodes))), None)
+    if not most:
+        words = f"{with_unit(mean(samples), 'connections')} open; max_connections is not known: CloudWatch has it not"
+        return Found(Level.NOT_OBSERVABLE, None, words, CONNECTIONS)
+    shares = Samples(samples.at, samples.values * 100 / most)
+    found = judge(shares, CONNECTIONS_LIMITS, unit="%", metric=CONNECTIONS)
+    return found and replace(found, words=f"{found.words}, of max_connections = {most:g}")
+
+
+def volume(node: Node, _: Facts) -> Found | None:
+    """Reads and writes that are billed, each second; they have no limit that could be used up."""
+    both = [node.series[key] for key in (READS, WRITES) if key in node.series]
+    if not both:
+        return None
+    rates = [value / PERIOD for samples in both if (value := mean(samples)) is not None]
+    if not rates:
+        return None
+    words = "reads and writes that are billed; AWS states no limit of the volume"
+    return Found(Level.OK, sum(rates), words, READS if READS in node.series else WRITES)
+
+
+def lag(node: Node, _: Facts) -> Found | None:
+    """Of a reader; the writer has none. Of RDS: in seconds, -1 where replication has stopped."""
+    if LAG in node.series:
+        return judge(node.series[LAG], LAG_LIMITS, unit="ms", metric=LAG)
+    samples = node.series.get(RDS_LAG)
+    if samples is None:
+        return None if node.role == "reader" else Found(Level.OK, None, "the writer has none")
+    if (samples.values == -1).any():
+        return Found(Level.ERROR, None, "replication has stopped", RDS_LAG)
+    return judge(Samples(samples.at, samples.values * 1000), LAG_LIMITS, unit="ms", metric=RDS_LAG)
+
+
+def capacity(node: Node, _: Facts) -> Found | None:
+    """Nothing of an instance that is not serverless."""
+    samples = node.series.get(CAPACITY)
+    return judge(samples, CAPACITY_LIMITS, unit="%", metric=CAPACITY) if samples else None
+
+
+def load(node: Node, _: Facts) -> Found | None:
+    samples, cpus = node.series.get(LOAD), node.hardware_vcpu
+    if samples is None or not cpus:
+        return None
+    found = judge(Samples(samples.at, samples.values / cpus), LOAD_LIMITS, unit="sessions", metric=LOAD)
+    return found and replace(found, words=f"{found.words}, for each of {cpus} vCPU")
+
+
+def left(samples: Samples, limits: tuple[float, float], *, unit: str, metric: str) -> Found | None:
+    """Of what is used up: watch below the one, saturated below the other."""
+    if np.isnan(samples.values).all():
+        return None
+    least = float(np.nanmin(samples.values))
+    seen = ~np.isnan(samples.values)
+    for level, limit in ((Level.SATURATED, limits[1]), (Level.WATCH, limits[0])):
+        below = np.zeros(len(seen), np.bool_)
+        below[seen] = samples.values[seen] < limit
+        if below.any():
+            lengths = steps(samples.at)
+            spans = tuple((float(samples.at[i] - lengths[i]), float(samples.at[i])) for i in np.flatnonzero(below))
+            words = f"below {limit:g} {for_and_from(spans)}, least {with_unit(least, unit)}"
+            return Found(level, least, words, metric, None, spans)
+    return Found(Level.OK, least, f"least {with_unit(least, unit)}", metric)
+
+
+def credits_left(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(CREDITS)
+    if samples is None:
+        burstable = node.hardware_class.startswith("db.t")
+        words = "its class is not burstable: it has no credits"
+        return None if burstable or not node.hardware_class else Found(Level.OK, None, words)
+    return left(samples, CREDITS_LEFT, unit="credits", metric=CREDITS)
+
+
+def bursts(node: Node, _: Facts) -> Found | None:
+    there = {name: key for key, name in BURSTS.items() if key in node.series}
+    found = {name: left(node.series[key], BURST_LEFT, unit="%", metric=key) for name, key in there.items()}
+    seen = {name: one for name, one in found.items() if one is not None}
+    if not seen:
+        return None
+    name = min(seen, key=lambda each: (-seen[each].level.severity, seen[each].value or 0.0))
+    return replace(seen[name], words=f"{name}: {seen[name].words}")
+
+
+def restarts(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(UPTIME)
+    if samples is None or np.isnan(samples.values).all():
+        return None
+    seen = samples.values[~np.isnan(samples.values)]
+    fell = np.flatnonzero(np.diff(seen) < 0)
+    if not len(fell):
+        return Found(Level.OK, 0.0, "none seen", UPTIME)
+    at = samples.at[~np.isnan(samples.values)][fell[0] + 1]
+    words = f"its uptime fell before {format_duration(round(float(at)))}: a restart or a failover"
+    return Found(Level.ERROR, float(len(fell)), words, UPTIME)
+
+
+def logins(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(LOGINS)
+    if samples is None:
+        return None
+    return judge(samples, Limits(watch=0.01, saturated=1.0, level=Level.ERROR), unit="logins/s", metric=LOGINS)
+
+
+def hidden(reason: str) -> Callable[[Node, Facts], Found]:
+    return lambda _, __: Found(Level.NOT_OBSERVABLE, None, reason)
+
+
+RESOURCE = Resource(
+    key="aurora",
+    title="Aurora and RDS",
+    layer="server",
+    question="What does the service that runs the server say of it?",
+    on=on,
+    indicators=(
+        Indicator(
+            key="aurora.connections",
+            aspect=Aspect.UTILIZATION,
+            title="connections of the maximum",
+            unit="%",
+            metrics=(CONNECTIONS,),
+            formula="DatabaseConnections / max_connections",
+            limits=CONNECTIONS_LIMITS.words("%"),
+            reason="At the maximum, which AWS sets by the memory of the class, clients are refused.",
+            literature=f"{GUIDE}, Maximum connections to an Aurora MySQL DB instance",
+            sources=CLOUD,
+            rule=on_instances(connections),
+        ),
+        Indicator(
+            key="aurora.capacity",
+            aspect=Aspect.UTILIZATION,
+            title="capacity units used",
+            unit="%",
+            metrics=(CAPACITY,),
+            formula="ACUUtilization",
+            limits=CAPACITY_LIMITS.words("%"),
+            reason="Of a serverless instance: at 100 % it cannot grow any more.",
+            literature=f"{GUIDE}, Performance and scaling for Aurora Serverless v2",
+            sources=CLOUD,
+            rule=on_instances(capacity),
+        ),
+        Indicator(
+            key="aurora.volume",
+            aspect=Aspect.UTILIZATION,
+            title="requests to the cluster's volume",
+            unit="requests/s",
+            metrics=(READS, WRITES),
+            formula="(VolumeReadIOPs + VolumeWriteIOPs) / 300 s",
+            limits="none: the volume grows and AWS states no limit of its requests",
+            reason="What is billed; the instance's class limits them before the volume does.",
+            literature=f"{METRICS_GUIDE}: cluster-level metrics; {PAPER}",
+            sources=SELDOM,
+            rule=lambda node, facts: volume(node, facts) if node.role == CLUSTER else None,
+        ),
+        Indicator(
+            key="aurora.load",
+            aspect=Aspect.SATURATION,
+            title="sessions active for each vCPU",
+            unit="sessions",
+            metrics=(LOAD,),
+            formula="DBLoad / vCPU of the class",
+            limits=LOAD_LIMITS.words("sessions"),
+            reason="Above the vCPUs sessions wait for CPU, or already for something else.",
+            literature=f"{GUIDE}, Monitoring DB load with Performance Insights",
+            sources={"Aurora": "CloudWatch, one value a minute, where Performance Insights is on"},
+            rule=on_instances(load),
+        ),
+        Indicator(
+            key="aurora.lag",
+            aspect=Aspect.SATURATION,
+            title="replica lag",
+            unit="ms",
+            metrics=(LAG, RDS_LAG),
+            formula="AuroraReplicaLag of a reader; of RDS, ReplicaLag",
+            limits=LAG_LIMITS.words("ms"),
+            reason="Readers share the volume and miss only the last changes in memory: usually far less than 100 ms. A "
+            "second is what asynchronous replication gives.",
+            literature=f"{GUIDE}, Replication with Amazon Aurora; {PAPER}, 4.2.4",
+            sources=CLOUD,
+            rule=on_instances(lag),
+        ),
+        Indicator(
+            key="aurora.commit",
+            aspect=Aspect.SATURATION,
+            title="commit",
+            unit="ms",
+            metrics=(COMMIT,),
+            formula="CommitLatency",
+            limits=COMMIT_LIMITS.words("ms"),
+            reason="A commit waits until four of six copies in three zones have its log: a few ms. At 10 ms a "
+            "connection commits at most 100 times a second.",
+            literature=f"{PAPER}, 3.2 and 4.2.1; {METRICS_GUIDE}",
+            sources=CLOUD,
+            rule=gauge(COMMIT, COMMIT_LIMITS, "ms"),
+        ),
+        Indicator(
+            key="aurora.credits",
+            aspect=Aspect.SATURATION,
+            title="CPU credits left",
+            unit="credits",
+            metrics=(CREDITS,),
+            formula="least CPUCreditBalance",
+            limits=f"watch below {CREDITS_LEFT[0]:g}, saturated below {CREDITS_LEFT[1]:g} credits",
+            reason="A credit is a minute of one vCPU; without any a class falls to its baseline, a fifth or less.",
+            literature="Amazon EC2 User Guide, Burstable performance instances: CPU credits",
+            sources=SELDOM,
+            rule=on_instances(credits_left),
+        ),
+        Indicator(
+            key="aurora.bursts",
+            aspect=Aspect.SATURATION,
+            title="burst to storage left",
+            unit="%",
+            metrics=tuple(BURSTS),
+            formula="least of EBSIOBalance%, EBSByteBalance%, BurstBalance",
+            limits=f"watch below {BURST_LEFT[0]:g} %, saturated below {BURST_LEFT[1]:g} %",
+            reason="What is left of the requests and bytes above the class's baseline; then it is throttled to that.",
+            literature="Amazon EC2 User Guide, Amazon EBS-optimized instances: EBS burst balance",
+            sources=CLOUD,
+            rule=on_instances(bursts),
+        ),
+        Indicator(
+            key="aurora.restarts",
+            aspect=Aspect.ERRORS,
+            title="restarts",
+            unit="restarts",
+            metrics=(UPTIME,),
+            formula="times that EngineUptime fell",
+            limits="error from the first on",
+            reason="A failover restarts instances; CloudWatch tells of it to a minute, the journal of RDS to a second.",
+            literature=f"{GUIDE}, High availability for Amazon Aurora",
+            sources=CLOUD,
+            rule=on_instances(restarts),
+        ),
+        Indicator(
+            key="aurora.logins",
+            aspect=Aspect.ERRORS,
+            title="failed logins",
+            unit="logins/s",
+            metrics=(LOGINS,),
+            formula="LoginFailures",
+            limits="watch from 0.01, error from 1 logins/s on",
+            reason="Refused for the password, the host or the maximum of connections.",
+            literature=METRICS_GUIDE,
+            sources=CLOUD,
+            rule=on_instances(logins),
+        ),
+        Indicator(
+            key="aurora.storage_errors",
+            aspect=Aspect.ERRORS,
+            title="errors of storage",
+            unit="errors",
+            metrics=(),
+            formula="not told",
+            limits="none",
+            reason="Six copies hide that some fail; what is left is a longer commit.",
+            literature=f"{PAPER}, 2.1 and 2.2",
+            sources=CLOUD,
+            rule=hidden("Aurora repairs copies of its volume by itself and tells its guests nothing of them"),
+        ),
+    ),
+)

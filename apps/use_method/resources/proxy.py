@@ -1,0 +1,230 @@
+"""The proxy in front: what waits in it, what it tried again, which of its servers it does without."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from apps.use_method.indicators import Indicator, Resource
+from apps.use_method.judging import Limits, counted, for_and_from, judge, stretches, total
+from apps.use_method.resources.parts import worst
+from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+
+PREFIX = "haproxy."
+CONNECTIONS, BUSY = "derived.proxy.connections", "derived.proxy.busy"
+RUN_QUEUE = PREFIX + "process.Run_queue"
+BACKEND, FRONTEND = "BACKEND", "FRONTEND"
+RETRIED = {"wretr": "tried again", "wredis": "sent elsewhere"}
+BROKEN = {"econ": "could not connect", "eresp": "answer broke off", "srv_abrt": "ended by the server"}
+CONNECTIONS_LIMITS = Limits(watch=80.0, saturated=95.0)
+BUSY_LIMITS = Limits(watch=70.0, saturated=95.0)
+QUEUE_LIMITS = Limits(watch=None, saturated=1.0)
+TASKS_LIMITS = Limits(watch=10.0, saturated=100.0)
+MANUAL = "HAProxy Management Guide, 9.1 (CSV format)"
+SOURCES = {"HAProxy": "show stat and show info on its stats socket", "Aurora": "its endpoint is a DNS name"}
+INFO = {"HAProxy": "show info on its stats socket", "Aurora": "its endpoint is a DNS name"}
+
+
+def on(node: Node, _: Facts) -> bool:
+    return node.role == "proxy"
+
+
+def connections(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(CONNECTIONS)
+    return judge(samples, CONNECTIONS_LIMITS, unit="%", metric=CONNECTIONS) if samples else None
+
+
+def busy(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(BUSY)
+    return judge(samples, BUSY_LIMITS, unit="%", metric=BUSY) if samples else None
+
+
+def of_backends(node: Node, *fields: str) -> dict[str, Samples]:
+    """Series of whole backends, by key: what it counts of its servers is in them."""
+    ends = tuple(f".{BACKEND}.{field}" for field in fields)
+    return {key: samples for key, samples in node.series.items() if key.startswith(PREFIX) and key.endswith(ends)}
+
+
+def of_servers(node: Node, field: str) -> dict[str, Samples]:
+    """The same of single servers."""
+    found = {key: each for key, each in node.series.items() if key.startswith(PREFIX) and key.endswith(f".{field}")}
+    return {key: samples for key, samples in found.items() if key.split(".")[-2] not in (BACKEND, FRONTEND)}
+
+
+def name_of(key: str) -> str:
+    """`writer` of haproxy.writer.BACKEND.qcur, `writer/node1` of haproxy.writer.node1.up."""
+    return "/".join(word for word in key.split(".")[1:-1] if word != BACKEND)
+
+
+def queue(node: Node, _: Facts) -> Found | None:
+    queues = of_backends(node, "qcur")
+    return worst({name_of(key): judge(each, QUEUE_LIMITS, unit="requests", metric=key) for key, each in queues.items()})
+
+
+def tasks(node: Node, _: Facts) -> Found | None:
+    samples = node.series.get(RUN_QUEUE)
+    return judge(samples, TASKS_LIMITS, unit="tasks", metric=RUN_QUEUE) if samples else None
+
+
+def retries(node: Node, _: Facts) -> Found | None:
+    return _summed(of_backends(node, *RETRIED), RETRIED, Level.WATCH)
+
+
+def failed(node: Node, _: Facts) -> Found | None:
+    return _summed(of_backends(node, *BROKEN), BROKEN, Level.ERROR)
+
+
+def checks(node: Node, _: Facts) -> Found | None:
+    return _summed(of_servers(node, "chkfail"), {"chkfail": "checks failed"}, Level.WATCH)
+
+
+def _summed(counters: Mapping[str, Samples], words: Mapping[str, str], level: Level) -> Found | None:
+    """Of counters by key; `words`: what each counts, by the end of its key. A reader opens the one that rose most."""
+    numbers = {key: round(number) for key, samples in counters.items() if (number := total(samples)) is not None}
+    if not numbers:
+        return None
+    most = max(numbers, key=lambda key: numbers[key])
+    found = counted(counters[most], unit="", metric=most, level=level)
+    if found is None or not numbers[most]:
+        return found
+    told = [
+        f"{name_of(key)}: {number} × {words[key.rpartition('.')[2]]}"
+        for key, number in sorted(numbers.items())
+        if number
+    ]
+    return replace(found, value=float(sum(numbers.values())), words=f"{'; '.join(told)}; {found.words.split(', ')[-1]}")
+
+
+def down(node: Node, _: Facts) -> Found | None:
+    """Of servers, and of backends that have none left. A server that was never up was out of use before the run."""
+    known = of_backends(node, "up") | of_servers(node, "up")
+    if not known:
+        return None
+    spans = {key: found for key, each in known.items() if (found := stretches(each, each.values == 0))}
+    if not spans:
+        return Found(Level.OK, 0.0, "all up all the time", next(iter(known)))
+    told = []
+    for key, found in spans.items():
+        what = "down" if key.split(".")[-2] != BACKEND else "no server left"
+        told.append(f"{name_of(key)} {what} {for_and_from(found)}")
+    lengths = {key: sum(end - start for start, end in found) for key, found in spans.items()}
+    longest = max(lengths, key=lambda key: lengths[key])
+    news = any(key.split(".")[-2] == BACKEND or np.nansum(known[key].values) for key in spans)
+    every = tuple(sorted({span for found in spans.values() for span in found}))
+    level = Level.ERROR if news else Level.WATCH
+    return Found(level, lengths[longest], "; ".join(told), longest, None, every)
+
+
+RESOURCE = Resource(
+    key="proxy",
+    title="proxy",
+    layer="proxy",
+    question="Does the proxy queue, try again or do without servers?",
+    on=on,
+    indicators=(
+        Indicator(
+            key="proxy.connections",
+            aspect=Aspect.UTILIZATION,
+            title="connections of the maximum",
+            unit="%",
+            metrics=(CONNECTIONS,),
+            formula="CurrConns / Maxconn",
+            limits=CONNECTIONS_LIMITS.words("%"),
+            reason="At the maximum HAProxy accepts nobody: clients wait in the kernel's queue, and nothing counts them.",
+            literature="HAProxy Configuration Manual, maxconn",
+            sources=INFO,
+            rule=connections,
+        ),
+        Indicator(
+            key="proxy.busy",
+            aspect=Aspect.UTILIZATION,
+            title="busy",
+            unit="%",
+            metrics=(BUSY,),
+            formula="100 - Idle_pct",
+            limits=BUSY_LIMITS.words("%"),
+            reason="Above it all sessions of a thread wait for each other, and each statement is later by it.",
+            literature="HAProxy Management Guide, 9.3: show info, Idle_pct",
+            sources=INFO,
+            rule=busy,
+        ),
+        Indicator(
+            key="proxy.queue",
+            aspect=Aspect.SATURATION,
+            title="requests queued",
+            unit="requests",
+            metrics=(f"{PREFIX}*.{BACKEND}.qcur",),
+            formula="qcur of the backend",
+            limits=QUEUE_LIMITS.words("requests"),
+            reason="All servers have as many sessions as the proxy allows them: the rest waits unseen by the server.",
+            literature=f"{MANUAL}: qcur",
+            sources=SOURCES,
+            rule=queue,
+        ),
+        Indicator(
+            key="proxy.tasks",
+            aspect=Aspect.SATURATION,
+            title="tasks runnable",
+            unit="tasks",
+            metrics=(RUN_QUEUE,),
+            formula="Run_queue",
+            limits=TASKS_LIMITS.words("tasks"),
+            reason="Tasks that wait for one of the proxy's threads, as a run queue of a CPU.",
+            literature="HAProxy Management Guide, 9.3: show info, Run_queue",
+            sources=INFO,
+            rule=tasks,
+        ),
+        Indicator(
+            key="proxy.retries",
+            aspect=Aspect.ERRORS,
+            title="connections tried again or sent elsewhere",
+            unit="connections",
+            metrics=tuple(f"{PREFIX}*.{BACKEND}.{field}" for field in RETRIED),
+            formula="rise of wretr + wredis",
+            limits="watch from the first on",
+            reason="A server did not take a connection at once; the client waited for the next attempt, by default 1 s.",
+            literature=f"{MANUAL}: wretr, wredis; Configuration Manual, retries",
+            sources=SOURCES,
+            rule=retries,
+        ),
+        Indicator(
+            key="proxy.failed",
+            aspect=Aspect.ERRORS,
+            title="sessions that failed",
+            unit="sessions",
+            metrics=tuple(f"{PREFIX}*.{BACKEND}.{field}" for field in BROKEN),
+            formula="rise of econ + eresp + srv_abrt",
+            limits="error from the first on",
+            reason="The client was cut off: no server was left, or the one it had broke off.",
+            literature=f"{MANUAL}: econ, eresp, srv_abrt",
+            sources=SOURCES,
+            rule=failed,
+        ),
+        Indicator(
+            key="proxy.checks",
+            aspect=Aspect.ERRORS,
+            title="checks failed",
+            unit="checks",
+            metrics=(f"{PREFIX}*.chkfail",),
+            formula="rise of chkfail of the servers",
+            limits="watch from the first on",
+            reason="A server that was up failed a check: the first sign of a failover, or the check is too strict.",
+            literature=f"{MANUAL}: chkfail",
+            sources=SOURCES,
+            rule=checks,
+        ),
+        Indicator(
+            key="proxy.down",
+            aspect=Aspect.ERRORS,
+            title="longest time with a server down",
+            unit="s",
+            metrics=(f"{PREFIX}*.up",),
+            formula="time with a status other than UP",
+            limits="error where one goes down or a backend has none left; watch where one was down all the time",
+            reason="Nobody is sent to it: the others carry its load, and there is one less for the next failure.",
+            literature=f"{MANUAL}: status",
+            sources=SOURCES,
+            rule=down,
+        ),
+    ),
+)

@@ -1,0 +1,273 @@
+"""Asynchronous replication: how far a replica is behind, what waits on it, whether its threads run."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from apps.core.units import format_number, with_unit
+from apps.use_method.indicators import Indicator, Resource, on_servers
+from apps.use_method.judging import Limits, for_and_from, judge, steps
+from apps.use_method.resources.counters import setting
+from apps.use_method.resources.parts import worst
+from apps.use_method.values import Aspect, Facts, Floats, Found, Level, Node, Samples
+
+PREFIX = "mysql.replication."
+READ_ONLY, POSITION = PREFIX + "read_only", PREFIX + "gtid_position"
+DELAY, SPACE = "seconds_behind", "relay_log_space"
+BYTES, TRANSACTIONS = "unapplied_bytes", "unapplied_transactions"
+RECEIVES, APPLIES = "io_running", "sql_running"
+# Both tell it to about a second.
+LAG_LIMITS = Limits(watch=2.0, saturated=5.0)
+SPACE_LIMITS = Limits(watch=50.0, saturated=90.0)
+BYTES_LIMITS = Limits(watch=2.0**20, saturated=2.0**24)
+TRANSACTIONS_LIMITS = Limits(watch=1000.0, saturated=10_000.0)
+STOPPED = Limits(None, 1.0, level=Level.ERROR)
+MARIADB = "MariaDB and MySQL"
+SHOWN = {
+    MARIADB: "SHOW ALL SLAVES STATUS or SHOW REPLICA STATUS, once a second",
+    "Galera": "replicates by itself",
+    "Aurora": "readers share the writer's volume: see Aurora",
+}
+HIGH_PERFORMANCE = "Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 10"
+ASKS = ("replication",)
+
+
+def is_replica(node: Node) -> bool:
+    return bool(connections(node, APPLIES))
+
+
+def on(node: Node, facts: Facts) -> bool:
+    """Replicas, by what they say or, where nobody could ask them, by their role beside another that says so."""
+    if not on_servers(node, facts) or facts.aws:
+        return False
+    return is_replica(node) or (node.role == "reader" and any(map(is_replica, facts.nodes)))
+
+
+def connections(node: Node, what: str) -> dict[str, Samples]:
+    """By the name of the connection; empty for the only one."""
+    named = node.matching(PREFIX, f".{what}")
+    return ({"": node.series[PREFIX + what]} if PREFIX + what in node.series else {}) | named
+
+
+def _each(node: Node, what: str, limits: Limits, unit: str, scale: float = 1.0) -> Found | None:
+    found = {
+        name: judge(replace(samples, values=samples.values * scale), limits, unit=unit, metric=_key(name, what))
+        for name, samples in connections(node, what).items()
+    }
+    return found[""] if list(found) == [""] else worst(found)
+
+
+def _key(connection: str, what: str) -> str:
+    return f"{PREFIX}{connection}.{what}" if connection else PREFIX + what
+
+
+def space(node: Node, _: Facts) -> Found | None:
+    """In bytes; by the share of relay_log_space_limit where there is one."""
+    most = setting(node, "relay_log_space_limit")
+    if not most:
+        found = _each(node, SPACE, Limits(None, None), "bytes")
+        return found and replace(found, words=f"{found.words}; it has no limit of its own")
+    found = _each(node, SPACE, SPACE_LIMITS, "%", 100 / most)
+    if found is None or found.value is None:
+        return found
+    words = f"{found.words} of relay_log_space_limit = {with_unit(most, 'bytes')}"
+    return replace(found, value=found.value * most / 100, words=words, peak=(found.peak or 0.0) * most / 100)
+
+
+def delay(node: Node, _: Facts) -> Found | None:
+    return _each(node, DELAY, LAG_LIMITS, "s")
+
+
+def behind(node: Node, facts: Facts) -> Found | None:
+    """By position: since when the node that is furthest had what this one has now. What either had at the beginning
+    counts as equal, so that it is the ground lost since then."""
+    own = node.series.get(POSITION)
+    others = [each.series[POSITION] for each in facts.nodes if POSITION in each.series and each.name != node.name]
+    if own is None or not others or not len(own.at):
+        return None
+    reached = _risen(own)
+    furthest = max(others, key=lambda samples: float(_risen(samples)[-1]))
+    theirs = _risen(furthest)
+    # Where a stretch of equal values ends is when it still had no more.
+    had = np.interp(own.at, furthest.at, theirs)
+    last = np.searchsorted(theirs, reached, side="right") - 1
+    since = furthest.at[np.clip(last, 0, len(theirs) - 1)]
+    missing = np.maximum(had - reached, 0.0)
+    seconds = np.where(missing >= 1, np.clip(own.at - since, 0.0, None), 0.0)
+    seconds = np.where(np.isnan(own.values), np.nan, seconds)
+    found = judge(Samples(own.at, seconds), LAG_LIMITS, unit="s", metric=POSITION)
+    if found is None:
+        return None
+    return replace(found, words=f"{found.words}; at most {format_number(float(missing.max()))} transactions behind")
+
+
+def _risen(samples: Samples) -> Floats:
+    """By how much a counter rose since the first sample; over what was not observed not at all."""
+    found: Floats = np.cumsum(np.nan_to_num(samples.values) * steps(samples.at))
+    return found - found[0] if len(found) else found
+
+
+def waiting(node: Node, _: Facts) -> Found | None:
+    return _each(node, BYTES, BYTES_LIMITS, "bytes")
+
+
+def transactions(node: Node, _: Facts) -> Found | None:
+    found = _each(node, TRANSACTIONS, TRANSACTIONS_LIMITS, "transactions")
+    if found is None and connections(node, BYTES):
+        return Found(Level.NOT_OBSERVABLE, None, "this replica does not replicate by GTID; see the bytes")
+    return found
+
+
+def receiving(node: Node, facts: Facts) -> Found | None:
+    return _running(node, facts, RECEIVES, "IO")
+
+
+def applying(node: Node, facts: Facts) -> Found | None:
+    return _running(node, facts, APPLIES, "SQL")
+
+
+def _running(node: Node, facts: Facts, what: str, thread: str) -> Found | None:
+    """Threads that stand while the server takes writes itself stand by intention: it was promoted."""
+    found: dict[str, Found | None] = {}
+    writes = node.series.get(READ_ONLY)
+    for name, samples in connections(node, what).items():
+        stands = 1.0 - samples.values
+        if writes is not None and len(writes.values) == len(stands):
+            stands = np.where(writes.values == 0, 0.0, stands)
+        one = judge(Samples(samples.at, stands), STOPPED, unit="", metric=_key(name, what))
+        if one is None:
+            continue
+        length = sum(end - start for start, end in one.spans)
+        words = "it ran all the time" if not np.nansum(stands) else "it stood for too short to matter"
+        if one.spans:
+            words = " ".join([f"it stood {for_and_from(one.spans)}", *_error(node, facts, thread, name)])
+        found[name] = replace(one, value=length, words=words, peak=None)
+    return found[""] if list(found) == [""] else worst(found)
+
+
+def _error(node: Node, facts: Facts, thread: str, connection: str) -> Iterable[str]:
+    """What the replica said of it, if it began to say so while the run was on."""
+    what = f"replication {thread} error" + (f" of {connection}" if connection else "")
+    said = [str(event.detail["to"]) for event in facts.events if _tells(event.detail, what) and event.node == node.name]
+    errors = [text for text in said if text != "none"]
+    return [f"({errors[-1][:120]})"] if errors else []
+
+
+def _tells(detail: Mapping[str, object], what: str) -> bool:
+    told = detail.get("what")
+    return isinstance(told, str) and re.fullmatch(re.escape(what), told) is not None and "to" in detail
+
+
+RESOURCE = Resource(
+    key="replication",
+    title="asynchronous replication",
+    layer="replication",
+    question="Does a replica fall behind, or has it stopped?",
+    on=on,
+    indicators=(
+        Indicator(
+            key="replication.relay_logs",
+            aspect=Aspect.UTILIZATION,
+            title="relay logs",
+            unit="bytes",
+            metrics=(PREFIX + SPACE, f"{PREFIX}*.{SPACE}"),
+            formula="Relay_Log_Space, against relay_log_space_limit where it is set",
+            limits=f"of relay_log_space_limit: {SPACE_LIMITS.words('%')}; without one, none",
+            reason="At the limit the replica stops to receive, and what it has not is lost with its source.",
+            literature="MySQL and MariaDB manuals, relay_log_space_limit",
+            sources=SHOWN,
+            rule=space,
+            asks=ASKS,
+        ),
+        Indicator(
+            key="replication.delay",
+            aspect=Aspect.SATURATION,
+            title="delay",
+            unit="s",
+            metrics=(PREFIX + DELAY, f"{PREFIX}*.{DELAY}"),
+            formula="Seconds_Behind_Master, in whole seconds; not told while its threads stand",
+            limits=LAG_LIMITS.words("s"),
+            reason="Readers see data so old, and a failover waits until it is applied. It is told in whole seconds and "
+            "by the source's clock, and says nothing of what was not received.",
+            literature=f"{HIGH_PERFORMANCE}, Measuring Replication Lag; MySQL manual, SHOW REPLICA STATUS",
+            sources=SHOWN,
+            rule=delay,
+            asks=ASKS,
+        ),
+        Indicator(
+            key="replication.behind",
+            aspect=Aspect.SATURATION,
+            title="behind by position",
+            unit="s",
+            metrics=(POSITION,),
+            formula="time since the node that is furthest had the GTID position that this one has now; both count from "
+            "the beginning of the phase",
+            limits=LAG_LIMITS.words("s"),
+            reason="It also sees what was not received, and threads that stand; samples once a second tell it to "
+            "about a second.",
+            literature=f"{HIGH_PERFORMANCE}, Measuring Replication Lag; MariaDB manual, Global Transaction ID",
+            sources={MARIADB: "gtid_current_pos or gtid_executed of all nodes"},
+            rule=behind,
+            asks=ASKS,
+        ),
+        Indicator(
+            key="replication.unapplied",
+            aspect=Aspect.SATURATION,
+            title="received and not applied",
+            unit="bytes",
+            metrics=(PREFIX + BYTES, f"{PREFIX}*.{BYTES}"),
+            formula="Read_Master_Log_Pos - Exec_Master_Log_Pos, in the same file",
+            limits=BYTES_LIMITS.words("bytes"),
+            reason="A promotion must apply it first: 1 MiB is thousands of small transactions, 16 MiB seconds of work.",
+            literature="MHA documentation, Overview: differences of relay logs are applied before the promotion",
+            sources=SHOWN,
+            rule=waiting,
+            asks=ASKS,
+        ),
+        Indicator(
+            key="replication.unapplied_transactions",
+            aspect=Aspect.SATURATION,
+            title="transactions received and not applied",
+            unit="transactions",
+            metrics=(PREFIX + TRANSACTIONS, f"{PREFIX}*.{TRANSACTIONS}", PREFIX + BYTES),
+            formula="GTIDs received - GTIDs applied",
+            limits=TRANSACTIONS_LIMITS.words("transactions"),
+            reason="The same, where it can be counted: a single thread applies some thousand small ones a second.",
+            literature="MySQL manual, Replication with Global Transaction Identifiers",
+            sources=SHOWN,
+            rule=transactions,
+            asks=ASKS,
+        ),
+        Indicator(
+            key="replication.receiving",
+            aspect=Aspect.ERRORS,
+            title="time without receiving",
+            unit="s",
+            metrics=(PREFIX + RECEIVES, f"{PREFIX}*.{RECEIVES}", READ_ONLY),
+            formula="time with Slave_IO_Running other than Yes, while the server is read-only",
+            limits=STOPPED.words("").replace(" from 1 on", ""),
+            reason="What the source writes meanwhile is on no other machine. A server that takes writes itself was "
+            "promoted: there its threads stand by intention.",
+            literature=f"{HIGH_PERFORMANCE}, Replication Problems and Solutions",
+            sources=SHOWN,
+            rule=receiving,
+            asks=ASKS,
+        ),
+        Indicator(
+            key="replication.applying",
+            aspect=Aspect.ERRORS,
+            title="time without applying",
+            unit="s",
+            metrics=(PREFIX + APPLIES, f"{PREFIX}*.{APPLIES}", READ_ONLY),
+            formula="time with Slave_SQL_Running other than Yes, while the server is read-only",
+            limits=STOPPED.words("").replace(" from 1 on", ""),
+            reason="A statement that failed stops it until a person decides: the replica stays where it is.",
+            literature=f"{HIGH_PERFORMANCE}, Replication Problems and Solutions",
+            sources=SHOWN,
+            rule=applying,
+            asks=ASKS,
+        ),
+    ),
+)
