@@ -1,0 +1,89 @@
+"""Settings that explain part of an outage: how long who watches the nodes waits before it believes that one is gone.
+Pure; s where nothing else is said."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+# Faults after which somebody must find out that the writer is gone, by who looks; a planned switch needs nobody.
+SILENT = re.compile("kill_|freeze_|cut_")
+OF_WRITER = re.compile("(kill|freeze|cut|stop)_writer|crash")
+# masterha_manager believes that the source is dead when so many pings in a row failed.
+PINGS = 4
+SUSPECT = "evs.suspect_timeout"
+_SUSPECT = re.compile(r"evs\.suspect_timeout\s*=\s*([^;\s]+)")
+_ISO = re.compile(r"PT(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?")
+_PROXY = re.compile(r"(\d+)(us|ms|s|m|h|d)?")
+_PROXY_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True)
+class Share:
+    """`seconds`: the most that `who` waits, by `setting` as it is written (`formula`)."""
+
+    who: str
+    setting: str
+    formula: str
+    seconds: float
+
+
+def shares(
+    fault: str, *, settings: Mapping[str, str], checks: Mapping[str, str], provider: Iterable[str] = ()
+) -> list[Share]:
+    """`settings`: the system's own; `checks`: of its HAProxy; `provider`: wsrep_provider_options as nodes told them."""
+    found = []
+    if OF_WRITER.fullmatch(fault) and (share := _proxy(checks)):
+        found.append(share)
+    if SILENT.match(fault) and (share := _cluster(settings, provider)):
+        found.append(share)
+    if OF_WRITER.fullmatch(fault) and (share := _manager(settings)):
+        found.append(share)
+    return found
+
+
+def _proxy(checks: Mapping[str, str]) -> Share | None:
+    """HAProxy's configuration manual, 5.2: a server is down after `fall` failed checks, one each `inter`."""
+    interval, fall = _proxy_seconds(str(checks.get("inter", ""))), str(checks.get("fall", ""))
+    if interval is None or not fall.isdecimal():
+        return None
+    return Share(
+        "the proxy", "interval \N{MULTIPLICATION SIGN} fall", f"{checks['inter']} × {fall}", interval * int(fall)
+    )
+
+
+def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> Share | None:
+    """Galera's documentation, evs.suspect_timeout: a node that was silent for so long is suspected. Nodes that differ
+    are told, the longest counts."""
+    told = {found[1] for options in provider if (found := _SUSPECT.search(options))}
+    if not told and SUSPECT in settings:
+        told = {settings[SUSPECT]}
+    known = {seconds: text for text in told if (seconds := _iso_seconds(text)) is not None}
+    if not known:
+        return None
+    formula = ", ".join(known[seconds] for seconds in sorted(known))
+    setting = SUSPECT if len(known) == 1 else f"{SUSPECT}, which differs between the nodes"
+    return Share("the cluster", setting, formula, max(known))
+
+
+def _manager(settings: Mapping[str, str]) -> Share | None:
+    """MHA's manual, ping_interval: three pings more after the first that failed."""
+    interval = settings.get("ping_interval", "")
+    if not interval.isdecimal():
+        return None
+    return Share(
+        "the manager", "ping_interval \N{MULTIPLICATION SIGN} pings", f"{interval} s × {PINGS}", PINGS * float(interval)
+    )
+
+
+def _iso_seconds(text: str) -> float | None:
+    found = _ISO.fullmatch(text)
+    if not found or not any(found.groups()):
+        return None
+    hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    return 3600 * hours + 60 * minutes + seconds
+
+
+def _proxy_seconds(text: str) -> float | None:
+    """Without a unit it means ms."""
+    found = _PROXY.fullmatch(text)
+    return float(found[1]) * _PROXY_UNITS[found[2] or "ms"] if found else None

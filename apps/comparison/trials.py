@@ -1,0 +1,244 @@
+"""One failover as the events of its run tell it, and several of them together. Pure.
+
+Times are s from the fault on where nothing else is said; docs/failover.md defines each phase and each count.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+# What the probe tells; the kinds of its events.
+FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED = "fault", "outage", "detect", "promotion", "recovered"
+BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK = "baseline", "rejoin", "proxy", "read_back", "stale_reads", "check"
+BEGUN = "node_state"
+KINDS = (FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED, BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK, BEGUN)
+# How the probe's older reports say what their events hold no field for.
+NOT_RECOVERED = "not recovered"
+# A probe that was held up saw less than a client would have: what it says of the outage does not count.
+SCHEDULE = "schedule"
+COUNTS = {
+    "lost": "failover.acknowledged_missing",
+    "duplicated": "failover.duplicated",
+    "failed_present": "failover.failed_present",
+    "stale": "failover.stale_reads",
+    "errors": "failover.errors",
+}
+# Phase -> metric, the event whose end it is, and in words what ends with it.
+PHASES = {
+    "detect": ("failover.detect", DETECT, "noticed"),
+    "promote": ("failover.promote", PROMOTION, "writer ready"),
+    "client": ("failover.client_recovered", RECOVERED, "first write"),
+    "baseline": ("failover.baseline", "", "back to baseline"),
+}
+
+
+class Told(Protocol):
+    """An event on the run's clock, s."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def starts_at(self) -> float: ...
+
+    @property
+    def ends_at(self) -> float | None: ...
+
+    @property
+    def node(self) -> str: ...
+
+    @property
+    def detail(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Part of a failover from the end of the one before it; `words`: what ended it, and by which evidence."""
+
+    key: str
+    name: str
+    start: float
+    end: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Insert:
+    """By its number within the run; `due`: when the schedule wanted it, None: not known."""
+
+    number: int
+    due: float | None
+
+
+@dataclass(frozen=True)
+class StaleRead:
+    """At `place` (a node, or the endpoint) an insert that had been acknowledged was not seen."""
+
+    place: str
+    number: int
+    at: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which writes and reads the counts are of, as far as the run's report lists them (the first hundred of each)."""
+
+    lost: tuple[Insert, ...] = ()
+    duplicated: tuple[Insert, ...] = ()
+    failed_present: tuple[Insert, ...] = ()
+    stale: tuple[StaleRead, ...] = ()
+
+
+@dataclass(frozen=True)
+class Course:
+    """`at`: the fault, s on the run's clock. `outage`: longest time without an acknowledged write, s, None: none is
+    known. `recovered`: it ended. `interrupted`: it was more than the ordinary time between two writes. `watched`: how
+    long the probe went on after the fault. `proxy`: when the proxy acted. `counts`: by the keys of COUNTS; None: the
+    table was not read back. `late`: the probe was held up."""
+
+    at: float
+    words: str
+    node: str
+    outage: float | None
+    recovered: bool
+    interrupted: bool
+    watched: float
+    phases: tuple[Phase, ...]
+    reached: Mapping[str, float]
+    rejoin: float | None
+    proxy: float | None
+    proxy_words: str
+    proxy_checks: Mapping[str, str]
+    counts: Mapping[str, int | None]
+    rows: Rows
+    late: bool
+
+    @property
+    def not_recovered(self) -> bool:
+        return self.outage is not None and not self.recovered
+
+
+def course(
+    events: Iterable[Told], values: Mapping[str, float], *, rate: float = 0.0, offset: float = 0.0
+) -> Course | None:
+    """`values`: the run's measurements by metric, none of a run that broke off; `rate`: inserts/s; `offset`: when the
+    probe's clock began, s on the run's. None: no fault was told."""
+    first: dict[str, Told] = {}
+    late = False
+    for event in sorted(events, key=lambda event: event.starts_at):
+        first.setdefault(event.kind, event)
+        late = late or (event.kind == CHECK and event.detail.get("check") == SCHEDULE and not event.detail.get("held"))
+    if FAULT not in first:
+        return None
+    fault, gap = first[FAULT], first.get(OUTAGE)
+    at = fault.starts_at
+    recovered = gap is not None and gap.detail.get("recovered", not gap.label.startswith(NOT_RECOVERED))
+    ends = {kind: event.ends_at - at for kind, event in first.items() if event.ends_at is not None}
+    reached = {
+        key: values[metric] if metric in values else ends[kind]
+        for key, (metric, kind, _) in PHASES.items()
+        if metric in values or kind in ends
+    }
+    outage = None
+    if gap is not None and gap.ends_at is not None:
+        outage = values.get("failover.outage", gap.ends_at - gap.starts_at)
+    begun, proxy = first.get(BEGUN), first.get(PROXY)
+    checks = begun.detail.get("proxy") if begun else None
+    rejoin = first.get(REJOIN)
+    return Course(
+        at=at,
+        words=fault.label,
+        node=fault.node,
+        outage=outage,
+        recovered=recovered,
+        interrupted="client" in reached or not recovered,
+        watched=max([0.0, *(ends[kind] for kind in (OUTAGE, BASELINE) if kind in ends)]),
+        phases=tuple(_phases(reached, first)),
+        reached=reached,
+        rejoin=values.get("failover.rejoin", _length(rejoin) if rejoin else None),
+        proxy=ends.get(PROXY),
+        proxy_words=proxy.label if proxy else "",
+        proxy_checks=checks if isinstance(checks, Mapping) else {},
+        counts={key: int(values[metric]) if metric in values else None for key, metric in COUNTS.items()},
+        rows=_rows(first, rate=rate, offset=offset, at=at),
+        late=late,
+    )
+
+
+def _length(event: Told) -> float | None:
+    return None if event.ends_at is None else event.ends_at - event.starts_at
+
+
+def _phases(reached: Mapping[str, float], first: Mapping[str, Told]) -> Iterable[Phase]:
+    """In their order, those that were reached; one that came before the end of the phase before it has no length."""
+    before = 0.0
+    for key, (_, kind, name) in PHASES.items():
+        if key not in reached:
+            continue
+        end = max(before, reached[key])
+        event = first.get(kind or key)
+        yield Phase(key, name, before, end, event.label if event else name)
+        before = end
+
+
+def _rows(first: Mapping[str, Told], *, rate: float, offset: float, at: float) -> Rows:
+    def inserts(key: str) -> tuple[Insert, ...]:
+        numbers = first[READ_BACK].detail.get(key, ()) if READ_BACK in first else ()
+        return tuple(Insert(number, number / rate + offset - at if rate else None) for number in numbers)
+
+    stale = first[STALE].detail.get("reads", ()) if STALE in first else ()
+    return Rows(
+        lost=inserts("missing"),
+        duplicated=inserts("duplicated"),
+        failed_present=inserts("failed_present"),
+        stale=tuple(StaleRead(str(place), int(number), t + offset - at) for place, number, t in stale),
+    )
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of `count` values, s: median, least and greatest."""
+
+    count: int
+    median: float
+    low: float
+    high: float
+
+
+def spread(values: Iterable[float | None]) -> Spread | None:
+    known = [value for value in values if value is not None]
+    return Spread(len(known), statistics.median(known), min(known), max(known)) if known else None
+
+
+@dataclass(frozen=True)
+class Interruption:
+    """Over `trials` that count. An outage that did not end is longer than any that did: `median` is None where it falls
+    on one of those. `low` and `high`: of those that ended, None: none did. `watched`: the least time, s, for which one
+    of those that did not end was watched."""
+
+    trials: int
+    median: float | None
+    low: float | None
+    high: float | None
+    not_recovered: int
+    watched: float | None
+
+
+def interruption(courses: Sequence[Course]) -> Interruption:
+    ended = sorted(one.outage for one in courses if one.outage is not None and one.recovered)
+    open_ends = [one.outage for one in courses if one.outage is not None and not one.recovered]
+    trials = len(ended) + len(open_ends)
+    middle = [place for place in ((trials - 1) // 2, trials // 2) if trials]
+    is_known = bool(middle) and middle[-1] < len(ended)
+    return Interruption(
+        trials=trials,
+        median=statistics.mean(ended[place] for place in middle) if is_known else None,
+        low=ended[0] if ended else None,
+        high=ended[-1] if ended else None,
+        not_recovered=len(open_ends),
+        watched=min(open_ends, default=None),
+    )

@@ -1,0 +1,148 @@
+"""How failovers read: interruptions, settings that explain them, which writes were lost."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from apps.comparison.failover_shares import Share
+from apps.comparison.failovers import Group
+from apps.comparison.trials import Course, Insert, Interruption, Rows, Spread
+from apps.core.units import NBSP, format_number
+
+COUNT_WORDS = {
+    "lost": "lost",
+    "duplicated": "twice",
+    "failed_present": "failed, yet present",
+    "stale": "stale reads",
+}
+ROW_WORDS = {
+    "lost": "Acknowledged and not in the table",
+    "duplicated": "In the table more than once",
+    "failed_present": "Failed for the client and in the table",
+}
+
+
+def seconds(value: float | None) -> str:
+    return f"{format_number(value)}{NBSP}s"
+
+
+def interruption(found: Interruption) -> str:
+    """ "6.45 s (median of 3, 6.31 to 6.62 s)"; trials that did not recover are told first."""
+    if not found.trials:
+        return "no trial counts"
+    open_words = ""
+    if found.not_recovered:
+        least = f"{seconds(found.watched)} watched"
+        open_words = f"not recovered in {found.not_recovered} of {found.trials} ({least})"
+    if found.median is None:
+        if found.low is None:
+            return open_words
+        return f"{open_words}; the others {_span(found)}"
+    if found.trials == 1:
+        return f"{seconds(found.median)} (1 trial)"
+    middle = f"{seconds(found.median)} (median of {found.trials}, {_span(found)})"
+    return f"{middle}; {open_words}" if open_words else middle
+
+
+def _span(found: Interruption) -> str:
+    if found.low is None or found.high is None or found.low == found.high:
+        return seconds(found.low)
+    return f"{format_number(found.low)} to {seconds(found.high)}"
+
+
+def answer(group: Group) -> str:
+    """What came of it, in a sentence without its end."""
+    found = interruption(group.interruption)
+    lost = group.counts["lost"]
+    if lost is None:
+        return f"{found}; the table was not read back"
+    others = [
+        f"{_of(span)} {COUNT_WORDS[key]}"
+        for key in ("duplicated", "failed_present", "stale")
+        if (span := group.counts[key]) and span[1]
+    ]
+    said = "no acknowledged write lost" if not lost[1] else f"{_of(lost)} acknowledged writes lost"
+    return "; ".join([found, ", ".join([said, *others])])
+
+
+def _of(span: tuple[int, int]) -> str:
+    """Least and greatest count of a trial."""
+    return f"{span[0]:,}" if span[0] == span[1] else f"{span[0]:,} to {span[1]:,}"
+
+
+def shares(group: Group) -> Iterator[str]:
+    """ "6 of 8 s are the proxy's interval × fall": which settings explain how much of the median."""
+    median = group.interruption.median
+    if median is None:
+        return
+    for share in group.shares:
+        yield _share(share, median, group.proxy if share.who == "the proxy" else None)
+    if len(group.shares) > 1:
+        yield "They run at the same time, from the fault on: they do not add up."
+
+
+def _share(share: Share, median: float, seen: Spread | None) -> str:
+    text = f"{part_of(share, median)} are {share.who}'s {share.setting} ({share.formula})"
+    if seen is None:
+        return f"{text}."
+    return f"{text}; it acted {seconds(seen.median)} after the fault{_median_of(seen)}."
+
+
+def part_of(share: Share, median: float) -> str:
+    """ "Up to 6 of 8.10 s": what the setting can explain of the outage, which may be all of it."""
+    whole = share.seconds >= median
+    return f"Up to all of {seconds(median)}" if whole else f"Up to {share.seconds:g} of {seconds(median)}"
+
+
+def _median_of(seen: Spread) -> str:
+    return f" (median of {seen.count})" if seen.count > 1 else ""
+
+
+def state(course: Course) -> str:
+    """What a bar does not say by its length; empty: it ended."""
+    if course.outage is None:
+        return "outage not told"
+    if course.not_recovered:
+        return f"not recovered in {seconds(course.watched)}"
+    return "" if course.interrupted else "no interruption"
+
+
+def outage(course: Course) -> str:
+    if course.outage is None:
+        return "not told"
+    return f"≥ {format_number(course.outage)}" if course.not_recovered else format_number(course.outage)
+
+
+def rows(listed: Rows, counts: Mapping[str, int | None]) -> Iterator[tuple[str, str]]:
+    """What they are, and which: inserts by number, with when each was due."""
+    kinds = {"lost": listed.lost, "duplicated": listed.duplicated, "failed_present": listed.failed_present}
+    for key, found in kinds.items():
+        if found:
+            yield ROW_WORDS[key], _inserts(found) + _more(len(found), counts[key])
+    if listed.stale:
+        said = ", ".join(f"{read.number} at {read.place} {_moment(read.at)}" for read in listed.stale)
+        yield "Reads that did not see an insert acknowledged before", said + _more(len(listed.stale), counts["stale"])
+
+
+def _inserts(found: Iterable[Insert]) -> str:
+    """Numbers that follow each other as a span: "161 to 209 (+0.04 to +2.44 s)"."""
+    spans: list[list[Insert]] = []
+    for one in found:
+        if spans and one.number == spans[-1][-1].number + 1:
+            spans[-1].append(one)
+        else:
+            spans.append([one])
+    return ", ".join(_span_of(span[0], span[-1]) for span in spans)
+
+
+def _span_of(first: Insert, last: Insert) -> str:
+    if first is last:
+        return f"{first.number} {_moment(first.due)}".strip()
+    due = "" if first.due is None or last.due is None else f" ({first.due:+.2f} to {last.due:+.2f}{NBSP}s)"
+    return f"{first.number} to {last.number}{due}"
+
+
+def _moment(at: float | None) -> str:
+    return "" if at is None else f"({at:+.2f}{NBSP}s)"
+
+
+def _more(listed: int, count: int | None) -> str:
+    return f" and {count - listed:,} more" if count is not None and count > listed else ""
