@@ -20,14 +20,15 @@ def headline(found: Found) -> str:
     if found.kind is Kind.CLIENT:
         return f"the load generator saturates first, {since}: the server was not the limit"
     names = join([name(onset.resource) for onset in found.first])
-    if found.first[0].grows:
+    if found.first[0].holds is None:
         saturates = "saturates" if len(found.first) == 1 else "saturate"
         return f"{names} {saturates} first, {since}, while throughput still grows"
     return f"limited by {names} {since}"
 
 
 def _since(found: Found) -> str:
-    text = threads(found.first[0].threads)
+    onset = found.first[0]
+    text = threads(onset.threads if onset.holds is None else onset.holds)
     return f"from {text} on" if found.levels > 1 else f"at {text}, the only level judged"
 
 
@@ -53,22 +54,20 @@ def _number(reading: Reading) -> str:
 
 
 def throughput(found: Found, rungs: Sequence[Rung], unit: str) -> str:
-    """What throughput did where the first resource saturates; empty: nothing saturates, or it is not told."""
+    """What it did from where it is held on; empty: nothing saturates, or it is not told."""
     told = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
-    here = found.first[0].threads if found.first else None
+    here = (found.first[0].holds or found.first[0].threads) if found.first else None
     if here is None or here not in told:
         return ""
-    text = f"throughput {with_unit(told[here], unit)} there"
+    parts = [f"throughput {with_unit(told[here], unit)} at {threads(here)}"]
     below = max((each for each in told if each < here), default=None)
     if below is not None:
-        text += f", {_times(told[here] / told[below])} that at {threads(below)}"
+        parts.append(f"{_times(told[here] / told[below])} that at {threads(below)}")
     above = [each for each in told if each > here]
-    if not above:
-        return text
-    best = max(above, key=lambda each: told[each])
-    text += f"; {_times(told[best] / told[here])} that at {threads(best)}"
-    top = max(above)
-    return text if top == best else f"{text}, {_times(told[top] / told[here])} at {threads(top)}"
+    if above:
+        best, top = max(above, key=lambda each: told[each]), max(above)
+        parts += [f"{_times(told[each] / told[here])} at {threads(each)}" for each in dict.fromkeys((best, top))]
+    return ", ".join(parts)
 
 
 def _times(ratio: float) -> str:
@@ -87,6 +86,8 @@ def _notes(found: Found) -> Iterator[str]:
     for onset in found.onsets:
         if onset not in found.first:
             yield _other(onset, found)
+    if found.generator:
+        yield f"load generator: {found.generator}"
     for key, levels in found.passing:
         yield f"{name(key)} saturates at {join([f'{each:,}' for each in levels])} threads and not above"
     if found.errors:
@@ -112,6 +113,9 @@ def _disagreements(onset: Onset) -> Iterator[str]:
         yield f"{title} in {share.saturated} of {share.judged} repetitions at {threads(since)} already"
     if onset.relents:
         yield f"{title} is not saturated at {join([f'{each:,}' for each in onset.relents])} threads"
+    if onset.holds is not None and onset.holds > onset.threads and onset.grew is not None:
+        grew = f"throughput still grew {_times(onset.grew)} to {threads(onset.holds)}"
+        yield f"{title} is saturated from {threads(onset.threads)} on, and {grew}"
 
 
 def _tie(found: Found) -> Iterator[str]:
@@ -131,8 +135,8 @@ def _tie(found: Found) -> Iterator[str]:
 def _other(onset: Onset, found: Found) -> str:
     first = found.first[0]
     text = f"{name(onset.resource)} is saturated from {threads(onset.threads)} on"
-    if onset.threads < first.threads and onset.grows:
-        return f"{text}, and throughput still grew there"
+    if onset.threads < first.threads and onset.grew is not None and onset.grew > 1:
+        return f"{text}, while throughput still grew {_times(onset.grew)} to {threads(onset.holds or found.top)}"
     if onset.threads == first.threads and first.watched < onset.watched:
         return f"{text} too; {name(first.resource)} was at watch before, from {threads(first.watched)} on"
     return f"{text} too" if onset.threads <= first.threads else text

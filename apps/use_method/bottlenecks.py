@@ -17,8 +17,10 @@ from apps.use_method.values import Aspect, Level, Panel, Reading
 CLIENT = "client"
 # Throughput still grows while 1 % more threads bring at least 0.5 % more of it, as the ladder's knee has it.
 GROWS = 0.5
-# Resources whose queue is made of those who wait for another one: named only where no other saturates.
-CONSEQUENCES = ("threads",)
+# A resource that was saturated while throughput grew by so much more had room left: another one is looked for first.
+ROOM = 2.0
+# Work that may fall behind without holding clients back: named only where nothing else saturates.
+BEHIND = ("replication", "purge")
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,9 @@ class Onset:
     """From which level on a resource is saturated. `reading`: the evidence, of a typical repetition of that level, and
     `besides` what else of the resource is saturated there; `before`: the same at the level below. `nodes`: where,
     `others`: nodes that were looked at and are not. `share`: of the repetitions there; `early`: a lower level at which
-    a few of them were saturated already. `watched`: threads from which on it was at least at watch. `growth`: relative
-    growth of throughput per relative growth of threads right above; None: not told."""
+    a few of them were saturated already; `relents`: higher ones at which most are not. `watched`: threads from which on
+    it was at least at watch. `holds`: threads from which on throughput does not grow any more; None: it grows up to the
+    highest level. `grew`: throughput there (or at the highest level) over that at `threads`; None: not told."""
 
     resource: str
     threads: int
@@ -73,13 +76,9 @@ class Onset:
     others: tuple[str, ...] = ()
     early: tuple[int, Share] | None = None
     watched: int = 0
-    growth: float | None = None
     relents: tuple[int, ...] = ()
-
-    @property
-    def grows(self) -> bool:
-        """Throughput still grew from there on: it does not hold it yet."""
-        return self.growth is not None and self.growth >= GROWS
+    holds: int | None = None
+    grew: float | None = None
 
     @property
     def is_client(self) -> bool:
@@ -91,7 +90,8 @@ class Found:
     """What limits a side. `first`: resources that are named, those at the same level too; `onsets`: of all resources
     that saturate, in their order; `passing`: that do at single levels only, with those levels. `unseen`: resources that
     could not be observed. `top`: threads of the highest judged level; `stands`: threads from which on throughput does
-    not grow although nothing is saturated."""
+    not grow although nothing is saturated there or at the next level. `generator`: what is to be watched of the load
+    generator where the first resource saturates, empty: nothing."""
 
     kind: Kind
     first: tuple[Onset, ...] = ()
@@ -102,6 +102,7 @@ class Found:
     top: int | None = None
     levels: int = 0
     stands: int | None = None
+    generator: str = ""
 
 
 BY_KEY: dict[str, Resource] = {resource.key: resource for resource in RESOURCES}
@@ -117,7 +118,7 @@ def find(rungs: Sequence[Rung]) -> Found:
         shares = [share_of(resource.key, rung) for rung in judged]
         place = _from(shares)
         if place is not None:
-            onsets.append(_onset(resource.key, judged, shares, place, _growth(rungs, judged[place].threads)))
+            onsets.append(_onset(resource.key, judged, shares, place, _held(rungs, judged[place].threads)))
         elif single := [rung.threads for rung, share in zip(judged, shares, strict=True) if share.most]:
             passing.append((resource.key, tuple(single)))
     onsets.sort(key=_first)
@@ -132,7 +133,8 @@ def find(rungs: Sequence[Rung]) -> Found:
         errors=tuple(_errors(judged)),
         top=judged[-1].threads,
         levels=len(judged),
-        stands=_stands(rungs) if kind is Kind.NOTHING else None,
+        generator=_generator(judged, first),
+        stands=_unexplained(rungs, min((onset.threads for onset in onsets), default=None)),
     )
 
 
@@ -172,7 +174,9 @@ def _from(shares: Sequence[Share]) -> int | None:
     return None
 
 
-def _onset(resource: str, rungs: Sequence[Rung], shares: Sequence[Share], place: int, growth: float | None) -> Onset:
+def _onset(
+    resource: str, rungs: Sequence[Rung], shares: Sequence[Share], place: int, held: tuple[int | None, float | None]
+) -> Onset:
     rung = rungs[place]
     lead, besides = _evidence(resource, rung)
     below = rungs[place - 1] if place else None
@@ -194,7 +198,8 @@ def _onset(resource: str, rungs: Sequence[Rung], shares: Sequence[Share], place:
         others=others,
         early=early,
         watched=_watched(resource, rungs[: place + 1]),
-        growth=growth,
+        holds=held[0],
+        grew=held[1],
         relents=tuple(rungs[at].threads for at in range(place + 1, len(rungs)) if not shares[at].most),
     )
 
@@ -251,41 +256,59 @@ def _watched(resource: str, rungs: Sequence[Rung]) -> int:
     return threads
 
 
-def _growth(rungs: Sequence[Rung], threads: int) -> float | None:
-    """Of throughput by that of threads, from this level to the next; of the highest level, from the one below."""
+def _held(rungs: Sequence[Rung], since: int) -> tuple[int | None, float | None]:
+    """From `since` threads on: Onset's `holds` and `grew`. Throughput that is not told, or of one level, is held."""
     told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
-    places = [place for place, (each, _) in enumerate(told) if each == threads]
-    if not places or len(told) < 2:
-        return None
-    place = min(places[0], len(told) - 2)
-    (low, before), (high, after) = told[place], told[place + 1]
-    return math.log(after / before) / math.log(high / low)
+    base = next((held for threads, held in told if threads == since), None)
+    if base is None or len(told) < 2:
+        return since, None
+    stands = _stands(told, since)
+    return stands, next((held for threads, held in told if threads == stands), told[-1][1]) / base
 
 
-def _stands(rungs: Sequence[Rung]) -> int | None:
-    """The first level above which throughput does not grow at any; None: it grows up to the highest, or one level."""
-    told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
-    for place, (threads, held) in enumerate(told[:-1]):
-        above = told[place + 1 :]
-        if all(math.log(value / held) / math.log(more / threads) < GROWS for more, value in above):
+def _stands(told: Sequence[tuple[int, float]], since: int = 0) -> int | None:
+    """`told`: throughput by threads. The first level, from `since` threads on, above which it does not grow; of the
+    highest level, up to which it does not. None: it grows up to there."""
+    for place, (threads, held) in enumerate(told):
+        above = told[place + 1 :] or [told[place - 1]]
+        if threads >= since and all(math.log(x / held) / math.log(n / threads) < GROWS for n, x in above):
             return threads
     return None
+
+
+def _generator(rungs: Sequence[Rung], first: Sequence[Onset]) -> str:
+    for rung in rungs:
+        if first and not any(onset.is_client for onset in first) and rung.threads == first[0].threads:
+            own = (one for panel in rung.panels.values() for one in _of(CLIENT, panel) if one.level is Level.WATCH)
+            return next((one.words for one in own), "")
+    return ""
+
+
+def _unexplained(rungs: Sequence[Rung], first: int | None) -> int | None:
+    """Found's `stands`; `first`: threads from which on a resource is saturated."""
+    told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
+    stands = _stands(told) if len(told) > 1 else None
+    above = [threads for threads, _ in told if stands is not None and threads > stands]
+    # A resource that saturates at the next level was about to where throughput stands.
+    return stands if above and (first is None or above[0] < first) else None
 
 
 def _first(onset: Onset) -> tuple[bool, int, int, int]:
     """Of those that saturate at the same level the one first that was at watch at a lower one."""
     order = {resource.key: place for place, resource in enumerate(RESOURCES)}
-    return onset.resource in CONSEQUENCES, onset.threads, onset.watched, order[onset.resource]
+    return onset.resource in BEHIND, onset.threads, onset.watched, order[onset.resource]
 
 
 def _named(onsets: Sequence[Onset]) -> tuple[Onset, ...]:
-    """The first that holds throughput, else the first; with those that hold it from the same level on, unless one was
-    at watch before the others."""
-    causes = [onset for onset in onsets if onset.resource not in CONSEQUENCES] or list(onsets)
-    holding = [onset for onset in causes if not onset.grows] or causes
+    """The first of those that hold throughput from the lowest level on, else the first; together with those of the same
+    level, unless one was at watch before the others."""
+    causes = [onset for onset in onsets if onset.resource not in BEHIND] or list(onsets)
+    holding = [onset for onset in causes if onset.holds is not None] or causes
     if not holding:
         return ()
-    chosen = holding[0]
+    lowest = min(onset.holds or 0 for onset in holding)
+    holding = [onset for onset in holding if (onset.holds or 0) == lowest]
+    chosen = next((onset for onset in holding if onset.grew is None or onset.grew < ROOM), holding[0])
     same = [onset for onset in holding if (onset.threads, onset.watched) == (chosen.threads, chosen.watched)]
     # A system that saturates together with its load generator is named before it.
     return tuple(sorted(same, key=lambda onset: onset.is_client))

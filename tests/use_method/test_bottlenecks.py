@@ -52,6 +52,73 @@ def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below
     assert onset.watched == 4
 
 
+def test_a_resource_that_is_saturated_all_along_is_named_from_where_throughput_stands() -> None:
+    found = ladder(
+        *((n, value, [panel(cpu=FULL)]) for n, value in ((1, 452.0), (4, 1374.0), (16, 1300.0), (64, 1085.0)))
+    )
+    assert headline(found) == "limited by CPU from 4 threads on"
+    assert (
+        "CPU is saturated from 1 thread on, and throughput still grew 3.04\u00a0× to 4 threads"
+        in bottleneck_words.notes(found)
+    )
+
+
+def test_what_was_saturated_while_throughput_doubled_is_not_named_before_what_stops_it() -> None:
+    """A disk that is always busy with flushes lets more and more threads share each of them."""
+    found = ladder(
+        (1, 100.0, [panel(disk=FULL, cpu=OK)]),
+        (4, 390.0, [panel(disk=FULL, cpu=OK)]),
+        (16, 800.0, [panel(disk=FULL, cpu=FULL)]),
+        (64, 810.0, [panel(disk=FULL, cpu=FULL)]),
+    )
+    assert headline(found) == "limited by CPU from 16 threads on"
+    notes = bottleneck_words.notes(found)
+    assert "Disk is saturated from 1 thread on, while throughput still grew 8.00\u00a0× to 16 threads" in notes
+
+
+def test_throughput_that_grows_to_the_end_is_not_held_yet() -> None:
+    found = ladder(*((n, 100.0 * n, [panel(cpu=FULL)]) for n in (1, 4, 16)))
+    assert headline(found) == "CPU saturates first, from 1 thread on, while throughput still grows"
+
+
+def test_a_load_generator_that_saturates_first_leaves_the_server_unmeasured() -> None:
+    found = ladder(
+        (1, 100.0, [panel(cpu=OK, client={"client": OK})]),
+        (8, 700.0, [panel(cpu=OK, client={"client": FULL})]),
+        (16, 705.0, [panel(cpu=OK, client={"client": FULL})]),
+    )
+    assert found.kind is Kind.CLIENT
+    assert headline(found) == "the load generator saturates first, from 8 threads on: the server was not the limit"
+
+
+def test_two_that_saturate_at_the_same_level_are_both_named_and_what_would_part_them() -> None:
+    found = ladder(
+        (4, 100.0, [panel(cpu=OK, row_locks=OK)]),
+        (16, 140.0, [panel(cpu=FULL, row_locks=FULL)]),
+        (64, 141.0, [panel(cpu=FULL, row_locks=FULL)]),
+    )
+    assert headline(found) == "limited by CPU and row locks from 16 threads on"
+    tie = "saturate at the same level: levels between 4 and 16 threads would tell which comes first"
+    assert any(note.endswith(tie) for note in bottleneck_words.notes(found))
+
+
+def test_of_two_at_the_same_level_the_one_that_was_at_watch_before_is_named() -> None:
+    found = ladder(
+        (4, 100.0, [panel(cpu=OK, row_locks=WATCH)]),
+        (16, 140.0, [panel(cpu=FULL, row_locks=FULL)]),
+        (64, 141.0, [panel(cpu=FULL, row_locks=FULL)]),
+    )
+    assert headline(found) == "limited by row locks from 16 threads on"
+
+
+def test_a_replica_that_falls_behind_is_not_named_before_what_holds_the_clients() -> None:
+    found = ladder(
+        (4, 100.0, [panel(cpu=WATCH, replication=FULL)]),
+        (16, 101.0, [panel(cpu=FULL, replication=FULL)]),
+    )
+    assert headline(found) == "limited by CPU from 16 threads on"
+
+
 def test_most_repetitions_decide_and_the_others_are_told() -> None:
     found = ladder(
         (4, 100.0, [panel(cpu=FULL), panel(cpu=OK), panel(cpu=OK)]),
