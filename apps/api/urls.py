@@ -14,6 +14,7 @@ from apps.api import (
     comparison_saved,
     comparisons,
     distributions,
+    failovers,
     files,
     health,
     matrix,
@@ -27,6 +28,7 @@ from apps.api import (
     series,
     systems,
     timelines,
+    use_method,
 )
 
 app_name = "api"
@@ -56,6 +58,7 @@ urlpatterns: list[URLPattern] = [
     path("baselines/", baselines.Baselines.as_view(), name="baselines"),
     path("workloads/<int:workload_id>/baseline", baselines.OneBaseline.as_view(), name="baseline"),
     path("matrix/", matrix.Matrix.as_view(), name="matrix"),
+    path("failovers/", failovers.Failovers.as_view(), name="failovers"),
     path("runs/", runs.Runs.as_view(), name="runs"),
     path("runs/<int:run_id>/", runs.OneRun.as_view(), name="run"),
     path("runs/<int:run_id>/exclusion/", run_quality.RunExclusion.as_view(), name="exclusion"),
@@ -65,6 +68,8 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:run_id>/timeline/", timelines.RunTimeline.as_view(), name="timeline"),
     path("runs/<int:run_id>/files/", files.RunFiles.as_view(), name="files"),
     path("runs/<int:run_id>/artifacts/<str:name>", runs.ArtifactFile.as_view(), name="artifact"),
+    path("runs/<int:run_id>/use/", use_method.RunUse.as_view(), name="run-use"),
+    path("use-method/", use_method.UseMethod.as_view(), name="use-method"),
     path("series/", series.SeriesOfRuns.as_view(), name="series-of-runs"),
     path("schema-changes/", schema_changes.ListSchemaChanges.as_view(), name="schema-changes"),
     path("campaigns/", campaigns.Campaigns.as_view(), name="campaigns"),
