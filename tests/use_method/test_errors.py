@@ -1,0 +1,72 @@
+"""What the application met: error numbers with what each means and what to do."""
+
+import pytest
+
+from apps.use_method import engine
+from apps.use_method.resources import codes, errors
+from apps.use_method.values import Complaint, Facts, Level, Panel, Reading
+from tests.use_method.builders import a_node, facts, lit, reading, steady
+
+
+def told(*complaints: Complaint, done: float | None = 100.0, failed: float = 0.0) -> Panel:
+    """A client that did `done` transactions a second for a minute, of a run with these complaints."""
+    series = {} if done is None else {"client.throughput": steady(done), "client.errors": steady(failed)}
+    client = a_node("client", "client", series=series)
+    return engine.panel(facts(a_node(), client=client, complaints=complaints), (errors.RESOURCE,))
+
+
+def of(kind: str, panel: Panel) -> Reading:
+    return reading(panel, f"errors.{kind}", "client")
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "said"),
+    [
+        (188, "storage", "the engine broke the transaction off"),
+        (1030, "storage", "the storage engine failed"),
+        (1040, "connection", "too many connections"),
+        (1205, "conflict", "waited too long for a lock"),
+        (1213, "conflict", "deadlock"),
+        (1290, "refused", "the server is read-only"),
+        (2003, "connection", "no server at the address"),
+        (2006, "connection", "the server has gone away"),
+        (2013, "connection", "connection lost in a statement"),
+    ],
+)
+def test_a_number_is_told_with_its_meaning_and_a_remedy(code: int, kind: str, said: str) -> None:
+    found = of(kind, told(Complaint(code, "text", 120, 30.0)))
+    assert (found.level, found.value) == (Level.ERROR, 120.0)
+    assert f"120 × error {code}, first at 30 s: {said}" in found.words.replace("\u00a0", " ")
+    assert found.words.endswith(f"({codes.describe(code).remedy})")
+
+
+def test_numbers_are_read_from_what_a_tool_printed_and_counted_once_a_line() -> None:
+    text = "FATAL: mysql_stmt_execute() returned error 1030 (Got error 188 'x' from storage engine), error 1030"
+    found = of("storage", told(Complaint(None, text, 3)))
+    assert found.value == 6.0  # the server's number and the engine's
+    assert "3 × error 1030" in found.words
+    assert "3 × error 188" in found.words
+
+
+def test_a_number_that_nobody_knows_is_told_all_the_same() -> None:
+    found = of("other", told(Complaint(4711, "text", 1)))
+    assert (found.level, found.words.split(":")[0]) == (Level.ERROR, "1 × error 4711")
+
+
+def test_a_deadlock_among_thousands_of_transactions_is_watched() -> None:
+    assert of("conflict", told(Complaint(1213, "text", 5))).level is Level.WATCH
+    assert of("conflict", told(Complaint(1213, "text", 600))).level is Level.ERROR
+    assert of("conflict", told(Complaint(1213, "text", 1), done=None)).level is Level.ERROR
+
+
+def test_the_tools_own_count_has_the_errors_that_it_passed_over() -> None:
+    assert of("share", told(failed=5.0)).level is Level.ERROR
+    assert of("share", told(failed=0.5)).level is Level.WATCH
+    assert of("share", told()).words == "errors were counted, and there were none"
+    assert of("share", told(done=None)).words == "sysbench_oltp does not say how many of its operations failed"
+
+
+def test_a_run_without_an_error_lights_nothing_and_a_run_that_broke_off_at_once_tells_why() -> None:
+    assert lit(told(), levels=("watch", "saturated", "error")) == set()
+    broken: Facts = facts(a_node(), complaints=(Complaint(2003, "no server", 1),))
+    assert lit(engine.panel(broken, (errors.RESOURCE,))) == {("errors.connection", "db1")}
