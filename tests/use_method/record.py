@@ -52,12 +52,14 @@ STATUS = re.compile(
     r"|Com_(alter|begin|commit|rollback|select|insert|update|delete|lock|unlock|flush|create_index)|Handler_|Bytes_|Slow_"
     r"|Questions|Queries|Uptime$|Slave|Rpl_|Memory_used|Access_denied)"
 )
-OTHERS = re.compile(r"host\.(cpu|cpus|disk|net|pressure|procs|load|context|memory\.(Mem|Swap|Dirty|Commit)|vmstat\.(psw|pgmajfault|oom))|process\.")
+OTHERS = re.compile(
+    r"host\.(cpu|cpus|disk|net|pressure|procs|load|context|memory\.(Mem|Swap|Dirty|Commit)|vmstat\.(psw|pgmajfault|oom))|process\."
+)
 VARIABLES = re.compile(
     r"innodb_|max_connections|thread_|table_|open_files_limit|tmp_|max_heap|wsrep_|gtid_|read_only|relay_log_space|back_log"
     r"|version$|lock_wait_timeout|slave_|max_connect"
 )
-PRIVATE = re.compile(r"dir|address|hostname|_auth|_file|node_name|notify|sst_")
+PRIVATE = re.compile(r"dir|address|hostname|_auth|log_file|socket|node_name|notify|sst_")
 FAULTS = re.compile(r"kill|SIGSTOP|SIGCONT|FTWRL|quota|STOP SLAVE|restart")
 CHANGES = re.compile(r"(?:DDL|ALTER) (start|end)(?:: (.*))?")
 PHASES = re.compile(r"phase\d+ (start|end)(?:: (.*))?")

@@ -8,6 +8,7 @@ Three servers on one machine: its counters are those of each. record.py makes th
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -45,7 +46,9 @@ def run(name: str) -> Facts:
         )
         for node in held.nodes
     )
-    return builders.facts(*nodes, measured=span, client=_client(name), events=held.events, platform=held.platform)
+    load = " ".join(event.label for event in held.events if event.kind == "note")
+    told = {"measured": span, "client": _client(name), "events": held.events, "platform": held.platform}
+    return builders.facts(*nodes, **told, **_level(load))
 
 
 def between(facts: Facts, start: float, end: float) -> Facts:
@@ -60,7 +63,7 @@ def phase(facts: Facts, word: str) -> Facts:
     """The measured part of the one load whose label holds `word`, without its first and last second."""
     [found] = [moment for moment in facts.events if moment.kind == "phase" and word in moment.label]
     assert found.ends_at is not None
-    return between(facts, found.starts_at + EDGE, found.ends_at - EDGE)
+    return replace(between(facts, found.starts_at + EDGE, found.ends_at - EDGE), **_level(found.label))
 
 
 def event(facts: Facts, word: str) -> Moment:
@@ -116,6 +119,12 @@ def _silent(events: Iterable[Moment], node: str, until: float) -> Iterable[Span]
                 since = None
     if since is not None:
         yield since, until
+
+
+def _level(label: str) -> dict[str, Any]:
+    """Threads and rate as a load's label has them: `oltp_read_write t4 rate=100`."""
+    threads, rate = re.search(r"\bt(\d+)\b", label.replace("_", " ")), re.search(r"rate=?(\d+)", label)
+    return {"threads": int(threads[1]) if threads else 1, "rate": float(rate[1]) if rate else None}
 
 
 @cache
