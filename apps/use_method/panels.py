@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.db.models import F, Q
 
 from apps.runs.models import Run
-from apps.use_method import engine, reading
+from apps.use_method import comparing, engine, reading
 from apps.use_method.engine import VERSION
 from apps.use_method.models import UsePanel
 from apps.use_method.values import Panel
@@ -23,7 +23,8 @@ CURRENT = Q(use_panel__version=VERSION, use_panel__sealed_at=F("sealed_at"))
 
 
 def judge(*, run_id: int) -> Panel | None:
-    """Judges a sealed run and keeps what was found in place of what was; None: there is no such sealed run."""
+    """Judges a sealed run and keeps what was found in place of what was; None: there is no such sealed run. As it is
+    returned it is compared with its baseline, as it is kept it is not."""
     run = reading.RELATED.filter(pk=run_id, state=Run.State.SEALED).first()
     if run is None:
         return None
@@ -35,7 +36,7 @@ def judge(*, run_id: int) -> Panel | None:
         )
     except IntegrityError:
         log.info("run %s went away while it was judged", run_id)
-    return found
+    return comparing.compared({run_id: found})[run_id]
 
 
 def due(*, limit: int = AT_ONCE) -> list[int]:
@@ -50,13 +51,15 @@ def panel_of(run_id: int) -> Panel:
     kept = kept_of([run_id])
     if run_id in kept:
         return kept[run_id]
-    return engine.panel(reading.facts(reading.RELATED.get(pk=run_id)))
+    judged = engine.panel(reading.facts(reading.RELATED.get(pk=run_id)))
+    return comparing.compared({run_id: judged})[run_id]
 
 
 def kept_of(run_ids: Collection[int]) -> dict[int, Panel]:
-    """Those that are kept and up to date, by run. One query."""
+    """Those that are kept and up to date, by run, each compared with its baseline. Two queries."""
     rows = UsePanel.objects.filter(run_id__in=run_ids, version=VERSION, sealed_at=F("run__sealed_at"))
-    return {run_id: from_json(content) for run_id, content in rows.order_by().values_list("run_id", "content")}
+    kept = {run_id: from_json(content) for run_id, content in rows.order_by().values_list("run_id", "content")}
+    return comparing.compared(kept)
 
 
 def to_json(panel: Panel) -> Any:
