@@ -17,6 +17,7 @@ from apps.api.comparison_everything import EverythingSerializer
 from apps.api.comparison_ladder import FinishingSerializer, GrowingSerializer, LadderSerializer, growth, ladders
 from apps.api.comparison_latency import LevelLatencySerializer, latencies
 from apps.api.comparison_steadiness import SteadinessSerializer
+from apps.api.comparison_use import UseSerializer
 from apps.api.comparison_values import (
     CellSerializer,
     ComparedCampaignSerializer,
@@ -35,6 +36,7 @@ from apps.comparison.ladder import PERCENTILES
 from apps.comparison.reading import Source
 from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
 from apps.core.problems import FieldProblem, Invalid
+from apps.diagnosis import limits
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ INCLUDES: dict[str, Included] = {
     "work": Included(lambda source, _: source.read(work.READING), WorkSerializer, many=True),
     "corroboration": Included(lambda source, _: source.read(corroboration.READING), CorroborationSerializer),
     "cost": Included(lambda source, _: source.read(cost.READING), CostSerializer),
+    "use": Included(lambda source, _: source.read(limits.READING), UseSerializer),
 }
 INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
 

@@ -103,7 +103,7 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         side=side.slug,
         found=told,
         headline=words.headline(told),
-        evidence=tuple(words.evidence(onset) for onset in told.first),
+        evidence=tuple(words.evidence(onset, named=len(told.first) > 1) for onset in told.first),
         throughput=words.throughput(told, climbed, metric.unit if metric else ""),
         notes=tuple(words.notes(told)),
         levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),

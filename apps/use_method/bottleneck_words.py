@@ -32,11 +32,14 @@ def _since(found: Found) -> str:
     return f"from {text} on" if found.levels > 1 else f"at {text}, the only level judged"
 
 
-def evidence(onset: Onset) -> str:
-    """“disk: response time 9.1 × its single-thread value from 64 threads on, queue 66; at 32 threads 4.2 ×”."""
+def evidence(onset: Onset, *, named: bool = True) -> str:
+    """“disk: response time 9.1 × its single-thread value from 64 threads on, queue 66; at 32 threads 4.2 ×”.
+
+    `named`: with the name of the resource before it.
+    """
     own = [_value(onset.reading), *(_value(one) for one in onset.besides)]
     first = f"{own[0]} from {threads(onset.threads)} on"
-    text = f"{name(onset.resource)}: {', '.join([first, *own[1:]])}"
+    text = f"{name(onset.resource)}: " * named + ", ".join([first, *own[1:]])
     if onset.before is None or onset.before_threads is None:
         return text
     below = onset.before.words if onset.before.value is None else _number(onset.before)
@@ -83,13 +86,11 @@ def _notes(found: Found) -> Iterator[str]:
     for onset in found.first:
         yield from _disagreements(onset)
     yield from _tie(found)
-    for onset in found.onsets:
-        if onset not in found.first:
-            yield _other(onset, found)
+    yield from (_other(onset, found) for onset in found.onsets if onset not in found.first)
     if found.generator:
         yield f"load generator: {found.generator}"
     for key, levels in found.passing:
-        yield f"{name(key)} saturates at {join([f'{each:,}' for each in levels])} threads and not above"
+        yield f"{name(key)}: saturated at {_levels(levels)}, and not above"
     if found.errors:
         yield "errors: " + ", ".join(f"{name(key)} from {threads(since)} on" for key, since in found.errors)
     if found.stands is not None:
@@ -105,17 +106,17 @@ def _disagreements(onset: Onset) -> Iterator[str]:
     title = name(onset.resource)
     if onset.others:
         are = "is" if len(onset.others) == 1 else "are"
-        yield f"{title} on {join(onset.nodes)} alone: {join(onset.others)} {are} not saturated"
+        yield f"{title}: on {join(onset.nodes)} alone, {join(onset.others)} {are} not saturated"
     if onset.share.saturated < onset.share.judged:
-        yield f"{title} in {onset.share.saturated} of {onset.share.judged} repetitions at {threads(onset.threads)}"
+        yield f"{title}: in {onset.share.saturated} of {onset.share.judged} repetitions at {threads(onset.threads)}"
     if onset.early:
         since, share = onset.early
-        yield f"{title} in {share.saturated} of {share.judged} repetitions at {threads(since)} already"
+        yield f"{title}: in {share.saturated} of {share.judged} repetitions at {threads(since)} already"
     if onset.relents:
-        yield f"{title} is not saturated at {join([f'{each:,}' for each in onset.relents])} threads"
+        yield f"{title}: not saturated at {_levels(onset.relents)}"
     if onset.holds is not None and onset.holds > onset.threads and onset.grew is not None:
         grew = f"throughput still grew {_times(onset.grew)} to {threads(onset.holds)}"
-        yield f"{title} is saturated from {threads(onset.threads)} on, and {grew}"
+        yield f"{title}: saturated from {threads(onset.threads)} on, and {grew}"
 
 
 def _tie(found: Found) -> Iterator[str]:
@@ -134,7 +135,7 @@ def _tie(found: Found) -> Iterator[str]:
 
 def _other(onset: Onset, found: Found) -> str:
     first = found.first[0]
-    text = f"{name(onset.resource)} is saturated from {threads(onset.threads)} on"
+    text = f"{name(onset.resource)}: saturated from {threads(onset.threads)} on"
     if onset.threads < first.threads and onset.grew is not None and onset.grew > 1:
         return f"{text}, while throughput still grew {_times(onset.grew)} to {threads(onset.holds or found.top)}"
     if onset.threads == first.threads and first.watched < onset.watched:
@@ -155,3 +156,8 @@ def threads(number: int | None) -> str:
 
 def join(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _levels(numbers: Sequence[int]) -> str:
+    """“1, 4 and 8 threads”."""
+    return join([*(f"{each:,}" for each in numbers[:-1]), threads(numbers[-1])])

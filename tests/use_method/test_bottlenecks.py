@@ -58,7 +58,7 @@ def test_a_resource_that_is_saturated_all_along_is_named_from_where_throughput_s
     )
     assert headline(found) == "limited by CPU from 4 threads on"
     assert (
-        "CPU is saturated from 1 thread on, and throughput still grew 3.04\u00a0× to 4 threads"
+        "CPU: saturated from 1 thread on, and throughput still grew 3.04\u00a0× to 4 threads"
         in bottleneck_words.notes(found)
     )
 
@@ -73,7 +73,7 @@ def test_what_was_saturated_while_throughput_doubled_is_not_named_before_what_st
     )
     assert headline(found) == "limited by CPU from 16 threads on"
     notes = bottleneck_words.notes(found)
-    assert "Disk is saturated from 1 thread on, while throughput still grew 8.00\u00a0× to 16 threads" in notes
+    assert "Disk: saturated from 1 thread on, while throughput still grew 8.00\u00a0× to 16 threads" in notes
 
 
 def test_throughput_that_grows_to_the_end_is_not_held_yet() -> None:
@@ -126,8 +126,8 @@ def test_most_repetitions_decide_and_the_others_are_told() -> None:
     )
     assert found.first[0].threads == 8
     notes = bottleneck_words.notes(found)
-    assert "CPU in 2 of 3 repetitions at 8 threads" in notes
-    assert "CPU in 1 of 3 repetitions at 4 threads already" in notes
+    assert "CPU: in 2 of 3 repetitions at 8 threads" in notes
+    assert "CPU: in 1 of 3 repetitions at 4 threads already" in notes
 
 
 def test_half_of_the_repetitions_are_not_most() -> None:
@@ -137,12 +137,12 @@ def test_half_of_the_repetitions_are_not_most() -> None:
 def test_a_level_that_is_saturated_alone_is_no_bottleneck() -> None:
     found = ladder(*((n, 10.0 * n, [panel(cpu=FULL if n == 2 else OK)]) for n in (1, 2, 4, 8)))
     assert found.kind is Kind.NOTHING
-    assert "CPU saturates at 2 threads and not above" in bottleneck_words.notes(found)
+    assert "CPU: saturated at 2 threads, and not above" in bottleneck_words.notes(found)
 
 
 def test_nodes_that_disagree_are_told() -> None:
     found = ladder((8, 100.0, [panel(cpu={"g1": OK, "g2": OK, "g3": FULL})]))
-    assert "CPU on g3 alone: g1 and g2 are not saturated" in bottleneck_words.notes(found)
+    assert "CPU: on g3 alone, g1 and g2 are not saturated" in bottleneck_words.notes(found)
 
 
 def test_what_nobody_could_see_is_told_with_nothing_saturated() -> None:
