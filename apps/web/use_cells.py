@@ -23,8 +23,8 @@ MOST = 0.6
 @dataclass(frozen=True)
 class Shown:
     """A cell. `text`: its value with unit, empty where there is none. `where`: nodes that are as bad as shown, empty
-    where there is but one. `address`: of the run's page with the series opened, at the time that matters. `more`: how
-    many other readings the cell holds. `zoom`: of the run's clock, s; None: all of it."""
+    where there is but one. `address`: of the run's page with the series opened, at the time that matters. `zoom`: s on
+    the run's clock; None: all of it. `repeats`: why it is not observable stands in the row above."""
 
     level: Level
     indicator: Indicator
@@ -33,9 +33,9 @@ class Shown:
     digits: str
     where: str
     address: str
-    more: int = 0
     zoom: Span | None = None
     spark: Spark | None = None
+    repeats: bool = False
 
     @property
     def key(self) -> str:
@@ -65,14 +65,11 @@ def of_cell(
         run=run,
         measured=measured,
         where=where(cell) if several else "",
-        more=len(cell.told) - 1,
         spark=sparks.get((cell.shown.reading.metric, cell.shown.reading.node)),
     )
 
 
-def of_told(
-    told: Told, *, run: str, measured: Span | None, where: str = "", more: int = 0, spark: Spark | None = None
-) -> Shown:
+def of_told(told: Told, *, run: str, measured: Span | None, where: str = "", spark: Spark | None = None) -> Shown:
     one, indicator = told.reading, told.indicator
     zoom = stretch(one.spans, measured)
     query = [("use", opening(one))]
@@ -85,7 +82,6 @@ def of_told(
         digits="" if one.value is None else f"{all_digits(one.value)} {indicator.unit}".strip(),
         where=where,
         address=f"{run}?{urlencode(query, safe='@')}#use",
-        more=more,
         zoom=zoom,
         spark=spark,
     )

@@ -1,7 +1,7 @@
 """A run's USE panel as its page lays it out: layers, in each the worst resource first, and the answer above. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from apps.use_method import cells
 from apps.use_method.cells import Cell, Told
@@ -107,12 +107,25 @@ def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) 
 
     for row in sorted(found, key=lambda each: -each.level.severity):
         several = len(row.nodes) > 1
-        nodes = [NodeCells(name, roles[name], shown(own, False)) for name, own in row.nodes.items()] if several else []
-        laid = Row(row.resource, row.level, shown(row.whole, several), tuple(nodes))
+        whole = shown(row.whole, several)
+        nodes = [
+            NodeCells(name, roles[name], tuple(map(_unless_told, shown(own, False), whole)))
+            for name, own in row.nodes.items()
+            if several
+        ]
+        laid = Row(row.resource, row.level, whole, tuple(nodes))
         by_layer.setdefault(row.resource.layer, []).append(laid)
     order = [*LAYERS, *(layer for layer in by_layer if layer not in LAYERS)]
     layers = [Layer(LAYERS.get(layer, layer), tuple(by_layer[layer])) for layer in order if layer in by_layer]
     return Laid(answered(found, run, panel), tuple(layers))
+
+
+def _unless_told(cell: Shown | None, above: Shown | None) -> Shown | None:
+    """A cell of a node; a reason that the whole has given is not repeated on every node."""
+    if cell is None or above is None or cell.level is not Level.NOT_OBSERVABLE:
+        return cell
+    same = (cell.level, cell.indicator.key, cell.reading.words)
+    return replace(cell, repeats=same == (above.level, above.indicator.key, above.reading.words))
 
 
 def answered(found: Sequence[cells.Row], run: str, panel: Panel) -> Answer:
