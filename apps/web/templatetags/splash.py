@@ -36,6 +36,7 @@ PAGES = (
     ("runs", "Runs"),
     ("compare", "Compare"),
     ("matrix", "Matrix"),
+    ("failover", "Failover"),
     ("ddl", "DDL"),
     ("saved-list", "Saved"),
     ("published", "Published"),
