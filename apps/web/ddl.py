@@ -15,6 +15,7 @@ from apps.published.values import FigureFilter
 from apps.web import ddl_sheet
 from apps.web.ddl_charts import HEIGHT, LEFT, RIGHT, TOP, WIDTH
 from apps.web.pages import render_page
+from workers.workloads.ddl_under_load import SETTLE
 
 QUESTION = "ddl"
 PLOT = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "across": HEIGHT - 6}
@@ -85,6 +86,7 @@ def _context(chosen: ChangeFilter) -> dict[str, Any]:
         "heads": ddl_sheet.HEADS,
         "span": len(ddl_sheet.HEADS) + 2,
         "plot": PLOT,
+        "settle": f"{SETTLE:g}",
         "runs": sum(len(change.trials) for change in found.changes),
         "operations": [(each, title_of(each)) for each in found.operations],
         "algorithms": [

@@ -10,6 +10,7 @@ from apps.comparison.schema_change_values import SchemaChange, Trial
 from apps.core import units
 from apps.runs import thinning
 from apps.web.ticks import linear_ticks
+from workers.workloads.ddl_under_load import SETTLE
 
 # In the units of the drawing, which are pixels where it has its usual width.
 WIDTH, HEIGHT = 420, 138
@@ -29,7 +30,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Mark:
-    """The lowest (of a latency: highest) interval of a run from its statement on."""
+    """The lowest (of a latency: highest) interval of a run while its statements were under way or settled."""
 
     x: float
     y: float
@@ -133,9 +134,10 @@ def _path(seconds: Seconds, frame: Frame) -> str:
     return "".join(parts)
 
 
-def _extreme(seconds: Seconds, kind: str) -> tuple[float, float] | None:
-    """Second and value of the worst interval from the first statement on."""
-    after = (seconds.at > 0) & ~np.isnan(seconds.values)
+def _extreme(trial: Trial, seconds: Seconds, kind: str) -> tuple[float, float] | None:
+    """Second and value of the worst interval that ended while the statements were under way or settled."""
+    start, end = trial.statements[0].starts_at, trial.statements[-1].ends_at
+    after = (seconds.at > 0) & (seconds.at <= end - start + SETTLE) & ~np.isnan(seconds.values)
     if not after.any():
         return None
     at, values = seconds.at[after], seconds.values[after]
@@ -144,7 +146,7 @@ def _extreme(seconds: Seconds, kind: str) -> tuple[float, float] | None:
 
 
 def _mark(trial: Trial, seconds: Seconds, kind: str, frame: Frame) -> Mark | None:
-    found = _extreme(seconds, kind)
+    found = _extreme(trial, seconds, kind)
     if found is None:
         return None
     at, value = found
@@ -155,7 +157,7 @@ def _mark(trial: Trial, seconds: Seconds, kind: str, frame: Frame) -> Mark | Non
 
 def _label(change: SchemaChange, kind: str, each: Sequence[tuple[Trial, Seconds]]) -> str:
     """The chart in a sentence, for who cannot see it."""
-    worst = [found for _, seconds in each if (found := _extreme(seconds, kind))]
+    worst = [found for trial, seconds in each if (found := _extreme(trial, seconds, kind))]
     what = "Throughput" if kind == THROUGHPUT else f"Latency, {change.latency.rsplit('.', 1)[-1]}"
     runs = f"{len(each)} run{'' if len(each) == 1 else 's'}"
     if not worst:

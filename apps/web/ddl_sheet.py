@@ -1,13 +1,13 @@
 """The DDL page's tables: measured changes and what articles state of the same, row by row, and both as files."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.schema_change_values import QUANTITIES, SchemaChange, SchemaChanges, Told, Trial
+from apps.comparison.schema_change_values import QUANTITIES, Quantity, SchemaChange, SchemaChanges, Trial
 from apps.comparison.statements import stated_operation, title_of
 from apps.core import units
 from apps.published.values import ArticleValue, FigureValue, SideValue
@@ -16,18 +16,17 @@ from apps.web.compare_seen import Address as CompareAddress
 from apps.web.ddl_charts import Chart, charts
 from apps.web.tabular import Cell as FileCell
 
-# Quantity of a column, and that of the undisturbed load beside it.
+# Quantity of a column, that beside it, and what is said of that: {} is its value.
 COLUMNS = (
-    ("duration", ""),
-    ("gap", "gap_before"),
-    ("stall", ""),
-    ("depth", "depth_before"),
-    ("throughput_deviation", "throughput_deviation_before"),
-    ("latency_deviation", "latency_deviation_before"),
-    ("lock_wait", ""),
-    ("lock_queue", ""),
+    ("duration", "", ""),
+    ("gap", "gap_before", "before {}"),
+    ("stall", "", ""),
+    ("depth", "depth_before", "before {}"),
+    ("throughput_deviation", "throughput_deviation_before", "before {}"),
+    ("latency_deviation", "latency_deviation_before", "before {}"),
+    ("lock_wait", "lock_queue", "{} behind it"),
 )
-HEADS = tuple(next(quantity for quantity in QUANTITIES if quantity.key == key) for key, _ in COLUMNS)
+HEADS = tuple(next(quantity for quantity in QUANTITIES if quantity.key == key) for key, _, _ in COLUMNS)
 # What articles call it.
 STATED = {
     "execution_time": "duration",
@@ -97,7 +96,8 @@ class StatedRow:
 
 @dataclass(frozen=True)
 class Setting:
-    """One operation on the same data under the same load; `stated`: of the same operation elsewhere."""
+    """One operation on the same data under the same load; `stated`: of the same operation elsewhere. `percentiles`:
+    whose deviation that of the latency is, "p95"."""
 
     operation: str
     title: str
@@ -105,14 +105,17 @@ class Setting:
     manners: tuple[MannerRows, ...]
     stated: tuple[StatedRow, ...]
     answers: tuple[str, ...]
+    percentiles: str
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """`stated`: operations that were not measured here; `remarks`: stated figures that are no column's."""
+    """`stated`: operations that were not measured here, with what is stated of them, in columns of `stated_heads`;
+    `remarks`: stated figures that are no column's."""
 
     settings: tuple[Setting, ...]
     stated: tuple[tuple[str, tuple[StatedRow, ...]], ...]
+    stated_heads: tuple[Quantity, ...]
     remarks: tuple[FigureValue, ...]
 
 
@@ -131,12 +134,21 @@ def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> Sheet:
                 # Stated once, with the first setting of an operation.
                 stated=() if operation in shown else stated.get(operation, ()),
                 answers=tuple(_answers(changes)),
+                percentiles=" or ".join(sorted({each.latency.rsplit(".", 1)[-1] for each in changes if each.latency})),
             )
         )
         shown.add(operation)
+    elsewhere = {operation: rows for operation, rows in stated.items() if operation not in shown}
+    told = [
+        place for place in range(len(HEADS)) if any(r.cells[place].told for rows in elsewhere.values() for r in rows)
+    ]
     return Sheet(
         settings=tuple(settings),
-        stated=tuple((title_of(operation), rows) for operation, rows in stated.items() if operation not in shown),
+        stated=tuple(
+            (title_of(operation), tuple(replace(row, cells=tuple(row.cells[place] for place in told)) for row in rows))
+            for operation, rows in elsewhere.items()
+        ),
+        stated_heads=tuple(HEADS[place] for place in told),
         remarks=tuple(figure for figure in figures if figure.side is None or figure.metric not in STATED),
     )
 
@@ -159,23 +171,25 @@ def _row(change: SchemaChange, changes: Sequence[SchemaChange]) -> Row:
     return Row(
         change=change,
         anchor=anchor,
-        cells=tuple(_cell(change.value(key), change.value(before) if before else None) for key, before in COLUMNS),
+        cells=tuple(_cell(change, *column) for column in COLUMNS),
         charts=tuple(charts(change, changes)),
         lines=tuple(TrialLine(trial, run_url(trial), _trial_cells(trial)) for trial in change.trials),
         data_url=_data_url(change),
     )
 
 
-def _cell(told: Told, before: Told | None) -> Cell:
+def _cell(change: SchemaChange, key: str, beside: str, words: str) -> Cell:
+    told = change.value(key)
     if told.median is None:
         return Cell(told.missing, False, "", told.quantity.meaning)
     unit = told.quantity.unit
     below = []
     if told.count > 1 and told.low is not None and told.high is not None:
         below.append(f"{units.format_number(told.low, unit=unit)} to {units.format_number(told.high, unit=unit)}")
-    if before is not None:
-        text = before.missing if before.median is None else units.format_number(before.median, unit=unit)
-        below.append(f"before {text}")
+    if beside:
+        other = change.value(beside)
+        text = other.missing if other.median is None else units.format_number(other.median, unit=other.quantity.unit)
+        below.append(words.format(text))
     title = f"{told.quantity.meaning}: {units.all_digits(told.median)} {unit}, median of {told.count}"
     return Cell(units.format_number(told.median, unit=unit), True, "; ".join(below), title)
 
@@ -262,12 +276,12 @@ def comma_separated(found: Sheet) -> str:
         for manner in setting.manners:
             for row in manner.rows:
                 lines += _measured_lines(setting, manner, row)
-    for title, rows in _all_stated(found):
+    for title, heads, rows in _all_stated(found):
         for stated in rows:
             who = ["published", title, stated.workload, "", stated.side.name, stated.side.platform, ""]
             lines += [
                 [*who, head.key, head.unit, None, None, None, None, cell.text]
-                for head, cell in zip(HEADS, stated.cells, strict=True)
+                for head, cell in zip(heads, stated.cells, strict=True)
                 if cell.told
             ]
     return tabular.comma_separated(FILE_COLUMNS, lines)
@@ -283,8 +297,9 @@ def _measured_lines(setting: Setting, manner: MannerRows, row: Row) -> list[list
     ]
 
 
-def _all_stated(found: Sheet) -> list[tuple[str, tuple[StatedRow, ...]]]:
-    return [(each.title, each.stated) for each in found.settings if each.stated] + list(found.stated)
+def _all_stated(found: Sheet) -> list[tuple[str, tuple[Quantity, ...], tuple[StatedRow, ...]]]:
+    beside = [(each.title, HEADS, each.stated) for each in found.settings if each.stated]
+    return [*beside, *((title, found.stated_heads, rows) for title, rows in found.stated)]
 
 
 def markdown(found: Sheet, *, link: str) -> str:
@@ -302,13 +317,9 @@ def markdown(found: Sheet, *, link: str) -> str:
         parts += [*(f"- {tabular.escaped(answer)}" for answer in setting.answers), ""]
         parts += [tabular.markdown(heads, rows, numbers=len(HEADS)), ""]
     for title, stated in found.stated:
-        rows = [_stated_line(each) for each in stated]
-        parts += [
-            f"**{tabular.escaped(title)}, as published**",
-            "",
-            tabular.markdown(heads, rows, numbers=len(HEADS)),
-            "",
-        ]
+        names = [*heads[:3], *(f"{head.name}, {head.unit}" for head in found.stated_heads)]
+        table = tabular.markdown(names, [_stated_line(each) for each in stated], numbers=len(names) - 3)
+        parts += [f"**{tabular.escaped(title)}, as published**", "", table, ""]
     return "\n".join([*parts, f"Medians over runs, with their range; see {link}"]) + "\n"
 
 
@@ -318,4 +329,9 @@ def _plain(cell: Cell) -> str:
 
 def _stated_line(row: StatedRow) -> list[str]:
     by = f"{row.article.by}, {row.article.published}"
-    return [f"published: {row.workload}, {row.hardware}", row.side.name, by, *(cell.text for cell in row.cells)]
+    return [
+        f"published: {row.workload}, {row.hardware}",
+        f"{row.side.name} ({by})",
+        NOT_STATED,
+        *(cell.text for cell in row.cells),
+    ]
