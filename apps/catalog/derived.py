@@ -180,7 +180,7 @@ derived.threads.cache_miss_ratio | connections without a cached thread | % | low
     Share of connections for which a thread had to be created.
 
 derived.galera.paused | paused by flow control | % | lower | replication | saturation
-    = min(100, wsrep_flow_control_paused_ns / 1e7)
+    = min(100, 100 * wsrep_flow_control_paused_ns / 1e9)
     Share of time in which a Galera node held back all writers. The server reads its own clock a little later than the
     sampler: what that gives beyond all of the time is cut off.
 derived.galera.certification_failures | transactions that failed certification | % | lower | replication | errors

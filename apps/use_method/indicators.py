@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from apps.use_method.values import Aspect, Facts, Found, Node
 
-# Roles of nodes that run no database server.
-NOT_SERVERS = ("proxy", "manager", "client", "agent")
+# Roles of nodes that run no database server; the cluster is what CloudWatch tells of all instances together.
+NOT_SERVERS = ("proxy", "manager", "client", "agent", "cluster")
 # None: the indicator says nothing of this node (its kind of server has no such thing).
 Rule = Callable[[Node, Facts], Found | None]
 

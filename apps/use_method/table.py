@@ -40,6 +40,7 @@ RESOURCES: tuple[Resource, ...] = (
     purge.RESOURCE,
     service.RESOURCE,
     aurora.RESOURCE,
+    aurora.VOLUME,
     galera.RESOURCE,
     replication.RESOURCE,
     proxy.RESOURCE,

@@ -95,9 +95,9 @@ def record(folder: Path, name: str, prefix: str, variables: str) -> None:
         own = {round(row["t"] - zero): row for row in status if row["node"] == node}
         rows, states = [], {}
         for second in range(last + 1):
-            row = own.get(second)
-            values, state = at_second(row, machine.get(second), replicas.get((node, second)), node)
-            rows.append(((row or {}).get("t", zero + second) - zero, values))
+            told_then = own.get(second)
+            values, state = at_second(told_then, machine.get(second), replicas.get((node, second)), node)
+            rows.append(((told_then or {}).get("t", zero + second) - zero, values))
             states[second] = state
         whole, decimal, constants = columns([values for _, values in rows])
         arrays |= {

@@ -1,6 +1,5 @@
 """Aurora and RDS as CloudWatch shows them: what a guest cannot see is said, with the reason."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from apps.core.units import format_duration, with_unit
 from apps.use_method.indicators import Indicator, Resource, Rule
 from apps.use_method.judging import Limits, for_and_from, judge, mean, steps
-from apps.use_method.resources.counters import setting
+from apps.use_method.resources.counters import gauge, setting
 from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
 
 PREFIX = "aws.rds."
@@ -22,6 +21,7 @@ CONNECTIONS_LIMITS = Limits(watch=80.0, saturated=95.0)
 LAG_LIMITS = Limits(watch=100.0, saturated=1000.0)
 COMMIT_LIMITS = Limits(watch=10.0, saturated=50.0)
 LOAD_LIMITS = Limits(watch=0.7, saturated=1.0)
+LOGINS_LIMITS = Limits(watch=0.01, saturated=1.0, level=Level.ERROR)
 CAPACITY_LIMITS = Limits(watch=80.0, saturated=99.0)
 # Of what is left: from when it is little, and from when it is gone.
 CREDITS_LEFT, BURST_LEFT = (30.0, 1.0), (30.0, 1.0)
@@ -30,24 +30,23 @@ METRICS_GUIDE = f"{GUIDE}, Amazon CloudWatch metrics for Amazon Aurora"
 PAPER = "Verbitski et al., Amazon Aurora: Design Considerations, SIGMOD 2017"
 CLOUD = {"Aurora": "CloudWatch, one value a minute"}
 SELDOM = {"Aurora": "CloudWatch, one value in five minutes"}
-CLUSTER = "cluster"
+CLOUDWATCH, CLUSTER = "cloudwatch:", "cluster"
 
 
-def on(node: Node, facts: Facts) -> bool:
-    return bool(facts.aws) and bool(node.matching(PREFIX) or node.name.startswith("cloudwatch:"))
+def on_instances(node: Node, facts: Facts) -> bool:
+    return bool(facts.aws) and node.name.startswith(CLOUDWATCH) and node.role != CLUSTER
 
 
-def on_instances(rule: Rule) -> Rule:
-    """The cluster as a whole has none of it."""
-    return lambda node, facts: None if node.role == CLUSTER else rule(node, facts)
+def on_volumes(node: Node, facts: Facts) -> bool:
+    """CloudWatch tells of the volume under the name of the cluster."""
+    return bool(facts.aws) and node.role == CLUSTER
 
 
-def gauge(key: str, limits: Limits, unit: str) -> Rule:
-    def rule(node: Node, _: Facts) -> Found | None:
-        samples = node.series.get(key)
-        return judge(samples, limits, unit=unit, metric=key) if samples else None
-
-    return on_instances(rule)
+def or_none(rule: Rule, *keys: str, why: str = "") -> Rule:
+    """What the rule finds, else that CloudWatch told none of `keys`, and `why`."""
+    names = ", ".join(key.removeprefix(PREFIX) for key in keys)
+    reason = f"CloudWatch has no value of {names}" + (f": {why}" if why else "")
+    return lambda node, facts: rule(node, facts) or Found(Level.NOT_OBSERVABLE, None, reason)
 
 
 def connections(node: Node, facts: Facts) -> Found | None:
@@ -81,16 +80,10 @@ def lag(node: Node, _: Facts) -> Found | None:
         return judge(node.series[LAG], LAG_LIMITS, unit="ms", metric=LAG)
     samples = node.series.get(RDS_LAG)
     if samples is None:
-        return None if node.role == "reader" else Found(Level.OK, None, "the writer has none")
+        return Found(Level.OK, None, "the writer has none") if node.role == "writer" else None
     if (samples.values == -1).any():
         return Found(Level.ERROR, None, "replication has stopped", RDS_LAG)
     return judge(Samples(samples.at, samples.values * 1000), LAG_LIMITS, unit="ms", metric=RDS_LAG)
-
-
-def capacity(node: Node, _: Facts) -> Found | None:
-    """Nothing of an instance that is not serverless."""
-    samples = node.series.get(CAPACITY)
-    return judge(samples, CAPACITY_LIMITS, unit="%", metric=CAPACITY) if samples else None
 
 
 def load(node: Node, _: Facts) -> Found | None:
@@ -120,11 +113,11 @@ def left(samples: Samples, limits: tuple[float, float], *, unit: str, metric: st
 
 def credits_left(node: Node, _: Facts) -> Found | None:
     samples = node.series.get(CREDITS)
-    if samples is None:
-        burstable = node.hardware_class.startswith("db.t")
-        words = "its class is not burstable: it has no credits"
-        return None if burstable or not node.hardware_class else Found(Level.OK, None, words)
-    return left(samples, CREDITS_LEFT, unit="credits", metric=CREDITS)
+    if samples is not None:
+        return left(samples, CREDITS_LEFT, unit="credits", metric=CREDITS)
+    if node.hardware_class and not node.hardware_class.startswith("db.t"):
+        return Found(Level.OK, None, "its class is not burstable: it has no credits")
+    return None
 
 
 def bursts(node: Node, _: Facts) -> Found | None:
@@ -150,15 +143,9 @@ def restarts(node: Node, _: Facts) -> Found | None:
     return Found(Level.ERROR, float(len(fell)), words, UPTIME)
 
 
-def logins(node: Node, _: Facts) -> Found | None:
-    samples = node.series.get(LOGINS)
-    if samples is None:
-        return None
-    return judge(samples, Limits(watch=0.01, saturated=1.0, level=Level.ERROR), unit="logins/s", metric=LOGINS)
-
-
-def hidden(reason: str) -> Callable[[Node, Facts], Found]:
-    return lambda _, __: Found(Level.NOT_OBSERVABLE, None, reason)
+def errors_of_volume(_: Node, __: Facts) -> Found:
+    words = "Aurora repairs copies of its volume by itself and tells its guests nothing of them"
+    return Found(Level.NOT_OBSERVABLE, None, words)
 
 
 RESOURCE = Resource(
@@ -166,7 +153,7 @@ RESOURCE = Resource(
     title="Aurora and RDS",
     layer="server",
     question="What does the service that runs the server say of it?",
-    on=on,
+    on=on_instances,
     indicators=(
         Indicator(
             key="aurora.connections",
@@ -179,7 +166,7 @@ RESOURCE = Resource(
             reason="At the maximum, which AWS sets by the memory of the class, clients are refused.",
             literature=f"{GUIDE}, Maximum connections to an Aurora MySQL DB instance",
             sources=CLOUD,
-            rule=on_instances(connections),
+            rule=or_none(connections, CONNECTIONS),
         ),
         Indicator(
             key="aurora.capacity",
@@ -192,20 +179,7 @@ RESOURCE = Resource(
             reason="Of a serverless instance: at 100 % it cannot grow any more.",
             literature=f"{GUIDE}, Performance and scaling for Aurora Serverless v2",
             sources=CLOUD,
-            rule=on_instances(capacity),
-        ),
-        Indicator(
-            key="aurora.volume",
-            aspect=Aspect.UTILIZATION,
-            title="requests to the cluster's volume",
-            unit="requests/s",
-            metrics=(READS, WRITES),
-            formula="(VolumeReadIOPs + VolumeWriteIOPs) / 300 s",
-            limits="none: the volume grows and AWS states no limit of its requests",
-            reason="What is billed; the instance's class limits them before the volume does.",
-            literature=f"{METRICS_GUIDE}: cluster-level metrics; {PAPER}",
-            sources=SELDOM,
-            rule=lambda node, facts: volume(node, facts) if node.role == CLUSTER else None,
+            rule=or_none(gauge(CAPACITY, CAPACITY_LIMITS, "%"), CAPACITY, why="it is not serverless"),
         ),
         Indicator(
             key="aurora.load",
@@ -218,7 +192,7 @@ RESOURCE = Resource(
             reason="Above the vCPUs sessions wait for CPU, or already for something else.",
             literature=f"{GUIDE}, Monitoring DB load with Performance Insights",
             sources={"Aurora": "CloudWatch, one value a minute, where Performance Insights is on"},
-            rule=on_instances(load),
+            rule=or_none(load, LOAD, why="Performance Insights is off, or the class is not known"),
         ),
         Indicator(
             key="aurora.lag",
@@ -232,7 +206,7 @@ RESOURCE = Resource(
             "second is what asynchronous replication gives.",
             literature=f"{GUIDE}, Replication with Amazon Aurora; {PAPER}, 4.2.4",
             sources=CLOUD,
-            rule=on_instances(lag),
+            rule=or_none(lag, LAG, RDS_LAG),
         ),
         Indicator(
             key="aurora.commit",
@@ -246,7 +220,7 @@ RESOURCE = Resource(
             "connection commits at most 100 times a second.",
             literature=f"{PAPER}, 3.2 and 4.2.1; {METRICS_GUIDE}",
             sources=CLOUD,
-            rule=gauge(COMMIT, COMMIT_LIMITS, "ms"),
+            rule=or_none(gauge(COMMIT, COMMIT_LIMITS, "ms"), COMMIT),
         ),
         Indicator(
             key="aurora.credits",
@@ -259,7 +233,7 @@ RESOURCE = Resource(
             reason="A credit is a minute of one vCPU; without any a class falls to its baseline, a fifth or less.",
             literature="Amazon EC2 User Guide, Burstable performance instances: CPU credits",
             sources=SELDOM,
-            rule=on_instances(credits_left),
+            rule=or_none(credits_left, CREDITS),
         ),
         Indicator(
             key="aurora.bursts",
@@ -272,7 +246,7 @@ RESOURCE = Resource(
             reason="What is left of the requests and bytes above the class's baseline; then it is throttled to that.",
             literature="Amazon EC2 User Guide, Amazon EBS-optimized instances: EBS burst balance",
             sources=CLOUD,
-            rule=on_instances(bursts),
+            rule=or_none(bursts, *BURSTS),
         ),
         Indicator(
             key="aurora.restarts",
@@ -285,7 +259,7 @@ RESOURCE = Resource(
             reason="A failover restarts instances; CloudWatch tells of it to a minute, the journal of RDS to a second.",
             literature=f"{GUIDE}, High availability for Amazon Aurora",
             sources=CLOUD,
-            rule=on_instances(restarts),
+            rule=or_none(restarts, UPTIME),
         ),
         Indicator(
             key="aurora.logins",
@@ -294,16 +268,38 @@ RESOURCE = Resource(
             unit="logins/s",
             metrics=(LOGINS,),
             formula="LoginFailures",
-            limits="watch from 0.01, error from 1 logins/s on",
+            limits=LOGINS_LIMITS.words("logins/s"),
             reason="Refused for the password, the host or the maximum of connections.",
             literature=METRICS_GUIDE,
             sources=CLOUD,
-            rule=on_instances(logins),
+            rule=or_none(gauge(LOGINS, LOGINS_LIMITS, "logins/s"), LOGINS),
+        ),
+    ),
+)
+VOLUME = Resource(
+    key="aurora_volume",
+    title="Aurora's volume",
+    layer="machine",
+    question="What does the storage that the instances share do?",
+    on=on_volumes,
+    indicators=(
+        Indicator(
+            key="aurora_volume.requests",
+            aspect=Aspect.UTILIZATION,
+            title="requests that are billed",
+            unit="requests/s",
+            metrics=(READS, WRITES),
+            formula="(VolumeReadIOPs + VolumeWriteIOPs) / 300 s",
+            limits="none: the volume grows and AWS states no limit of its requests",
+            reason="What is billed; the instance's class limits them before the volume does.",
+            literature=f"{METRICS_GUIDE}: cluster-level metrics; {PAPER}",
+            sources=SELDOM,
+            rule=or_none(volume, READS, WRITES),
         ),
         Indicator(
-            key="aurora.storage_errors",
+            key="aurora_volume.errors",
             aspect=Aspect.ERRORS,
-            title="errors of storage",
+            title="errors",
             unit="errors",
             metrics=(),
             formula="not told",
@@ -311,7 +307,7 @@ RESOURCE = Resource(
             reason="Six copies hide that some fail; what is left is a longer commit.",
             literature=f"{PAPER}, 2.1 and 2.2",
             sources=CLOUD,
-            rule=hidden("Aurora repairs copies of its volume by itself and tells its guests nothing of them"),
+            rule=errors_of_volume,
         ),
     ),
 )

@@ -90,10 +90,11 @@ def behind(node: Node, facts: Facts) -> Found | None:
     reached = _risen(own)
     furthest = max(others, key=lambda samples: float(_risen(samples)[-1]))
     theirs = _risen(furthest)
-    # Where a stretch of equal values ends is when it still had no more.
+    last = np.clip(np.searchsorted(theirs, reached, side="right") - 1, 0, len(theirs) - 1)
+    after = np.minimum(last + 1, len(theirs) - 1)
+    part = (reached - theirs[last]) / np.where(theirs[after] > theirs[last], theirs[after] - theirs[last], np.inf)
+    since = furthest.at[last] + part * (furthest.at[after] - furthest.at[last])
     had = np.interp(own.at, furthest.at, theirs)
-    last = np.searchsorted(theirs, reached, side="right") - 1
-    since = furthest.at[np.clip(last, 0, len(theirs) - 1)]
     missing = np.maximum(had - reached, 0.0)
     seconds = np.where(missing >= 1, np.clip(own.at - since, 0.0, None), 0.0)
     seconds = np.where(np.isnan(own.values), np.nan, seconds)
