@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from apps.catalog import derived
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.table import RESOURCES
 from apps.use_method.values import Facts, Found, Level, Node, Panel, Reading
@@ -42,4 +43,5 @@ def why(indicator: Indicator, node: Node, facts: Facts) -> str:
         return indicator.sources.get("Aurora", "AWS shows its guests neither the machine nor its counters")
     if not node.series:
         return "nobody sampled this node"
-    return f"not sampled: {', '.join(key.removeprefix('mysql.status.') for key in indicator.metrics[:3])}"
+    lacking = [key for key in indicator.metrics if key not in node.series] or indicator.metrics
+    return f"not sampled: {', '.join(derived.describe(key)[0].name for key in lacking[:3])}"

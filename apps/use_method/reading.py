@@ -73,9 +73,10 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
         .values_list("name", "role", "constants", "configuration__variables")
     )
     keys = {key for node in live for key in (*node.changing, *node.constants)}
-    keys |= {spec.key for node in live for spec in derived.available((*node.changing, *node.constants))}
     keys |= {key for _, _, constants, _ in rows for key in constants}
     keys |= set(Series.objects.filter(run=run).order_by().values_list("metric__key", flat=True).distinct())
+    # By the formulas of now: a run may have been sealed before one was there.
+    keys |= {spec.key for spec in derived.available(keys)}
     wanted = [key for key in sorted(keys) if _is_asked(key)]
     found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=measured)
     series: dict[str, dict[str, Samples]] = defaultdict(dict)
