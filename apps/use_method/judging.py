@@ -14,6 +14,8 @@ from apps.use_method.values import Floats, Found, Level, Samples, Span
 
 HOLD = 3.0  # s
 SHARE = 0.2
+# A sampler is early or late by some hundredths: three of its seconds may be a little less than three.
+SLACK = 0.05  # s
 # Samples that are further apart than so many usual steps have a gap between them, of which nothing is known.
 LONGEST_STEP = 3.0
 
@@ -99,7 +101,7 @@ def beyond(samples: Samples, limit: float, limits: Limits) -> tuple[Span, ...]:
     over = np.zeros(len(seen), np.bool_)
     over[seen] = samples.values[seen] >= limit
     found = stretches(samples, over)
-    held = [span for span in found if span[1] - span[0] >= limits.hold - 1e-6]
+    held = [span for span in found if span[1] - span[0] >= limits.hold - SLACK]
     lengths = steps(samples.at)
     observed = float(lengths[seen].sum())
     if observed and float(lengths[over].sum()) >= limits.share * observed:

@@ -20,6 +20,13 @@ def test_two_seconds_beyond_the_limit_are_no_level_and_three_are() -> None:
     assert level([10.0] * 30 + [99.0] * 3 + [10.0] * 30) is Level.SATURATED
 
 
+def test_three_seconds_of_a_sampler_that_was_a_little_early_are_a_level() -> None:
+    early = samples([10.0] * 30 + [99.0] * 3 + [10.0] * 30, step=0.999)
+    found = judge(early, LIMITS, unit="%")
+    assert found is not None
+    assert found.level is Level.SATURATED
+
+
 def test_single_seconds_that_make_a_fifth_of_the_time_are_a_level() -> None:
     assert level([99.0, 10.0, 10.0, 10.0] * 10) is Level.SATURATED
     assert level([99.0] + [10.0] * 5 + [99.0] + [10.0] * 5) is Level.OK

@@ -7,17 +7,17 @@ from apps.use_method.resources.counters import (
     FEWEST_SERVED,
     QUESTIONS,
     STATUS,
+    for_each_statement,
     gauge,
     setting,
     stall_words,
     stalls,
-    while_served,
     with_words,
 )
 from apps.use_method.values import Aspect, Facts, Found, Node
 
 USED, DIRTY = "derived.buffer_pool.used", "derived.buffer_pool.dirty"
-MISSES = "derived.buffer_pool.misses_per_statement"
+READS, MISSES = STATUS + "Innodb_buffer_pool_reads", "derived.buffer_pool.misses_per_statement"
 WAITS = STATUS + "Innodb_buffer_pool_wait_free"
 USED_LIMITS = Limits(None, None)
 MISS_LIMITS = Limits(watch=0.1, saturated=1.0)
@@ -72,14 +72,14 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="disk reads that a statement waits for",
             unit="reads",
-            metrics=(MISSES, QUESTIONS),
+            metrics=(READS, QUESTIONS, MISSES),
             formula="Innodb_buffer_pool_reads / Questions",
             limits=f"{MISS_LIMITS.words('reads')}, while there are {FEWEST_SERVED:g} statements/s",
             reason="From 1 on the average statement waits for a disk at least once, and its time is the disk's. A "
             "ratio of misses to reads of pages says less: pages are read from memory many times for each statement.",
             literature="Schwartz et al., High Performance MySQL, 3rd ed., ch. 8, The InnoDB Buffer Pool",
             sources=SHOWN,
-            rule=while_served(gauge(MISSES, MISS_LIMITS, "reads"), MISSES),
+            rule=for_each_statement(READS, MISS_LIMITS, by=1.0, unit="reads", opens=MISSES),
             digits=2,
         ),
         Indicator(

@@ -1,9 +1,20 @@
 """Connections of clients to a server."""
 
+import numpy as np
+
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits
-from apps.use_method.resources.counters import CONNECTED, FROM_THE_FIRST, STATUS, events, share_of, stall_words, stalls
-from apps.use_method.values import Aspect
+from apps.use_method.judging import Limits, counted
+from apps.use_method.resources.counters import (
+    CONNECTED,
+    FROM_THE_FIRST,
+    STATUS,
+    events,
+    share_of,
+    stall_words,
+    stalls,
+    together,
+)
+from apps.use_method.values import Aspect, Facts, Found, Node, Samples
 
 REFUSED = STATUS + "Connection_errors_max_connections"
 LOST, FAILED = STATUS + "Aborted_clients", STATUS + "Aborted_connects"
@@ -12,6 +23,15 @@ USED_LIMITS = Limits(watch=80.0, saturated=95.0)
 REFUSED_LIMITS = Limits(watch=None, saturated=1.0)
 SHOWN = {"MariaDB and MySQL": "SHOW GLOBAL STATUS", "Aurora": "SHOW GLOBAL STATUS, where an agent may ask it"}
 MANUAL = "MySQL 8.4 Reference Manual"
+
+
+def failed(node: Node, _: Facts) -> Found | None:
+    if FAILED not in node.series or REFUSED not in node.series:
+        samples = node.series.get(FAILED)
+        return counted(samples, unit="connections", metric=FAILED) if samples else None
+    at, (all_of_them, refused) = together(node.series, (FAILED, REFUSED))
+    return counted(Samples(at, np.maximum(all_of_them - refused, 0.0)), unit="connections", metric=FAILED)
+
 
 RESOURCE = Resource(
     key="connections",
@@ -64,13 +84,13 @@ RESOURCE = Resource(
             aspect=Aspect.ERRORS,
             title="attempts to connect that failed",
             unit="connections",
-            metrics=(FAILED,),
-            formula="rise of Aborted_connects",
+            metrics=(FAILED, REFUSED),
+            formula="rise of Aborted_connects without those that max_connections refused",
             limits=f"error {FROM_THE_FIRST}",
             reason="Wrong password or handshake, connect_timeout, or a check that opens a port and says nothing.",
             literature=f"{MANUAL}, B.3.2.9 Communication Errors and Aborted Connections",
             sources=SHOWN,
-            rule=events(FAILED, unit="connections"),
+            rule=failed,
         ),
         Indicator(
             key="connections.internal",

@@ -114,19 +114,21 @@ def by_clients(samples: Samples, node: Node, facts: Facts, limits: Limits, metri
     return with_words(found, f"; {waiting:.3g} of {number:.0f} connections at once on average")
 
 
-def while_served(rule: Rule, key: str) -> Rule:
-    """A rule over a ratio to statements, of `key`: a server that has hardly any from clients says nothing by it."""
+def for_each_statement(key: str, limits: Limits, *, by: float, unit: str, opens: str) -> Rule:
+    """How often a counter rises for each statement, times `by`, in the seconds with enough statements from clients:
+    what a server does on its own says nothing of them. `opens`: the derived metric of the same, if it is there."""
 
-    def rule_of_served(node: Node, facts: Facts) -> Found | None:
+    def rule(node: Node, _: Facts) -> Found | None:
         if key not in node.series or QUESTIONS not in node.series:
             return None
         at, (values, asked) = together(node.series, (key, QUESTIONS))
-        served = np.where(asked >= FEWEST_SERVED, values, np.nan)
-        if np.isnan(served).all():
+        each = np.full(len(at), np.nan)
+        np.divide(by * values, asked, out=each, where=asked >= FEWEST_SERVED)
+        if np.isnan(each).all():
             return unseen(f"fewer than {FEWEST_SERVED:g} statements/s")
-        return rule(replace(node, series={**node.series, key: Samples(at, served)}), facts)
+        return judge(Samples(at, each), limits, unit=unit, metric=opens if opens in node.series else key)
 
-    return rule_of_served
+    return rule
 
 
 def transactions(node: Node) -> float | None:

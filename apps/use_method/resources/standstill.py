@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.core.units import format_duration
-from apps.use_method.judging import steps, stretches
+from apps.use_method.judging import SLACK, steps, stretches
 from apps.use_method.resources.counters import QUESTIONS, RUNNING, STATUS, together
 from apps.use_method.values import Facts, Floats, Found, Level, Moment, Node, Samples, Span
 
@@ -69,7 +69,7 @@ def _found(node: Node, events: Sequence[Moment], waiting: Samples, still: NDArra
     other = "" if ddl else _explained(node, waiting.at[still], float(np.median(waiting.values[still])))
     if other:
         return Found(Level.OK, length, f"{said}: {other}", RUNNING, most)
-    level = Level.SATURATED if any(end - start >= HOLD - 1e-6 for start, end in spans) else Level.WATCH
+    level = Level.SATURATED if any(end - start >= HOLD - SLACK for start, end in spans) else Level.WATCH
     why = f"“{ddl.label[:80]}” was under way" if ddl else "none waited for rows, and hardly a page was read"
     return Found(level, length, f"{said}: {why}", RUNNING, most, tuple(spans))
 

@@ -1,5 +1,7 @@
 """Locks of whole tables: metadata locks, LOCK TABLES, the global read lock."""
 
+import numpy as np
+
 from apps.core.units import format_duration
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits
@@ -16,20 +18,35 @@ WAITED_LIMITS = Limits(watch=None, saturated=1.0)
 SHORT = 0.05  # s: how often the tool that changes a schema looks
 
 
-def schema_change(_: Node, facts: Facts) -> Found | None:
-    """What the tool that changed a table saw of its metadata lock; looked at every 50 ms."""
+def schema_change(node: Node, facts: Facts) -> Found | None:
+    """What the tool that changed a table saw of the metadata lock; looked at every 50 ms. Told of the node on which
+    most ran meanwhile."""
     seen = [event for event in facts.events if event.kind == "ddl" and "metadata_lock_wait" in event.detail]
     if not seen:
         return Found(Level.OK, 0.0, "no tool changed a table, or none looked at its lock")
-    worst = max(seen, key=lambda event: _number(event, "metadata_lock_wait"))
-    wait = _number(worst, "metadata_lock_wait")
-    queue = max(_number(event, "metadata_lock_queue") for event in seen)
-    words = f"“{worst.label[:80]}” waited {format_duration(wait)} for its lock, {queue:.0f} connections behind it"
-    if wait <= SHORT or queue < 1:
+    worst = max(seen, key=lambda event: (_number(event, "metadata_lock_queue"), _number(event, "seconds")))
+    if node is not max(facts.nodes, key=lambda each: _ran(each, worst)):
+        return Found(Level.OK, 0.0, "not on this node")
+    queue, took = _number(worst, "metadata_lock_queue"), _number(worst, "seconds")
+    statement = str(worst.detail.get("statement", worst.label))[:80]
+    wait = format_duration(_number(worst, "metadata_lock_wait"))
+    words = f"“{statement}” took {format_duration(took)}, {wait} of it until it had its lock; "
+    words += f"{queue:.0f} connections waited for a metadata lock meanwhile"
+    if queue < 1 or took <= SHORT:
         return Found(Level.OK, queue, words, RUNNING, queue)
     span = (worst.starts_at, worst.ends_at if worst.ends_at is not None else worst.starts_at)
-    level = Level.SATURATED if wait >= HOLD and queue >= FEWEST else Level.WATCH
+    level = Level.SATURATED if took >= HOLD and queue >= FEWEST else Level.WATCH
     return Found(level, queue, words, RUNNING, queue, (span,))
+
+
+def _ran(node: Node, event: Moment) -> float:
+    """Most statements in execution while the event lasted."""
+    samples = node.series.get(RUNNING)
+    if samples is None:
+        return -1.0
+    end = event.ends_at if event.ends_at is not None else event.starts_at
+    then = samples.values[(samples.at >= event.starts_at) & (samples.at <= end + 1)]
+    return float(np.nanmax(then)) if len(then) and not np.isnan(then).all() else 0.0
 
 
 def _number(event: Moment, name: str) -> float:
@@ -90,9 +107,9 @@ RESOURCE = Resource(
             title="connections behind a schema change",
             unit="connections",
             metrics=(RUNNING,),
-            formula="most connections waiting for a metadata lock while the tool's own statement ran",
-            limits=f"watch from a wait of {SHORT:g} s with one behind it, saturated from {HOLD:g} s with {FEWEST:g}",
-            reason="What waits for the lock of an ALTER waits as long as the oldest transaction that uses the table.",
+            formula="most connections that waited for a metadata lock while the tool's statement was under way",
+            limits=f"watch from one connection for {SHORT:g} s on, saturated from {FEWEST:g} for {HOLD:g} s on",
+            reason="They wait until it ends, and where it waits itself, for the oldest transaction on the table.",
             literature=f"{MANUAL}, 10.11.4 Metadata Locking",
             sources={"tool": "ddl_under_load looks into the process list every 50 ms"},
             rule=schema_change,

@@ -7,15 +7,15 @@ from apps.use_method.resources.counters import (
     FEWEST_SERVED,
     QUESTIONS,
     STATUS,
+    for_each_statement,
     gauge,
     stall_words,
     stalls,
-    while_served,
 )
 from apps.use_method.values import Aspect
 
 MADE = STATUS + "Created_tmp_tables"
-ON_DISK = "derived.tables.temporary_on_disk_share"
+ON_DISK, SHARE = STATUS + "Created_tmp_disk_tables", "derived.tables.temporary_on_disk_share"
 PASSES = STATUS + "Sort_merge_passes"
 MADE_LIMITS = Limits(None, None)
 DISK_LIMITS = Limits(watch=1.0, saturated=10.0)
@@ -45,14 +45,14 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="statements with a temporary table on disk",
             unit="%",
-            metrics=(ON_DISK, QUESTIONS),
+            metrics=(ON_DISK, QUESTIONS, SHARE),
             formula="Created_tmp_disk_tables / Questions",
             limits=f"{DISK_LIMITS.words('%')}, while there are {FEWEST_SERVED:g} statements/s",
             reason="Such a statement takes many times as long as one in memory: from one in ten on they set the mean. "
             "Of all temporary tables their share says little where few are made.",
             literature=f"{MANUAL}, 10.4.4; Schwartz et al., High Performance MySQL, 3rd ed., ch. 6",
             sources=SHOWN,
-            rule=while_served(gauge(ON_DISK, DISK_LIMITS, "%"), ON_DISK),
+            rule=for_each_statement(ON_DISK, DISK_LIMITS, by=100.0, unit="%", opens=SHARE),
         ),
         Indicator(
             key="temporary_tables.merges",
