@@ -72,9 +72,10 @@ def test_a_reader_that_nobody_could_ask_beside_one_that_was_is_not_observable() 
 
 
 def test_a_source_has_no_cell_of_its_own_replication() -> None:
-    source = a_node("r1", "writer", series={"mysql.status.Uptime": steady(1)})
-    panel = judged(source, a_replica())
-    assert not [each for each in panel.readings if each.node == "r1" and each.indicator.startswith("replication.")]
+    promoted = a_node("r1", "reader", series={REPLICATION + "read_only": steady(0)})
+    for source in (a_node("r1", "writer", series={"mysql.status.Uptime": steady(1)}), promoted):
+        panel = judged(source, a_replica())
+        assert not [each for each in panel.readings if each.node == "r1" and each.indicator.startswith("replication.")]
 
 
 def in_the_cloud(role: str = "writer", **series: Samples) -> Node:

@@ -42,7 +42,8 @@ def on(node: Node, facts: Facts) -> bool:
     """Replicas, by what they say or, where nobody could ask them, by their role beside another that says so."""
     if not on_servers(node, facts) or facts.aws:
         return False
-    return is_replica(node) or (node.role == "reader" and any(map(is_replica, facts.nodes)))
+    asked = READ_ONLY in node.series and not any("replication" in hidden.what for hidden in node.hidden)
+    return is_replica(node) or (node.role == "reader" and not asked and any(map(is_replica, facts.nodes)))
 
 
 def connections(node: Node, what: str) -> dict[str, Samples]:
