@@ -66,7 +66,7 @@ class ComparedUse:
 
 
 def limits_of(comparison: Comparison) -> ComparedUse:
-    """Three queries, and those of judging at most JUDGED_AT_ONCE runs."""
+    """Three queries; where panels are lacking one more, and those of judging at most JUDGED_AT_ONCE runs."""
     found, pending = _panels([run.id for run in comparison.counted])
     sides = tuple(_side(comparison, side, found) for side in comparison.sides)
     return ComparedUse(sides, pending, stated_limits({side.platform_slug for side in comparison.sides}))

@@ -82,6 +82,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
     climbing, beside = _climbing(comparison, found), _beside(comparison, laid)
     return {
         "limits": [(sides[each.side], each) for each in found.sides],
+        "headlines": _headlines(found, sides),
         "stated": found.stated,
         "pending": found.pending,
         "judged": (judged := sum(each.judged for each in levels)),
@@ -97,6 +98,14 @@ def context(seen: Seen) -> dict[str, Any] | None:
         "shown_level": level,
         "level_links": [(each, replace(seen.address, level=each.key).url()) for each in comparison.levels],
     }
+
+
+def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str, list[Side]]]:
+    """What limits the sides, each answer once."""
+    told: dict[str, list[Side]] = {}
+    for each in found.sides:
+        told.setdefault(each.headline, []).append(sides[each.side])
+    return list(told.items())
 
 
 def _climbing(comparison: Comparison, found: ComparedUse) -> list[Climbing]:

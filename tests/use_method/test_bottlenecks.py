@@ -1,31 +1,15 @@
 """What limits a side is named from its ladder, with why, and what speaks against it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from apps.use_method import bottleneck_words
 from apps.use_method.bottlenecks import Found, Kind, Rung, find
-from apps.use_method.table import INDICATORS, RESOURCES
+from apps.use_method.table import INDICATORS
 from apps.use_method.typical import typical
-from apps.use_method.values import Aspect, Level, Panel, Reading
+from apps.use_method.values import Level, Panel
+from tests.use_method.made import indicator, panel
 
 OK, WATCH, FULL, UNSEEN = Level.OK, Level.WATCH, Level.SATURATED, Level.NOT_OBSERVABLE
-Levels = Mapping[str, Level]
-
-
-def indicator(resource: str) -> str:
-    """One that tells utilization or saturation."""
-    [found] = [each for each in RESOURCES if each.key == resource]
-    return next(each.key for each in found.indicators if each.aspect is not Aspect.ERRORS)
-
-
-def panel(value: float = 50.0, **levels: Level | Levels) -> Panel:
-    """Levels by resource, of the node "db1" or by node."""
-    readings = [
-        Reading(indicator(resource), node, level, None if level is UNSEEN else value, "words")
-        for resource, told in levels.items()
-        for node, level in ({"db1": told} if isinstance(told, Level) else told).items()
-    ]
-    return Panel((0.0, 60.0), tuple((one.node, "writer") for one in readings), tuple(readings))
 
 
 def ladder(*rungs: tuple[int, float, Sequence[Panel]]) -> Found:

@@ -1,0 +1,87 @@
+"""What limits the sides of a comparison, read from the panels of its runs."""
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from apps.accounts.models import User
+from apps.catalog.models import System, Workload
+from apps.comparison import saved
+from apps.comparison.reading import Source
+from apps.diagnosis.limits import JUDGED_AT_ONCE, READING, limits_of
+from apps.use_method.models import UsePanel
+from apps.use_method.values import Level
+from tests.builders import a_load_level, a_system, a_workload
+from tests.comparison.compared import TPS, compare
+from tests.use_method.made import keep, panel
+from tests.use_method.test_panels import a_busy_run
+
+pytestmark = pytest.mark.django_db
+OK, FULL = Level.OK, Level.SATURATED
+
+
+def climb(system: System, level_of: dict[int, Level], *, runs: int = 3, resource: str = "cpu") -> None:
+    """By threads how the resource stands; throughput stands from 4 threads on."""
+    for threads, level in level_of.items():
+        for repetition in range(1, runs + 1):
+            run = a_busy_run(system=system, load_level=a_load_level(threads), repetition=repetition)
+            keep(run, panel(60.0 + threads, **{resource: level}))
+
+
+@pytest.fixture
+def workload() -> Workload:
+    workload = a_workload()
+    climb(a_system("a"), {1: OK, 4: FULL, 16: FULL})
+    climb(a_system("b"), {1: OK, 4: OK, 16: FULL}, resource="row_locks")
+    return workload
+
+
+def test_each_side_is_told_what_limits_it(workload: Workload) -> None:
+    found = limits_of(compare(workload))
+    assert [side.headline.replace("\u00a0", " ") for side in found.sides] == [
+        "limited by CPU from 4 threads on",
+        "limited by row locks from 16 threads on",
+    ]
+    assert found.pending == 0
+    assert [[level.judged for level in side.levels] for side in found.sides] == [[3, 3, 3]] * 2
+
+
+def test_a_level_at_a_fixed_rate_is_shown_and_is_no_part_of_the_ladder(workload: Workload) -> None:
+    run = a_busy_run(system=System.objects.get(slug="b"), load_level=a_load_level(4, rate=100.0))
+    keep(run, panel(disk=FULL))
+    side = limits_of(compare(workload)).sides[1]
+    assert side.headline == "limited by row locks from 16 threads on"
+    assert [(step.resource, step.level) for step in side.levels[-1].steps] == [("disk", FULL)]
+
+
+def test_the_number_of_queries_does_not_grow_with_the_runs(
+    workload: Workload, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    few = compare(workload)
+    climb(System.objects.get(slug="a"), {32: FULL, 64: FULL}, runs=4)
+    many = compare(workload)
+    for comparison in (few, many):
+        with django_assert_num_queries(3):
+            limits_of(comparison)
+
+
+def test_runs_without_a_panel_are_judged_some_at_a_time(workload: Workload) -> None:
+    for repetition in range(1, JUDGED_AT_ONCE + 3):
+        a_busy_run(system=System.objects.get(slug="a"), load_level=a_load_level(32), repetition=repetition)
+    comparison = compare(workload)
+    assert limits_of(comparison).pending == 2
+    found = limits_of(comparison)
+    assert (found.pending, found.sides[0].levels[-1].judged) == (0, JUDGED_AT_ONCE + 2)
+
+
+def test_an_edition_keeps_what_was_seen(workload: Workload, django_user_model: type[User]) -> None:
+    comparison = compare(workload)
+    seen = limits_of(comparison)
+    by = django_user_model.objects.create_user("ann")
+    row = saved.save(query={"side": ["a", "b"], "workload": [str(workload.pk)]}, title="limits", note="", by=by)
+    UsePanel.objects.all().delete()
+    assert Source(comparison, saved.load(row.slug).parts).read(READING) == seen
+
+
+def test_throughput_is_that_of_the_answers_table(workload: Workload) -> None:
+    assert TPS in {metric.key for metric in compare(workload).metrics}
+    assert "transactions/s at 4" in limits_of(compare(workload)).sides[0].throughput.replace("\u00a0", " ")
