@@ -148,6 +148,8 @@ def test_a_queue_in_the_proxy_is_saturation() -> None:
     found = one("proxy.queue", a_proxy(writer__BACKEND__qcur=samples([0] * 30 + [4] * 30)))
     assert (found.level, found.metric) == (Level.SATURATED, "haproxy.writer.BACKEND.qcur")
     assert found.words.startswith("writer: at least 1")
+    waiting = one("proxy.queue", a_proxy(writer__BACKEND__qcur=steady(0), writer__node1__qcur=steady(2)))
+    assert waiting.words.startswith("writer/node1: at least 1")
 
 
 def test_a_server_that_goes_down_is_an_error_and_one_that_was_down_before_is_watched() -> None:
@@ -168,11 +170,12 @@ def test_failed_and_retried_connections_are_counted_once_by_backend() -> None:
     node = a_proxy(
         writer__BACKEND__wretr=samples([0] * 30 + [2] + [0] * 29),
         writer__node1__wretr=samples([0] * 30 + [2] + [0] * 29),
+        writer__BACKEND__eresp=samples([0] * 30 + [17] + [0] * 29),
         writer__BACKEND__srv_abrt=samples([0] * 30 + [17] + [0] * 29),
         writer__BACKEND__econ=steady(0),
     )
     assert one("proxy.retries", node).value == 2.0
-    assert one("proxy.failed", node).words.replace("\u00a0", " ") == "writer: 17 × ended by the server; first at 30 s"
+    assert one("proxy.failed", node).words.replace("\u00a0", " ") == "writer: 17 × broke off; first at 30 s"
 
 
 def test_a_server_that_was_restarted_and_one_that_never_was_are_told_apart() -> None:

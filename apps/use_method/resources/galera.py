@@ -236,7 +236,7 @@ RESOURCE = Resource(
             f"{QUEUE_SHARE * 100:.0f} % of the time",
             reason="At the limit the node asks all others to pause. The pause empties the queue at once, so that "
             "samples once a second rarely meet it full: one in twenty is much.",
-            literature=f"{MANUAL}; Galera Parameters: gcs.fc_limit, gcs.fc_single_primary",
+            literature=f"{MANUAL}; MariaDB manual, wsrep_provider_options: gcs.fc_limit, gcs.fc_single_primary",
             sources={"Galera": "SHOW GLOBAL STATUS, wsrep_provider_options"},
             rule=receiving,
         ),

@@ -15,7 +15,8 @@ CONNECTIONS, BUSY = "derived.proxy.connections", "derived.proxy.busy"
 RUN_QUEUE = PREFIX + "process.Run_queue"
 BACKEND, FRONTEND = "BACKEND", "FRONTEND"
 RETRIED = {"wretr": "tried again", "wredis": "sent elsewhere"}
-BROKEN = {"econ": "could not connect", "eresp": "answer broke off", "srv_abrt": "ended by the server"}
+# What a server ended before its time is in eresp.
+BROKEN = {"econ": "could not connect", "eresp": "broke off"}
 CONNECTIONS_LIMITS = Limits(watch=80.0, saturated=95.0)
 BUSY_LIMITS = Limits(watch=70.0, saturated=95.0)
 QUEUE_LIMITS = Limits(watch=None, saturated=1.0)
@@ -57,7 +58,7 @@ def name_of(key: str) -> str:
 
 
 def queue(node: Node, _: Facts) -> Found | None:
-    queues = of_backends(node, "qcur")
+    queues = of_backends(node, "qcur") | of_servers(node, "qcur")
     return worst({name_of(key): judge(each, QUEUE_LIMITS, unit="requests", metric=key) for key, each in queues.items()})
 
 
@@ -153,8 +154,8 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="requests queued",
             unit="requests",
-            metrics=(f"{PREFIX}*.{BACKEND}.qcur",),
-            formula="qcur of the backend",
+            metrics=(f"{PREFIX}*.qcur",),
+            formula="the larger qcur of the backend, where no server is chosen yet, and of each server",
             limits=QUEUE_LIMITS.words("requests"),
             reason="All servers have as many sessions as the proxy allows them: the rest waits unseen by the server.",
             literature=f"{MANUAL}: qcur",
@@ -180,7 +181,7 @@ RESOURCE = Resource(
             title="connections tried again or sent elsewhere",
             unit="connections",
             metrics=tuple(f"{PREFIX}*.{BACKEND}.{field}" for field in RETRIED),
-            formula="rise of wretr + wredis",
+            formula="rise of wretr + wredis of the backends",
             limits="watch from the first on",
             reason="A server did not take a connection at once; the client waited for the next attempt.",
             literature=f"{MANUAL}: wretr, wredis; Configuration Manual, retries",
@@ -193,10 +194,10 @@ RESOURCE = Resource(
             title="sessions that failed",
             unit="sessions",
             metrics=tuple(f"{PREFIX}*.{BACKEND}.{field}" for field in BROKEN),
-            formula="rise of econ + eresp + srv_abrt",
+            formula="rise of econ + eresp of the backends",
             limits="error from the first on",
             reason="The client was cut off: no server was left, or the one it had broke off.",
-            literature=f"{MANUAL}: econ, eresp, srv_abrt",
+            literature=f"{MANUAL}: econ, eresp",
             sources=SOURCES,
             rule=failed,
         ),
