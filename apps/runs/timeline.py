@@ -163,22 +163,33 @@ def _times(event: Told) -> int:
     return count if isinstance(count, int) and count > 0 else 1
 
 
-def stolen(node: str, at: Floats, values: Floats) -> list[Happening]:
-    """When more of a node's CPU time was stolen than the quality check lets pass. `values`: % of the time since the
-    sample before, NaN: not observed."""
-    since = np.concatenate((at[:1] - 1.0, at[:-1])) if len(at) else at
-    found: list[tuple[float, float, float]] = []
-    for start, end, value in zip(since.tolist(), at.tolist(), values.tolist(), strict=True):
-        if not value > MOST_STOLEN:
-            continue
+def stolen(nodes: Mapping[str, tuple[Floats, Floats]]) -> list[Happening]:
+    """When more of the CPU time of nodes was stolen than the quality check lets pass; nodes that lost it at once (they
+    may share a machine) are told together. `nodes`: times and values, % of the time since the sample before; NaN: not
+    observed."""
+    spans = sorted(
+        (start, end, value, node) for node, (at, values) in nodes.items() for start, end, value in _stolen(at, values)
+    )
+    found: list[tuple[float, float, float, set[str]]] = []
+    for start, end, value, node in spans:
         if found and start - found[-1][1] <= LULL:
-            found[-1] = (found[-1][0], end, max(found[-1][2], value))
+            since, until, highest, named = found[-1]
+            found[-1] = (since, max(until, end), max(highest, value), named | {node})
         else:
-            found.append((max(start, 0.0), end, value))
+            found.append((start, end, value, {node}))
     return [
-        Happening(SEEN, "steal", f"up to {highest:.1f} % of the CPU time was stolen", start, end, node)
-        for start, end, highest in found
+        Happening(
+            SEEN, "steal", f"up to {highest:.1f} % of the CPU time was stolen", start, end, ", ".join(sorted(named))
+        )
+        for start, end, highest, named in found
     ]
+
+
+def _stolen(at: Floats, values: Floats) -> Iterator[tuple[float, float, float]]:
+    since = np.concatenate((at[:1] - 1.0, at[:-1])) if len(at) else at
+    for start, end, value in zip(since.tolist(), at.tolist(), values.tolist(), strict=True):
+        if value > MOST_STOLEN:
+            yield max(start, 0.0), end, value
 
 
 def gaps(node: str, clock: Floats) -> list[Happening]:

@@ -20,3 +20,9 @@ def matrix_address(comparison: Comparison) -> str:
     if comparison.campaign:
         asked["campaign"] = comparison.campaign.id
     return f"{reverse('web:matrix')}?{urlencode(asked, doseq=True)}" if len(systems) > 1 else ""
+
+
+def overlay_address(series: Iterable[tuple[int, str, str]], **view: str) -> str:
+    """The page that lays these series (run, metric, node) over each other."""
+    asked = [*(("series", f"{run}:{metric}:{node}") for run, metric, node in series), *view.items()]
+    return f"{reverse('web:timeline')}?{urlencode(asked)}".replace("%3A", ":")

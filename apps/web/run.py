@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,12 +11,14 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.accounts.models import User
-from apps.runs import attached, queries
+from apps.runs import attached, queries, timeline
 from apps.runs.models import Run
 from apps.runs.pending import Pending
 from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
+from apps.runs.sampled import CLIENT
+from apps.runs.timeline import Happening
 from apps.web import latency, run_attached, run_clock, run_observation, run_quality, run_story
-from apps.web.addresses import runs_address
+from apps.web.addresses import overlay_address, runs_address
 from apps.web.pages import is_partial, render_page
 from apps.web.run_counters import choose
 from workers.workloads import WORKLOADS
@@ -89,23 +91,21 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
     index = queries.series_index(run_id)
     counters = counters_of(index)
     named = [node for node in run.nodes if node.variables is not None]
+    whole = whole_clock(run, counters)
     latencies = latency.of_run(run, queries.distributions([run_id]))
+    charts = run_clock.charts(index, primary=run.primary_metric, is_live=is_live)
     context = headline | {
         "latency": latencies,
         "counters": counters,
-        "clock_charts": [
-            drawn
-            for drawn in (
-                run_clock.rate(index, primary=run.primary_metric, is_live=is_live),
-                run_clock.latency(index, is_live=is_live),
-            )
-            if drawn
-        ],
+        "clock_charts": charts,
         "story": run_story.told(run.events),
         "quality": run_quality.shown(run),
         "hidden": run_observation.hidden(run.events),
         "overhead": run_observation.overhead(index),
-        "data": page_data(run, counters, is_live=is_live) | {"latency": latencies.chart},
+        "listed": run_clock.listed(happenings(run, whole), run.events),
+        "lanes": bool(run.events) or measured(run) is not None or is_live,
+        "overlay_address": overlay_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
+        "data": page_data(run, counters, whole, is_live=is_live) | {"latency": latencies.chart},
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
         "attached": run_attached.shown(attached.tables(run_id)),
         "may_write": isinstance(request.user, User) and request.user.may_write,
@@ -179,25 +179,30 @@ def whole_clock(run: RunDetail, counters: Counters) -> tuple[float, float] | Non
     return (0.0, max(last)) if last else None
 
 
-def page_data(run: RunDetail, counters: Counters, *, is_live: bool) -> dict[str, Any]:
+def measured(run: RunDetail) -> tuple[float, float] | None:
+    """s on the run's clock; None: not known yet."""
+    if run.measured_from is None or run.measured_to is None:
+        return None
+    return run.measured_from, run.measured_to
+
+
+def happenings(run: RunDetail, whole: tuple[float, float] | None) -> list[Happening]:
+    """From what is stored of it alone; what its samples say besides, the page's script asks for."""
+    return timeline.happenings(run.events, measured(run), whole[1] if whole else None)
+
+
+def page_data(
+    run: RunDetail, counters: Counters, whole: tuple[float, float] | None, *, is_live: bool
+) -> dict[str, Any]:
     """What the page's script needs to begin; the series it asks the API for."""
-    measured = (run.measured_from, run.measured_to)
     return {
         "id": run.row.id,
         "live": is_live,
-        "measured": None if None in measured else measured,
-        "whole": whole_clock(run, counters),
+        "measured": measured(run),
+        "whole": whole,
         "counters": counters.drawn,
-        "events": [
-            {
-                "kind": event.kind,
-                "label": event.label,
-                "starts_at": event.starts_at,
-                "ends_at": event.ends_at,
-                "node": event.node,
-            }
-            for event in run_story.marked(run.events)
-        ],
+        "lanes": list(timeline.LANES.items()),
+        "events": [asdict(one) for one in happenings(run, whole)],
     }
 
 

@@ -1,10 +1,12 @@
-"""Which of the load generator's series the Run page draws first: how much it did, and how long that took. Pure."""
+"""What the Run page shows on the clock first: how much the load generator did, how long that took, and what happened.
+Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from apps.runs.queries import SeriesInfo
+from apps.runs.queries import EventDetail, SeriesInfo
+from apps.runs.timeline import NO_MOMENT, Happening
 
 THROUGHPUT = "client.throughput"
 LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")
@@ -18,6 +20,36 @@ class Drawn:
     title: str
     note: str
     metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A row of the list of events. `on_clock`: its time means something; else it is of the whole run."""
+
+    kind: str
+    label: str
+    starts_at: float
+    ends_at: float | None
+    node: str
+    on_clock: bool = True
+
+    @property
+    def kind_name(self) -> str:
+        return self.kind.replace("_", " ")
+
+
+def listed(happenings: Iterable[Happening], events: Iterable[EventDetail]) -> list[Listed]:
+    """What happened, in the order of time, then what the events say that is no moment of the run."""
+    rows = [Listed(one.kind, one.label, one.starts_at, one.ends_at, one.node) for one in happenings]
+    others = (event for event in events if event.kind in NO_MOMENT)
+    return rows + [Listed(one.kind, one.label, one.starts_at, one.ends_at, one.node, False) for one in others]
+
+
+def charts(index: Sequence[SeriesInfo], *, primary: str, is_live: bool) -> list[Drawn]:
+    """Those of rate and latency that there are."""
+    return [
+        drawn for drawn in (rate(index, primary=primary, is_live=is_live), latency(index, is_live=is_live)) if drawn
+    ]
 
 
 def rate(index: Sequence[SeriesInfo], *, primary: str, is_live: bool) -> Drawn | None:

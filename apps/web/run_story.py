@@ -70,11 +70,6 @@ def told(events: Iterable[EventDetail]) -> Story:
     return Story(steps, claims, fault is not None)
 
 
-def marked(events: Iterable[EventDetail]) -> list[EventDetail]:
-    """Those that the charts mark."""
-    return [event for event in events if event.kind not in UNMARKED]
-
-
 def _seconds(value: float) -> str:
     """To a hundredth: no step is known better."""
     return f"{value:,.2f}"

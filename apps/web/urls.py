@@ -24,6 +24,7 @@ from apps.web import (
     runs,
     saved,
     search,
+    timeline,
     uploads,
 )
 
@@ -38,6 +39,7 @@ urlpatterns: list[URLPattern] = [
     path("runs/<int:run_id>/count-again/", run_quality.count_again, name="run-count-again"),
     path("runs/<int:run_id>/use/", run_use.show, name="run-use"),
     path("runs/<int:run_id>/use/<str:key>/", run_use.open_reading, name="run-use-opened"),
+    path("timeline/", timeline.show, name="timeline"),
     path("compare/", compare.show, name="compare"),
     path("compare/acknowledge/", compare_comparability.acknowledge, name="acknowledge"),
     path(

@@ -68,10 +68,19 @@ def test_faults_statements_and_nodes_have_lanes_of_their_own_and_what_is_no_mome
 def test_stolen_time_is_told_where_it_is_more_than_the_quality_check_lets_pass() -> None:
     at = np.arange(1.0, 11.0)
     values = np.array([0, 0, 5, 12, 0, 3, np.nan, 0, 0, 0.5])
-    (one,) = timeline.stolen("db1", at, values)
+    (one,) = timeline.stolen({"db1": (at, values)})
     assert (one.label, one.node) == ("up to 12.0 % of the CPU time was stolen", "db1")
     assert (one.starts_at, one.ends_at) == (2.0, 6.0)
-    assert timeline.stolen("db1", np.zeros(0), np.zeros(0)) == []
+    assert timeline.stolen({"db1": (np.zeros(0), np.zeros(0))}) == []
+
+
+def test_nodes_that_lose_time_at_once_are_told_together() -> None:
+    at = np.arange(1.0, 31.0)
+    early, later, apart = np.zeros(30), np.zeros(30), np.zeros(30)
+    early[4:7], later[6:9], apart[20] = 5.0, 7.0, 3.0
+    found = timeline.stolen({"db2": (at, early), "db1": (at, later), "db3": (at, apart)})
+    assert [(one.node, one.starts_at, one.ends_at) for one in found] == [("db1, db2", 4.0, 9.0), ("db3", 20.0, 21.0)]
+    assert "7.0 %" in found[0].label
 
 
 def test_a_node_that_was_not_sampled_for_a_while_has_a_gap_and_a_late_second_is_none() -> None:

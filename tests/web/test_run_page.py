@@ -69,6 +69,15 @@ def test_the_charts_know_events_and_measured_phase(client: Client) -> None:
     assert data["live"] is False
 
 
+def test_every_event_is_listed_with_its_part_of_the_clock(client: Client) -> None:
+    page = _page(client, a_sealed_run())
+    _, _, rest = page.partition('id="events"')
+    listed, _, _ = rest.partition("</details>")
+    assert 'data-from="12.5" data-until=""' in listed
+    assert "measured phase" in listed
+    assert f'href="/timeline/?series={Run.objects.get().pk}:client.throughput:client"' in page
+
+
 def test_all_charts_have_the_clock_from_0_to_the_last_sample(client: Client) -> None:
     run = a_sealed_run()
     sampled = queries.load_series(run_ids=[run.pk], metrics=["client.throughput", "mysql.status.Questions"])

@@ -40,12 +40,6 @@ def test_what_was_checked_is_told_in_full_with_its_verdict() -> None:
     assert [(claim.label, claim.held) for claim in claims] == [("all 596 rows are there", True), ("step", False)]
 
 
-def test_charts_mark_events_but_not_what_samplers_missed() -> None:
-    kinds = {event.kind for event in run_story.marked(EVENTS)}
-    assert {"fault", "outage", "node_state"} <= kinds
-    assert not kinds & {"sampler_error", "check"}
-
-
 def test_a_run_without_steps_has_no_story() -> None:
     story = run_story.told([an_event("load", 1.0, 9.0, from_output=False)])
     assert (list(story.steps), list(story.claims), story.has_fault) == ([], [], False)

@@ -42,13 +42,13 @@ def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:
     for run_id, tail in tails.items():
         events[run_id] += tail.events
         clocks[run_id] |= {node.name: node.clock for node in tail.nodes if len(node.clock)}
-    seen: dict[int, list[Happening]] = defaultdict(list)
+    steal: dict[int, dict[str, tuple[Floats, Floats]]] = defaultdict(dict)
     problems: dict[int, str] = {}
     for series in load_series(run_ids=run_ids, metrics=[STEAL]):
         if series.problem:
             problems[series.run_id] = series.problem
         else:
-            seen[series.run_id] += timeline.stolen(series.node, series.at, series.values.astype("float64"))
+            steal[series.run_id][series.node] = (series.at, series.values.astype("float64"))
     found = {}
     for run in Run.objects.filter(pk__in=list(run_ids)):
         own = clocks[run.pk]
@@ -56,7 +56,8 @@ def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:
         measured = (float(run.measured_from or 0.0), float(run.measured_to or 0.0)) if known else None
         ends = [float(clock[-1]) for clock in own.values()] + ([measured[1]] if measured else [])
         until = max(ends, default=None)
-        more = [gap for name, clock in own.items() for gap in timeline.gaps(name, clock)] + seen[run.pk]
+        more = [gap for name, clock in own.items() for gap in timeline.gaps(name, clock)]
+        more += timeline.stolen(steal[run.pk])
         found[run.pk] = Timeline(
             run_id=run.pk,
             is_live=run.state != Run.State.SEALED,

@@ -3,6 +3,8 @@ import { getJson, query } from "./client";
 
 /** The server answers for so many metrics at once. */
 export const MOST_METRICS = 50;
+/** To which a series is thinned, its lowest and highest kept. */
+export const POINTS = 800;
 
 export interface Series {
   metric: string;
@@ -10,11 +12,24 @@ export interface Series {
   unit: string;
   direction: "higher" | "lower" | "neutral";
   node: string;
-  kind: "rate" | "gauge";
+  /** A counter's rate or its totals, or a value of the moment. */
+  kind: "rate" | "gauge" | "counter";
   at: number[];
   values: (number | null)[];
   resets: number[];
+  /** Where t = 0 is, s on the run's clock. */
+  zero?: number;
+  /** Over nodes: which. */
+  nodes?: string[];
 }
+
+/** How counters are read: over the nodes or of each, as rates or as their totals. */
+export interface Reading {
+  over: "" | "sum" | "mean";
+  totals: boolean;
+}
+
+export const OF_EACH: Reading = { over: "", totals: false };
 
 export interface SeriesAnswer {
   run: number;
@@ -37,12 +52,17 @@ export interface SeriesInfo {
 export function loadSeries(
   run: number,
   metrics: string[],
-  points = 800,
-  signal?: AbortSignal,
-  align: "run" | "measured" = "run",
+  { align = "run", over = "", totals = false }: Partial<Reading> & { align?: "run" | "measured" } = {},
 ): Promise<SeriesAnswer> {
-  const asked = { metric: metrics, points, ...(align === "run" ? {} : { align }) };
-  return getJson<SeriesAnswer>(`runs/${run}/series/${query(asked)}`, signal);
+  const asked = {
+    metric: metrics,
+    points: POINTS,
+    align: align === "run" ? null : align,
+    over_nodes: over || null,
+    // There is no sum of raw samples.
+    raw: totals && !over ? "true" : null,
+  };
+  return getJson<SeriesAnswer>(`runs/${run}/series/${query(asked)}`);
 }
 
 export async function loadSeriesIndex(run: number): Promise<SeriesInfo[]> {

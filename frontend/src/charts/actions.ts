@@ -11,6 +11,8 @@ export interface ChartActions {
   plot: HTMLElement;
   /** Element id that the link leads to; none: the page's own address. */
   anchor?: string;
+  /** Where the same series are laid over others; none: nowhere. */
+  overlay?: string;
 }
 
 function button(text: string, title: string, act: (self: HTMLButtonElement) => void): HTMLButtonElement {
@@ -37,7 +39,17 @@ export async function copyFrom(element: HTMLElement, text: string): Promise<void
 }
 
 export function mountActions(holder: HTMLElement, actions: ChartActions): void {
+  const more: HTMLElement[] = [];
+  if (actions.overlay) {
+    const link = document.createElement("a");
+    link.className = "button button--quiet button--small";
+    link.href = actions.overlay;
+    link.textContent = "Overlay";
+    link.title = "Lay these series over those of other runs or metrics";
+    more.push(link);
+  }
   holder.replaceChildren(
+    ...more,
     button("Data", "Save the plotted values as CSV", () => saveText(actions.csv(), `${actions.filename}.csv`)),
     button("PNG", "Save the chart as a PNG image", () => void saveImage(actions.plot, "png", actions.filename)),
     button("SVG", "Save the chart as an SVG image", () => void saveImage(actions.plot, "svg", actions.filename)),

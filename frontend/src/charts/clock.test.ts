@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Series } from "../api/series";
-import { clockChart, clockShapes, eventTrace, extent, lineTrace, seriesRows, type Clock } from "./clock";
+import { broken, clockChart, clockShapes, eventTrace, extent, lineTrace, seriesRows, type Clock } from "./clock";
 import { palette } from "./palette.fixture";
 
 function aSeries(fields: Partial<Series> = {}): Series {
@@ -68,7 +68,7 @@ test("every chart shows the same stretch of the clock", () => {
 });
 
 test("a chart drawn alone has the whole warm-up shaded", () => {
-  const { layout } = clockChart([aSeries({ at: [3, 4, 5] })], ["client"], {
+  const { layout } = clockChart([aSeries({ at: [3, 4, 5], values: [1, 2, 3] })], ["client"], {
     ...options,
     clock: { ...clock, measured: [4, 20], whole: [0, 21] },
   });
@@ -94,4 +94,31 @@ test("states of nodes are marked at the edge alone", () => {
 test("the load's span has no band: it would hide the phases", () => {
   const events = [{ kind: "load", label: "sysbench", starts_at: 1, ends_at: 19, node: "client" }];
   expect(clockShapes({ ...clock, events }, [0, 20], palette).map(({ type }) => type)).toEqual(["line"]);
+});
+
+test("a stretch without a value is shaded and called so, once for all lines", () => {
+  const gap = aSeries({ at: [1, 2, 3, 4, 5], values: [null, 10, null, null, 12] });
+  const { layout } = clockChart([gap, gap], ["db1", "db2"], options);
+  expect(layout?.shapes).toMatchObject([{ x0: 2, x1: 5, label: { text: "not observed" } }]);
+});
+
+test("stolen CPU time is a band that says what it is, and no mark", () => {
+  const events = [{ kind: "steal", label: "up to 12 % of the CPU time was stolen", starts_at: 5, ends_at: 8, node: "db1" }];
+  const { layout, traces } = clockChart([aSeries()], ["client"], { ...options, clock: { ...clock, events } });
+  expect(layout?.shapes?.[0]).toMatchObject({ x0: 5, x1: 8, label: { text: "CPU stolen" } });
+  expect(JSON.stringify(traces)).not.toContain("stolen");
+});
+
+test("totals that started over are two lines with a word between them", () => {
+  const totals = aSeries({ kind: "counter", at: [1, 2, 4], values: [100, 200, 5], resets: [4] });
+  expect(broken(totals)).toEqual({ x: [1, 2, 4, 4], y: [100, 200, null, 5] });
+  const { traces } = clockChart([totals], ["db1"], options);
+  expect(traces[1]).toMatchObject({ x: [4], text: ["started over"] });
+});
+
+test("kinds of events that the reader left out are neither marked nor shaded", () => {
+  const events = [{ kind: "outage", label: "no write", starts_at: 5, ends_at: 8, node: "client" }];
+  const { layout, traces } = clockChart([aSeries({ values: [1, 2, 3] })], ["client"], { ...options, clock: { ...clock, events, hidden: ["outage"] } });
+  expect(layout?.shapes).toEqual([]);
+  expect(traces).toHaveLength(1);
 });

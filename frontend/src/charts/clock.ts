@@ -14,6 +14,8 @@ export interface RunEvent {
 }
 
 export interface Clock {
+  /** Kinds of events that the reader left out. */
+  hidden?: string[];
   /** The measured phase, s; null while it is not known. */
   measured: [number, number] | null;
   events: RunEvent[];
@@ -48,13 +50,47 @@ export function widest(one: [number, number] | null, other: [number, number] | n
   return [Math.min(one[0], other[0]), Math.max(one[1], other[1])];
 }
 
+/** Totals that start over are two lines: between them nothing fell. */
+export function broken({ at, values, resets, kind }: Series): { x: number[]; y: (number | null)[] } {
+  if (kind !== "counter" || resets.length === 0) return { x: at, y: values };
+  const x: number[] = [];
+  const y: (number | null)[] = [];
+  const left = [...resets];
+  at.forEach((time, place) => {
+    while (left[0] !== undefined && left[0] <= time) {
+      x.push(left.shift() as number);
+      y.push(null);
+    }
+    x.push(time);
+    y.push(values[place] ?? null);
+  });
+  return { x, y };
+}
+
+/** Stretches between two observed values in which none was. */
+export function unobserved({ at, values }: Series): [number, number][] {
+  const found: [number, number][] = [];
+  let last: number | null = null;
+  let missed = false;
+  at.forEach((time, place) => {
+    if (values[place] === null) {
+      missed = last !== null;
+      return;
+    }
+    if (missed && last !== null) found.push([last, time]);
+    [last, missed] = [time, false];
+  });
+  return found;
+}
+
 export function lineTrace(series: Series, color: string, name: string): Data {
+  const { x, y } = broken(series);
   return {
     type: "scatter",
     mode: series.at.length === 1 ? "markers" : "lines",
     name,
-    x: series.at,
-    y: series.values,
+    x,
+    y,
     connectgaps: false,
     line: { color, width: 1.4 },
     marker: { color, size: 5 },
@@ -68,9 +104,12 @@ export function resetTrace(series: Series, color: string): Data[] {
   return [
     {
       type: "scatter",
-      mode: "markers",
+      mode: "text+markers",
       x: series.resets,
       y: series.resets.map(() => 0),
+      text: series.resets.map(() => "started over"),
+      textposition: "top center",
+      textfont: { size: 10 },
       marker: { symbol: "x-thin-open", size: 8, color },
       hovertemplate: "counter started over<br>%{x:,.1f} s<extra></extra>",
       showlegend: false,
@@ -118,9 +157,22 @@ function mark(at: number, color: string): Partial<Shape> {
 }
 
 /** Spans that overlap would hide each other and the phases: only these have a band, the others a line at their start. */
-const BANDS = new Set(["outage", "ddl", "phase"]);
-/** States of nodes change often: they are marked at the edge alone. */
-const UNLINED = new Set(["node_state"]);
+const BANDS = new Set(["outage", "ddl", "phase", "steal", "gap"]);
+/** States of nodes change often: they are marked at the edge alone; phases are shaded, what a sampler missed is a gap. */
+const UNLINED = new Set(["node_state", "warm-up", "measured", "after", "steal", "gap", "sampler_error", "sampler"]);
+const UNMARKED = new Set(["warm-up", "measured", "after", "steal", "gap", "sampler_error", "sampler"]);
+/** What a band says of itself: its shade alone would not tell. */
+const BAND_WORDS: Record<string, string> = { steal: "CPU stolen", gap: "not sampled" };
+
+/** Events without the kinds that the reader left out. */
+export function shown<T extends { kind: string }>(events: T[], hidden: string[] = []): T[] {
+  return events.filter(({ kind }) => !hidden.includes(kind));
+}
+
+function named(shape: Partial<Shape>, text: string, palette: Palette, textposition = "bottom left"): Partial<Shape> {
+  const label = { text, textposition, font: { size: 10, color: palette.muted } };
+  return { ...shape, label } as Partial<Shape>;
+}
 
 /** Warm-up and cool-down shaded, events as thin lines, some spans as bands. */
 export function clockShapes(clock: Clock, whole: [number, number] | null, palette: Palette): Partial<Shape>[] {
@@ -130,11 +182,21 @@ export function clockShapes(clock: Clock, whole: [number, number] | null, palett
     if (from > whole[0]) shapes.push(band(whole[0], from, palette.shade));
     if (to < whole[1]) shapes.push(band(to, whole[1], palette.shade));
   }
-  for (const event of clock.events) {
-    if (event.ends_at !== null && BANDS.has(event.kind)) shapes.push(band(event.starts_at, event.ends_at, palette.shade));
+  for (const event of shown(clock.events, clock.hidden)) {
+    if (event.ends_at !== null && BANDS.has(event.kind)) {
+      const shape = band(event.starts_at, event.ends_at, palette.shade);
+      const words = BAND_WORDS[event.kind];
+      shapes.push(words ? named(shape, words, palette) : shape);
+    }
     if (!UNLINED.has(event.kind)) shapes.push(mark(event.starts_at, palette.muted));
   }
   return shapes;
+}
+
+/** Where a line has a gap: shaded, and called so. */
+function gapShapes(series: Series[], palette: Palette): Partial<Shape>[] {
+  const spans = new Map(series.flatMap(unobserved).map((span) => [span.join(), span]));
+  return [...spans.values()].map(([from, to]) => named(band(from, to, palette.shade), "not observed", palette, "top left"));
 }
 
 function phaseWords(clock: Clock, whole: [number, number] | null, palette: Palette): Partial<Annotations>[] {
@@ -174,7 +236,7 @@ export function clockChart(series: Series[], names: string[], options: ClockOpti
       ...(words ? {} : { nticks: 5 }),
     }),
     yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
-    shapes: clockShapes(clock, whole, palette),
+    shapes: [...clockShapes(clock, whole, palette), ...gapShapes(series, palette)],
     annotations: words ? phaseWords(clock, whole, palette) : [],
     hovermode: "closest",
     showlegend: series.length > 1,
@@ -183,7 +245,8 @@ export function clockChart(series: Series[], names: string[], options: ClockOpti
     const color = sideColor(palette, place);
     return [lineTrace(one, color, names[place] ?? one.node), ...resetTrace(one, color)];
   });
-  return { traces: [...traces, ...eventTrace(clock.events, palette)], layout, config: { doubleClick: false } };
+  const marked = shown(clock.events, clock.hidden).filter(({ kind }) => !UNMARKED.has(kind));
+  return { traces: [...traces, ...eventTrace(marked, palette)], layout, config: { doubleClick: false } };
 }
 
 /** One row a sample: the plotted points as they are, every node's clock its own. */

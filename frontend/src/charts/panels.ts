@@ -1,5 +1,5 @@
 // The charts of one run: each asks for its series when it comes into view; those that ask together share a request.
-import { loadSeries, MOST_METRICS, type Series, type SeriesAnswer } from "../api/series";
+import { loadSeries, MOST_METRICS, OF_EACH, type Reading, type Series, type SeriesAnswer } from "../api/series";
 import { mountActions } from "./actions";
 import { clockChart, extent, seriesRows, widest, type Clock } from "./clock";
 import { toCsv } from "./csv";
@@ -12,11 +12,19 @@ interface Panel {
   words: boolean;
   quantity: string;
   seen: boolean;
+  /** As they were drawn last. */
+  series: Series[];
 }
 
 export interface PanelsOptions {
   run: number;
   clock: Clock;
+  /** How the counters are read; charts with words are of one node and always rates. */
+  reading?: Reading;
+  /** Where the series of a chart are laid over others. */
+  overlay?: (series: Series[]) => string;
+  /** Called when the stretch that is shown has changed. */
+  moved?: () => void;
   /** Called when the reader zooms one chart (null: back to the whole clock). */
   zoomed: (range: [number, number] | null) => void;
 }
@@ -38,6 +46,7 @@ export class Panels {
       words: figure.dataset["words"] !== undefined,
       quantity: figure.dataset["quantity"] ?? "",
       seen: false,
+      series: [],
     };
     this.panels.set(figure, panel);
     whenVisible(figure, () => {
@@ -56,6 +65,11 @@ export class Panels {
     await this.serveAll([...this.panels.values()].filter((panel) => panel.seen));
   }
 
+  /** The events or the measured phase changed: draw again what was drawn. */
+  async redraw(): Promise<void> {
+    for (const panel of this.panels.values()) if (panel.series.length > 0) await this.draw(panel);
+  }
+
   /** A longer series came: the charts drawn before it show the same stretch. */
   private async stretch(drawnNow: Panel[]): Promise<void> {
     const { whole, zoom } = this.options.clock;
@@ -70,6 +84,7 @@ export class Panels {
   /** Every chart on the same clock: what is zoomed in one is zoomed in all. */
   async zoom(range: [number, number] | null): Promise<void> {
     this.options.clock.zoom = range;
+    this.options.moved?.();
     const plotly = await loadPlotly();
     for (const { plot } of this.panels.values()) {
       if (plot.dataset["drawn"] === undefined) continue;
@@ -90,26 +105,32 @@ export class Panels {
 
   /** In groups that the server answers at once, first panels first. */
   private async serveAll(panels: Panel[]): Promise<void> {
+    const reading = this.options.reading ?? OF_EACH;
+    await this.serveAlike(panels.filter(({ words }) => words), OF_EACH);
+    await this.serveAlike(panels.filter(({ words }) => !words), { ...reading });
+  }
+
+  private async serveAlike(panels: Panel[], reading: Reading): Promise<void> {
     let group: Panel[] = [];
     let size = 0;
     for (const panel of panels) {
       if (size + panel.metrics.length > MOST_METRICS) {
-        await this.serve(group);
+        await this.serve(group, reading);
         group = [];
         size = 0;
       }
       group.push(panel);
       size += panel.metrics.length;
     }
-    await this.serve(group);
+    await this.serve(group, reading);
   }
 
-  private async serve(panels: Panel[]): Promise<void> {
+  private async serve(panels: Panel[], reading: Reading): Promise<void> {
     const metrics = [...new Set(panels.flatMap((panel) => panel.metrics))];
     if (metrics.length === 0) return;
     let answer: SeriesAnswer;
     try {
-      answer = await loadSeries(this.options.run, metrics);
+      answer = await loadSeries(this.options.run, metrics, reading);
     } catch (reason) {
       const words = reason instanceof Error ? reason.message : String(reason);
       // What was drawn before stays; an empty panel says what happened.
@@ -121,7 +142,10 @@ export class Panels {
     const whole = widest(before, extent(answer.series));
     this.options.clock.whole = whole;
     for (const panel of panels) await this.show(panel, answer);
-    if (before && whole && (whole[0] < before[0] || whole[1] > before[1])) await this.stretch(panels);
+    if (before && whole && (whole[0] < before[0] || whole[1] > before[1])) {
+      this.options.moved?.();
+      await this.stretch(panels);
+    }
   }
 
   private async show(panel: Panel, answer: SeriesAnswer): Promise<void> {
@@ -133,20 +157,25 @@ export class Panels {
       }
       return;
     }
+    panel.series = series;
+    await this.draw(panel);
+    const actions = panel.figure.querySelector<HTMLElement>(".chart__actions");
+    if (actions) this.mount(actions, panel, series);
+  }
+
+  private async draw(panel: Panel): Promise<void> {
     const { clock } = this.options;
-    const { words, plot } = panel;
+    const { words, plot, series } = panel;
     const quantity = panel.quantity || (series[0]?.name ?? "");
-    const names = series.map((one) => (panel.metrics.length > 1 ? one.name : one.node));
+    const names = series.map((one) => (panel.metrics.length > 1 ? one.name : nodeName(one)));
     const first = plot.dataset["drawn"] === undefined;
     const unit = panel.figure.querySelector<HTMLElement>("[data-unit]");
-    if (unit) unit.textContent = series[0]?.unit ?? "";
+    if (unit) unit.textContent = unitWords(series[0]);
     const element = await draw(plot, (palette) => clockChart(series, names, { palette, clock, words, quantity }));
     if (first) {
       element.on("plotly_relayout", (change) => this.relaid(change as Record<string, unknown>));
       element.on("plotly_doubleclick", () => this.options.zoomed(null));
     }
-    const actions = panel.figure.querySelector<HTMLElement>(".chart__actions");
-    if (actions) this.mount(actions, panel, series);
   }
 
   private mount(holder: HTMLElement, panel: Panel, series: Series[]): void {
@@ -158,6 +187,7 @@ export class Panels {
         return toCsv(header, rows);
       },
       ...(panel.figure.id ? { anchor: panel.figure.id } : {}),
+      ...(this.options.overlay ? { overlay: this.options.overlay(series) } : {}),
     });
   }
 
@@ -166,4 +196,16 @@ export class Panels {
     const to = change["xaxis.range[1]"];
     if (typeof from === "number" && typeof to === "number") this.options.zoomed([from, to]);
   }
+}
+
+/** A node, or what was made of several. */
+export function nodeName({ node, nodes }: Series): string {
+  return nodes && nodes.length > 0 ? `${node} of ${nodes.join(", ")}` : node;
+}
+
+/** Unit and, where one line stands for several nodes or for totals, that it does. */
+function unitWords(series: Series | undefined): string {
+  if (!series) return "";
+  const over = series.nodes && series.nodes.length > 1 ? `${series.node} of ${series.nodes.length} nodes` : "";
+  return [series.unit, series.kind === "counter" ? "total" : "", over].filter(Boolean).join(", ");
 }

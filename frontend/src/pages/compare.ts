@@ -75,7 +75,7 @@ async function loadAll(runs: SecondsRun[], metrics: string[], clock: "run" | "me
       const run = runs[place];
       if (!run) continue;
       try {
-        found[place] = { ...run, answer: await loadSeries(run.run, metrics, 800, undefined, clock) };
+        found[place] = { ...run, answer: await loadSeries(run.run, metrics, { align: clock }) };
       } catch (reason) {
         problems.push(`Run ${run.run}: ${reason instanceof Error ? reason.message : String(reason)}`);
       }

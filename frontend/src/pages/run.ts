@@ -2,20 +2,18 @@
 import { readView, writeView } from "../address";
 import { pageData } from "../api/client";
 import { loadSeriesIndex } from "../api/series";
-import type { RunEvent } from "../charts/clock";
+import type { Clock } from "../charts/clock";
 import type { LatencyData } from "../charts/latency";
 import { Panels } from "../charts/panels";
 import { choices, matching, type Choice } from "../charts/picker";
 import { combobox } from "../combobox";
 import { mountLatency } from "./latency";
+import { mountRunClock, overlayOf, type RunClockData } from "./run/clock";
 import { mountUse } from "./run/use";
 
-interface RunData {
-  id: number;
-  live: boolean;
+interface RunData extends RunClockData {
   measured: [number, number] | null;
   whole: [number, number] | null;
-  events: RunEvent[];
   counters: string[];
   /** Null: the run has no histogram. */
   latency: LatencyData | null;
@@ -30,9 +28,19 @@ const zoom = (range: [number, number] | null): void => {
   remember();
   void panels.zoom(range);
 };
+const clock: Clock = {
+  measured: data.measured,
+  events: data.events,
+  whole: data.whole,
+  zoom: view.zoom,
+  hidden: view.hidden,
+};
 const panels = new Panels({
   run: data.id,
-  clock: { measured: data.measured, events: data.events, whole: data.whole, zoom: view.zoom },
+  clock,
+  reading: view,
+  overlay: overlayOf(data.id),
+  moved: () => runClock.moved(),
   zoomed: zoom,
 });
 const holder = document.querySelector<HTMLElement>("#counters");
@@ -67,6 +75,7 @@ function show(metric: string): HTMLElement | undefined {
   return figure;
 }
 
+const runClock = mountRunClock({ data, view, clock, panels, zoom, remember });
 for (const figure of document.querySelectorAll<HTMLElement>("figure[data-metrics]")) panels.add(figure);
 for (const metric of chosen) show(metric);
 mountUse({ panels, zoom });
@@ -123,7 +132,7 @@ filter?.addEventListener("input", () => {
 
 if (data.live) {
   const again = async (): Promise<void> => {
-    if (document.visibilityState === "visible") await panels.refresh();
+    if (document.visibilityState === "visible") await Promise.all([panels.refresh(), runClock.refresh()]);
     setTimeout(() => void again(), REFRESH_MS);
   };
   setTimeout(() => void again(), REFRESH_MS);

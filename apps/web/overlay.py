@@ -1,0 +1,155 @@
+"""Which series the Timeline page lays over each other, and what each is called."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from apps.core.problems import FieldProblem, Invalid
+from apps.runs.queries import RunRow
+from apps.runs.sampled import KIND_LIMIT
+
+MOST_SERIES = 24
+# Words of an address that are no kind of an event.
+RUN, MEASURED = "run", "measured"
+LONGEST_KEY, LONGEST_NODE, LARGEST_RUN = 160, 80, 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Key:
+    """One series; `node`: its name, or "sum" or "mean" over the nodes."""
+
+    run: int
+    metric: str
+    node: str
+
+    def __str__(self) -> str:
+        return f"{self.run}:{self.metric}:{self.node}"
+
+
+@dataclass(frozen=True)
+class Address:
+    """What the address asks for. `align`: where t = 0 is, RUN, MEASURED or the first event of this kind; `totals`: what
+    counters stood at instead of their rates; `zoom`: the texts of its beginning and end, which the page's script
+    reads."""
+
+    series: tuple[Key, ...] = ()
+    align: str = RUN
+    totals: bool = False
+    zoom: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "Address":
+        """Raises Invalid naming each parameter at fault."""
+        errors: list[FieldProblem] = []
+        found: dict[Key, None] = {}
+        for text in query.getlist("series"):
+            key = _key(text)
+            if key:
+                found[key] = None
+            elif text:
+                errors.append(FieldProblem("series", f"{text[:80]!r} is no series", "write RUN:METRIC:NODE"))
+        if len(found) > MOST_SERIES:
+            errors.append(FieldProblem("series", f"{len(found)} are too many", f"choose at most {MOST_SERIES}"))
+        align = query.get("align", "") or RUN
+        if len(align) > KIND_LIMIT or not align.isprintable():
+            errors.append(FieldProblem("align", "is no kind of event", "choose from the list"))
+        if errors:
+            raise Invalid(errors)
+        zoom = tuple((name, str(query[name])) for name in ("from", "to") if query.get(name))
+        return cls(tuple(found), align, query.get("totals") == "1", zoom)
+
+    @property
+    def runs(self) -> list[int]:
+        """Each once, in the order of their first series."""
+        return list(dict.fromkeys(key.run for key in self.series))
+
+    def url(self) -> str:
+        asked = [("series", str(key)) for key in self.series]
+        asked += [("align", self.align)] if self.align != RUN else []
+        asked += [("totals", "1")] if self.totals else []
+        return f"{reverse('web:timeline')}?{urlencode([*asked, *self.zoom])}".replace("%3A", ":")
+
+    def without(self, key: Key) -> "Address":
+        return replace(self, series=tuple(each for each in self.series if each != key))
+
+    def aligned(self, to: str) -> "Address":
+        """On another clock the seconds of the zoom mean others."""
+        return replace(self, align=to, zoom=())
+
+    def with_run(self, run: int, nodes: Mapping[int, Sequence[tuple[str, str]]]) -> "Address":
+        """The series of the first run, of `run` too. `nodes`: (name, role) of each run; where `run` has no node of that
+        name, its first node of the same role stands for it."""
+        if not self.series or run in self.runs:
+            return self
+        first = self.runs[0]
+        more = [
+            replace(key, run=run, node=_alike(key.node, nodes, first, run)) for key in self.series if key.run == first
+        ]
+        return replace(self, series=(*self.series, *more)[:MOST_SERIES])
+
+
+def _key(text: str) -> Key | None:
+    run, _, rest = text.partition(":")
+    metric, _, node = rest.partition(":")
+    if not (run.isascii() and run.isdecimal() and 0 < int(run[:20]) <= LARGEST_RUN):
+        return None
+    if not (metric and node and len(metric) <= LONGEST_KEY and len(node) <= LONGEST_NODE and text.isprintable()):
+        return None
+    return Key(int(run), metric, node)
+
+
+def _alike(node: str, nodes: Mapping[int, Sequence[tuple[str, str]]], first: int, other: int) -> str:
+    names = [name for name, _ in nodes.get(other, ())]
+    role = next((role for name, role in nodes.get(first, ()) if name == node), "")
+    same = [name for name, its in nodes.get(other, ()) if its == role]
+    return node if node in names or not same else same[0]
+
+
+@dataclass(frozen=True)
+class Named:
+    """A series as it is called beside the others: `label` says in what it differs from them."""
+
+    key: Key
+    label: str
+    metric: str
+
+
+def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> list[Named]:
+    """Without what all have in common, and with the run's number where there are several."""
+    said = [_said(key, rows.get(key.run), metrics) for key in keys]
+    differing = [place for place in range(len(said[0]) if said else 0) if len({each[place] for each in said}) > 1]
+    found = []
+    for key, parts in zip(keys, said, strict=True):
+        own = [parts[place] for place in differing if parts[place]] or [parts[METRIC], parts[NODE]]
+        found.append(Named(key, " · ".join(own), metrics.get(key.metric, key.metric)))
+    return found
+
+
+def common(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> str:
+    """What all have in common, in words; empty: nothing."""
+    said = [_said(key, rows.get(key.run), metrics) for key in keys]
+    alike = (
+        [said[0][place] for place in range(len(said[0])) if len({each[place] for each in said}) == 1] if said else []
+    )
+    return " · ".join(part for part in alike if part)
+
+
+METRIC, NODE = 4, 5
+
+
+def _said(key: Key, row: RunRow | None, metrics: Mapping[str, str]) -> tuple[str, ...]:
+    """System, workload, load, repetition, metric, node, run."""
+    of_run = (row.system_name, row.workload_name, row.load_level, f"repetition {row.repetition}") if row else ("",) * 4
+    node = {"sum": "sum of the nodes", "mean": "mean of the nodes"}.get(key.node, key.node)
+    return (*of_run, metrics.get(key.metric, key.metric), node, f"run {key.run}")
+
+
+def shared_kinds(kinds: Iterable[tuple[int, str]], runs: Sequence[int], offered: Sequence[str]) -> list[str]:
+    """Of the kinds `offered` those of which every run has an event. `kinds`: run and kind."""
+    held: dict[str, set[int]] = {}
+    for run, kind in kinds:
+        held.setdefault(kind, set()).add(run)
+    return [kind for kind in offered if runs and held.get(kind, set()) >= set(runs)]
