@@ -1,11 +1,14 @@
 """What limits a server: on recordings of real ones where it is known, else on the counters that tell it."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
+from apps.runs.codec import Column
+from apps.runs.sampled import SampledNode
 from apps.use_method import engine
 from apps.use_method.resources import (
     buffer_pool,
@@ -20,13 +23,14 @@ from apps.use_method.resources import (
 )
 from apps.use_method.values import Facts, Level, Moment, Node, Panel, Reading
 from tests.use_method import recorded
-from tests.use_method.builders import a_node, facts, lit, reading, samples, steady
+from tests.use_method.builders import a_node, facts, lit, of_sampled, reading, samples, steady
 
 SERVER = (
     *(connections.RESOURCE, threads.RESOURCE, row_locks.RESOURCE, table_locks.RESOURCE, buffer_pool.RESOURCE),
     *(redo_log.RESOURCE, table_cache.RESOURCE, temporary_tables.RESOURCE, purge.RESOURCE),
 )
 STATUS = "mysql.status."
+BLOCKED = json.loads((recorded.RECORDINGS / "blocked.json").read_text())
 SECONDS = 60
 
 
@@ -102,6 +106,31 @@ def test_a_writer_that_waits_for_its_cluster_waits_for_no_table() -> None:
 
 # ---------------------------------------------------------------- standstill
 
+
+def blocked() -> Node:
+    """MariaDB with 8 clients, on which four things held everybody for some seconds: three locks of the table, one of
+    its rows."""
+    clock = np.array(BLOCKED["clock"])
+    columns = {
+        key: Column(np.array(values), np.ones(len(values), np.bool_)) for key, values in BLOCKED["series"].items()
+    }
+    sampled = SampledNode(name="db1", role="writer", clock=clock, changing=columns, constants={})
+    return of_sampled(sampled, (0.0, float(clock[-1])))
+
+
+def test_a_table_that_is_locked_is_lit_whoever_locks_it_and_rows_that_are_locked_are_not_taken_for_it() -> None:
+    found = panel(facts(blocked(), threads=8))
+    told = reading(found, "table_locks.standstill", "db1")
+    behind, rows = BLOCKED["events"][:3], BLOCKED["events"][3]
+    assert "transaction" in behind[0]["what"]
+    assert told.level is Level.SATURATED
+    assert len(told.spans) == len(behind)
+    for (start, end), event in zip(told.spans, behind, strict=True):
+        assert event["from"] <= start <= end <= event["to"]
+    [(start, end)] = reading(found, "row_locks.now", "db1").spans
+    assert rows["from"] - 1 <= start <= end <= rows["to"]
+
+
 STOP = [2.0] * 20 + [9.0] * 8 + [2.0] * 32  # threads running
 SERVED = [900.0] * 20 + [1.0] * 8 + [900.0] * 32  # statements/s, one of them the sampler's
 
@@ -110,7 +139,7 @@ def test_statements_that_wait_for_a_table_are_told_from_idle_clients() -> None:
     blocked = of({"Threads_running": STOP, "Questions": SERVED})
     told = judged("table_locks.standstill", blocked)
     assert (told.level, told.value, told.spans) == (Level.SATURATED, 8.0, ((20.0, 28.0),))
-    assert words(told).startswith("for 8 s from 20 s on hardly a statement came through while up to 8 were in")
+    assert words(told).startswith("for 8 s, first from 20 s on, hardly a statement came through while up to 8")
     idle = of({"Threads_running": [2.0] * 20 + [1.0] * 8 + [2.0] * 32, "Questions": SERVED})
     assert judged("table_locks.standstill", idle).level is Level.OK
 

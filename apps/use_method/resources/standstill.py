@@ -1,6 +1,7 @@
 """Seconds in which nothing came through although connections had a statement in execution, and why."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,16 @@ FULL = 95.0  # % of the redo log
 IDLE = 0.05  # of the usual reads of pages
 
 
+@dataclass(frozen=True)
+class Stood:
+    """One stretch, s; `most` statements in execution."""
+
+    span: Span
+    length: float
+    most: float
+    why: str
+
+
 def standstill(node: Node, facts: Facts) -> Found | None:
     """Only what nothing else explains: rows, disks, the redo log, semi-synchronous replicas and the cluster have
     indicators of their own."""
@@ -58,20 +69,29 @@ def standstill(node: Node, facts: Facts) -> Found | None:
 
 
 def _found(node: Node, events: Sequence[Moment], waiting: Samples, still: NDArray[np.bool_]) -> Found:
-    spans = stretches(waiting, still)
-    length = float(steps(waiting.at)[still].sum())
-    most = float(waiting.values[still].max())
-    said = (
-        f"for {format_duration(round(length, 1))} from {format_duration(round(max(0.0, spans[0][0]), 1))} on hardly a "
-        f"statement came through while up to {most:.0f} were in execution"
+    """Each stretch by its own cause: one behind a table is not lit for another that waited for rows."""
+    stood: list[Stood] = []
+    elsewhere: list[Stood] = []
+    for start, end in stretches(waiting, still):
+        then = still & (waiting.at > start) & (waiting.at <= end)
+        ddl = _under_way(events, (start, end))
+        other = "" if ddl else _explained(node, waiting.at[then], float(np.median(waiting.values[then])))
+        why = other or (f"“{ddl.label[:80]}” was under way" if ddl else "none waited for rows, hardly a page was read")
+        one = Stood((start, end), float(steps(waiting.at)[then].sum()), float(waiting.values[then].max()), why)
+        (elsewhere if other else stood).append(one)
+    shown = stood or elsewhere
+    longest = max(shown, key=lambda one: one.length)
+    length, most = sum(one.length for one in shown), max(one.most for one in shown)
+    since = format_duration(round(max(0.0, shown[0].span[0]), 1))
+    words = (
+        f"for {format_duration(round(length, 1))}, first from {since} on, "
+        f"hardly a statement came through while up to {most:.0f} were in execution: {longest.why}"
     )
-    ddl = _under_way(events, spans)
-    other = "" if ddl else _explained(node, waiting.at[still], float(np.median(waiting.values[still])))
-    if other:
-        return Found(Level.OK, length, f"{said}: {other}", RUNNING, most)
-    level = Level.SATURATED if any(end - start >= HOLD - SLACK for start, end in spans) else Level.WATCH
-    why = f"“{ddl.label[:80]}” was under way" if ddl else "none waited for rows, and hardly a page was read"
-    return Found(level, length, f"{said}: {why}", RUNNING, most, tuple(spans))
+    if not stood:
+        return Found(Level.OK, length, words, RUNNING, most)
+    held = any(end - start >= HOLD - SLACK for start, end in (one.span for one in stood))
+    spans = tuple(one.span for one in stood)
+    return Found(Level.SATURATED if held else Level.WATCH, length, words, RUNNING, most, spans)
 
 
 def _explained(node: Node, at: Floats, waiting: float) -> str:
@@ -103,10 +123,10 @@ def _mean(node: Node, key: str, otherwise: float) -> float:
     return otherwise if samples is None or np.isnan(samples.values).all() else float(np.nanmean(samples.values))
 
 
-def _under_way(events: Sequence[Moment], spans: Sequence[Span]) -> Moment | None:
-    """A statement that changes a table and that was not over when a standstill began."""
+def _under_way(events: Sequence[Moment], span: Span) -> Moment | None:
+    """A statement that changes a table, at the time of a standstill."""
     for event in events:
         end = event.ends_at if event.ends_at is not None else event.starts_at
-        if event.kind == "ddl" and any(event.starts_at - NEAR <= to and since <= end + NEAR for since, to in spans):
+        if event.kind == "ddl" and event.starts_at - NEAR <= span[1] and span[0] <= end + NEAR:
             return event
     return None
