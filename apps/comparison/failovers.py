@@ -116,8 +116,8 @@ class Untold:
 
 @dataclass(frozen=True)
 class Failovers:
-    """`groups`: the shortest median interruption first. `stated`: published interruptions, never filtered. `has_more`:
-    there are older trials than the MOST_TRIALS newest."""
+    """`groups`: by fault, then those that always recovered, then the shortest median. `stated`: published
+    interruptions, never filtered. `has_more`: there are older trials than the MOST_TRIALS newest."""
 
     groups: tuple[Group, ...]
     stated: tuple[FigureValue, ...]
@@ -266,13 +266,9 @@ def _length(trial: Trial) -> tuple[bool, float]:
 
 def _rank(group: Group) -> tuple[Any, ...]:
     found = group.interruption
-    return (
-        list(FAULTS).index(group.fault) if group.fault in FAULTS else len(FAULTS),
-        found.median is None,
-        found.median or 0.0,
-        group.system_name,
-        group.load,
-    )
+    place = list(FAULTS).index(group.fault) if group.fault in FAULTS else len(FAULTS)
+    is_worst = found.not_recovered > 0, found.median is None
+    return place, *is_worst, found.median or 0.0, group.system_name, group.load
 
 
 def _range(values: Sequence[int | None]) -> tuple[int, int] | None:

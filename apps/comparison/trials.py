@@ -157,7 +157,7 @@ def course(
         recovered=recovered,
         interrupted="client" in reached or not recovered,
         watched=max([0.0, *(ends[kind] for kind in (OUTAGE, BASELINE) if kind in ends)]),
-        phases=tuple(_phases(reached, first)),
+        phases=tuple(_phases(reached, first, since=max(0.0, gap.starts_at - at) if gap else 0.0)),
         reached=reached,
         rejoin=values.get("failover.rejoin", _length(rejoin) if rejoin else None),
         proxy=ends.get(PROXY),
@@ -173,9 +173,10 @@ def _length(event: Told) -> float | None:
     return None if event.ends_at is None else event.ends_at - event.starts_at
 
 
-def _phases(reached: Mapping[str, float], first: Mapping[str, Told]) -> Iterable[Phase]:
-    """In their order, those that were reached; one that came before the end of the phase before it has no length."""
-    before = 0.0
+def _phases(reached: Mapping[str, float], first: Mapping[str, Told], *, since: float) -> Iterable[Phase]:
+    """In their order, those that were reached; one that came before the end of the phase before it has no length.
+    `since`: when the outage began: what is stopped or switched may serve for a while after the control began."""
+    before = since
     for key, (_, kind, name) in PHASES.items():
         if key not in reached:
             continue

@@ -89,12 +89,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Line:
-    """A trial of the table. `cells`: the seconds of the phases, in their order; `rows`: which writes, in words."""
+    """A trial of the table. `cells`: of the phases, in their order, when they ended (s), or why there is no such time;
+    `rows`: which writes, in words."""
 
     trial: Trial
     parts: tuple[Part, ...]
     mark: str
-    cells: tuple[float | None, ...]
+    cells: tuple[tuple[float | None, str], ...]
     outage: str
     address: str
     rows: tuple[tuple[str, str], ...]
@@ -184,12 +185,12 @@ def run_address(trial: Trial) -> str:
 
 
 def scale_of(courses: Sequence[Course]) -> float:
-    """s, from the fault to the last that any of them reached: equal for all bars of the page."""
-    last = [
-        max([*course.reached.values(), course.outage or 0.0, course.watched if course.not_recovered else 0.0])
-        for course in courses
-    ]
-    return max(last, default=0.0) * 1.02 or 1.0
+    """s, from the fault on, equal for all bars of the page: to the last that one that recovered reached. The bar of one
+    that did not goes to the end of the scale, further than any other."""
+    ended = [max([*course.reached.values(), course.outage or 0.0]) for course in courses if not course.not_recovered]
+    longest = max(ended, default=0.0) or max((course.watched for course in courses), default=0.0)
+    room = 1.02 if len(ended) == len(courses) else 1.15
+    return longest * room or 1.0
 
 
 def _ticks(scale: float) -> list[tuple[str, float]]:
@@ -207,7 +208,10 @@ def _sheet(group: Group, scale: float) -> Sheet:
         shares=tuple(words.shares(group)),
         lines=tuple(lines[:MOST_OPEN]),
         folded=tuple(lines[MOST_OPEN:]),
-        dots=tuple((_percent(course.outage or 0.0, scale), course.recovered) for course in counted),
+        dots=tuple(
+            (_percent(course.outage or 0.0, scale) if course.recovered else 99.0, course.recovered)
+            for course in counted
+        ),
         median=None if median is None else _percent(median, scale),
         has_origins={trial.origin for trial in group.trials} != {"agent"},
     )
@@ -227,12 +231,12 @@ def _line(trial: Trial, scale: float) -> Line:
     ]
     if course.not_recovered:
         last = course.phases[-1].end if course.phases else 0.0
-        parts.append(Part("open", _percent(last, scale), _percent(course.watched, scale), "no write acknowledged"))
+        parts.append(Part("open", _percent(last, scale), 100.0, "no write acknowledged to the end"))
     return Line(
         trial=trial,
         parts=tuple(parts),
         mark=words.state(course),
-        cells=tuple(course.reached.get(key) for key in PHASES),
+        cells=tuple((course.reached.get(key), words.unreached(course, key)) for key in PHASES),
         outage=words.outage(course),
         address=run_address(trial),
         rows=tuple(words.rows(course.rows, course.counts)),

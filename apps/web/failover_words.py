@@ -28,18 +28,13 @@ def interruption(found: Interruption) -> str:
     """ "6.45 s (median of 3, 6.31 to 6.62 s)"; trials that did not recover are told first."""
     if not found.trials:
         return "no trial counts"
-    open_words = ""
-    if found.not_recovered:
-        least = f"{seconds(found.watched)} watched"
-        open_words = f"not recovered in {found.not_recovered} of {found.trials} ({least})"
-    if found.median is None:
-        if found.low is None:
-            return open_words
-        return f"{open_words}; the others {_span(found)}"
-    if found.trials == 1:
-        return f"{seconds(found.median)} (1 trial)"
-    middle = f"{seconds(found.median)} (median of {found.trials}, {_span(found)})"
-    return f"{middle}; {open_words}" if open_words else middle
+    if not found.not_recovered:
+        is_single = found.trials == 1
+        return f"{seconds(found.median)} ({'1 trial' if is_single else f'median of {found.trials}, {_span(found)}'})"
+    words = f"not recovered in {found.not_recovered} of {found.trials} ({seconds(found.watched)} watched)"
+    if found.low is not None:
+        words += f"; the other{'s' if found.trials - found.not_recovered > 1 else ''} {_span(found)}"
+    return words if found.median is None else f"{words}; median of all {seconds(found.median)}"
 
 
 def _span(found: Interruption) -> str:
@@ -103,6 +98,17 @@ def state(course: Course) -> str:
     if course.not_recovered:
         return f"not recovered in {seconds(course.watched)}"
     return "" if course.interrupted else "no interruption"
+
+
+def unreached(course: Course, key: str) -> str:
+    """Why a phase has no time; empty: it has."""
+    if key in course.reached:
+        return ""
+    if course.not_recovered:
+        return "not noticed" if key == "detect" else "not reached"
+    if not course.interrupted:
+        return "none"
+    return {"detect": "planned", "promote": "not seen"}.get(key, "not reached")
 
 
 def outage(course: Course) -> str:

@@ -122,3 +122,10 @@ def test_when_the_proxy_acted_and_how_it_checks_is_told_by_the_run() -> None:
     found = course_of(made_up(3.0, proxy=1.2))
     assert found.proxy == pytest.approx(1.2)
     assert found.proxy_checks == {"inter": "500ms", "fall": "2"}
+
+
+def test_what_is_switched_serves_until_its_outage_begins() -> None:
+    found = course_of(reported("mha_online_switch_r1_to_r2", control="switch"))
+    (last,) = [phase for phase in found.phases if phase.key == "client"]
+    assert last.start > 1
+    assert last.end - last.start == pytest.approx(0.47, abs=INTERVAL)
