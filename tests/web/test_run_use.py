@@ -19,18 +19,19 @@ from tests.comparison.sampled import a_node, a_sampled_run
 from tests.runs.uploads import an_open_run
 
 pytestmark = pytest.mark.django_db
-SECONDS = np.arange(0.0, 71.0)
 IDLE = dict.fromkeys(("host.cpu.nice", "host.cpu.system", "host.cpu.irq", "host.cpu.softirq"), 0)
 
 
-def a_cluster(**busy: float) -> Run:
-    """Nodes by name, each so many % of its two CPUs busy from 30 s on, before that 5 %; kept as judged."""
+def a_cluster(*, seconds: float = 70, **busy: float) -> Run:
+    """Nodes by name, each so many % of its two CPUs busy from 30 s to 60 s, else 5 %; kept as judged."""
+    clock = np.arange(0.0, seconds + 1)
+    at_work = (clock > 30) & (clock <= 60)
     nodes = []
     for place, (name, share) in enumerate(busy.items()):
-        used = np.cumsum(np.where(SECONDS > 30, share, 5.0) / 50)
-        counters = {"host.cpu.user": used, "host.cpu.idle": 2 * SECONDS - used}
-        nodes.append(a_node(name, SECONDS, counters, IDLE, role="reader" if place else "writer"))
-    run = a_sampled_run(nodes, {"client.throughput": 500.0})
+        used = np.cumsum(np.where(at_work, share, 5.0) / 50)
+        counters = {"host.cpu.user": used, "host.cpu.idle": 2 * clock - used}
+        nodes.append(a_node(name, clock, counters, IDLE, role="reader" if place else "writer"))
+    run = a_sampled_run(nodes, {"client.throughput": 500.0}, measured_to=seconds - 10)
     panels.judge(run_id=run.pk)
     return run
 
