@@ -1,5 +1,7 @@
 """Panels are read with their baseline: the lowest load of the same system and workload."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from django.utils import timezone
@@ -15,7 +17,7 @@ SECONDS = np.arange(0.0, 71.0)
 STILL = ("reads", "read_bytes", "read_time", "write_bytes", "io_time")
 
 
-def at(threads: int, write_ms: float, **fields: object) -> Run:
+def at(threads: int, write_ms: float, **fields: Any) -> Run:
     """A judged run of one system whose disk took so long for each of 500 writes a second, twelve of them in flight."""
     counters = {"writes": 500 * SECONDS, "write_time": 0.5 * write_ms * SECONDS, "io_weighted_time": 12 * SECONDS}
     node = a_node(
@@ -42,7 +44,8 @@ def test_a_disk_is_told_over_the_median_of_the_runs_at_the_lowest_load(db: None)
         at(1, write_ms)
     loaded = at(64, 9.0)
     found = over(loaded)
-    assert (found.level, found.value) == (Level.SATURATED, pytest.approx(9.0))
+    assert found.level is Level.SATURATED
+    assert found.value == pytest.approx(9.0)
     assert found.words.replace("\u00a0", " ") == (
         "9.0 × its value at 1 thread: a write took 9.00 ms, not 1.00 ms; queue 12"
     )
@@ -64,7 +67,7 @@ def test_a_run_that_counts_not_and_one_at_a_fixed_rate_are_no_baseline(db: None)
 
 
 def test_panels_of_many_runs_are_read_with_their_baselines_in_two_queries(
-    db: None, django_assert_num_queries: pytest.FixtureRequest
+    db: None, django_assert_num_queries: Any
 ) -> None:
     runs = [at(threads, float(threads)).pk for threads in (1, 2, 4)]
     for chosen in (runs[:1], runs):

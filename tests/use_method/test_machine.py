@@ -1,6 +1,7 @@
 """CPU, memory and network of a machine, and the load generator beside it or apart."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ def told(indicator: str, found: Facts, node: str = "db1") -> Reading:
     return reading(engine.panel(found, RESOURCES), indicator, node)
 
 
-def of(series: Mapping[str, float | Samples], **more: object) -> Node:
+def of(series: Mapping[str, float | Samples], **more: Any) -> Node:
     held = {key: one if isinstance(one, Samples) else steady(one) for key, one in series.items()}
     return a_node(series=held, **more)
 
@@ -48,8 +49,19 @@ def test_threads_and_cpu_count_together_by_the_second() -> None:
 
 
 def test_a_second_task_for_each_cpu_is_a_queue_and_stolen_time_is_told() -> None:
-    found = facts(of({BUSY: 99.0, "derived.cpu.runnable": 2.5, "derived.cpu.steal": 4.0, "derived.cpu.pressure": 71.0}))
-    assert told("cpu.run_queue", found).level is Level.SATURATED
+    found = facts(
+        of(
+            {
+                BUSY: 99.0,
+                "derived.cpu.runnable": 2.5,
+                "host.cpus": 2.0,
+                "derived.cpu.steal": 4.0,
+                "derived.cpu.pressure": 71.0,
+            }
+        )
+    )
+    queue = told("cpu.run_queue", found)
+    assert (queue.level, queue.value) == (Level.SATURATED, 2.0)  # without the sampler itself
     assert told("cpu.steal", found).level is Level.WATCH
     assert told("cpu.pressure", found).level is Level.SATURATED
 
@@ -109,6 +121,18 @@ def test_packets_sent_again_count_where_there_are_packets() -> None:
     assert lost(30.0) is Level.OK
 
 
+def test_what_is_sent_again_over_the_loopback_is_for_want_of_a_cpu() -> None:
+    series = {"derived.net.sent_again": 3.0, "host.net.lo.tx_packets": 90_000.0, "host.net.eth0.tx_packets": 50.0}
+    found = told("network.sent_again", facts(of(series)))
+    assert found.level is Level.WATCH
+    assert "a task that had no CPU" in found.words
+
+
+def test_a_segment_that_only_tcp_refuses_is_no_damaged_packet() -> None:
+    found = told("network.errors", facts(of({"host.tcp.errors": samples([0.0] * 10 + [4.0] * 2)})))
+    assert (found.level, found.value) == (Level.WATCH, 8.0)
+
+
 def test_damaged_packets_are_an_error_of_their_interface() -> None:
     series = {"host.net.eth0.rx_errors": samples([0.0] * 10 + [4.0] * 2), "host.tcp.errors": steady(0.0, seconds=12)}
     found = told("network.errors", facts(of(series)))
@@ -119,7 +143,9 @@ def test_damaged_packets_are_an_error_of_their_interface() -> None:
 
 
 def test_a_generator_on_a_busy_machine_of_its_own_is_the_limit() -> None:
-    found = facts(of({BUSY: 20.0}, apart=True), client=a_client({BUSY: 96.0, "derived.cpu.runnable": 3.0}))
+    found = facts(
+        of({BUSY: 20.0}, apart=True), client=a_client({BUSY: 96.0, "derived.cpu.runnable": 3.0, "host.cpus": 4.0})
+    )
     assert told("client.host", found, "client").level is Level.SATURATED
     assert told("client.run_queue", found, "client").level is Level.SATURATED
     assert told("client.shared", found, "client").words == "it has a machine of its own"
@@ -146,6 +172,13 @@ def test_a_queue_with_all_threads_at_work_is_the_servers_and_with_idle_threads_t
 
     assert (queued(16.0).level, queued(5.0).level) == (Level.WATCH, Level.SATURATED)
     assert "the rate is more than the servers do" in queued(16.0).words
+
+
+def test_a_stall_of_the_server_is_not_the_generators_although_its_end_finds_threads_idle() -> None:
+    series = {"client.queue_length": samples([0.0] * 6 + [95.0, 180.0, 161.0, 4.0] + [0.0] * 4)}
+    series["client.concurrency"] = samples([2.0] * 6 + [8.0, 8.0, 8.0, 5.0] + [1.0] * 4)
+    found = facts(client=a_client(series), threads=8, rate=100.0)
+    assert told("client.queue", found, "client").level is Level.WATCH
 
 
 def test_our_single_threaded_client_near_one_cpu_or_late_is_the_limit() -> None:

@@ -8,15 +8,15 @@ from apps.runs.quality.generator import ALL_BUSY, MOST_BUSY, MOST_LATE, MOST_OF_
 from apps.runs.quality.happened import LEAST_MATCHED
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits, judge, mean, total
+from apps.use_method.resources import cpu
 from apps.use_method.resources.counters import gauge, unseen
-from apps.use_method.resources.parts import held_at
-from apps.use_method.values import Aspect, Facts, Found, Level, Node
+from apps.use_method.resources.parts import either, held_at
+from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
 
-BUSY, CPUS, SERVER, RUNNABLE = "derived.cpu.busy", "host.cpus", "derived.cpu.server", "derived.cpu.runnable"
+BUSY, CPUS, SERVER = cpu.BUSY, cpu.CPUS, "derived.cpu.server"
 AGENT, ITS_CPU, LATENESS, LATENCY = "agent.cpu.seconds", "client.cpu", "client.schedule_lag", "client.latency.avg"
 QUEUE, IN_PROGRESS, UNMATCHED, WRITES = "client.queue_length", "client.concurrency", "client.unmatched", "client.writes"
 HOST_LIMITS = Limits(watch=60.0, saturated=MOST_BUSY)
-RUNNABLE_LIMITS = Limits(watch=1.5, saturated=2.0)
 AGENT_LIMITS = Limits(watch=MOST_OF_AGENT, saturated=1.0)
 QUEUE_LIMITS = Limits(watch=1.0, saturated=None)
 # Of the threads: while fewer are at work, an event that waits does not wait for the server.
@@ -95,14 +95,20 @@ def queue(node: Node, facts: Facts) -> Found | None:
     at_work = node.series.get(IN_PROGRESS)
     if at_work is None or not facts.threads:
         return found
-    waiting = samples.values >= (QUEUE_LIMITS.watch or 0.0)
-    held = held_at(at_work, samples.at)[waiting]
-    share = float(np.nanmean(held)) / facts.threads if not np.isnan(held).all() else None
+    share = at_work_while_waiting(samples, at_work, facts.threads)
     if share is None or share >= ALL_AT_WORK:
         words = f"{found.words}, with all {facts.threads} threads at work: the rate is more than the servers do"
         return Found(Level.WATCH, found.value, words, QUEUE, found.peak, found.spans)
     words = f"{found.words}, with {share:.0%} of its {facts.threads} threads at work: the generator itself was late"
     return Found(Level.SATURATED, found.value, words, QUEUE, found.peak, found.spans)
+
+
+def at_work_while_waiting(queued: Samples, at_work: Samples, threads: int) -> float | None:
+    """Share of the threads that worked while events waited, each second counted by how many did."""
+    working = held_at(at_work, queued.at)
+    seen = ~np.isnan(queued.values) & ~np.isnan(working)
+    waited = queued.values[seen]
+    return float(np.average(working[seen], weights=waited)) / threads if waited.sum() > 0 else None
 
 
 def late(_: Node, facts: Facts) -> Found | None:
@@ -193,13 +199,13 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="tasks runnable for each CPU of its own machine",
             unit="tasks",
-            metrics=(RUNNABLE,),
-            formula="procs_running / CPUs, on the load generator's machine",
-            limits=RUNNABLE_LIMITS.words("tasks"),
+            metrics=(cpu.RUNNABLE, CPUS),
+            formula="(procs_running − 1) / CPUs, on the load generator's machine",
+            limits=cpu.RUNNABLE_LIMITS.words("tasks"),
             reason="Threads of the generator that wait for a CPU look like a slow server.",
             literature=GREGG,
             sources={"Linux": "/proc/stat beside the load generator"},
-            rule=lambda node, facts: gauge(RUNNABLE, RUNNABLE_LIMITS, "tasks")(node, facts) or host(node, facts),
+            rule=either(cpu.runnable, host),
         ),
         Indicator(
             key="client.queue",

@@ -34,6 +34,16 @@ def busy(node: Node, facts: Facts) -> Found | None:
     return with_words(found, f"; the server took {own:.0f} of {found.value:.0f} %")
 
 
+def runnable(node: Node, _: Facts) -> Found | None:
+    """Without the sampler, which runs whenever it looks."""
+    samples, cpus = node.series.get(RUNNABLE), node.series.get(CPUS)
+    number = mean(cpus) if cpus else None
+    if samples is None or not number:
+        return None
+    others = replace(samples, values=np.maximum(samples.values - 1 / number, 0.0))
+    return judge(others, RUNNABLE_LIMITS, unit="tasks", metric=RUNNABLE)
+
+
 def running(node: Node, _: Facts) -> Found | None:
     """Statements wait for a CPU only while the CPUs are busy: else they wait for a lock, a disk or a commit."""
     samples, cpu = node.series.get(RUNNING), node.series.get(BUSY)
@@ -96,13 +106,13 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="tasks runnable for each CPU",
             unit="tasks",
-            metrics=(RUNNABLE,),
-            formula="procs_running / CPUs, looked at once a second",
+            metrics=(RUNNABLE, CPUS),
+            formula="(procs_running − 1) / CPUs, looked at once a second; the one is the sampler that looks",
             limits=RUNNABLE_LIMITS.words("tasks"),
-            reason="At 2 as many tasks wait as run: each gets half of a CPU. A look counts the sampler itself.",
+            reason="At 2 as many tasks wait as run: each gets half of a CPU.",
             literature=GREGG,
             sources=FROM_PROC,
-            rule=gauge(RUNNABLE, RUNNABLE_LIMITS, "tasks"),
+            rule=runnable,
             asks=("cpu", "/proc"),
         ),
         Indicator(

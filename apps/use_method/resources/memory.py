@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits, judge
 from apps.use_method.resources.counters import events, gauge, unseen
@@ -32,7 +34,7 @@ def used_of_aws(node: Node, _: Facts) -> Found | None:
 def swap_used(node: Node, facts: Facts) -> Found | None:
     """Without swap nothing can be in it."""
     size = node.series.get(SWAP_TOTAL)
-    if size is not None and not size.values.any():
+    if size is not None and not np.nan_to_num(size.values).any():
         return Found(Level.OK, 0.0, "the machine has no swap", SWAP_TOTAL, 0.0)
     return gauge(SWAP_USED, SWAP_LIMITS, "%")(node, facts)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.runs.quality.network import MOST_LOST, MOST_USED
+from apps.runs.quality.network import LEAST_OUTSIDE, MOST_LOST, MOST_USED
 from apps.use_method.indicators import Indicator, Resource, Rule
 from apps.use_method.judging import Limits, counted, judge, mean
 from apps.use_method.resources.counters import gauge, scaled, unseen, with_words
@@ -16,6 +16,7 @@ AGAIN, DROPPED = "derived.net.sent_again", "derived.net.dropped"
 RETRANSMITS, DAMAGED = "host.tcp.retransmits", "host.tcp.errors"
 OF_AWS = tuple(f"{AWS}Network{way}Throughput" for way in ("Receive", "Transmit"))
 BANDWIDTH_LIMITS = Limits(watch=100 * MOST_USED, saturated=90.0)
+WAYS = ("rx", "tx")
 NONE = Limits(None, None)
 LOST_LIMITS = Limits(watch=10 * MOST_LOST, saturated=100 * MOST_LOST)
 # Packets per second: of so few, one that is lost is a large share and troubles nobody.
@@ -83,28 +84,35 @@ def lost(key: str) -> Rule:
 
     def rule(node: Node, _: Facts) -> Found | None:
         share = node.series.get(key)
-        packets = [one for way in ("rx", "tx") for one in node.matching(PREFIX, f".{way}_packets").values()]
-        if share is None or not packets:
+        packets = {
+            f"{name} {way}": held_at(one, share.at)
+            for way in WAYS
+            for name, one in node.matching(PREFIX, f".{way}_packets").items()
+            if share is not None
+        }
+        average = mean(share) if share is not None else None
+        if share is None or average is None or not packets:
             return None
-        number = np.sum([np.nan_to_num(held_at(one, share.at)) for one in packets], axis=0)
-        average = mean(share)
-        if average is None:
-            return None
+        number = np.sum([np.nan_to_num(each) for each in packets.values()], axis=0)
         counts = replace(share, values=np.where((number < FEW) & ~np.isnan(share.values), 0.0, share.values))
-        return judge(counts, LOST_LIMITS, unit="%", metric=key, value=average)
+        found = judge(counts, LOST_LIMITS, unit="%", metric=key, value=average)
+        inside = sum(float(np.nansum(each)) for name, each in packets.items() if name.startswith(f"{LOOPBACK} "))
+        if found is None or found.level is not Level.SATURATED or inside < (1 - LEAST_OUTSIDE) * float(number.sum()):
+            return found
+        words = f"{found.words}; nearly all over the loopback, which loses none: a task that had no CPU was late"
+        return replace(found, level=Level.WATCH, words=words)
 
     return rule
 
 
 def errors(node: Node, _: Facts) -> Found | None:
-    every = {
-        f"{name} {way}": one for way in ("rx", "tx") for name, one in node.matching(PREFIX, f".{way}_errors").items()
-    }
+    """Of an interface they are errors; a segment that TCP takes for wrong may also be of a connection that is gone."""
+    parts = {f"{name} {way}": one for way in WAYS for name, one in node.matching(PREFIX, f".{way}_errors").items()}
+    found = {name: counted(one, unit="packets", metric=metric_of(name)) for name, one in parts.items()}
     if DAMAGED in node.series:
-        every["TCP"] = node.series[DAMAGED]
-    if not every:
+        found["TCP"] = counted(node.series[DAMAGED], unit="segments", metric=DAMAGED, level=Level.WATCH)
+    if not found:
         return None
-    found = {name: counted(one, unit="packets", metric=metric_of(name)) for name, one in every.items()}
     bad = {name: one for name, one in found.items() if one is not None and one.level is not Level.OK}
     return worst(bad) if bad else Found(Level.OK, 0.0, "none", DAMAGED, 0.0)
 
@@ -173,7 +181,8 @@ RESOURCE = Resource(
             metrics=(AGAIN, RETRANSMITS, f"{PREFIX}*.rx_packets", f"{PREFIX}*.tx_packets"),
             formula=f"TCP segments sent again / packets sent, in seconds with at least {FEW:g} packets",
             limits=LOST_LIMITS.words("%"),
-            reason="At one in a hundred TCP's window hardly opens; each costs a round trip or a time-out of 200 ms.",
+            reason="At one in a hundred TCP's window hardly opens; each costs a round trip or 200 ms. Over "
+            "the loopback nothing is lost but by a task without CPU: never more than watch there.",
             literature=f"{MATHIS}; {GREGG}",
             sources={"Linux": "/proc/net/snmp and /proc/net/dev", "Aurora": NO_GUEST},
             rule=lost(AGAIN),
@@ -200,8 +209,9 @@ RESOURCE = Resource(
             unit="packets",
             metrics=(f"{PREFIX}*.rx_errors", f"{PREFIX}*.tx_errors", DAMAGED),
             formula="rise of each interface's errors and of TCP's segments in error; of the worst",
-            limits="error from the first on",
-            reason="A sound network damages none: a cable, a card or a driver is at fault.",
+            limits="error from the first of an interface on; watch from the first that only TCP refuses on",
+            reason="A sound network damages none: a cable, a card or a driver is at fault. TCP also counts segments "
+            "that fit no connection any more, as in a storm of connections.",
             literature=GREGG,
             sources={"Linux": "/proc/net/dev and /proc/net/snmp", "Aurora": NO_GUEST},
             rule=errors,
