@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from apps.catalog import derived
+from apps.catalog.cloudwatch import PUBLISHED, period_of
 from apps.catalog.models import HardwareClass
 from apps.catalog.models import Node as CatalogNode
 from apps.runs import queries
@@ -17,6 +18,7 @@ from apps.use_method.values import Complaint, Facts, Hidden, Moment, Node, Sampl
 
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
 TOLD_ELSEWHERE = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
+LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())  # s
 # How the agent calls the state in which a server answers its sampler.
 ANSWERS, NO = "answers", "no"
 BUSY = "derived.cpu.busy"
@@ -78,11 +80,16 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     # By the formulas of now: a run may have been sealed before one was there.
     keys |= {spec.key for spec in derived.available(keys)}
     wanted = [key for key in sorted(keys) if _is_asked(key)]
-    found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=measured)
+    # CloudWatch dates what it measured by the end of its period.
+    late = LONGEST_PERIOD if run.system.aws_kind else 0
+    reach = (measured[0], measured[1] + late) if measured else None
+    found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=reach)
     series: dict[str, dict[str, Samples]] = defaultdict(dict)
     for each in found:
         if not each.problem:
-            series[each.node][each.metric] = _samples(each)
+            samples = _samples(each, measured)
+            if len(samples.at):
+                series[each.node][each.metric] = samples
     elsewhere = {name for names in Stream.objects.filter(run=run).values_list("nodes", flat=True) for name in names}
     # The agent samples the machine that it is on only where no node of the system is on it.
     own = {name for name, role, *_ in rows if role == "agent"} | {node.name for node in live if node.role == "agent"}
@@ -99,7 +106,8 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
             role=role,
             variables=variables,
             series=series.get(name, {}),
-            hardware=hardware.get(name),
+            # What CloudWatch tells of an instance is a node of its own.
+            hardware=hardware.get(name.removeprefix("cloudwatch:")),
             events=events,
             until=until,
             apart=generator_apart or name in elsewhere,
@@ -118,8 +126,17 @@ def _patterns() -> list[re.Pattern[str]]:
     return [re.compile(re.escape(key).replace(r"\*", ".+")) for key in METRICS]
 
 
-def _samples(series: SeriesValues) -> Samples:
-    return Samples(series.at, series.values.astype("float64"), series.resets)
+def _samples(series: SeriesValues, measured: Span | None) -> Samples:
+    """Cut to `measured`. Of values of long periods those whose middle is in it; where none is, those that touch it."""
+    at, values = series.at, series.values.astype("float64")
+    period = period_of(series.metric) or 0
+    if measured is not None:
+        start, end = measured
+        kept = (at - period / 2 >= start) & (at - period / 2 <= end)
+        if period and not kept.any():
+            kept = (at > start) & (at - period < end)
+        at, values = at[kept], values[kept]
+    return Samples(at, values, series.resets)
 
 
 def _node(

@@ -1,0 +1,40 @@
+"""What CloudWatch tells of a run, minute by minute, reaches the rules."""
+
+import pytest
+
+from apps.catalog.models import HardwareClass, System
+from apps.catalog.models import Node as CatalogNode
+from apps.runs.models import Run
+from apps.use_method import engine, reading
+from apps.use_method.values import Facts, Level
+from tests.comparison.sampled import a_node, a_sampled_run
+from tests.use_method import builders
+
+pytestmark = pytest.mark.django_db
+NODE = "cloudwatch:blast-1"
+
+
+def facts_of(lag: dict[float, float]) -> Facts:
+    """Of a run measured from 10 s to 70 s on the reader of an Aurora cluster: replica lag by the end of its minute."""
+    run = a_sampled_run([a_node(NODE, list(lag), {"aws.rds.AuroraReplicaLag": list(lag.values())}, role="reader")], {})
+    Run.objects.filter(pk=run.pk).update(measured_from=10.0, measured_to=70.0)
+    place = {"aws_kind": "cluster", "aws_region": "eu-west-1", "aws_identifier": "blast"}
+    System.objects.filter(pk=run.system_id).update(**place)
+    hardware = HardwareClass.objects.create(name="db.r6g.large", vcpu=2, memory_bytes=2**34)
+    CatalogNode.objects.create(system_id=run.system_id, name="blast-1", role="reader", hardware_class=hardware)
+    return reading.facts(reading.RELATED.get(pk=run.pk))
+
+
+def test_minutes_count_by_their_middle_and_not_by_when_they_end() -> None:
+    told = facts_of({25.0: 900.0, 85.0: 15.0, 145.0: 5000.0})
+    [node] = told.nodes
+    assert node.series["aws.rds.AuroraReplicaLag"].values.tolist() == [15.0]
+    lag = builders.reading(engine.panel(told), "aurora.lag", NODE)
+    assert (lag.level, lag.value) == (Level.OK, 15.0)
+
+
+def test_an_instance_has_the_hardware_of_its_node_in_the_catalog() -> None:
+    [node] = facts_of({85.0: 15.0}).nodes
+    assert (node.hardware_class, node.hardware_vcpu) == ("db.r6g.large", 2)
+    credit = builders.reading(engine.panel(builders.facts(node, aws="cluster")), "aurora.credits", NODE)
+    assert credit.words == "its class is not burstable: it has no credits"
