@@ -194,7 +194,8 @@ def scale_of(courses: Sequence[Course]) -> float:
 
 
 def _ticks(scale: float) -> list[tuple[str, float]]:
-    return [(f"{tick:g}", 100 * tick / scale) for tick in linear_ticks(0, scale)]
+    ticks = linear_ticks(0, scale)
+    return [(f"{tick:g} s" if tick == ticks[-1] else f"{tick:g}", 100 * tick / scale) for tick in ticks]
 
 
 def _sheet(group: Group, scale: float) -> Sheet:

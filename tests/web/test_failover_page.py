@@ -134,6 +134,11 @@ def test_a_trial_leads_to_its_runs_clock_at_the_fault(client: Client, galera: Sy
     assert start < FAULT_AT + OFFSET < FAULT_AT + OFFSET + 3 < end
 
 
+def test_a_run_leads_to_all_trials_of_its_fault(client: Client, galera: System) -> None:
+    run = a_failover(galera, made_up(3.0), fault="kill_reader")
+    assert 'href="/failover/?fault=kill_reader"' in client.get(f"/runs/{run.pk}/").content.decode()
+
+
 def test_excluded_and_held_up_trials_are_shown_and_do_not_count(client: Client, galera: System) -> None:
     a_failover(galera, made_up(2.0))
     a_failover(galera, made_up(9.0), is_excluded=True)

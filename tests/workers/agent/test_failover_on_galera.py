@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from apps.runs.outputs import report
+from lab import haproxy
 from lab.galera import NODES, Galera
 from lab.haproxy import current
 from tests.workers.agents import ROOT, AgentProcess, ConfigFile, eventually
@@ -118,6 +119,11 @@ def test_a_job_that_kills_the_writer_ends_well_and_leaves_the_cluster_whole(
     assert figures["failover.outage"] == pytest.approx(length, abs=INTERVAL)
     told = {line["event"]: line for line in lines if line["kind"] == "event"}
     assert told["fault"]["node"] == writer
+    assert told["outage"]["detail"] == {"recovered": True, "interrupted": True}
+    # How the proxy checks, and when it gave up the dead writer: what explains part of the outage.
+    assert told["node_state"]["detail"]["proxy"] == haproxy.CHECKS
+    assert f"/{writer} is DOWN" in told["proxy"]["label"]
+    assert told["proxy"]["from"] < told["proxy"]["to"] < told["outage"]["to"]
     assert told["recovered"]["node"] == told["promotion"]["node"] != writer
     assert figures["failover.acknowledged_missing"] == 0
 
