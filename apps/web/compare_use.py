@@ -18,6 +18,7 @@ from apps.use_method.values import Level as UseLevel
 from apps.web.compare_seen import Seen
 from apps.web.use_cells import ASPECTS, Shown, of_cell
 
+NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side is judged at this level"
 # Levels at which a resource is no trouble that anybody saw.
 QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
 
@@ -34,11 +35,11 @@ class Climbing:
 
 @dataclass(frozen=True)
 class Beside:
-    """A resource of all sides at one level: the cells of each, None where it was not looked for."""
+    """A resource of all sides at one level: the cells of each, or why there are none."""
 
     resource: Resource
     quiet: bool
-    sides: tuple[tuple[Side, tuple[Shown | None, ...] | None], ...]
+    sides: tuple[tuple[Side, tuple[Shown | None, ...], str], ...]
 
 
 @dataclass(frozen=True)
@@ -144,9 +145,10 @@ def _beside(comparison: Comparison, laid: Mapping[str, Laid]) -> list[Beside]:
     for resource in RESOURCES:
         have = {slug: each.rows[resource.key] for slug, each in laid.items() if resource.key in each.rows}
         shown = tuple(
-            (side, laid[side.slug].cells(row.whole, several=len(row.nodes) > 1) if row else None)
+            (side, laid[side.slug].cells(row.whole, several=len(row.nodes) > 1), "")
+            if (row := have.get(side.slug))
+            else (side, (), NONE_OF_IT if side.slug in laid else NOT_JUDGED)
             for side in comparison.sides
-            for row in (have.get(side.slug),)
         )
         if have:
             rows.append(Beside(resource, all(row.level in QUIET for row in have.values()), shown))
