@@ -6,6 +6,7 @@ from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
     FEWEST_SERVED,
     QUESTIONS,
+    SAMPLING,
     STATUS,
     for_each_statement,
     gauge,
@@ -72,7 +73,7 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="disk reads that a statement waits for",
             unit="reads",
-            metrics=(READS, QUESTIONS, MISSES),
+            metrics=(READS, QUESTIONS, SAMPLING, MISSES),
             formula="Innodb_buffer_pool_reads / Questions",
             limits=f"{MISS_LIMITS.words('reads')}, while there are {FEWEST_SERVED:g} statements/s",
             reason="From 1 on the average statement waits for a disk at least once, and its time is the disk's. A "

@@ -11,10 +11,12 @@ from apps.use_method.values import Facts, Floats, Found, Level, Node, Samples
 
 STATUS = "mysql.status."
 CONNECTED, RUNNING = STATUS + "Threads_connected", STATUS + "Threads_running"
+SAMPLING = "agent.statements"
 QUESTIONS, COMMITS = STATUS + "Questions", STATUS + "Com_commit"
 WRITES = tuple(STATUS + name for name in ("Com_insert", "Com_update", "Com_delete"))
 FROM_THE_FIRST = "from the first on"
-FEWEST_SERVED = 20.0  # statements/s
+# Checks of proxies and tools that look on are statements, too.
+FEWEST_SERVED = 50.0  # statements/s
 
 
 def gauge(key: str, limits: Limits, unit: str) -> Rule:
@@ -122,13 +124,21 @@ def for_each_statement(key: str, limits: Limits, *, by: float, unit: str, opens:
         if key not in node.series or QUESTIONS not in node.series:
             return None
         at, (values, asked) = together(node.series, (key, QUESTIONS))
+        served = asked - own_statements(node)
         each = np.full(len(at), np.nan)
-        np.divide(by * values, asked, out=each, where=asked >= FEWEST_SERVED)
+        np.divide(by * values, served, out=each, where=served >= FEWEST_SERVED)
         if np.isnan(each).all():
             return unseen(f"fewer than {FEWEST_SERVED:g} statements/s")
         return judge(Samples(at, each), limits, unit=unit, metric=opens if opens in node.series else key)
 
     return rule
+
+
+def own_statements(node: Node) -> float:
+    """Of sampling, a second; one where it was not counted."""
+    samples = node.series.get(SAMPLING)
+    told = mean(samples) if samples else None
+    return 1.0 if told is None else told
 
 
 def transactions(node: Node) -> float | None:

@@ -10,7 +10,7 @@ from apps.use_method.values import Aspect, Facts, Found, Node
 AGES = ("derived.redo.checkpoint_age", "derived.redo.in_use")
 WAITS = STATUS + "Innodb_log_waits"
 PENDING = tuple(STATUS + name for name in ("Innodb_os_log_pending_fsyncs", "Innodb_data_pending_fsyncs"))
-AGE_LIMITS = Limits(watch=80.0, saturated=95.0)
+AGE_LIMITS = Limits(watch=90.0, saturated=95.0)
 WAIT_LIMITS = Limits(watch=None, saturated=1.0)
 PENDING_LIMITS = Limits(watch=1.0, saturated=None)
 AURORA = "Aurora has no redo log of its own: its storage applies the changes"

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from apps.core.units import format_duration
 from apps.use_method.judging import SLACK, steps, stretches
-from apps.use_method.resources.counters import QUESTIONS, RUNNING, STATUS, together
+from apps.use_method.resources.counters import QUESTIONS, RUNNING, SAMPLING, STATUS, own_statements, together
 from apps.use_method.values import Facts, Floats, Found, Level, Moment, Node, Samples, Span
 
 ROWS_NOW = STATUS + "Innodb_row_lock_current_waits"
 PAGES = STATUS + "Innodb_buffer_pool_read_requests"
-SAMPLING = "agent.statements"
 SEMI_SYNC = STATUS + "Rpl_semi_sync_master_wait_sessions"
 FSYNCS, READS = STATUS + "Innodb_data_pending_fsyncs", STATUS + "Innodb_data_pending_reads"
 REDO = "derived.redo.checkpoint_age"
@@ -51,7 +50,7 @@ def standstill(node: Node, facts: Facts) -> Found | None:
     if RUNNING not in node.series or QUESTIONS not in node.series:
         return None
     at, (running, asked) = together(node.series, (RUNNING, QUESTIONS))
-    own = _mean(node, SAMPLING, 1.0)
+    own = own_statements(node)
     # The server counts a statement when it begins: those that began and wait did not come through.
     served = np.maximum(asked - own - np.maximum(np.diff(running, prepend=running[:1]) / steps(at), 0.0), 0.0)
     seen = ~np.isnan(served) & ~np.isnan(running)

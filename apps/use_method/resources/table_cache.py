@@ -11,7 +11,7 @@ OVERFLOWS, OPENED = STATUS + "Table_open_cache_overflows", STATUS + "Opened_tabl
 CACHE_LIMITS = Limits(None, None)
 FILE_LIMITS = Limits(watch=80.0, saturated=95.0)
 OVERFLOW_LIMITS = Limits(watch=None, saturated=10.0)
-OPENED_LIMITS = Limits(watch=10.0, saturated=None)
+OPENED_LIMITS = Limits(watch=50.0, saturated=None)
 
 RESOURCE = Resource(
     key="table_cache",

@@ -6,6 +6,7 @@ from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
     FEWEST_SERVED,
     QUESTIONS,
+    SAMPLING,
     STATUS,
     for_each_statement,
     gauge,
@@ -45,7 +46,7 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="statements with a temporary table on disk",
             unit="%",
-            metrics=(ON_DISK, QUESTIONS, SHARE),
+            metrics=(ON_DISK, QUESTIONS, SAMPLING, SHARE),
             formula="Created_tmp_disk_tables / Questions",
             limits=f"{DISK_LIMITS.words('%')}, while there are {FEWEST_SERVED:g} statements/s",
             reason="Such a statement takes many times as long as one in memory: from one in ten on they set the mean. "
