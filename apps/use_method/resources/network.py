@@ -97,10 +97,10 @@ def lost(key: str) -> Rule:
         counts = replace(share, values=np.where((number < FEW) & ~np.isnan(share.values), 0.0, share.values))
         found = judge(counts, LOST_LIMITS, unit="%", metric=key, value=average)
         inside = sum(float(np.nansum(each)) for name, each in packets.items() if name.startswith(f"{LOOPBACK} "))
-        if found is None or found.level is not Level.SATURATED or inside < (1 - LEAST_OUTSIDE) * float(number.sum()):
+        if found is None or found.level is Level.OK or inside < (1 - LEAST_OUTSIDE) * float(number.sum()):
             return found
         words = f"{found.words}; nearly all over the loopback, which loses none: a task that had no CPU was late"
-        return replace(found, level=Level.WATCH, words=words)
+        return replace(found, level=Level.WATCH if found.level is Level.SATURATED else Level.OK, words=words)
 
     return rule
 
@@ -110,7 +110,7 @@ def errors(node: Node, _: Facts) -> Found | None:
     parts = {f"{name} {way}": one for way in WAYS for name, one in node.matching(PREFIX, f".{way}_errors").items()}
     found = {name: counted(one, unit="packets", metric=metric_of(name)) for name, one in parts.items()}
     if DAMAGED in node.series:
-        found["TCP"] = counted(node.series[DAMAGED], unit="segments", metric=DAMAGED, level=Level.WATCH)
+        found["TCP"] = counted(node.series[DAMAGED], unit="packets", metric=DAMAGED, level=Level.WATCH)
     if not found:
         return None
     bad = {name: one for name, one in found.items() if one is not None and one.level is not Level.OK}
@@ -182,7 +182,7 @@ RESOURCE = Resource(
             formula=f"TCP segments sent again / packets sent, in seconds with at least {FEW:g} packets",
             limits=LOST_LIMITS.words("%"),
             reason="At one in a hundred TCP's window hardly opens; each costs a round trip or 200 ms. Over "
-            "the loopback nothing is lost but by a task without CPU: never more than watch there.",
+            "the loopback nothing is lost but by a task without CPU: one level less there.",
             literature=f"{MATHIS}; {GREGG}",
             sources={"Linux": "/proc/net/snmp and /proc/net/dev", "Aurora": NO_GUEST},
             rule=lost(AGAIN),
