@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
-    from bench import across_runs, bulk, live, machine, pages, peers, rates, results, warehouse  # noqa: PLC0415
+    from bench import across_runs, bulk, live, machine, pages, panels, peers, rates, results, warehouse  # noqa: PLC0415
     from bench.context import Bench  # noqa: PLC0415
     from config.launch import places  # noqa: PLC0415
 
@@ -67,6 +67,8 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
             live.measure(bench)
         if "pages" in parts:
             pages.measure(bench, folder, runs=rig_runs)
+        if "panels" in parts:
+            panels.measure(bench, folder)
         now = results.Results(
             measured_on=bench.today,
             machine=machine.facts(),

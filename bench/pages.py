@@ -68,8 +68,15 @@ def _milliseconds(http: Connection, address: str) -> float:
 
 @contextmanager
 def _rig(bench: Bench, folder: Path, runs: int) -> Iterator[Rig]:
-    """A database of its own beside the bench's, and a web server on it. Raises Failed."""
-    name = f"rig_{runs}"
+    with made(bench, folder, runs=runs, series=SERIES, seconds=SECONDS) as (port, url):
+        yield Rig(Connection(port), _addresses(url))
+
+
+@contextmanager
+def made(bench: Bench, folder: Path, *, runs: int, series: int, seconds: int) -> Iterator[tuple[int, str]]:
+    """A warehouse of made-up runs in a database of its own beside the bench's, and a web server on it: its port, and
+    the database's address. Raises Failed."""
+    name = f"rig_{runs}_{series}_{seconds}"
     url = os.environ["DATABASE_URL"]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
@@ -77,7 +84,7 @@ def _rig(bench: Bench, folder: Path, runs: int) -> Iterator[Rig]:
     env = {**os.environ, "DATABASE_URL": url}
     began = time.monotonic()
     warehouse.manage("migrate", "--verbosity", "0", env=env)
-    told = (("--runs", runs), ("--series", SERIES), ("--seconds", SECONDS))
+    told = (("--runs", runs), ("--series", series), ("--seconds", seconds))
     warehouse.manage("seed_rig", *(str(part) for option in told for part in option), env=env)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
@@ -87,7 +94,7 @@ def _rig(bench: Bench, folder: Path, runs: int) -> Iterator[Rig]:
     argv = (*web, "--blocking-threads", "4", "config.wsgi:application")
     with servers.running(argv, folder=folder, name=name, env=env):
         servers.await_answer(port, "/api/v1/health/", log=folder / f"{name}.log")
-        yield Rig(Connection(port), _addresses(url))
+        yield port, url
 
 
 def _addresses(url: str) -> dict[str, str]:
