@@ -173,3 +173,33 @@ def test_what_was_not_received_is_seen_by_position_where_the_replica_itself_tell
     assert behind.peak > 3
     assert behind.words.endswith("80.0 transactions behind")
     assert reading(panel, "replication.delay", "r3").level is Level.OK
+
+
+def test_a_failover_behind_a_proxy_lights_who_died_who_missed_it_and_what_the_proxy_refused() -> None:
+    """The source of two replicas was killed; the manager of the failover had the proxy out of use for 2 s."""
+    facts = recorded.phase(recorded.run("lab.mha_failover"), "measured")
+    panel = engine.panel(facts)
+    assert cells(facts) == {
+        ("service.silent", "node2"),
+        ("replication.receiving", "node1"),
+        ("replication.receiving", "node3"),
+        ("replication.behind", "node3"),
+        ("proxy.failed", "proxy"),
+        ("proxy.down", "proxy"),
+    }
+    killed, served = (recorded.event(facts, word).starts_at for word in ("kill -9", "first write acknowledged"))
+    down = reading(panel, "proxy.down", "proxy")
+    assert down.words.startswith("writer no server left for")
+    assert killed < down.spans[0][0] < served
+    assert reading(panel, "proxy.failed", "proxy").words.startswith("writer: 100 × could not connect")
+    assert reading(panel, "replication.receiving", "node1").spans[0][1] <= served + 1
+
+
+def test_a_failover_of_galera_behind_a_proxy_takes_one_server_out_and_leaves_one() -> None:
+    facts = recorded.phase(recorded.run("lab.galera_failover"), "measured")
+    assert of_galera(facts) == {("service.silent", "node2"), ("galera.size", "node1"), ("galera.size", "node3")}
+    down = reading(engine.panel(facts), "proxy.down", "proxy")
+    assert down.level is Level.ERROR
+    assert down.words.startswith("writer/node2 down for")
+    assert "no server left" not in down.words
+    assert reading(engine.panel(facts), "proxy.checks", "proxy").value == 2.0
