@@ -4,7 +4,8 @@
     between(run("galera_120s"), 70, 84)  as if that had been the measured phase
     phase(run("galera_120s"), "hot")   the part in which it did what the word says
 
-Three servers on one machine: its counters are those of each. record.py makes the files, record_runs.py those of the lab.
+Three servers on one machine: its counters are those of each. record.py makes the
+files, record_runs.py those of the lab.
 """
 
 import json
