@@ -134,6 +134,15 @@ def test_a_trial_leads_to_its_runs_clock_at_the_fault(client: Client, galera: Sy
     assert start < FAULT_AT + OFFSET < FAULT_AT + OFFSET + 3 < end
 
 
+def test_of_many_trials_the_longest_are_open_and_the_others_on_demand(client: Client, galera: System) -> None:
+    for number in range(14):
+        a_failover(galera, made_up(2.0 + number / 10))
+    page = page_of(client)
+    before, _, folded = page.partition("2 more trials, with shorter outages")
+    assert [len(trials_of(part)) for part in (before, folded)] == [12, 2]
+    assert " 2.10 " in trials_of(folded)[0]
+
+
 def test_a_run_leads_to_all_trials_of_its_fault(client: Client, galera: System) -> None:
     run = a_failover(galera, made_up(3.0), fault="kill_reader")
     assert 'href="/failover/?fault=kill_reader"' in client.get(f"/runs/{run.pk}/").content.decode()
