@@ -8,20 +8,15 @@ from apps.use_method.values import Level, Panel, Reading
 
 
 @dataclass(frozen=True)
-class Source:
-    """The run that a reading of a typical panel is taken from."""
-
-    indicator: str
-    node: str
-    run: int
-
-
-@dataclass(frozen=True)
 class Typical:
-    """`panel`: each reading is that of one run, named in `sources`; its words say where repetitions disagree."""
+    """Each reading of `panel` is of the run at its place in `runs`; its words say where repetitions disagree."""
 
     panel: Panel
-    sources: tuple[Source, ...]
+    runs: tuple[int, ...]
+
+    def run_of(self, reading: Reading) -> int:
+        """Raises ValueError for a reading of another panel."""
+        return self.runs[self.panel.readings.index(reading)]
 
 
 def middle(count: int) -> int:
@@ -38,12 +33,9 @@ def typical(panels: Mapping[int, Panel]) -> Typical | None:
     for run, panel in panels.items():
         for reading in panel.readings:
             readings.setdefault((reading.indicator, reading.node), []).append((run, reading))
-    chosen = {key: _most_say(own) for key, own in readings.items()}
+    chosen = [_most_say(own) for own in readings.values()]
     nodes = dict.fromkeys(node for panel in panels.values() for node in panel.nodes)
-    return Typical(
-        Panel(None, tuple(nodes), tuple(reading for _, reading in chosen.values())),
-        tuple(Source(indicator, node, run) for (indicator, node), (run, _) in chosen.items()),
-    )
+    return Typical(Panel(None, tuple(nodes), tuple(reading for _, reading in chosen)), tuple(run for run, _ in chosen))
 
 
 def _most_say(readings: Sequence[tuple[int, Reading]]) -> tuple[int, Reading]:

@@ -60,11 +60,9 @@ class Laid:
 
     def cells(self, found: Mapping[Aspect, Cell], *, several: bool = False) -> tuple[Shown | None, ...]:
         """Each opens the run that its value is of."""
-        run_of = {(each.indicator, each.node): each.run for each in self.typical.sources}
 
         def shown(cell: Cell) -> Shown:
-            one = cell.shown.reading
-            run = reverse("web:run", args=[run_of[one.indicator, one.node]])
+            run = reverse("web:run", args=[self.typical.run_of(cell.shown.reading)])
             return of_cell(cell, run, None, several, {})
 
         return tuple(shown(cell) if (cell := found.get(aspect)) else None for aspect in ASPECTS)

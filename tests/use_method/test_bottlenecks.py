@@ -156,4 +156,4 @@ def test_the_typical_panel_says_what_most_runs_say_and_which_run_shows_it() -> N
     [reading] = found.panel.readings
     assert (reading.level, reading.value) == (FULL, 97.0)
     assert reading.words == "words; 2 of 3 repetitions, ok in 1"
-    assert [each.run for each in found.sources] == [9]
+    assert found.run_of(reading) == 9
