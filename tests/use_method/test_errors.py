@@ -37,7 +37,7 @@ def test_a_number_is_told_with_its_meaning_and_a_remedy(code: int, kind: str, sa
     found = of(kind, told(Complaint(code, "text", 120, 30.0)))
     assert (found.level, found.value) == (Level.ERROR, 120.0)
     assert f"120 × error {code}, first at 30 s: {said}" in found.words.replace("\u00a0", " ")
-    assert found.words.endswith(f"({codes.describe(code).remedy})")
+    assert found.words.endswith(f", remedy: {codes.describe(code).remedy}")
 
 
 def test_numbers_are_read_from_what_a_tool_printed_and_counted_once_a_line() -> None:

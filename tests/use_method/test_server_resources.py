@@ -149,6 +149,7 @@ def test_statements_that_wait_for_a_table_are_told_from_idle_clients() -> None:
     [
         ("Innodb_row_lock_current_waits", 7.0, "rows"),
         ("Rpl_semi_sync_master_wait_sessions", 8.0, "a semi-synchronous replica"),
+        ("Rpl_semi_sync_source_wait_sessions", 8.0, "a semi-synchronous replica"),
         ("Innodb_data_pending_fsyncs", 1.0, "a disk"),
         ("derived.redo.checkpoint_age", 99.0, "room in the redo log"),
         ("wsrep_cluster_size", 3.0, "the cluster"),

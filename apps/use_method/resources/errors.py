@@ -72,7 +72,7 @@ def told(kind: str, _: Node, facts: Facts) -> Found:
 def _said(number: int, count: int, first: float | None) -> str:
     code = codes.describe(number)
     since = f", first at {format_duration(round(max(0.0, first), 1))}" if first is not None else ""
-    return f"{count:,} × error {number}{since}: {code.meaning} ({code.remedy})"
+    return f"{count:,} × error {number}{since}: {code.meaning}, remedy: {code.remedy}"
 
 
 def _is_rare(number: float, facts: Facts) -> bool:

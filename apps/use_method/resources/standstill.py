@@ -13,14 +13,15 @@ from apps.use_method.values import Facts, Floats, Found, Level, Moment, Node, Sa
 
 ROWS_NOW = STATUS + "Innodb_row_lock_current_waits"
 PAGES = STATUS + "Innodb_buffer_pool_read_requests"
-SEMI_SYNC = STATUS + "Rpl_semi_sync_master_wait_sessions"
+# MariaDB and MySQL before 8.0.26; MySQL since.
+SEMI_SYNC = tuple(STATUS + f"Rpl_semi_sync_{name}_wait_sessions" for name in ("master", "source"))
 FSYNCS, READS = STATUS + "Innodb_data_pending_fsyncs", STATUS + "Innodb_data_pending_reads"
 REDO = "derived.redo.checkpoint_age"
 CLUSTER = STATUS + "wsrep_cluster_size"
 # Threads_running counts these although they serve no client.
 DUMPS = STATUS + "Slaves_connected"
 REPLICA = ("mysql.replication.io_running", "mysql.replication.sql_running")
-METRICS = (RUNNING, QUESTIONS, SAMPLING, ROWS_NOW, PAGES, SEMI_SYNC, FSYNCS, READS, REDO, CLUSTER, DUMPS, *REPLICA)
+METRICS = (RUNNING, QUESTIONS, SAMPLING, ROWS_NOW, PAGES, *SEMI_SYNC, FSYNCS, READS, REDO, CLUSTER, DUMPS, *REPLICA)
 
 HOLD = 3.0  # s
 FEWEST = 2.0  # connections that wait
@@ -99,7 +100,7 @@ def _explained(node: Node, at: Floats, waiting: float) -> str:
     usual = float(np.nanpercentile(pages.values, USUAL)) if pages else 0.0
     reasons = (
         (_then(node, ROWS_NOW, at) >= waiting / 2, "they waited for rows"),
-        (_then(node, SEMI_SYNC, at) >= waiting / 2, "they waited for a semi-synchronous replica"),
+        (max(_then(node, key, at) for key in SEMI_SYNC) >= waiting / 2, "they waited for a semi-synchronous replica"),
         (_mean(node, CLUSTER, 0.0) > 0, "they waited for the cluster"),
         (max(_then(node, FSYNCS, at), _then(node, READS, at)) >= 1, "they waited for a disk"),
         (_then(node, REDO, at) >= FULL, "they waited for room in the redo log"),
