@@ -12,6 +12,8 @@ def headline(found: Found) -> str:
     """“limited by CPU from 8 threads on”."""
     if found.kind is Kind.UNKNOWN:
         return "no run is judged yet"
+    if found.kind is Kind.UNSEEN:
+        return "what limits it was not observed: no resource of its nodes was sampled"
     if found.kind is Kind.NOTHING:
         seen = " of what could be observed" if found.unseen else ""
         reach = f"up to {threads(found.top)}" if found.levels > 1 else f"at {threads(found.top)}, the only level judged"

@@ -41,6 +41,7 @@ class Kind(StrEnum):
     LIMITED = "limited"
     CLIENT = "load generator first"
     NOTHING = "nothing saturated"
+    UNSEEN = "not observed"
     UNKNOWN = "not judged"
 
 
@@ -123,9 +124,8 @@ def find(rungs: Sequence[Rung]) -> Found:
             passing.append((resource.key, tuple(single)))
     onsets.sort(key=_first)
     first = _named(onsets)
-    kind = Kind.NOTHING if not first else Kind.CLIENT if first[0].is_client else Kind.LIMITED
     return Found(
-        kind=kind,
+        kind=_kind(judged, first),
         first=first,
         onsets=tuple(onsets),
         passing=tuple(passing),
@@ -136,6 +136,15 @@ def find(rungs: Sequence[Rung]) -> Found:
         generator=_generator(judged, first),
         stands=_unexplained(rungs, min((onset.threads for onset in onsets), default=None)),
     )
+
+
+def _kind(rungs: Sequence[Rung], first: Sequence[Onset]) -> Kind:
+    if first:
+        return Kind.CLIENT if first[0].is_client else Kind.LIMITED
+    servers = (resource.key for resource in RESOURCES if resource.layer != CLIENT)
+    unseen = (None, Level.NOT_OBSERVABLE)
+    observed = any(level_of(key, rung) not in unseen for key in servers for rung in rungs)
+    return Kind.NOTHING if observed else Kind.UNSEEN
 
 
 def share_of(resource: str, rung: Rung) -> Share:

@@ -130,9 +130,14 @@ def test_nodes_that_disagree_are_told() -> None:
 
 
 def test_what_nobody_could_see_is_told_with_nothing_saturated() -> None:
-    found = ladder((1, 10.0, [panel(cpu=UNSEEN)]), (64, 500.0, [panel(cpu=UNSEEN)]))
+    found = ladder((1, 10.0, [panel(cpu=UNSEEN, disk=OK)]), (64, 500.0, [panel(cpu=UNSEEN, disk=OK)]))
     assert headline(found) == "nothing of what could be observed saturated up to 64 threads"
     assert "Not observable: CPU" in bottleneck_words.notes(found)
+
+
+def test_a_side_whose_nodes_nobody_sampled_is_not_called_unsaturated() -> None:
+    found = ladder((1, 10.0, [panel(client={"client": OK})]), (64, 20.0, [panel(cpu=UNSEEN, client={"client": OK})]))
+    assert (found.kind, headline(found).partition(":")[0]) == (Kind.UNSEEN, "what limits it was not observed")
 
 
 def test_throughput_that_stands_with_nothing_saturated_is_told() -> None:
