@@ -53,6 +53,12 @@ def test_a_number_that_nobody_knows_is_told_all_the_same() -> None:
     assert (found.level, found.words.split(":")[0]) == (Level.ERROR, "1 × error 4711")
 
 
+def test_what_has_no_number_is_told_by_its_text() -> None:
+    found = of("other", told(Complaint(None, "the connection timed out", 2, 12.0), Complaint(None, "x" * 200, 1)))
+    assert found.value == 3.0
+    assert found.words.replace("\u00a0", " ").startswith("2 × “the connection timed out”, first at 12 s; 1 × “xxx")
+
+
 def test_a_deadlock_among_thousands_of_transactions_is_watched() -> None:
     assert of("conflict", told(Complaint(1213, "text", 5))).level is Level.WATCH
     assert of("conflict", told(Complaint(1213, "text", 600))).level is Level.ERROR

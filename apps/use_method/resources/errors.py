@@ -16,6 +16,7 @@ FAILED, DONE, RECONNECTS = "client.errors", "client.throughput", "client.reconne
 # What an engine said behind the server's 1030: "Got error 188 'Too many …' from storage engine InnoDB".
 ENGINE_CODE = re.compile(r"\bgot error (\d{2,3})\b", re.IGNORECASE)
 SHOWN = 3
+TEXT = 80  # characters
 SOURCES = {"tool": "what the load tool printed, by error number", "CloudWatch": "does not know what clients met"}
 
 
@@ -49,30 +50,33 @@ def of_kind(kind: str) -> "Indicator":
 
 
 def told(kind: str, _: Node, facts: Facts) -> Found:
-    found: Counter[int] = Counter()
-    first: dict[int, float] = {}
+    """What has no number counts as other, by its text."""
+    found: Counter[int | str] = Counter()
+    first: dict[int | str, float] = {}
     for complaint in facts.complaints:
-        for number in numbers(complaint):
-            if codes.describe(number).kind == kind:
-                found[number] += complaint.count
+        for one in numbers(complaint) or {complaint.text[:TEXT]}:
+            if (codes.describe(one).kind if isinstance(one, int) else codes.OTHER) == kind:
+                found[one] += complaint.count
                 if complaint.at is not None:
-                    first[number] = min(first.get(number, complaint.at), complaint.at)
+                    first[one] = min(first.get(one, complaint.at), complaint.at)
     if not found:
         return Found(Level.OK, 0.0, "none told")
-    words = "; ".join(_said(number, count, first.get(number)) for number, count in found.most_common(SHOWN))
+    words = "; ".join(_said(one, count, first.get(one)) for one, count in found.most_common(SHOWN))
     more = len(found) - SHOWN
-    words += f"; {more} more numbers" if more > 0 else ""
+    words += f"; {more} more kinds" if more > 0 else ""
     number = sum(found.values())
     level = Level.WATCH if kind == codes.CONFLICT and _is_rare(number, facts) else Level.ERROR
-    # Numbers alone make no series: the reader sees when, and opens the tool's count of all errors.
+    # They make no series of their own: the reader sees when, and opens the tool's count of all errors.
     moments = sorted(set(first.values()))
     return Found(level, float(number), words, FAILED, None, tuple((at, at) for at in moments))
 
 
-def _said(number: int, count: int, first: float | None) -> str:
-    code = codes.describe(number)
+def _said(one: int | str, count: int, first: float | None) -> str:
     since = f", first at {format_duration(round(max(0.0, first), 1))}" if first is not None else ""
-    return f"{count:,} × error {number}{since}: {code.meaning}, remedy: {code.remedy}"
+    if isinstance(one, str):
+        return f"{count:,} × “{one}”{since}"
+    code = codes.describe(one)
+    return f"{count:,} × error {one}{since}: {code.meaning}, remedy: {code.remedy}"
 
 
 def _is_rare(number: float, facts: Facts) -> bool:
