@@ -36,7 +36,7 @@ derived.cpu.server_share | CPU time in the server | % | neutral | cpu | utilizat
     = 100 * (process.cpu.user + process.cpu.system) / host.cpus
     Share of all CPU time that the database server took.
 derived.cpu.pressure | some task waits for a CPU | % | lower | cpu | saturation
-    = 100 * host.pressure.cpu.some
+    = min(100, 100 * host.pressure.cpu.some)
     Share of time in which at least one task was ready to run and had no CPU.
 derived.cpu.server_per_statement | server CPU for each statement | ms | lower | cpu | -
     = 1000 * (process.cpu.user + process.cpu.system) / Questions
@@ -57,11 +57,11 @@ derived.memory.swap_used | swap used | % | lower | memory | utilization
     = 100 * (host.memory.SwapTotal - host.memory.SwapFree) / host.memory.SwapTotal
     Share of the swap space that holds pages; not observed on a machine without swap.
 derived.memory.pressure | some task waits for memory | % | lower | memory | saturation
-    = 100 * host.pressure.memory.some
+    = min(100, 100 * host.pressure.memory.some)
     Share of time in which at least one task waited for memory to be freed or read back.
 
 derived.disk.pressure | some task waits for a disk | % | lower | disk | saturation
-    = 100 * host.pressure.io.some
+    = min(100, 100 * host.pressure.io.some)
     Share of time in which at least one task waited for a disk.
 derived.disk.<disk>.utilization | disk utilization | % | neutral | disk | utilization
     = min(100, 100 * host.disk.<disk>.io_time)

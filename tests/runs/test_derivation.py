@@ -37,7 +37,18 @@ GREATEST = {
     "rows": 10_000,
     "transactions": 50,
     "fsyncs": 5,
+    "reads": 50,
     "tables": 10,
+}
+
+# Those servers had no swap, no proxy and not MySQL's redo log; TCP's counters and Galera's latency were not sampled.
+UNRECORDED = {
+    "derived.memory.swap_used",
+    "derived.net.sent_again",
+    "derived.proxy.busy",
+    "derived.proxy.connections",
+    "derived.redo.in_use",
+    "derived.galera.latency",
 }
 
 
@@ -146,15 +157,13 @@ def test_every_formula_gives_plausible_values_of_recorded_servers(name: str) -> 
         spec = derived.find(key)
         assert spec is not None
         values = line.values[~np.isnan(line.values)]
-        greatest = 100.01 if spec.unit == "%" else GREATEST[spec.unit]
         assert values.min() >= 0, key
-        # The first pages of a disk's clock tick in steps of 10 ms.
-        assert values.max() <= (greatest if ".disk." not in key else greatest * 1.2), key
+        assert values.max() <= (100.01 if spec.unit == "%" else GREATEST[spec.unit]), key
 
 
 def test_the_recorded_servers_have_every_derived_metric_between_them() -> None:
     found = {key for node in recorded.nodes().values() for key in derivation.columns(derivation.Inputs(node))}
-    assert {spec.key for spec in derived.DERIVED.values()} <= found
+    assert {spec.key for spec in derived.DERIVED.values()} - found == UNRECORDED
     for family in derived.FAMILIES:
         assert any(formula.meant(family.key, key) for key in found), family.key
 
