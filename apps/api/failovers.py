@@ -127,6 +127,9 @@ class FailoverGroupSerializer(serializers.Serializer[Any]):
     fault = serializers.CharField()
     fault_name = serializers.CharField()
     load = serializers.CharField(help_text="in words")
+    origins = serializers.ListField(
+        child=serializers.CharField(), help_text="of its trials; examples and made-up ones have groups of their own"
+    )
     parameters = serializers.DictField(help_text="rate (inserts/s), read_rate, timeout (s), retries, hold (s)")
     interruption = FailoverInterruptionSerializer()
     phases = serializers.DictField(child=FailoverSpreadSerializer(allow_null=True), help_text=f"by phase: {REACHED}")

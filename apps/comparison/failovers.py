@@ -39,6 +39,8 @@ FAULTS = {
 }
 # What tells two loads apart; when the fault comes and how long is waited for the end do not.
 LOAD = ("rate", "read_rate", "timeout", "retries")
+# Shipped examples and made-up runs never stand among others.
+FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 LASTING = ("freeze_writer", "freeze_reader", "cut_writer")
 
 
@@ -72,6 +74,7 @@ class Trial:
 class Group:
     """Trials of one system, fault and load; the longest outage first. All figures are of the trials that count.
 
+    `origins`: where its trials come from; examples and made-up ones have groups of their own.
     `load` in words; `parameters` those that tell it apart. `counts`: least and greatest of a trial, None: no table was
     read back. `phases`: by the keys of PHASES. `shares`: settings that explain part of the time.
     """
@@ -87,6 +90,7 @@ class Group:
     fault_name: str
     load: str
     parameters: Mapping[str, Any]
+    origins: tuple[str, ...]
     trials: tuple[Trial, ...]
     interruption: Interruption
     phases: Mapping[str, Spread | None]
@@ -116,8 +120,8 @@ class Untold:
 
 @dataclass(frozen=True)
 class Failovers:
-    """`groups`: by fault, then those that always recovered, then the shortest median. `stated`: published
-    interruptions, never filtered. `has_more`: there are older trials than the MOST_TRIALS newest."""
+    """`groups`: measured ones first; by fault, then those that always recovered, then the shortest median. `stated`:
+    published interruptions, never filtered. `has_more`: there are older trials than the MOST_TRIALS newest."""
 
     groups: tuple[Group, ...]
     stated: tuple[FigureValue, ...]
@@ -217,7 +221,8 @@ def _trial(run: Run, course: Course) -> Trial:
 
 
 def _key(run: Run) -> tuple[Any, ...]:
-    return run.system_id, run.workload.parameters.get("fault"), *_load(run.workload.parameters).values()
+    filler = run.provenance if run.provenance in FILLERS else ""
+    return filler, run.system_id, run.workload.parameters.get("fault"), *_load(run.workload.parameters).values()
 
 
 def _load(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -243,6 +248,7 @@ def _group(members: Sequence[tuple[Run, Trial]], providers: Mapping[int, Sequenc
         fault_name=FAULTS.get(fault, fault),
         load=_load_words(parameters),
         parameters=_load(parameters),
+        origins=tuple(sorted({trial.origin for _, trial in members})),
         trials=tuple(sorted((trial for _, trial in members), key=_length, reverse=True)),
         interruption=trials.interruption(counted),
         phases={key: spread(course.reached.get(key) for course in counted) for key in PHASES},
@@ -268,7 +274,8 @@ def _rank(group: Group) -> tuple[Any, ...]:
     found = group.interruption
     place = list(FAULTS).index(group.fault) if group.fault in FAULTS else len(FAULTS)
     is_worst = found.not_recovered > 0, found.median is None
-    return place, *is_worst, found.median or 0.0, group.system_name, group.load
+    is_filler = group.origins[0] in FILLERS
+    return is_filler, place, *is_worst, found.median or 0.0, group.system_name, group.load
 
 
 def _range(values: Sequence[int | None]) -> tuple[int, int] | None:

@@ -113,7 +113,6 @@ class Sheet:
     folded: tuple[Line, ...]
     dots: tuple[tuple[float, bool], ...]
     median: float | None
-    has_origins: bool
 
 
 @dataclass(frozen=True)
@@ -130,6 +129,7 @@ class Bar:
     median: float | None
     is_open: bool
     anchor: str
+    origins: tuple[str, ...] = ()
     stated: FigureValue | None = None
 
 
@@ -214,7 +214,6 @@ def _sheet(group: Group, scale: float) -> Sheet:
             for course in counted
         ),
         median=None if median is None else _percent(median, scale),
-        has_origins={trial.origin for trial in group.trials} != {"agent"},
     )
 
 
@@ -271,6 +270,7 @@ def _measured_bar(group: Group, scale: float) -> Bar:
         median=_percent(middle or 0.0, scale),
         is_open=seen.not_recovered > 0,
         anchor=f"{group.system}-{group.fault}-{group.trials[0].run}",
+        origins=group.origins,
     )
 
 

@@ -177,6 +177,14 @@ def test_trials_under_another_load_or_patience_stand_apart(client: Client, galer
     assert len(load_failovers(FailoverFilter(rate=100)).groups) == 1
 
 
+def test_made_up_trials_stand_in_no_groups_figures_but_their_own(client: Client, galera: System) -> None:
+    a_failover(galera, made_up(9.0), provenance="rig")
+    a_failover(galera, made_up(2.0))
+    measured, invented = load_failovers(FailoverFilter()).groups
+    assert (measured.interruption.median, invented.interruption.median) == (pytest.approx(2.0), pytest.approx(9.0))
+    assert "writer killed made up : 9.00 s (1 trial)" in words_of(page_of(client))
+
+
 def test_system_fault_and_campaign_narrow_the_trials(client: Client, galera: System, mha: System) -> None:
     a_failover(galera, made_up(2.0))
     a_failover(galera, made_up(3.0), fault="kill_reader")
