@@ -22,9 +22,9 @@ MOST = 0.6
 
 @dataclass(frozen=True)
 class Shown:
-    """A cell. `text`: its value with unit, empty where there is none. `where`: nodes that are as bad as shown, empty
-    where there is but one. `address`: of the run's page with the series opened, at the time that matters. `zoom`: s on
-    the run's clock; None: all of it. `repeats`: why it is not observable stands in the row above."""
+    """A cell. `text`: its value with unit, empty where there is none. `where`: the nodes that it is of, empty where
+    there is but one. `address`: of the run's page with the series opened, at the time that matters. `zoom`: s on
+    the run's clock; None: all of it. `repeats`: the row above says what this is."""
 
     level: Level
     indicator: Indicator
@@ -78,7 +78,7 @@ def of_told(told: Told, *, run: str, measured: Span | None, where: str = "", spa
         level=one.level,
         indicator=indicator,
         reading=one,
-        text="" if one.value is None else with_unit(one.value, indicator.unit, indicator.digits),
+        text=_text(told),
         digits="" if one.value is None else f"{all_digits(one.value)} {indicator.unit}".strip(),
         where=where,
         address=f"{run}?{urlencode(query, safe='@')}#use",
@@ -93,12 +93,25 @@ def opening(reading: Reading) -> str:
 
 
 def where(cell: Cell) -> str:
-    """“g2”, “g1 and g3”, “all 3 nodes”: as bad as shown."""
-    names = list(dict.fromkeys(cell.nodes))
+    """“g2”, “g1 and g3, most on g3”, “all 3 nodes”: as bad as shown, and which of them is shown. Of what is well only
+    the latter."""
+    names = sorted(set(cell.nodes))
     of = {told.reading.node for told in cell.told}
-    if len(names) == len(of) and len(of) > 1:
-        return f"all {len(of)} nodes" if len(of) > 2 else " and ".join(names)
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+    if len(names) == 1:
+        return names[0]
+    # Values are told apart as far as a reader sees them.
+    alike = [told for told in cell.told if (told.indicator, told.reading.level) == (cell.shown.indicator, cell.level)]
+    differ = len({_text(told) for told in alike}) > 1
+    most = f"most on {cell.shown.reading.node}" if differ else ""
+    if most and cell.level is Level.OK:
+        return most
+    named = f"all {len(of)} nodes" if len(names) == len(of) > 2 else ", ".join(names[:-1]) + f" and {names[-1]}"
+    return f"{named}, {most}" if most else named
+
+
+def _text(told: Told) -> str:
+    value = told.reading.value
+    return "" if value is None else with_unit(value, told.indicator.unit, told.indicator.digits)
 
 
 def stretch(spans: tuple[Span, ...], measured: Span | None) -> Span | None:

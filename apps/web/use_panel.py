@@ -121,11 +121,10 @@ def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) 
 
 
 def _unless_told(cell: Shown | None, above: Shown | None) -> Shown | None:
-    """A cell of a node; a reason that the whole has given is not repeated on every node."""
-    if cell is None or above is None or cell.level is not Level.NOT_OBSERVABLE:
+    """A cell of a node; what the whole has said of the same indicator is not repeated on every node."""
+    if cell is None or above is None or cell.indicator.key != above.indicator.key:
         return cell
-    same = (cell.level, cell.indicator.key, cell.reading.words)
-    return replace(cell, repeats=same == (above.level, above.indicator.key, above.reading.words))
+    return replace(cell, repeats=bool(cell.text) or cell.reading.words == above.reading.words)
 
 
 def answered(found: Sequence[cells.Row], run: str, panel: Panel) -> Answer:

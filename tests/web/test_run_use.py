@@ -63,7 +63,7 @@ def test_the_whole_is_told_and_every_node_below_it(client: Client) -> None:
     page = part(client, a_cluster(g1=20.0, g2=99.0))
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", page)
     [whole] = [row for row in rows if '<th scope="row">CPU' in row]
-    assert "busy on g2" in whole
+    assert "busy, g2" in whole
     of = {name: next(row for row in rows if f"CPU on </span>{name} " in row) for name in ("g1", "g2")}
     assert "level--ok" in of["g1"]
     assert "level--saturated" in of["g2"]

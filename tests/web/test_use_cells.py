@@ -26,7 +26,7 @@ def test_a_cell_tells_value_unit_level_and_where_and_opens_the_series_at_that_ti
     page = html(of(busy("g1", Level.OK, 12.0), busy("g2", Level.SATURATED, spans=((30.0, 42.0),))))
     assert "98.0\xa0%" in page
     assert '<span class="level level--saturated">saturated</span>' in page
-    assert "busy on g2" in page
+    assert "busy, g2" in page
     assert 'href="/runs/7/?use=cpu.busy@g2&amp;from=25&amp;to=47#use"' in page
 
 
@@ -51,6 +51,14 @@ def test_nodes_that_are_equally_bad_are_named_together() -> None:
     assert told(Level.SATURATED, Level.OK, Level.SATURATED) == "g1 and g3"
     assert told(Level.WATCH, Level.WATCH, Level.WATCH) == "all 3 nodes"
     assert told(Level.WATCH, Level.WATCH) == "g1 and g2"
+
+
+def test_of_nodes_whose_values_differ_the_one_that_is_shown_is_named() -> None:
+    def told(level: Level) -> str:
+        return use_cells.where(of(busy("g1", level, 71.0), busy("g2", level, 93.0)).whole[Aspect.UTILIZATION])
+
+    assert told(Level.WATCH) == "g1 and g2, most on g2"
+    assert told(Level.OK) == "most on g2"
 
 
 def test_a_stretch_that_is_most_of_the_phase_opens_the_whole_clock() -> None:
