@@ -59,6 +59,13 @@ def test_what_has_no_number_is_told_by_its_text() -> None:
     assert found.words.replace("\u00a0", " ").startswith("2 × “the connection timed out”, first at 12 s; 1 × “xxx")
 
 
+def test_what_a_tool_says_as_it_gives_up_is_no_error_of_its_own() -> None:
+    found = told(
+        Complaint(1040, "error 1040: Too many connections", 7), Complaint(None, "unable to connect, aborting", 7)
+    )
+    assert lit(found) == {("errors.connection", "client")}
+
+
 def test_a_deadlock_among_thousands_of_transactions_is_watched() -> None:
     assert of("conflict", told(Complaint(1213, "text", 5))).level is Level.WATCH
     assert of("conflict", told(Complaint(1213, "text", 600))).level is Level.ERROR

@@ -50,11 +50,13 @@ def of_kind(kind: str) -> "Indicator":
 
 
 def told(kind: str, _: Node, facts: Facts) -> Found:
-    """What has no number counts as other, by its text."""
+    """What has no number counts as other, by its text; beside numbers it is what the tool said as it gave up."""
     found: Counter[int | str] = Counter()
     first: dict[int | str, float] = {}
+    is_numbered = any(numbers(complaint) for complaint in facts.complaints)
     for complaint in facts.complaints:
-        for one in numbers(complaint) or {complaint.text[:TEXT]}:
+        named: set[int | str] = {*numbers(complaint)} if is_numbered else {complaint.text[:TEXT]}
+        for one in named:
             if (codes.describe(one).kind if isinstance(one, int) else codes.OTHER) == kind:
                 found[one] += complaint.count
                 if complaint.at is not None:
