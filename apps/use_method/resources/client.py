@@ -99,7 +99,9 @@ def queue(node: Node, facts: Facts) -> Found | None:
     if share is None or share >= ALL_AT_WORK:
         words = f"{found.words}, with all {facts.threads} threads at work: the rate is more than the servers do"
         return Found(Level.WATCH, found.value, words, QUEUE, found.peak, found.spans)
-    words = f"{found.words}, with {share:.0%} of its {facts.threads} threads at work: the generator itself was late"
+    words = (
+        f"{found.words}, with {100 * share:.0f} % of its {facts.threads} threads at work: the generator itself was late"
+    )
     return Found(Level.SATURATED, found.value, words, QUEUE, found.peak, found.spans)
 
 
@@ -214,7 +216,7 @@ RESOURCE = Resource(
             unit="events",
             metrics=(QUEUE, IN_PROGRESS),
             formula="queue length of the load tool at a fixed rate",
-            limits=f"{QUEUE_LIMITS.words('events')}; saturated if under {ALL_AT_WORK:.0%} of its threads work then",
+            limits=f"{QUEUE_LIMITS.words('events')}; saturated if under {100 * ALL_AT_WORK:g} % of its threads work then",
             reason="With all threads at work the servers lag behind the rate; else the generator itself does.",
             literature=f"{OPEN_OR_CLOSED}; sysbench manual, --rate",
             sources={"sysbench and asyncload": "their report of each second, at a fixed rate"},
@@ -242,7 +244,7 @@ RESOURCE = Resource(
             formula="writes without effect / writes",
             limits=f"watch from {UNMATCHED_FROM:g} % on, error above {100 * (1 - LEAST_MATCHED):g} %",
             reason="In tables with gaps in their keys updates match nothing: fast, and not the load it says.",
-            literature="sysbench on Galera needs --auto-inc=off, or keys step by the number of nodes",
+            literature="sysbench manual, --auto-inc: on Galera keys otherwise step by the number of nodes",
             sources={"our scripts": "rows that each statement changed"},
             rule=unmatched,
         ),

@@ -167,8 +167,9 @@ RESOURCE = Resource(
             metrics=(f"{PREFIX}{LOOPBACK}{RECEIVED}",),
             formula="bytes that the loopback delivered",
             limits="",
-            reason="Client, proxy and servers on one machine speak over it: no network is measured then.",
-            literature="lo of Linux has no medium and no queue of its own",
+            reason="Client, proxy and servers on one machine speak over it, and it has no medium: no network is "
+            "measured then.",
+            literature=GREGG,
             sources={"Linux": "/proc/net/dev", "Aurora": "AWS shows its guests no interface"},
             rule=loopback,
             asks=("network", "/proc"),
