@@ -152,6 +152,16 @@ def test_a_queue_in_the_proxy_is_saturation() -> None:
     assert waiting.words.startswith("writer/node1: at least 1")
 
 
+def test_a_proxy_that_waits_for_a_cpu_is_not_the_one_that_is_full() -> None:
+    told = {"derived.proxy.busy": steady(96)}
+    waits = a_node("proxy", "proxy", series=told | {"derived.cpu.server": steady(0.43)})
+    found = one("proxy.busy", waits)
+    assert (found.level, found.value) == (Level.OK, 43.0)
+    assert found.words.replace("\u00a0", " ").endswith("it took 0.43 CPUs and called itself 96 % busy")
+    works = a_node("proxy", "proxy", series=told | {"derived.cpu.server": steady(0.99)})
+    assert one("proxy.busy", works).level is Level.SATURATED
+
+
 def test_a_server_that_goes_down_is_an_error_and_one_that_was_down_before_is_watched() -> None:
     always, fell = steady(0), samples([1] * 30 + [0] * 10 + [1] * 20)
     found = one("proxy.down", a_proxy(writer__node1__up=fell, writer__node2__up=steady(1)))

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from apps.core.units import NBSP
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, counted, for_and_from, judge, stretches, total
-from apps.use_method.resources.parts import worst
+from apps.use_method.judging import Limits, counted, for_and_from, judge, mean, stretches, total
+from apps.use_method.resources.parts import held_at, worst
 from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
 
 PREFIX = "haproxy."
-CONNECTIONS, BUSY = "derived.proxy.connections", "derived.proxy.busy"
+CONNECTIONS, BUSY, CPU = "derived.proxy.connections", "derived.proxy.busy", "derived.cpu.server"
 RUN_QUEUE = PREFIX + "process.Run_queue"
 BACKEND, FRONTEND = "BACKEND", "FRONTEND"
 RETRIED = {"wretr": "tried again", "wredis": "sent elsewhere"}
@@ -36,8 +37,19 @@ def connections(node: Node, _: Facts) -> Found | None:
 
 
 def busy(node: Node, _: Facts) -> Found | None:
-    samples = node.series.get(BUSY)
-    return judge(samples, BUSY_LIMITS, unit="%", metric=BUSY) if samples else None
+    """HAProxy counts as busy also the time in which its thread was ready and had no CPU: no more of it counts than the
+    CPU time that it took."""
+    samples, taken = node.series.get(BUSY), node.series.get(CPU)
+    if samples is None:
+        return None
+    if taken is None:
+        return judge(samples, BUSY_LIMITS, unit="%", metric=BUSY)
+    spent = 100 * held_at(taken, samples.at)
+    found = judge(Samples(samples.at, np.fmin(samples.values, spent)), BUSY_LIMITS, unit="%", metric=BUSY)
+    told, cpus = mean(samples), mean(taken)
+    if found is None or told is None or cpus is None:
+        return found
+    return replace(found, words=f"{found.words}; it took {cpus:.2g} CPUs and called itself {told:.0f}{NBSP}% busy")
 
 
 def of_backends(node: Node, *fields: str) -> dict[str, Samples]:
@@ -76,7 +88,10 @@ def failed(node: Node, _: Facts) -> Found | None:
 
 
 def checks(node: Node, _: Facts) -> Found | None:
-    return _summed(of_servers(node, "chkfail"), {"chkfail": "checks failed"}, Level.WATCH)
+    counters = of_servers(node, "chkfail")
+    if not counters and of_servers(node, "up"):
+        return Found(Level.NOT_OBSERVABLE, None, "the proxy is told to take its servers for up without checking them")
+    return _summed(counters, {"chkfail": "checks failed"}, Level.WATCH)
 
 
 def _summed(counters: Mapping[str, Samples], words: Mapping[str, str], level: Level) -> Found | None:
@@ -141,10 +156,11 @@ RESOURCE = Resource(
             aspect=Aspect.UTILIZATION,
             title="busy",
             unit="%",
-            metrics=(BUSY,),
-            formula="100 - Idle_pct",
+            metrics=(BUSY, CPU),
+            formula="the lesser of 100 % - Idle_pct, which is of one thread, and its CPU time / time",
             limits=BUSY_LIMITS.words("%"),
-            reason="Above it all sessions of a thread wait for each other, and each statement is later by it.",
+            reason="Near 100 % the sessions of a thread wait for each other. Idle_pct alone misleads where the CPUs are "
+            "busy: there the proxy waits for one, and that is the CPU's row.",
             literature="HAProxy Management Guide, 9.3: show info, Idle_pct",
             sources=INFO,
             rule=busy,
@@ -206,7 +222,7 @@ RESOURCE = Resource(
             aspect=Aspect.ERRORS,
             title="checks failed",
             unit="checks",
-            metrics=(f"{PREFIX}*.chkfail",),
+            metrics=(f"{PREFIX}*.chkfail", f"{PREFIX}*.up"),
             formula="rise of chkfail of the servers",
             limits="watch from the first on",
             reason="A server that was up failed a check: the first sign of a failover, or the check is too strict.",
