@@ -40,6 +40,9 @@ test("what lies outside of the stretch is left out, what reaches into it is cut"
 test("an event is told with its node and its time", () => {
   expect(sentence(event({ ends_at: 12.5 }))).toBe("kill -9 on db1, 10 s to 12.5 s");
   expect(sentence(event({ node: "" }))).toBe("kill -9, 10 s");
+  // By voice it is called by the words that are seen.
+  const state = event({ lane: "nodes" });
+  expect(sentence(state).startsWith(words(state))).toBe(true);
 });
 
 test("an event is shown with what surrounds it, within the clock", () => {

@@ -83,10 +83,11 @@ export function placed(
     .sort((one, other) => one.event.starts_at - other.event.starts_at);
 }
 
-/** What a reader of the screen, or a pointer, is told. */
+/** What a reader of the screen, or a pointer, is told: it begins with the words in the lane, by which it can be called. */
 export function sentence(event: Happening): string {
   const at = `${seconds(event.starts_at)}${event.ends_at === null ? "" : ` to ${seconds(event.ends_at)}`}`;
-  return `${event.label}${event.node ? ` on ${event.node}` : ""}, ${at}`;
+  const where = event.node && !OF_NODES.has(event.lane) ? ` on ${event.node}` : "";
+  return `${words(event)}${where}, ${at}`;
 }
 
 export function seconds(value: number): string {
