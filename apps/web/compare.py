@@ -18,8 +18,8 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.runs.queries.places import Amount
 from apps.web import latency
 from apps.web.accounts import may_write
-from apps.web.addresses import matrix_address, runs_address
-from apps.web.compare_charts import SeriesView, chart_data
+from apps.web.addresses import matrix_address, overlay_address, runs_address
+from apps.web.compare_charts import SeriesView, chart_data, overlaid
 from apps.web.compare_parts import PARTS, common, rendered, shown
 from apps.web.compare_seen import Address, Seen
 from apps.web.compare_words import answers, table, value_note, value_words
@@ -235,6 +235,7 @@ def page_context(seen: Seen) -> dict[str, Any]:
         "api_query": address.query(),
         "limits_url": address.part_url("use"),
         "matrix_url": matrix_address(comparison),
+        "overlay_url": overlay_address(overlaid(comparison, view), align="run" if view.on_run else "measured"),
         "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
         "latency": sides,
     }

@@ -9,6 +9,7 @@ from apps.comparison.clocks import RunClock, newest
 from apps.comparison.stats import MARGIN, Ratio
 from apps.comparison.values import ComparedMetric, Comparison, Level
 from apps.comparison.wording import interval_text, label, ratio_text
+from apps.runs.sampled import CLIENT
 from apps.web.run_story import UNMARKED
 from apps.web.ticks import linear_ticks, log_ticks
 
@@ -137,6 +138,13 @@ def _points(comparison: Comparison) -> list[dict[str, Any]]:
         for cell in comparison.cells
         if cell.metric in shown and cell.summary is not None
     ]
+
+
+def overlaid(comparison: Comparison, view: SeriesView) -> list[tuple[int, str, str]]:
+    """Run, metric and node of the newest run of each side: where a reader begins who lays other series over them."""
+    last = {run.side: run.id for run in newest(comparison, view.level)}
+    metrics = [metric.key for metric in comparison.metrics if metric.kind == "throughput"]
+    return [(run, metric, CLIENT) for metric in metrics for run in last.values()]
 
 
 def _series(comparison: Comparison, view: SeriesView) -> dict[str, Any]:

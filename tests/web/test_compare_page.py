@@ -77,6 +77,15 @@ def test_the_level_of_the_seconds_is_in_the_address(client: Client, workload: Wo
     assert (chosen["level"], chosen["apart"], len(chosen["runs"])) == ("4", True, 6)
 
 
+def test_the_newest_run_of_each_side_can_be_laid_over_any_series(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    html = page(client, address(workload, level="4"))
+    newest = {run["side"]: run["run"] for run in chart_data(html)["series"]["runs"]}
+    series = "&amp;".join(f"series={run}:{TPS}:client" for run in newest.values())
+    assert f'href="/timeline/?{series}&amp;align=measured"' in html
+
+
 def test_every_run_is_listed_with_its_link_and_why_it_is_left_out(
     client: Client, workload: Workload, sides: tuple[System, System]
 ) -> None:

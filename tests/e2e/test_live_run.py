@@ -1,0 +1,70 @@
+"""A run that is measured right now, by a real agent on a real server, grows on its page without being loaded again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from apps.catalog.models import System
+from apps.runs.models import Run
+from lab.mariadb import MariaDB
+from tests.browser import open_page
+from tests.builders import a_campaign, a_workload
+from tests.e2e.stack import Stack
+from tests.workers.agents import eventually
+
+pytestmark = [pytest.mark.mariadb, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SYSTEM = """
+[[hardware]]
+slug = "test-machine"
+vcpu = 2
+memory_mb = 4096
+
+[[systems]]
+slug = "live"
+name = "Live"
+platform = "mariadb"
+hardware_class = "test-machine"
+host = "127.0.0.1"
+port = {port}
+user = "splashboard"
+password_file = "{password_file}"
+"""
+POINTS = "id => document.querySelector(`[id='${id}'] .chart__plot`)?.data?.[0]?.x.length ?? 0"
+
+
+@pytest.fixture
+def stack(tmp_path: Path, var_folder: Path, mariadb: MariaDB) -> Iterator[Stack]:
+    running = Stack(tmp_path, var_folder)
+    try:
+        mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
+        running.manage("seed_catalog")
+        running.start_web()
+        running.start_worker()
+        running.start_agent(systems=SYSTEM.format(port=mariadb.port, password_file=mariadb.password_file))
+        yield running
+    finally:
+        running.close()
+
+
+def test_new_seconds_appear_on_the_page_of_a_live_run_without_loading_it_again(stack: Stack) -> None:
+    eventually(System.objects.filter(slug="live").exists, what="the agent has said hello", timeout=40)
+    # Far longer than the test looks at it: it ends with the agent.
+    a_campaign(
+        System.objects.get(slug="live"), threads=(1,), workloads=[a_workload(tables=1)], warmup=1.0, duration=600.0
+    )
+    eventually(Run.objects.exists, what="the run has begun", timeout=60)
+    run = Run.objects.get()
+    with open_page(stack.url) as page:
+        page.goto(f"/runs/{run.pk}/?series=mysql.status.Questions")
+        page.evaluate("window.isSamePage = true")
+        for chart in ("chart-throughput", "series-mysql.status.Questions"):
+            page.locator(f'[id="{chart}"]').scroll_into_view_if_needed()
+            page.wait_for_function(f"({POINTS})('{chart}') > 0", timeout=60_000)
+            drawn = page.evaluate(POINTS, chart)
+            page.wait_for_function(f"({POINTS})('{chart}') > {drawn + 2}", timeout=60_000)
+        assert page.evaluate("window.isSamePage")
+        expect(page.locator("#headline")).to_contain_text("latest second")
+    assert Run.objects.get().state == Run.State.OPEN
