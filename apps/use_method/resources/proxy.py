@@ -159,8 +159,8 @@ RESOURCE = Resource(
             metrics=(BUSY, CPU),
             formula="the lesser of 100 % - Idle_pct, which is of one thread, and its CPU time / time",
             limits=BUSY_LIMITS.words("%"),
-            reason="Near 100 % the sessions of a thread wait for each other. Idle_pct alone misleads where the CPUs are "
-            "busy: there the proxy waits for one, and that is the CPU's row.",
+            reason="Near 100 % the sessions of a thread wait for each other. Idle_pct alone misleads where the CPUs "
+            "are busy: there the proxy waits for one, and that is the CPU's row.",
             literature="HAProxy Management Guide, 9.3: show info, Idle_pct",
             sources=INFO,
             rule=busy,
