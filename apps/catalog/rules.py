@@ -60,6 +60,7 @@ STATUS_GAUGES = (
     "Innodb_page_size",
     "Innodb_purge_trx_id",
     "Innodb_purge_undo_no",
+    "Innodb_redo_log_*",
     "Innodb_row_lock_current_waits",
     "Innodb_row_lock_time_avg",
     "Innodb_row_lock_time_max",
