@@ -1,7 +1,7 @@
 """Reads the panels of a comparison's runs and says what limits each side."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.comparison import readings
@@ -102,12 +102,20 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
     return SideUse(
         side=side.slug,
         found=told,
-        headline=words.headline(told),
+        headline=words.headline(told) if climbed or not rungs else words.AT_A_RATE,
         evidence=tuple(words.evidence(onset, named=len(told.first) > 1) for onset in told.first),
         throughput=words.throughput(told, climbed, metric.unit if metric else ""),
-        notes=tuple(words.notes(told)),
+        notes=(*words.notes(told), *_at_a_rate(comparison, rungs)),
         levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),
     )
+
+
+def _at_a_rate(comparison: Comparison, rungs: Mapping[int, Rung]) -> Iterator[str]:
+    for level in comparison.levels:
+        if level.rate is not None and level.id in rungs:
+            full = [each.key for each in RESOURCES if bottlenecks.share_of(each.key, rungs[level.id]).most]
+            if full:
+                yield f"At {level.text} saturated: {words.join([words.name(key) for key in full])}"
 
 
 def _rung(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel], metric: str) -> Rung:

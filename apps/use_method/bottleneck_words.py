@@ -7,6 +7,8 @@ from apps.use_method.bottlenecks import BY_KEY, Found, Kind, Onset, Rung
 from apps.use_method.table import INDICATORS
 from apps.use_method.values import Reading
 
+AT_A_RATE = "no ladder: what comes out at a fixed rate is what was asked for"
+
 
 def headline(found: Found) -> str:
     """“limited by CPU from 8 threads on”."""

@@ -17,7 +17,7 @@ from apps.use_method.values import Aspect, Level, Panel, Reading
 CLIENT = "client"
 # Throughput still grows while 1 % more threads bring at least 0.5 % more of it, as the ladder's knee has it.
 GROWS = 0.5
-# A resource that was saturated while throughput grew by so much more had room left: another one is looked for first.
+# So much more throughput is growth however many threads it took; a resource that was saturated meanwhile had room left.
 ROOM = 2.0
 # Work that may fall behind without holding clients back: named only where nothing else saturates.
 BEHIND = ("replication", "purge")
@@ -280,9 +280,15 @@ def _stands(told: Sequence[tuple[int, float]], since: int = 0) -> int | None:
     highest level, up to which it does not. None: it grows up to there."""
     for place, (threads, held) in enumerate(told):
         above = told[place + 1 :] or [told[place - 1]]
-        if threads >= since and all(math.log(x / held) / math.log(n / threads) < GROWS for n, x in above):
+        if threads >= since and not any(_grows((threads, held), other) for other in above):
             return threads
     return None
+
+
+def _grows(one: tuple[int, float], other: tuple[int, float]) -> bool:
+    """Throughput from the lower of two levels to the higher: in proportion, or, where they lie far apart, in all."""
+    (low, before), (high, after) = sorted((one, other))
+    return after / before >= ROOM or math.log(after / before) / math.log(high / low) >= GROWS
 
 
 def _generator(rungs: Sequence[Rung], first: Sequence[Onset]) -> str:

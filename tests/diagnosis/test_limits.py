@@ -53,6 +53,14 @@ def test_a_level_at_a_fixed_rate_is_shown_and_is_no_part_of_the_ladder(workload:
     assert [(step.resource, step.level) for step in side.levels[-1].steps] == [("disk", FULL)]
 
 
+def test_a_side_under_a_fixed_rate_alone_has_no_ladder_and_is_told_what_is_saturated() -> None:
+    for slug in ("a", "b"):
+        keep(a_busy_run(system=a_system(slug), load_level=a_load_level(8, rate=100.0)), panel(row_locks=FULL))
+    side = limits_of(compare(a_workload())).sides[0]
+    assert side.headline.startswith("no ladder")
+    assert [note.replace("\u00a0", " ") for note in side.notes] == ["At 8 threads, 100/s saturated: row locks"]
+
+
 def test_the_number_of_queries_does_not_grow_with_the_runs(
     workload: Workload, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -65,6 +65,11 @@ def test_throughput_that_grows_to_the_end_is_not_held_yet() -> None:
     assert headline(found) == "CPU saturates first, from 1 thread on, while throughput still grows"
 
 
+def test_twice_the_throughput_is_growth_however_far_apart_the_levels_are() -> None:
+    found = ladder((1, 5900.0, [panel(cpu=FULL)]), (16, 17_700.0, [panel(cpu=FULL)]))
+    assert headline(found) == "CPU saturates first, from 1 thread on, while throughput still grows"
+
+
 def test_a_load_generator_that_saturates_first_leaves_the_server_unmeasured() -> None:
     found = ladder(
         (1, 100.0, [panel(cpu=OK, client={"client": OK})]),
