@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Series } from "../api/series";
-import { broken, clockChart, clockShapes, eventTrace, extent, lineTrace, seriesRows, type Clock } from "./clock";
+import { broken, clockChart, clockShapes, eventTrace, extent, lineTrace, seriesRows, unobserved, type Clock } from "./clock";
 import { palette } from "./palette.fixture";
 
 function aSeries(fields: Partial<Series> = {}): Series {
@@ -100,6 +100,7 @@ test("a stretch without a value is shaded and called so, once for all lines", ()
   const gap = aSeries({ at: [1, 2, 3, 4, 5], values: [null, 10, null, null, 12] });
   const { layout } = clockChart([gap, gap], ["db1", "db2"], options);
   expect(layout?.shapes).toMatchObject([{ x0: 2, x1: 5, label: { text: "not observed" } }]);
+  expect(unobserved(aSeries({ values: [10, null, null] }))).toEqual([[1, 3]]);
 });
 
 test("stolen CPU time is a band that says what it is, and no mark", () => {

@@ -67,7 +67,7 @@ export function broken({ at, values, resets, kind }: Series): { x: number[]; y: 
   return { x, y };
 }
 
-/** Stretches between two observed values in which none was. */
+/** Stretches after an observed value in which none was, up to the next one or to the end. */
 export function unobserved({ at, values }: Series): [number, number][] {
   const found: [number, number][] = [];
   let last: number | null = null;
@@ -80,6 +80,8 @@ export function unobserved({ at, values }: Series): [number, number][] {
     if (missed && last !== null) found.push([last, time]);
     [last, missed] = [time, false];
   });
+  const end = at[at.length - 1];
+  if (missed && last !== null && end !== undefined) found.push([last, end]);
   return found;
 }
 
@@ -194,7 +196,7 @@ export function clockShapes(clock: Clock, whole: [number, number] | null, palett
 }
 
 /** Where a line has a gap: shaded, and called so. */
-function gapShapes(series: Series[], palette: Palette): Partial<Shape>[] {
+export function gapShapes(series: Series[], palette: Palette): Partial<Shape>[] {
   const spans = new Map(series.flatMap(unobserved).map((span) => [span.join(), span]));
   return [...spans.values()].map(([from, to]) => named(band(from, to, palette.shade), "not observed", palette, "top left"));
 }

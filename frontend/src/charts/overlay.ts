@@ -1,7 +1,7 @@
 // Series of any runs on one clock: which, where their page is, in which chart each stands, how its line is drawn.
 import type { Data, Layout } from "plotly.js";
 import type { Series } from "../api/series";
-import { extent, lineTrace, resetTrace, widest } from "./clock";
+import { extent, gapShapes, lineTrace, resetTrace, widest } from "./clock";
 import type { Cell } from "./csv";
 import type { Chart } from "./plotly";
 import { axis, sideColor, SIDES, type Palette } from "./style";
@@ -89,6 +89,7 @@ export function overlayChart(
       fixedrange: true,
       automargin: false,
     }),
+    shapes: gapShapes(panel.lines.map(({ series }) => series), palette),
     showlegend: panel.lines.length > 1,
   };
   return { traces, layout, config: { doubleClick: false } };
