@@ -20,7 +20,7 @@ from apps.use_method.judging import HOLD, SHARE
 from apps.use_method.table import INDICATORS, RESOURCE_OF, RESOURCES
 from apps.use_method.values import Level, Panel, Reading
 
-LEVELS = [(level.value, level.word) for level in Level]
+LEVELS = [level.value for level in Level]
 STRETCH = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
