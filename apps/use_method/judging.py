@@ -1,7 +1,8 @@
 """How a series becomes a level: limits that must hold for a while, and the words that tell of it. Pure.
 
-A level is reached when the series stays beyond its limit for HOLD seconds in a row, or for SHARE of all observed time:
-a single second that is off is seen in the peak, and is no trouble yet.
+A level is reached when the series is beyond its limit for SHARE of all observed time, and in LEAST samples. Where it is
+so for less, but for HOLD seconds in a row, an error is an error, and saturation is worth a look: "watch". A single
+sample that is off is seen in the peak, and is no trouble yet.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from apps.use_method.values import Floats, Found, Level, Samples, Span
 
 HOLD = 3.0  # s
 SHARE = 0.2
+LEAST = 2
 # A sampler is early or late by some hundredths: three of its seconds may be a little less than three.
 SLACK = 0.05  # s
 # Samples that are further apart than so many usual steps have a gap between them, of which nothing is known.
@@ -23,23 +25,30 @@ LONGEST_STEP = 3.0
 @dataclass(frozen=True)
 class Limits:
     """From `watch` on, and from `saturated` on (in the series' unit); None: that level is never reached. `level`: what
-    is reached at `saturated`, ERROR for indicators of errors."""
+    is reached at `saturated`, ERROR for indicators of errors. `hold` and `share`: for how long, see above."""
 
     watch: float | None
     saturated: float | None
     hold: float = HOLD
     share: float = SHARE
+    least: int = LEAST
     level: Level = Level.SATURATED
 
     def words(self, unit: str) -> str:
-        """For the table: “watch from 70 % on, saturated from 90 % on, for 3 s in a row or 20 % of the time”."""
+        """For the table: “watch from 70 % on, saturated from 90 % on, for 20 % of the time”."""
         parts = [
             f"{level.word} from {limit_text(limit, unit)} on"
             for level, limit in ((Level.WATCH, self.watch), (self.level, self.saturated))
             if limit is not None
         ]
-        held = f"for {format_duration(self.hold)} in a row or {self.share * 100:.0f} % of the time" if parts else ""
-        return ", ".join(filter(None, [*parts, held]))
+        return ", ".join([*parts, self.held()]) if parts else ""
+
+    def held(self) -> str:
+        """For how long, for the table."""
+        share, hold = f"{self.share * 100:.0f} % of the time", f"{format_duration(self.hold)} in a row"
+        if self.saturated is None or self.level is not Level.SATURATED:
+            return f"for {share} or {hold}"
+        return f"for {share}; watch for {hold}"
 
 
 def limit_text(limit: float, unit: str) -> str:
@@ -96,8 +105,16 @@ def stretches(samples: Samples, beyond: "np.typing.NDArray[np.bool_]") -> list[S
     return found
 
 
-def beyond(samples: Samples, limit: float, limits: Limits) -> tuple[Span, ...]:
-    """The stretches at or above `limit` that make the level; empty: it is not reached."""
+@dataclass(frozen=True)
+class Beyond:
+    """The stretches at or above a limit that tell; `lasting`: they make up the share of the time that is asked for."""
+
+    spans: tuple[Span, ...]
+    lasting: bool
+
+
+def beyond(samples: Samples, limit: float, limits: Limits) -> Beyond:
+    """Without spans: it never was for long."""
     seen = ~np.isnan(samples.values)
     over = np.zeros(len(seen), np.bool_)
     over[seen] = samples.values[seen] >= limit
@@ -105,9 +122,9 @@ def beyond(samples: Samples, limit: float, limits: Limits) -> tuple[Span, ...]:
     held = [span for span in found if span[1] - span[0] >= limits.hold - SLACK]
     lengths = steps(samples.at)
     observed = float(lengths[seen].sum())
-    if observed and float(lengths[over].sum()) >= limits.share * observed:
-        return tuple(found)
-    return tuple(held)
+    enough = bool(held) or int(over.sum()) >= limits.least
+    lasting = enough and observed > 0 and float(lengths[over].sum()) >= limits.share * observed
+    return Beyond(tuple(found if lasting else held), lasting)
 
 
 def judge(samples: Samples, limits: Limits, *, unit: str, metric: str = "", value: float | None = None) -> Found | None:
@@ -119,9 +136,11 @@ def judge(samples: Samples, limits: Limits, *, unit: str, metric: str = "", valu
     shown = average if value is None else value
     highest = peak(samples)
     for level, limit in ((limits.level, limits.saturated), (Level.WATCH, limits.watch)):
-        spans = beyond(samples, limit, limits) if limit is not None else ()
-        if limit is not None and spans:
-            return Found(level, shown, over_words(spans, limit, unit, highest, samples), metric, highest, spans)
+        if limit is None or not (over := beyond(samples, limit, limits)).spans:
+            continue
+        brief = level is Level.SATURATED and not over.lasting
+        words = over_words(over.spans, limit, unit, highest, samples)
+        return Found(Level.WATCH if brief else level, shown, words, metric, highest, over.spans)
     return Found(Level.OK, shown, f"highest {with_unit(highest, unit)}", metric, highest)
 
 

@@ -15,21 +15,33 @@ def level(values: list[float]) -> Level:
     return found.level
 
 
-def test_two_seconds_beyond_the_limit_are_no_level_and_three_are() -> None:
+def test_two_seconds_beyond_the_limit_are_no_level_and_three_are_worth_a_look() -> None:
     assert level([10.0] * 30 + [99.0] * 2 + [10.0] * 30) is Level.OK
-    assert level([10.0] * 30 + [99.0] * 3 + [10.0] * 30) is Level.SATURATED
+    assert level([10.0] * 30 + [99.0] * 3 + [10.0] * 30) is Level.WATCH
 
 
-def test_three_seconds_of_a_sampler_that_was_a_little_early_are_a_level() -> None:
+def test_three_seconds_of_a_sampler_that_was_a_little_early_are_three() -> None:
     early = samples([10.0] * 30 + [99.0] * 3 + [10.0] * 30, step=0.999)
     found = judge(early, LIMITS, unit="%")
     assert found is not None
-    assert found.level is Level.SATURATED
+    assert found.level is Level.WATCH
 
 
-def test_single_seconds_that_make_a_fifth_of_the_time_are_a_level() -> None:
+def test_a_fifth_of_the_time_beyond_the_limit_saturates_in_a_row_or_not() -> None:
+    assert level([10.0] * 40 + [99.0] * 12) is Level.SATURATED
     assert level([99.0, 10.0, 10.0, 10.0] * 10) is Level.SATURATED
     assert level([99.0] + [10.0] * 5 + [99.0] + [10.0] * 5) is Level.OK
+
+
+def test_a_single_sample_of_a_short_phase_is_no_level() -> None:
+    assert level([99.0, 10.0, 10.0, 10.0]) is Level.OK
+    assert level([99.0, 99.0, 10.0, 10.0]) is Level.SATURATED
+
+
+def test_an_error_that_holds_is_one_however_long_the_phase() -> None:
+    found = judge(samples([0.0] * 300 + [1.0] * 3), Limits(None, 1.0, level=Level.ERROR), unit="s")
+    assert found is not None
+    assert found.level is Level.ERROR
 
 
 def test_the_words_tell_how_long_and_from_when() -> None:

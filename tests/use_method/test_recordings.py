@@ -183,10 +183,10 @@ def test_a_failover_behind_a_proxy_lights_who_died_who_missed_it_and_what_the_pr
         ("service.silent", "node2"),
         ("replication.receiving", "node1"),
         ("replication.receiving", "node3"),
-        ("replication.behind", "node3"),
         ("proxy.failed", "proxy"),
         ("proxy.down", "proxy"),
     }
+    assert reading(panel, "replication.behind", "node3").level is Level.WATCH, "3 s of 28"
     killed, served = (recorded.event(facts, word).starts_at for word in ("kill -9", "first write acknowledged"))
     down = reading(panel, "proxy.down", "proxy")
     assert down.words.startswith("writer no server left for")

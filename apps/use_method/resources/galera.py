@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.core.units import NBSP, format_duration, with_unit
+from apps.core.units import NBSP, with_unit
 from apps.use_method.indicators import Indicator, Resource, on_servers
 from apps.use_method.judging import Limits, counted, for_and_from, judge, steps, stretches, total
 from apps.use_method.values import Aspect, Facts, Floats, Found, Level, Node, Samples, Span
@@ -98,7 +98,7 @@ def receiving(node: Node, facts: Facts) -> Found | None:
     if samples is None:
         return None
     limit = round(flow_limit(node, facts), 1)
-    limits = Limits(watch=limit / 2, saturated=limit, share=QUEUE_SHARE)
+    limits = Limits(watch=limit / 2, saturated=limit, share=QUEUE_SHARE, least=1)
     found = judge(samples, limits, unit="write sets", metric=RECEIVING)
     return found and replace(found, words=f"{found.words}; a pause is asked for from {limit:g} on")
 
@@ -232,8 +232,7 @@ RESOURCE = Resource(
             metrics=(RECEIVING,),
             formula="wsrep_local_recv_queue",
             limits="watch from half, saturated from all of gcs.fc_limit x √nodes on (without the root where the "
-            f"cluster was told that it has one writer), for {format_duration(SENDING_LIMITS.hold)} in a row or "
-            f"{QUEUE_SHARE * 100:.0f} % of the time",
+            f"cluster was told that it has one writer), {Limits(None, 1.0, share=QUEUE_SHARE).held()}",
             reason="At the limit the node asks all others to pause. The pause empties the queue at once, so that "
             "samples once a second rarely meet it full: one in twenty is much.",
             literature=f"{MANUAL}; MariaDB manual, wsrep_provider_options: gcs.fc_limit, gcs.fc_single_primary",
