@@ -51,7 +51,7 @@ __all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "output_name", "res
 
 # Of the rules that make series, statistics and measurements. One more with each change of what they make: `reseal`
 # finds the runs that older ones sealed.
-DERIVATION = 1
+DERIVATION = 2
 RAW_BATCHES = "batches.tar"
 _NEXT_BATCHES = (
     "SELECT sequence, payload FROM runs_batch WHERE run_id = %s AND sequence > %s ORDER BY sequence LIMIT 16"
