@@ -52,6 +52,8 @@ export class Panels {
     whenVisible(figure, () => {
       panel.seen = true;
       this.ask(panel);
+      // Read while the server answers: the bundle takes longer than most answers.
+      void loadPlotly();
     });
   }
 
@@ -100,7 +102,7 @@ export class Panels {
       const panels = this.waiting;
       this.waiting = [];
       void this.serveAll(panels);
-    }, 30);
+    }, 0);
   }
 
   /** In groups that the server answers at once, first panels first. */
