@@ -96,6 +96,10 @@ class Event(models.Model):
 
     class Meta:
         ordering = ["run", "starts_at"]
+        # Which runs altered a table, of all that there are: apps.comparison.schema_changes.
+        indexes = [
+            models.Index(fields=["run"], condition=Q(kind="ddl", ends_at__isnull=False), name="event_schema_change")
+        ]
         constraints = [
             models.UniqueConstraint(fields=["run", "kind", "starts_at", "label", "node"], name="event_once"),
             models.CheckConstraint(
