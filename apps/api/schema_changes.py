@@ -107,7 +107,7 @@ class SchemaChangeSerializer(serializers.Serializer[Any]):
 class SchemaChangesSerializer(serializers.Serializer[Any]):
     changes = SchemaChangeSerializer(many=True)
     campaigns = ComparedCampaignSerializer(many=True, help_text="those that the runs belong to")
-    more = serializers.IntegerField(help_text="older runs with a schema change, which were not read")
+    has_more = serializers.BooleanField(help_text="older runs are left out")
     published = FigureSerializer(many=True, help_text="what articles state of schema changes")
 
 
@@ -129,7 +129,7 @@ class ListSchemaChanges(APIView):
         answer = {
             "changes": found.changes,
             "campaigns": found.campaigns,
-            "more": found.more,
+            "has_more": found.has_more,
             "published": list_figures(FigureFilter(questions=("ddl",))),
         }
         return Response(SchemaChangesSerializer(answer).data)

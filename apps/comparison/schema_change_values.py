@@ -150,11 +150,12 @@ class SchemaChange:
 @dataclass(frozen=True)
 class SchemaChanges:
     """`changes`: by operation, setting, manner and system, those first that are measured most. The rest are choices of
-    a filter: what there is among the runs that were read, whatever is chosen. `more`: older runs that were not read."""
+    a filter: what there is among the newest runs, whatever is chosen. `has_more`: older runs of the chosen systems and
+    campaign were not read."""
 
     changes: tuple[SchemaChange, ...]
     systems: tuple[tuple[str, str], ...]
     operations: tuple[str, ...]
     algorithms: tuple[str, ...]
     campaigns: tuple[ComparedCampaign, ...]
-    more: int
+    has_more: bool

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, QuerySet
 
 from apps.catalog.models import LoadLevel, Workload
 from apps.comparison import disturbance
@@ -71,9 +71,9 @@ _OWN = (
 
 
 def schema_changes(chosen: ChangeFilter | None = None) -> SchemaChanges:
-    """Of all runs that are over; a constant number of queries."""
+    """Of runs that are over, the newest; a constant number of queries."""
     chosen = chosen or ChangeFilter()
-    rows, more = _rows()
+    rows, has_more = _rows(chosen)
     events: dict[int, list[Event]] = defaultdict(list)
     for event in Event.objects.filter(run_id__in=[row["id"] for row in rows], kind=DDL, ends_at__isnull=False):
         events[event.run_id].append(event)
@@ -98,18 +98,35 @@ def schema_changes(chosen: ChangeFilter | None = None) -> SchemaChanges:
         operations=tuple(sorted({row["operation"] for row in rows})),
         algorithms=tuple(sorted({row["manner"].algorithm for row in rows})),
         campaigns=_campaigns(rows),
-        more=more,
+        has_more=has_more,
     )
 
 
-def _rows() -> tuple[list[dict[str, Any]], int]:
-    """The newest runs with a schema change, and how many older ones there are."""
-    workloads = Workload.objects.filter(tool=TOOL).values("pk")
-    having = Event.objects.filter(kind=DDL, ends_at__isnull=False).values("run")
-    runs = Run.objects.filter(Q(workload__in=workloads) | Q(pk__in=having), state=Run.State.SEALED)
-    ids = list(runs.order_by("-started_at", "-id").values_list("pk", flat=True))
-    rows = Run.objects.filter(pk__in=ids[:MOST_RUNS]).order_by("-started_at", "-id")
-    return [{**row} for row in rows.values(*_OWN, **_COLUMNS)], max(0, len(ids) - MOST_RUNS)
+def _rows(chosen: ChangeFilter) -> tuple[list[dict[str, Any]], bool]:
+    """The newest runs with a schema change, of all and of the chosen systems and campaign; whether older ones of these
+    are left out."""
+    sealed = Run.objects.filter(state=Run.State.SEALED)
+    own = sealed
+    if chosen.systems:
+        own = own.filter(system__slug__in=chosen.systems)
+    if chosen.campaign is not None:
+        own = own.filter(job_run__job__campaign=chosen.campaign)
+    workloads = list(Workload.objects.filter(tool=TOOL).values_list("pk", flat=True))
+    wanted = _newest(own, workloads)
+    ids = {*wanted[:MOST_RUNS], *(wanted if own is sealed else _newest(sealed, workloads))[:MOST_RUNS]}
+    rows = Run.objects.filter(pk__in=ids).order_by("-started_at", "-id")
+    return [{**row} for row in rows.values(*_OWN, **_COLUMNS)], len(wanted) > MOST_RUNS
+
+
+def _newest(runs: QuerySet[Run], workloads: Sequence[int]) -> list[int]:
+    """One more than are read, the newest first. Two queries, each by an index of its own: as one, all runs are read."""
+    altered = Event.objects.filter(kind=DDL, ends_at__isnull=False).order_by().values("run")
+    found = {
+        row
+        for kept in (runs.filter(workload__in=workloads), runs.filter(pk__in=altered))
+        for row in kept.order_by("-started_at", "-id").values_list("started_at", "pk")[: MOST_RUNS + 1]
+    }
+    return [pk for _, pk in sorted(found, reverse=True)[: MOST_RUNS + 1]]
 
 
 def _operation(row: Mapping[str, Any], events: Sequence[Event]) -> str:
