@@ -82,6 +82,7 @@ def _addresses() -> dict[str, list[str]]:
         "form": "csv",
         "acknowledgement_id": 1,
         "workload_id": run.workload_id,
+        "key": "cpu.busy",
     }
     sides = [("side", slug) for slug in biggest]
     nightly = [*sides, ("workload", run.workload_id)]
@@ -92,7 +93,7 @@ def _addresses() -> dict[str, list[str]]:
         "web:compare-part": [{"name": part.name} for part in PARTS],
         "web:saved-part": [{"slug": saved, "name": part.name} for part in PARTS],
         **{key: [{"slug": saved}] for key in ("web:saved", "web:saved-standing", "api:saved-comparison")},
-        "web:matrix-export": [{"ending": "csv"}],
+        **{key: [{"ending": "csv"}] for key in ("web:matrix-export", "web:ddl-export", "web:failover-export")},
         "web:price": [{"slug": run.system.hardware_class.slug}],
     }
     planned = [
@@ -120,6 +121,7 @@ def _addresses() -> dict[str, list[str]]:
         "web:search": [[("q", "aurora")], [("q", "nowhere")], [("q", "lost connection")], [("q", run.pk)]],
         "api:series": [[metric]],
         "api:series-of-runs": [[("run", run.pk), ("run", compared_run.pk), metric]],
+        "web:timeline": [[], [("series", f"{run.pk}:client.throughput:client")]],
     }
     found: dict[str, list[str]] = {}
     for name, parameters in _names(get_resolver()):
