@@ -4,17 +4,31 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.api.fields import NumberField, WordsField
 from apps.use_method.bottlenecks import Kind
-from apps.use_method.values import Level
+from apps.use_method.table import INDICATORS, RESOURCE_OF
+from apps.use_method.values import Level, Reading
 
 
 class UseReadingSerializer(serializers.Serializer[Any]):
-    indicator = serializers.CharField(help_text="key of the table, GET /use-method/")
+    indicator = serializers.CharField(help_text="key in GET use-method/")
+    resource = serializers.SerializerMethodField()
+    aspect = serializers.SerializerMethodField()
     node = serializers.CharField()
     level = serializers.ChoiceField(choices=[level.value for level in Level])
-    value = serializers.FloatField(allow_null=True, help_text="in the indicator's unit; null: not observable")
-    words = serializers.CharField(help_text="the evidence, or why it was not observable")
-    metric = serializers.CharField(help_text="key of the series that shows it")
+    value = NumberField(allow_null=True, help_text="null: not observable, `words` says why")
+    unit = serializers.SerializerMethodField()
+    words = WordsField(help_text="the evidence, or why nothing was observed")
+    metric = serializers.CharField(help_text="key of the series to look at; empty where there is none")
+
+    def get_resource(self, reading: Reading) -> str:
+        return RESOURCE_OF[reading.indicator].key if reading.indicator in RESOURCE_OF else ""
+
+    def get_aspect(self, reading: Reading) -> str:
+        return INDICATORS[reading.indicator].aspect if reading.indicator in INDICATORS else ""
+
+    def get_unit(self, reading: Reading) -> str:
+        return INDICATORS[reading.indicator].unit if reading.indicator in INDICATORS else ""
 
 
 class ShareSerializer(serializers.Serializer[Any]):
@@ -28,7 +42,7 @@ class OnsetSerializer(serializers.Serializer[Any]):
     holds = serializers.IntegerField(
         allow_null=True, help_text="threads from which on throughput does not grow; null: it grows to the highest level"
     )
-    grew = serializers.FloatField(allow_null=True, help_text="throughput at `holds` over that at `threads`")
+    grew = NumberField(allow_null=True, help_text="throughput at `holds` over that at `threads`")
     share = ShareSerializer()
     watched = serializers.IntegerField(help_text="threads from which on it was at least at watch")
     nodes = serializers.ListField(child=serializers.CharField(), help_text="where it is saturated")
@@ -64,10 +78,10 @@ class LevelUseSerializer(serializers.Serializer[Any]):
 
 class SideUseSerializer(serializers.Serializer[Any]):
     side = serializers.CharField()
-    headline = serializers.CharField(help_text="what limits the side")
-    evidence = serializers.ListField(child=serializers.CharField())
-    throughput = serializers.CharField(help_text="what it did there; empty: not told")
-    notes = serializers.ListField(child=serializers.CharField())
+    headline = WordsField(help_text="what limits the side")
+    evidence = serializers.ListField(child=WordsField())
+    throughput = WordsField(help_text="what it did there; empty: not told")
+    notes = serializers.ListField(child=WordsField())
     found = FoundSerializer()
     levels = LevelUseSerializer(many=True)
 

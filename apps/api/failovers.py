@@ -9,8 +9,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.api.comparison_values import ComparedCampaignSerializer
+from apps.api.fields import SecondsField
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.api.published import FigureSerializer
+from apps.api.strict import MultipleChoiceField
 from apps.comparison.failovers import FAULTS, FailoverFilter, load_failovers
 from apps.comparison.trials import COUNTS, PHASES
 
@@ -21,42 +23,38 @@ class FailoverParameters(Parameters):
     system = serializers.ListField(
         child=serializers.CharField(max_length=80), required=False, max_length=50, help_text="slugs of systems"
     )
-    fault = serializers.ListField(
-        child=serializers.ChoiceField(choices=list(FAULTS)), required=False, max_length=20, help_text="any of these"
-    )
+    fault = MultipleChoiceField(choices=list(FAULTS), required=False, help_text="any of these")
     campaign = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID, help_text="of this campaign")
     rate = serializers.FloatField(required=False, min_value=0.001, max_value=1e6, help_text="load, inserts/s")
 
 
 class FailoverSpreadSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField(help_text="trials that have it")
-    median = serializers.FloatField()
-    low = serializers.FloatField()
-    high = serializers.FloatField()
+    median = SecondsField()
+    low = SecondsField()
+    high = SecondsField()
 
 
 class FailoverInterruptionSerializer(serializers.Serializer[Any]):
     """Seconds without an acknowledged write. An outage that did not end is longer than any that did."""
 
     trials = serializers.IntegerField(help_text="that count")
-    median = serializers.FloatField(allow_null=True, help_text="null: it falls on a trial that did not recover")
-    low = serializers.FloatField(allow_null=True, help_text="of those that recovered")
-    high = serializers.FloatField(allow_null=True)
+    median = SecondsField(allow_null=True, help_text="null: it falls on a trial that did not recover")
+    low = SecondsField(allow_null=True, help_text="of those that recovered")
+    high = SecondsField(allow_null=True)
     not_recovered = serializers.IntegerField()
-    watched = serializers.FloatField(
-        allow_null=True, help_text="s, the least for which one that did not recover was out"
-    )
+    watched = SecondsField(allow_null=True, help_text="s, the least for which one that did not recover was out")
 
 
 class FailoverInsertSerializer(serializers.Serializer[Any]):
     number = serializers.IntegerField(help_text="of the insert within its run")
-    due = serializers.FloatField(allow_null=True, help_text="s after the fault; before it: negative")
+    due = SecondsField(allow_null=True, help_text="s after the fault; before it: negative")
 
 
 class FailoverStaleReadSerializer(serializers.Serializer[Any]):
     place = serializers.CharField(help_text="node, or endpoint")
     number = serializers.IntegerField(help_text="of the acknowledged insert that was not seen")
-    at = serializers.FloatField(help_text="s after the fault")
+    at = SecondsField(help_text="s after the fault")
 
 
 class FailoverRowsSerializer(serializers.Serializer[Any]):
@@ -70,23 +68,23 @@ class FailoverRowsSerializer(serializers.Serializer[Any]):
 
 class FailoverPhaseSerializer(serializers.Serializer[Any]):
     key = serializers.ChoiceField(choices=list(PHASES))
-    start = serializers.FloatField(help_text="s after the fault")
-    end = serializers.FloatField()
+    start = SecondsField(help_text="s after the fault")
+    end = SecondsField()
     words = serializers.CharField(help_text="what ended it, and by which evidence")
 
 
 class FailoverCourseSerializer(serializers.Serializer[Any]):
-    at = serializers.FloatField(help_text="the fault, s on the run's clock")
+    at = SecondsField(help_text="the fault, s on the run's clock")
     words = serializers.CharField()
     node = serializers.CharField(help_text="that was struck; empty: none")
-    outage = serializers.FloatField(allow_null=True, help_text="s; of one that did not end, so far; null: not told")
+    outage = SecondsField(allow_null=True, help_text="s; of one that did not end, so far; null: not told")
     recovered = serializers.BooleanField()
     interrupted = serializers.BooleanField(help_text="false: no more than the ordinary time between two writes")
-    watched = serializers.FloatField(help_text="s that the probe is known to have gone on after the fault")
+    watched = SecondsField(help_text="s that the probe is known to have gone on after the fault")
     phases = FailoverPhaseSerializer(many=True)
-    reached = serializers.DictField(child=serializers.FloatField(), help_text=f"by phase: {REACHED}")
-    rejoin = serializers.FloatField(allow_null=True, help_text="s from the start, thaw or heal of the struck node")
-    proxy = serializers.FloatField(allow_null=True, help_text="when the proxy gave up the node or was led away, s")
+    reached = serializers.DictField(child=SecondsField(), help_text=f"by phase: {REACHED}")
+    rejoin = SecondsField(allow_null=True, help_text="s from the start, thaw or heal of the struck node")
+    proxy = SecondsField(allow_null=True, help_text="when the proxy gave up the node or was led away, s")
     proxy_words = serializers.CharField()
     proxy_checks = serializers.DictField(child=serializers.CharField(), help_text="settings of the proxy's checks")
     counts = serializers.DictField(
@@ -98,7 +96,7 @@ class FailoverCourseSerializer(serializers.Serializer[Any]):
 class FailoverTrialSerializer(serializers.Serializer[Any]):
     run = serializers.IntegerField()
     started_at = serializers.DateTimeField()
-    origin = serializers.CharField()
+    provenance = serializers.CharField(source="origin")
     outcome = serializers.CharField()
     reason = serializers.CharField(help_text="why the run failed")
     failed_checks = serializers.ListField(child=serializers.CharField())
@@ -113,22 +111,25 @@ class FailoverShareSerializer(serializers.Serializer[Any]):
     who = serializers.CharField()
     setting = serializers.CharField()
     formula = serializers.CharField()
-    seconds = serializers.FloatField(help_text="the most that it can take")
+    seconds = SecondsField(help_text="the most that it can take")
 
 
 class FailoverGroupSerializer(serializers.Serializer[Any]):
-    """Trials of one system, fault and load; all figures are of those that count."""
+    """Trials of one system, fault and load; all figures are of those that count. Times in s; lower is better."""
 
-    system = serializers.CharField()
+    system = serializers.CharField(help_text="slug")
     system_name = serializers.CharField()
-    platform = serializers.CharField(source="platform_slug")
+    platform = serializers.CharField(source="platform_slug", help_text="slug")
+    platform_name = serializers.CharField(source="platform")
     release = serializers.CharField()
     hardware = serializers.CharField()
     fault = serializers.CharField()
     fault_name = serializers.CharField()
     load = serializers.CharField(help_text="in words")
-    origins = serializers.ListField(
-        child=serializers.CharField(), help_text="of its trials; examples and made-up ones have groups of their own"
+    provenances = serializers.ListField(
+        child=serializers.CharField(),
+        source="origins",
+        help_text="of its trials; examples and made-up ones have groups of their own",
     )
     parameters = serializers.DictField(help_text="rate (inserts/s), read_rate, timeout (s), retries, hold (s)")
     interruption = FailoverInterruptionSerializer()
@@ -162,7 +163,7 @@ class Failovers(APIView):
         parameters = FailoverParameters.read(request)
         chosen = FailoverFilter(
             systems=tuple(parameters.get("system", ())),
-            faults=tuple(parameters.get("fault", ())),
+            faults=tuple(sorted(parameters.get("fault", ()))),
             campaign=parameters.get("campaign"),
             rate=parameters.get("rate"),
         )

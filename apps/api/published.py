@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.api.fields import WordsField
 from apps.api.lists import Parameters, listing, whole
 from apps.published import queries
 from apps.published.values import FigureFilter
@@ -49,7 +50,7 @@ class FigureSerializer(serializers.Serializer[Any]):
     denominator = PublishedSideSerializer(allow_null=True)
     hardware = serializers.CharField()
     note = serializers.CharField()
-    text = serializers.CharField(help_text="the figure in words, for example `about 18 s`")
+    text = WordsField(help_text="the figure in words, for example `about 18 s`")
 
 
 class PublishedParameters(Parameters):

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.api.comparison_values import ComparedCampaignSerializer
+from apps.api.fields import NumberField, SecondsField
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.api.published import FigureSerializer
 from apps.comparison.schema_changes import ChangeFilter, schema_changes
@@ -44,26 +45,27 @@ class QuantitySerializer(serializers.Serializer[Any]):
     key = serializers.CharField()
     name = serializers.CharField()
     unit = serializers.CharField()
+    direction = serializers.CharField(help_text="lower: lower is better")
     meaning = serializers.CharField()
 
 
 class ToldSerializer(serializers.Serializer[Any]):
-    """One quantity over the runs. Lower is better in all of them."""
+    """One quantity over the runs."""
 
     quantity = QuantitySerializer()
     count = serializers.IntegerField(help_text="runs that have it")
-    median = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
+    median = NumberField(allow_null=True)
+    low = NumberField(allow_null=True)
+    high = NumberField(allow_null=True)
     missing = serializers.CharField(help_text="why no run has it; empty: some have")
 
 
 class StatementSerializer(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     sql = serializers.CharField()
-    starts_at = serializers.FloatField(help_text="s on the run's clock")
-    ends_at = serializers.FloatField(help_text="s on the run's clock")
-    values = serializers.DictField(child=serializers.FloatField(), help_text="by the key of a quantity")
+    starts_at = SecondsField(help_text="s on the run's clock")
+    ends_at = SecondsField(help_text="s on the run's clock")
+    values = serializers.DictField(child=NumberField(), help_text="by the key of a quantity")
 
 
 class TrialSerializer(serializers.Serializer[Any]):
@@ -75,13 +77,13 @@ class TrialSerializer(serializers.Serializer[Any]):
     provenance = serializers.CharField()
     failed_checks = serializers.ListField(child=serializers.CharField())
     statements = StatementSerializer(many=True)
-    values = serializers.DictField(child=serializers.FloatField(), help_text="by the key of a quantity")
+    values = serializers.DictField(child=NumberField(), help_text="by the key of a quantity")
     silent = serializers.IntegerField(help_text="intervals in which no transaction ended")
 
 
 class LeftOutRunSerializer(serializers.Serializer[Any]):
     run = serializers.IntegerField()
-    why = serializers.CharField()
+    reason = serializers.CharField(source="why")
 
 
 class SchemaChangeSerializer(serializers.Serializer[Any]):
@@ -108,7 +110,7 @@ class SchemaChangesSerializer(serializers.Serializer[Any]):
     changes = SchemaChangeSerializer(many=True)
     campaigns = ComparedCampaignSerializer(many=True, help_text="those that the runs belong to")
     has_more = serializers.BooleanField(help_text="older runs are left out")
-    published = FigureSerializer(many=True, help_text="what articles state of schema changes")
+    stated = FigureSerializer(many=True, help_text="what articles state of schema changes, never filtered")
 
 
 class ListSchemaChanges(APIView):
@@ -130,6 +132,6 @@ class ListSchemaChanges(APIView):
             "changes": found.changes,
             "campaigns": found.campaigns,
             "has_more": found.has_more,
-            "published": list_figures(FigureFilter(questions=("ddl",))),
+            "stated": list_figures(FigureFilter(questions=("ddl",))),
         }
         return Response(SchemaChangesSerializer(answer).data)

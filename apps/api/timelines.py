@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.api.fields import SecondsField
 from apps.api.formats import caching, unchanged
 from apps.api.lists import NoParameters
 from apps.api.runs import find_run
@@ -22,8 +23,8 @@ class HappeningSerializer(serializers.Serializer[Any]):
     lane = serializers.ChoiceField(choices=list(LANES), help_text="what sort of thing it is")
     kind = serializers.CharField()
     label = serializers.CharField(help_text="what happened, in words")  # type: ignore[assignment]  # DRF's own name
-    starts_at = serializers.FloatField(help_text="s on the run's clock")
-    ends_at = serializers.FloatField(allow_null=True, help_text="null: a moment")
+    starts_at = SecondsField(help_text="s on the run's clock")
+    ends_at = SecondsField(allow_null=True, help_text="null: a moment")
     node = serializers.CharField()
     count = serializers.IntegerField(help_text="of a burst of errors: how many there were")
 
@@ -32,10 +33,10 @@ class TimelineSerializer(serializers.Serializer[Any]):
     run = serializers.IntegerField(source="run_id")
     live = serializers.BooleanField(source="is_live", help_text="more of it may come")
     measured = serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="[from, to), s; null: not known yet"
+        child=SecondsField(), allow_null=True, help_text="[from, to), s; null: not known yet"
     )
     whole = serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="from 0 to the last sample, s; null: none yet"
+        child=SecondsField(), allow_null=True, help_text="from 0 to the last sample, s; null: none yet"
     )
     happenings = HappeningSerializer(many=True)
     problem = serializers.CharField(help_text="why stolen CPU time could not be looked for; empty: it was")

@@ -13,13 +13,14 @@ from workers.workloads.ddl_under_load import SETTLE
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is told of a change; lower is better in all. `missing`: what is said where a run does not have it."""
+    """What is told of a change. `missing`: what is said where a run does not have it."""
 
     key: str
     name: str
     unit: str
     meaning: str
     missing: str
+    direction: str = "lower"
 
 
 _FEW = f"fewer than {FEWEST} seconds"

@@ -103,6 +103,7 @@ def test_the_api_gives_every_run_with_its_statements(client: Client) -> None:
     assert change["trials"][0]["statements"][0]["values"]["stall"] == 6.0
     stall = next(told for told in change["told"] if told["quantity"]["key"] == "stall")
     assert (stall["median"], stall["count"], stall["missing"]) == (6.0, 1, "")
+    assert (stall["quantity"]["unit"], stall["quantity"]["direction"]) == ("s", "lower")
     assert client.get("/api/v1/schema-changes/?algorithm=instant").json()["changes"] == []
     assert client.get("/api/v1/schema-changes/?statement=x").status_code == 400
 

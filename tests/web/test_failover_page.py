@@ -232,7 +232,11 @@ def test_exports_and_the_api_say_what_the_page_says(client: Client, galera: Syst
     assert [trial["course"]["recovered"] for trial in group["trials"]] == [False, True]
     assert group["trials"][1]["course"]["rows"]["lost"][0]["number"] == 161
     assert group["trials"][1]["course"]["outage"] == pytest.approx(float(rows[1]["outage_s"]))
+    assert (group["platform_name"], group["trials"][1]["provenance"]) == (galera.release.platform.name, "agent")
     assert client.get("/api/v1/failovers/?faults=x").status_code == 400
+    refused = client.get("/api/v1/failovers/?fault=kill_writer&fault=x").json()
+    assert refused["errors"][0]["field"] == "fault"
+    assert "'x' is not known; choose from: kill_writer, " in refused["detail"]
 
 
 def test_the_number_of_queries_does_not_grow_with_the_trials(client: Client, galera: System, mha: System) -> None:
