@@ -31,6 +31,10 @@ def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
     return max(slot + 1, math.ceil(elapsed / interval))
 
 
+class ReadLate(SourceFailed):
+    """The source did answer, but so late that its counters cannot be dated: of a server it says nothing."""
+
+
 @dataclass(frozen=True)
 class _Answer:
     reading: Reading | Exception
@@ -72,7 +76,7 @@ class _Asker:
         self._requests.put(True)
 
     def finish(self, timeout: float) -> _Answer:
-        """After `begin`. Raises SourceFailed, also when no answer comes within `timeout` s; SeesNothing."""
+        """After `begin`. Raises SourceFailed (ReadLate), also when no answer comes within `timeout` s; SeesNothing."""
         if self._late:
             raise SourceFailed("it has not answered yet")
         try:
@@ -83,7 +87,7 @@ class _Asker:
         if isinstance(answer.reading, Exception):
             raise answer.reading
         if self.source.prompt and answer.at - self._begun > LATE:
-            raise SourceFailed(f"it was read {answer.at - self._begun:.1f} s late: the agent's host is too busy")
+            raise ReadLate(f"it was read {answer.at - self._begun:.1f} s late: the agent's host is too busy")
         return answer
 
     def close(self) -> None:
@@ -166,7 +170,7 @@ class NodeSampler:
             try:
                 answer = asker.finish(deadline - time.monotonic())
             except SourceFailed as failure:
-                self._failed(asker, str(failure))
+                self._failed(asker, failure)
                 continue
             except SeesNothing as nothing:
                 asker.sees_nothing = True
@@ -196,9 +200,11 @@ class NodeSampler:
             self._states[ANSWERS] = YES
             self._changed(ANSWERS, NO, YES, t)
 
-    def _failed(self, asker: _Asker, reason: str) -> None:
-        t = self._clock.now()
+    def _failed(self, asker: _Asker, failure: SourceFailed) -> None:
+        t, reason = self._clock.now(), str(failure)
         self._stretches.setdefault(asker.source.name, _Stretch(t, reason))
+        if isinstance(failure, ReadLate):
+            return
         if asker is self._askers[0] and self._states.get(ANSWERS) != NO:
             self._states[ANSWERS] = NO
             self._changed(ANSWERS, YES, NO, t, reason)

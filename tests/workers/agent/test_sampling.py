@@ -105,6 +105,11 @@ def test_a_counter_of_the_host_that_was_read_late_is_left_out_and_told() -> None
     assert event.label.startswith("host: it was read 0.4 s late")
 
 
+def test_a_first_source_that_was_read_late_is_not_said_to_be_silent() -> None:
+    recording = sampled(Ticking(0, 0.4), samples=3)
+    assert [event.kind for event in recording.events] == ["sampler_error"]
+
+
 def test_slots_already_gone_by_are_skipped_and_never_bunch_up() -> None:
     assert next_slot(0, 0.1) == 1
     assert next_slot(4, 4.999) == 5
