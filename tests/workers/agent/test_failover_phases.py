@@ -131,7 +131,7 @@ def test_the_proxy_acts_when_it_gives_up_the_struck_node_or_is_led_to_another_on
 def test_a_replica_is_promoted_when_it_is_no_longer_read_only() -> None:
     states = [view(0.1, "db2", "", writable=False), view(0.1, "db3", "", writable=False), view(16.5, "db2", "")]
     assert promoted(fault=10.0, recovered=17.0, states=states, writer="db2") == Found(
-        16.5, "node", "db2 accepts writes"
+        16.5, "node", "until db2 accepts writes"
     )
 
 
@@ -142,13 +142,13 @@ def test_a_writer_that_could_write_all_along_was_not_promoted() -> None:
 def test_a_writer_that_stalled_accepts_writes_again_when_its_cluster_has_a_view() -> None:
     states = [view(0.1, "db1", "3"), view(15.3, "db1", "3 GATHER", writable=False), view(16.4, "db1", "2")]
     found = promoted(fault=10.0, recovered=16.38, states=states, writer="db1")
-    assert found == Found(16.38, "node", "db1 accepts writes: 2")  # the client was quicker than the poll
+    assert found == Found(16.38, "node", "until db1 accepts writes: 2")  # the client was quicker than the poll
 
 
 def test_a_new_view_of_the_cluster_is_evidence_where_the_poll_missed_the_stall() -> None:
     states = [view(0.1, "db2", "3"), State(t=12.3, before=12.1, node="db2", answers=True, writable=True, cluster="2")]
     found = promoted(fault=10.0, recovered=12.2, states=states, writer="db2")
-    assert found == Found(12.2, "node", "db2 accepts writes: 2")
+    assert found == Found(12.2, "node", "until db2 accepts writes: 2")
     assert promoted(fault=10.0, recovered=12.0, states=states, writer="db2") is None
 
 

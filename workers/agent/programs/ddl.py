@@ -334,18 +334,19 @@ def _verify(order: Order, cursor: Cursor, load: Load, all_done: list[Done]) -> N
         held=not failures and there == expected and len(all_done) == chosen["count"],
         label=failures[0]
         if failures
-        else f"{len(all_done)} of {chosen['count']} statements done, {there} objects there",
+        else f"{len(all_done)} of {chosen['count']} statements done; columns and indexes: {there} of {expected}",
         expected=expected,
         found=there,
     )
     if not failures and chosen["algorithm"] != "default":
         copied = sum(done.rows > 0 for done in all_done)
-        rebuilt = [done.rebuilt for done in all_done]
+        seen = [done.rebuilt for done in all_done if done.rebuilt is not None]
+        rebuilt = f", {sum(seen)} of {len(seen)} rebuilt the table" if seen else ""
         say_check(
             "algorithm",
             t=load.now(),
             held=all(_is_by(chosen["algorithm"], chosen["operation"], done) for done in all_done),
-            label=f"{chosen['algorithm']}: {copied} of {len(all_done)} statements copied rows, rebuilt: {rebuilt}",
+            label=f"{chosen['algorithm']}: {copied} of {len(all_done)} statements copied rows{rebuilt}",
         )
     cursor.execute(f"SELECT COUNT(*) FROM {TABLE}")  # noqa: S608  (a constant)
     rows = int((cursor.fetchone() or (0,))[0])

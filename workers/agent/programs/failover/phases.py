@@ -172,7 +172,7 @@ def promoted(*, fault: float, recovered: float, states: Sequence[State], writer:
     if not opened:
         return None
     view = f": {opened[-1].cluster}" if opened[-1].cluster else ""
-    return Found(min(opened[-1].t, recovered), "node", f"{writer} accepts writes{view}")
+    return Found(min(opened[-1].t, recovered), "node", f"until {writer} accepts writes{view}")
 
 
 def rejoined(states: Sequence[State], *, node: str, since: float, until: float) -> float:

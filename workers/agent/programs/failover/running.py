@@ -191,7 +191,7 @@ class Run:
         """An open loop that was held up has not seen what a client would have."""
         sent = [one for one in self.record.inserts if one.sent and one.number == 1]
         late = max((one.start - one.due for one in sent), default=0.0)
-        label = f"the latest insert was sent {late:.3f} s after it was due; {MOST_LATE:g} s may be"
+        label = f"the latest insert was sent {late:.3f} s after it was due; at most {MOST_LATE:g} s is allowed"
         say_check(
             "schedule", t=self.until, held=late <= MOST_LATE, label=label, expected=MOST_LATE, found=round(late, 4)
         )
