@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 
 from apps.core.units import NBSP, format_number, with_unit
-from apps.use_method.bottlenecks import BY_KEY, Found, Kind, Onset, Rung
+from apps.use_method.bottlenecks import BY_KEY, CPU, Found, Kind, Onset, Rung
 from apps.use_method.table import INDICATORS
 from apps.use_method.values import Reading
 
+# Names that keep their capital within a sentence.
+PROPER = ("Galera", "Aurora")
 AT_A_RATE = "no ladder: what comes out at a fixed rate is what was asked for"
 
 
 def headline(found: Found) -> str:
-    """“limited by CPU from 8 threads on”."""
+    """“limited by CPU from 8 threads on”; of a machine that the load generator takes a good part of, that it does."""
     if found.kind is Kind.UNKNOWN:
         return "no run is judged yet"
     if found.kind is Kind.UNSEEN:
@@ -23,11 +25,15 @@ def headline(found: Found) -> str:
     since = _since(found)
     if found.kind is Kind.CLIENT:
         return f"the load generator saturates first, {since}: the server was not the limit"
-    names = join([name(onset.resource) for onset in found.first])
+    names = join([_named(onset.resource, is_shared=found.is_shared) for onset in found.first])
     if found.first[0].holds is None:
         saturates = "saturates" if len(found.first) == 1 else "saturate"
         return f"{names} {saturates} first, {since}, while throughput still grows"
     return f"limited by {names} {since}"
+
+
+def _named(resource: str, *, is_shared: bool) -> str:
+    return f"{name(resource)} (shared with the load generator)" if is_shared and resource == CPU else name(resource)
 
 
 def _since(found: Found) -> str:
@@ -151,7 +157,8 @@ def name(resource: str) -> str:
     """Within a sentence: “row locks”, “CPU”, “InnoDB row locks”."""
     title = BY_KEY[resource].title if resource in BY_KEY else resource
     word = title.partition(" ")[0]
-    return title if any(letter.isupper() for letter in word[1:]) else title[:1].lower() + title[1:]
+    keeps = word in PROPER or any(letter.isupper() for letter in word[1:])
+    return title if keeps else title[:1].lower() + title[1:]
 
 
 def threads(number: int | None) -> str:

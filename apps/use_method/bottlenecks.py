@@ -14,7 +14,7 @@ from apps.use_method.table import INDICATORS, RESOURCE_OF, RESOURCES
 from apps.use_method.typical import middle
 from apps.use_method.values import Aspect, Level, Panel, Reading
 
-CLIENT = "client"
+CPU, CLIENT, SHARED = "cpu", "client", "client.shared"
 # Throughput still grows while 1 % more threads bring at least 0.5 % more of it, as the ladder's knee has it.
 GROWS = 0.5
 # So much more throughput is growth however many threads it took; a resource that was saturated meanwhile had room left.
@@ -92,7 +92,7 @@ class Found:
     that saturate, in their order; `passing`: that do at single levels only, with those levels. `unseen`: resources that
     could not be observed. `top`: threads of the highest judged level; `stands`: threads from which on throughput does
     not grow although nothing is saturated there or at the next level. `generator`: what is to be watched of the load
-    generator where the first resource saturates, empty: nothing."""
+    generator where the first resource saturates, empty: nothing; `is_shared`: that it takes CPU from the servers."""
 
     kind: Kind
     first: tuple[Onset, ...] = ()
@@ -104,6 +104,7 @@ class Found:
     levels: int = 0
     stands: int | None = None
     generator: str = ""
+    is_shared: bool = False
 
 
 BY_KEY: dict[str, Resource] = {resource.key: resource for resource in RESOURCES}
@@ -124,6 +125,7 @@ def find(rungs: Sequence[Rung]) -> Found:
             passing.append((resource.key, tuple(single)))
     onsets.sort(key=_first)
     first = _named(onsets)
+    generator = _generator(judged, first)
     return Found(
         kind=_kind(judged, first),
         first=first,
@@ -133,7 +135,8 @@ def find(rungs: Sequence[Rung]) -> Found:
         errors=tuple(_errors(judged)),
         top=judged[-1].threads,
         levels=len(judged),
-        generator=_generator(judged, first),
+        generator=generator.words if generator else "",
+        is_shared=generator is not None and generator.indicator == SHARED,
         stands=_unexplained(rungs, min((onset.threads for onset in onsets), default=None)),
     )
 
@@ -291,12 +294,12 @@ def _grows(one: tuple[int, float], other: tuple[int, float]) -> bool:
     return after / before >= ROOM or math.log(after / before) / math.log(high / low) >= GROWS
 
 
-def _generator(rungs: Sequence[Rung], first: Sequence[Onset]) -> str:
+def _generator(rungs: Sequence[Rung], first: Sequence[Onset]) -> Reading | None:
     for rung in rungs:
         if first and not any(onset.is_client for onset in first) and rung.threads == first[0].threads:
             own = (one for panel in rung.panels.values() for one in _of(CLIENT, panel) if one.level is Level.WATCH)
-            return next((one.words for one in own), "")
-    return ""
+            return next(own, None)
+    return None
 
 
 def _unexplained(rungs: Sequence[Rung], first: int | None) -> int | None:

@@ -6,7 +6,7 @@ from apps.use_method import bottleneck_words
 from apps.use_method.bottlenecks import Found, Kind, Rung, find
 from apps.use_method.table import INDICATORS
 from apps.use_method.typical import typical
-from apps.use_method.values import Level, Panel
+from apps.use_method.values import Level, Panel, Reading
 from tests.use_method.made import indicator, panel
 
 OK, WATCH, FULL, UNSEEN = Level.OK, Level.WATCH, Level.SATURATED, Level.NOT_OBSERVABLE
@@ -158,6 +158,19 @@ def test_a_ladder_without_panels_is_not_judged() -> None:
 def test_a_single_level_names_what_is_saturated_there() -> None:
     found = ladder((16, 100.0, [panel(cpu=FULL)]))
     assert headline(found) == "limited by CPU at 16 threads, the only level judged"
+
+
+def test_a_cpu_of_which_the_load_generator_takes_a_good_part_is_not_called_the_servers_alone() -> None:
+    found = panel(cpu=FULL)
+    taken = Reading("client.shared", "client", WATCH, 70.0, "shares the machine with db1, 70 % of it went to others")
+    found = Panel(found.measured, found.nodes, (*found.readings, taken))
+    assert headline(ladder((4, 100.0, [found]), (8, 101.0, [found]))) == (
+        "limited by CPU (shared with the load generator) from 4 threads on"
+    )
+
+
+def test_a_name_keeps_its_capital_within_a_sentence() -> None:
+    assert headline(ladder((4, 100.0, [panel(galera=FULL)]))) == "limited by Galera at 4 threads, the only level judged"
 
 
 def test_the_typical_panel_says_what_most_runs_say_and_which_run_shows_it() -> None:

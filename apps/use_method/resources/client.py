@@ -54,7 +54,7 @@ def shared(node: Node, facts: Facts) -> Found | None:
     if taken is None or busy is None:
         return unseen(f"it {where}; what the servers took of its CPUs was not sampled")
     limit = busy >= ALL_BUSY and taken > MOST_TAKEN * busy
-    words = f"{where}, whose CPUs were {busy:.0f} % busy: servers without it have that much more"
+    words = f"{where}, whose CPUs were {busy:.0f} % busy: {taken:.0f} % of them went to it and others, not to servers"
     return Found(Level.WATCH if limit else Level.OK, taken, words)
 
 
@@ -159,7 +159,7 @@ RESOURCE = Resource(
         Indicator(
             key="client.shared",
             aspect=Aspect.UTILIZATION,
-            title="CPU taken on the servers' machine",
+            title="CPU it and others took beside the servers",
             unit="%",
             metrics=(BUSY, CPUS, SERVER, AGENT),
             formula="busy − servers, proxies and agent, by all CPU time of the machine; mean",
