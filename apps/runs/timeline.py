@@ -31,7 +31,7 @@ LANES = {
 }
 LANE_OF = (
     dict.fromkeys(("load", "phase"), PHASES)
-    | dict.fromkeys(("fault", "outage", "detect", "promotion", "recovered", "baseline", "rejoin"), FAULTS)
+    | dict.fromkeys(("fault", "outage", "detect", "promotion", "recovered", "baseline", "rejoin", "proxy"), FAULTS)
     | {"ddl": SCHEMA}
     | dict.fromkeys(("node_state", "topology", "journal"), NODES)
     | dict.fromkeys(("error", "warning", "refusal"), ERRORS)

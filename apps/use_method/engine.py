@@ -44,4 +44,5 @@ def why(indicator: Indicator, node: Node, facts: Facts) -> str:
     if not node.series:
         return "nobody sampled this node"
     lacking = [key for key in indicator.metrics if key not in node.series] or indicator.metrics
-    return f"not sampled: {', '.join(derived.describe(key)[0].name for key in lacking[:3])}"
+    names = (derived.describe(key)[0].name.replace(" (*)", "") for key in lacking)
+    return f"not sampled: {', '.join(list(dict.fromkeys(names))[:3])}"

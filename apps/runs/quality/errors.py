@@ -49,4 +49,4 @@ def codes_of(facts: Facts) -> Counter[int]:
 
 
 def _of(words: str) -> str:
-    return f": {words}" if words else ""
+    return f"; in the whole run {words}" if words else ""
