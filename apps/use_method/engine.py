@@ -8,7 +8,7 @@ from apps.use_method.table import RESOURCES
 from apps.use_method.values import Facts, Found, Level, Node, Panel, Reading
 
 # Raised when a rule or a limit changes: panels that are kept are then judged anew.
-VERSION = 1
+VERSION = 2
 
 
 def panel(facts: Facts, resources: Iterable[Resource] = RESOURCES) -> Panel:

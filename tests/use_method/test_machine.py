@@ -48,6 +48,15 @@ def test_threads_and_cpu_count_together_by_the_second() -> None:
     assert (found.level, found.spans) == (Level.SATURATED, ((0.0, 30.0),))
 
 
+def test_threads_of_replication_and_of_the_sampler_are_no_statements_that_share_the_cpus() -> None:
+    source = {"mysql.status.Slaves_connected": 2.0}
+    replica = {"mysql.replication.io_running": 1.0, "mysql.replication.sql_running": 1.0}
+    for own in (source, replica):
+        # Seven threads run on two CPUs, four of them for clients.
+        found = told("cpu.threads_running", facts(of({BUSY: 99.0, RUNNING: 3.5, "host.cpus": 2.0} | own)))
+        assert (found.level, found.value) == (Level.WATCH, 2.0)
+
+
 def test_a_second_task_for_each_cpu_is_a_queue_and_stolen_time_is_told() -> None:
     found = facts(
         of(
@@ -171,7 +180,7 @@ def test_a_queue_with_all_threads_at_work_is_the_servers_and_with_idle_threads_t
         return told("client.queue", facts(client=a_client(series), threads=16, rate=500.0), "client")
 
     assert (queued(16.0).level, queued(5.0).level) == (Level.WATCH, Level.SATURATED)
-    assert "the rate is more than the servers do" in queued(16.0).words
+    assert "the servers did not keep up with the rate" in queued(16.0).words
 
 
 def test_a_stall_of_the_server_is_not_the_generators_although_its_end_finds_threads_idle() -> None:

@@ -31,6 +31,18 @@ def test_a_delay_of_seconds_is_watched_and_of_many_is_saturated() -> None:
     assert one("replication.delay", a_replica(seconds_behind=steady(9))).level is Level.SATURATED
 
 
+def test_what_an_earlier_load_left_to_apply_is_worth_a_look_and_no_saturation_by_this_one() -> None:
+    load = Moment("load", "", 10.0, 60.0)
+    left = a_replica(seconds_behind=steady(90), unapplied_bytes=steady(2.0**25))
+    for indicator in ("replication.delay", "replication.unapplied"):
+        found = one(indicator, left, events=(load,))
+        assert found.level is Level.WATCH
+        assert found.words.replace("\u00a0", " ").endswith("1 min it was still at what was written before this load")
+    own = a_replica(seconds_behind=samples([0.0] * 30 + [9.0] * 30), unapplied_bytes=steady(2.0**25))
+    for indicator in ("replication.delay", "replication.unapplied"):
+        assert one(indicator, own, events=(load,)).level is Level.SATURATED
+
+
 def test_a_stopped_thread_is_an_error_with_what_the_server_said_of_it() -> None:
     said = Moment("node_state", "", 10.0, node="r2", detail={"what": "replication SQL error", "to": "Duplicate entry"})
     stood = one("replication.applying", a_replica(sql_running=samples([1] * 20 + [0] * 40)), events=(said,))
@@ -63,6 +75,9 @@ def test_a_replica_that_applies_slower_than_its_source_writes_falls_behind_by_po
     found = one("replication.behind", slow, source)
     assert found.level is Level.SATURATED
     assert found.peak == 29.5
+    assert found.metric == REPLICATION + "gtid_position"
+    told = a_replica(gtid_position=steady(50.0), seconds_behind=steady(2.0))
+    assert one("replication.behind", told, source).metric == REPLICATION + "seconds_behind"
     assert one("replication.behind", a_replica(gtid_position=steady(100.0)), source).level is Level.OK
 
 

@@ -97,7 +97,7 @@ def queue(node: Node, facts: Facts) -> Found | None:
         return found
     share = at_work_while_waiting(samples, at_work, facts.threads)
     if share is None or share >= ALL_AT_WORK:
-        words = f"{found.words}, with all {facts.threads} threads at work: the rate is more than the servers do"
+        words = f"{found.words}, with all {facts.threads} threads at work: the servers did not keep up with the rate"
         return Found(Level.WATCH, found.value, words, QUEUE, found.peak, found.spans)
     words = (
         f"{found.words}, with {100 * share:.0f} % of its {facts.threads} threads at work: the generator itself was late"

@@ -12,6 +12,9 @@ from apps.use_method.values import Facts, Floats, Found, Level, Node, Samples
 STATUS = "mysql.status."
 CONNECTED, RUNNING = STATUS + "Threads_connected", STATUS + "Threads_running"
 SAMPLING = "agent.statements"
+# Threads_running counts those that send to replicas, receive and apply, too, though they serve no client.
+DUMPS = STATUS + "Slaves_connected"
+REPLICA = ("mysql.replication.io_running", "mysql.replication.sql_running")
 QUESTIONS, COMMITS = STATUS + "Questions", STATUS + "Com_commit"
 WRITES = tuple(STATUS + name for name in ("Com_insert", "Com_update", "Com_delete"))
 FROM_THE_FIRST = "from the first on"
@@ -139,6 +142,11 @@ def own_statements(node: Node) -> float:
     samples = node.series.get(SAMPLING)
     told = mean(samples) if samples else None
     return 1.0 if told is None else told
+
+
+def idle_running(node: Node) -> float:
+    """Threads_running while no client asks: the sampler's own and those of replication, mean of the phase."""
+    return 1.0 + sum(mean(node.series[key]) or 0.0 for key in (DUMPS, *REPLICA) if key in node.series)
 
 
 def transactions(node: Node) -> float | None:

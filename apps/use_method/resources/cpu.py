@@ -7,7 +7,7 @@ import numpy as np
 from apps.runs.quality.neighbours import MOST_STOLEN
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits, judge, mean
-from apps.use_method.resources.counters import gauge, unseen, with_words
+from apps.use_method.resources.counters import DUMPS, REPLICA, gauge, idle_running, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, held_at
 from apps.use_method.values import Aspect, Facts, Found, Level, Node
 
@@ -49,6 +49,8 @@ def running(node: Node, _: Facts) -> Found | None:
     samples, cpu = node.series.get(RUNNING), node.series.get(BUSY)
     if samples is None or cpu is None:
         return None
+    if CPUS in node.series and (number := mean(node.series[CPUS])):
+        samples = replace(samples, values=np.maximum(samples.values - idle_running(node) / number, 0.0))
     room = ~(held_at(cpu, samples.at) >= BUSY_FROM)
     while_busy = replace(samples, values=np.where(room & ~np.isnan(samples.values), 0.0, samples.values))
     found = judge(while_busy, RUNNING_LIMITS, unit="threads", metric=RUNNING, value=mean(samples))
@@ -120,8 +122,9 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="Threads_running for each CPU",
             unit="threads",
-            metrics=(RUNNING, BUSY),
-            formula=f"Threads_running / CPUs, counted only while the CPUs are {BUSY_FROM:g} % busy or more",
+            metrics=(RUNNING, BUSY, CPUS, DUMPS, *REPLICA),
+            formula="(Threads_running − the sampler's own − threads of replication) / CPUs, counted only "
+            f"while the CPUs are {BUSY_FROM:g} % busy or more",
             limits=RUNNING_LIMITS.words("threads"),
             reason="More statements than CPUs share them; while the CPUs have room they wait for something else.",
             literature="Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed. 2012, chapter 3",

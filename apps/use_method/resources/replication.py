@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from apps.core.units import format_number, with_unit
+from apps.core.units import format_duration, format_number, with_unit
 from apps.use_method.indicators import Indicator, Resource, on_servers
 from apps.use_method.judging import Limits, for_and_from, judge, steps
 from apps.use_method.resources.counters import setting
-from apps.use_method.resources.parts import worst
+from apps.use_method.resources.parts import held_at, worst
 from apps.use_method.values import Aspect, Facts, Floats, Found, Level, Node, Samples
 
 PREFIX = "mysql.replication."
@@ -24,6 +25,8 @@ SPACE_LIMITS = Limits(watch=50.0, saturated=90.0)
 BYTES_LIMITS = Limits(watch=2.0**20, saturated=2.0**24)
 TRANSACTIONS_LIMITS = Limits(watch=1000.0, saturated=10_000.0)
 STOPPED = Limits(None, 1.0, level=Level.ERROR)
+# The delay is told in whole seconds.
+WHOLE = 1.0  # s
 MARIADB = "MariaDB and MySQL"
 SHOWN = {
     MARIADB: "SHOW ALL SLAVES STATUS or SHOW REPLICA STATUS, once a second",
@@ -52,33 +55,56 @@ def connections(node: Node, what: str) -> dict[str, Samples]:
     return ({"": node.series[PREFIX + what]} if PREFIX + what in node.series else {}) | named
 
 
-def _each(node: Node, what: str, limits: Limits, unit: str, scale: float = 1.0) -> Found | None:
-    found = {
-        name: judge(replace(samples, values=samples.values * scale), limits, unit=unit, metric=_key(name, what))
-        for name, samples in connections(node, what).items()
-    }
+def _each(node: Node, facts: Facts, what: str, limits: Limits, unit: str, *, scale: float = 1.0) -> Found | None:
+    found = {}
+    for name, samples in connections(node, what).items():
+        scaled = replace(samples, values=samples.values * scale)
+        one = judge(scaled, limits, unit=unit, metric=_key(name, what))
+        found[name] = one and _without_older(one, scaled, _older(node, facts, name, samples.at), limits)
     return found[""] if list(found) == [""] else worst(found)
+
+
+def _older(node: Node, facts: Facts, connection: str, at: Floats) -> NDArray[np.bool_]:
+    """When the replica was still at what was written before this load began: its delay is longer than the load."""
+    delay = connections(node, DELAY).get(connection)
+    loads = [event.starts_at for event in facts.events if event.kind == "load"]
+    began = min(loads, default=facts.measured[0] if facts.measured else 0.0)
+    if delay is None:
+        return np.zeros(len(at), np.bool_)
+    older: NDArray[np.bool_] = held_at(delay, at) > at - began + WHOLE
+    return older
+
+
+def _without_older(found: Found, samples: Samples, older: NDArray[np.bool_], limits: Limits) -> Found:
+    """What an earlier load left behind is worth a look, and no saturation by this one."""
+    if found.level is Level.OK or not older.any():
+        return found
+    length = format_duration(round(float(steps(samples.at)[older].sum()), 1))
+    words = f"{found.words}; for {length} it was still at what was written before this load"
+    own = judge(replace(samples, values=np.where(older, np.nan, samples.values)), limits, unit="")
+    is_own = own is not None and own.level is found.level
+    return replace(found, level=found.level if is_own else Level.WATCH, words=words)
 
 
 def _key(connection: str, what: str) -> str:
     return f"{PREFIX}{connection}.{what}" if connection else PREFIX + what
 
 
-def space(node: Node, _: Facts) -> Found | None:
+def space(node: Node, facts: Facts) -> Found | None:
     """In bytes; by the share of relay_log_space_limit where there is one."""
     most = setting(node, "relay_log_space_limit")
     if not most:
-        found = _each(node, SPACE, Limits(None, None), "bytes")
+        found = _each(node, facts, SPACE, Limits(None, None), "bytes")
         return found and replace(found, words=f"{found.words}; it has no limit of its own")
-    found = _each(node, SPACE, SPACE_LIMITS, "%", 100 / most)
+    found = _each(node, facts, SPACE, SPACE_LIMITS, "%", scale=100 / most)
     if found is None or found.value is None:
         return found
     words = f"{found.words} of relay_log_space_limit = {with_unit(most, 'bytes')}"
     return replace(found, value=found.value * most / 100, words=words, peak=(found.peak or 0.0) * most / 100)
 
 
-def delay(node: Node, _: Facts) -> Found | None:
-    return _each(node, DELAY, LAG_LIMITS, "s")
+def delay(node: Node, facts: Facts) -> Found | None:
+    return _each(node, facts, DELAY, LAG_LIMITS, "s")
 
 
 def behind(node: Node, facts: Facts) -> Found | None:
@@ -99,7 +125,9 @@ def behind(node: Node, facts: Facts) -> Found | None:
     missing = np.maximum(had - reached, 0.0)
     seconds = np.where(missing >= 1, np.clip(own.at - since, 0.0, None), 0.0)
     seconds = np.where(np.isnan(own.values), np.nan, seconds)
-    found = judge(Samples(own.at, seconds), LAG_LIMITS, unit="s", metric=POSITION)
+    # Seconds a reader can look at: no series is of the position of two nodes.
+    told = next((_key(name, DELAY) for name in connections(node, DELAY)), POSITION)
+    found = judge(Samples(own.at, seconds), LAG_LIMITS, unit="s", metric=told)
     if found is None:
         return None
     return replace(found, words=f"{found.words}; at most {format_number(float(missing.max()))} transactions behind")
@@ -111,12 +139,12 @@ def _risen(samples: Samples) -> Floats:
     return found - found[0] if len(found) else found
 
 
-def waiting(node: Node, _: Facts) -> Found | None:
-    return _each(node, BYTES, BYTES_LIMITS, "bytes")
+def waiting(node: Node, facts: Facts) -> Found | None:
+    return _each(node, facts, BYTES, BYTES_LIMITS, "bytes")
 
 
-def transactions(node: Node, _: Facts) -> Found | None:
-    found = _each(node, TRANSACTIONS, TRANSACTIONS_LIMITS, "transactions")
+def transactions(node: Node, facts: Facts) -> Found | None:
+    found = _each(node, facts, TRANSACTIONS, TRANSACTIONS_LIMITS, "transactions")
     if found is None and connections(node, BYTES):
         return Found(Level.NOT_OBSERVABLE, None, "this replica does not replicate by GTID; see the bytes")
     return found
@@ -190,9 +218,10 @@ RESOURCE = Resource(
             unit="s",
             metrics=(PREFIX + DELAY, f"{PREFIX}*.{DELAY}"),
             formula="Seconds_Behind_Master, in whole seconds; not told while its threads stand",
-            limits=LAG_LIMITS.words("s"),
+            limits=f"{LAG_LIMITS.words('s')}; at most watch while it is longer than the load lasts",
             reason="Readers see data so old, and a failover waits until it is applied. It is told in whole seconds and "
-            "by the source's clock, and says nothing of what was not received.",
+            "by the source's clock, and says nothing of what was not received. A delay longer than the load is of what "
+            "was written before it.",
             literature=f"{HIGH_PERFORMANCE}, Measuring Replication Lag; MySQL manual, SHOW REPLICA STATUS",
             sources=SHOWN,
             rule=delay,
@@ -203,9 +232,9 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="behind by position",
             unit="s",
-            metrics=(POSITION,),
+            metrics=(POSITION, PREFIX + DELAY, f"{PREFIX}*.{DELAY}"),
             formula="time since the node that is furthest had the GTID position that this one has now; both count from "
-            "the beginning of the phase",
+            "the beginning of the phase. What opens is the delay",
             limits=LAG_LIMITS.words("s"),
             reason="It also sees what was not received, and threads that stand; samples once a second tell it to "
             "about a second.",

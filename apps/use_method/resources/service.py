@@ -3,6 +3,7 @@
 from apps.core.units import format_duration
 from apps.use_method.indicators import Indicator, Resource, on_servers
 from apps.use_method.judging import for_and_from
+from apps.use_method.resources.counters import QUESTIONS
 from apps.use_method.values import Aspect, Facts, Found, Level, Node
 
 UPTIME = "mysql.status.Uptime"
@@ -14,8 +15,8 @@ def silent(node: Node, facts: Facts) -> Found | None:
     if spans:
         length = sum(until - since for since, until in spans)
         words = f"no answer {for_and_from(spans)}"
-        return Found(Level.ERROR, length, words, UPTIME, None, spans)
-    return Found(Level.OK, 0.0, "it always answered", UPTIME) if UPTIME in node.series else None
+        return Found(Level.ERROR, length, words, QUESTIONS, None, spans)
+    return Found(Level.OK, 0.0, "it always answered", QUESTIONS) if UPTIME in node.series else None
 
 
 def restarts(node: Node, facts: Facts) -> Found | None:
@@ -41,7 +42,7 @@ RESOURCE = Resource(
             aspect=Aspect.ERRORS,
             title="time without an answer",
             unit="s",
-            metrics=(UPTIME,),
+            metrics=(UPTIME, QUESTIONS),
             formula="time in which SHOW GLOBAL STATUS was not answered",
             limits="error from the first sample on that was not answered",
             reason="A server that is dead, frozen or out of connections does not answer its sampler either; what it "

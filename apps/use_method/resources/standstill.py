@@ -8,7 +8,17 @@ from numpy.typing import NDArray
 
 from apps.core.units import format_duration
 from apps.use_method.judging import SLACK, steps, stretches
-from apps.use_method.resources.counters import QUESTIONS, RUNNING, SAMPLING, STATUS, own_statements, together
+from apps.use_method.resources.counters import (
+    DUMPS,
+    QUESTIONS,
+    REPLICA,
+    RUNNING,
+    SAMPLING,
+    STATUS,
+    idle_running,
+    own_statements,
+    together,
+)
 from apps.use_method.values import Facts, Floats, Found, Level, Moment, Node, Samples, Span
 
 ROWS_NOW = STATUS + "Innodb_row_lock_current_waits"
@@ -18,9 +28,6 @@ SEMI_SYNC = tuple(STATUS + f"Rpl_semi_sync_{name}_wait_sessions" for name in ("m
 FSYNCS, READS = STATUS + "Innodb_data_pending_fsyncs", STATUS + "Innodb_data_pending_reads"
 REDO = "derived.redo.checkpoint_age"
 CLUSTER = STATUS + "wsrep_cluster_size"
-# Threads_running counts these although they serve no client.
-DUMPS = STATUS + "Slaves_connected"
-REPLICA = ("mysql.replication.io_running", "mysql.replication.sql_running")
 METRICS = (RUNNING, QUESTIONS, SAMPLING, ROWS_NOW, PAGES, *SEMI_SYNC, FSYNCS, READS, REDO, CLUSTER, DUMPS, *REPLICA)
 
 HOLD = 3.0  # s
@@ -60,7 +67,7 @@ def standstill(node: Node, facts: Facts) -> Found | None:
     usual = float(np.percentile(served[seen], USUAL))
     if usual < LEAST:
         return Found(Level.OK, 0.0, f"fewer than {LEAST:g} statements/s from clients, too few to tell", QUESTIONS)
-    waiting = running - 1 - _mean(node, DUMPS, 0.0) - sum(_mean(node, key, 0.0) for key in REPLICA)
+    waiting = running - idle_running(node)
     few = np.maximum(np.where(waiting >= PILE, STILL_PILED, STILL) * usual, max(own, 2.0))
     still = seen & (served < few) & (waiting >= FEWEST)
     if not still.any():

@@ -5,7 +5,18 @@ import numpy as np
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits, mean
 from apps.use_method.resources.connections import MANUAL, SHOWN
-from apps.use_method.resources.counters import FROM_THE_FIRST, RUNNING, STATUS, events, gauge, setting, unseen
+from apps.use_method.resources.counters import (
+    DUMPS,
+    FROM_THE_FIRST,
+    REPLICA,
+    RUNNING,
+    STATUS,
+    events,
+    gauge,
+    idle_running,
+    setting,
+    unseen,
+)
 from apps.use_method.values import Aspect, Facts, Found, Level, Node
 
 CREATED, SLOW = STATUS + "Threads_created", STATUS + "Slow_launch_threads"
@@ -26,7 +37,7 @@ def held(node: Node, facts: Facts) -> Found | None:
     cap, named = _allowed(node)
     if cap is None:
         return unseen("how many vCPU the machine has is not known")
-    running = samples.values[~np.isnan(samples.values)] - 1  # the sampler's own statement
+    running = samples.values[~np.isnan(samples.values)] - idle_running(node)
     if not len(running):
         return None
     usual, most = float(np.median(running)), float(np.percentile(running, 95))
@@ -72,8 +83,9 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="held at the number of vCPU",
             unit="threads",
-            metrics=(RUNNING, CPUS),
-            formula="median and 95th percentile of Threads_running - 1, by vCPU or thread_pool_size",
+            metrics=(RUNNING, CPUS, DUMPS, *REPLICA),
+            formula="median and 95th percentile of Threads_running without the sampler's own and those of "
+            "replication, by vCPU or thread_pool_size",
             limits=f"saturated where the median is at least {NEAR * 100:.0f} % of the vCPU, the 95th percentile at "
             f"most one above, {CLIENTS_EACH:g} × as many client threads load it without pause, and vCPU ≥ {FEWEST}",
             reason="Unheld, so many clients would make it vary; a thread pool admits that many and queues others.",
