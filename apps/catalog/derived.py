@@ -33,8 +33,9 @@ derived.cpu.server | CPUs busy with the server | CPUs | neutral | cpu | utilizat
     = process.cpu.user + process.cpu.system
     CPU time of the database server per second: how many CPUs it kept busy.
 derived.cpu.server_share | CPU time in the server | % | neutral | cpu | utilization
-    = 100 * (process.cpu.user + process.cpu.system) / host.cpus
-    Share of all CPU time that the database server took.
+    = min(100, 100 * (process.cpu.user + process.cpu.system) / host.cpus)
+    Share of all CPU time that the database server took. It is counted in ticks of the kernel's clock: what that gives
+    beyond all of the time is cut off.
 derived.cpu.pressure | some task waits for a CPU | % | lower | cpu | saturation
     = min(100, 100 * host.pressure.cpu.some)
     Share of time in which at least one task was ready to run and had no CPU.
@@ -124,8 +125,9 @@ derived.net.sent_per_statement | bytes sent for each statement | bytes | neutral
     Bytes to clients by statements from them.
 
 derived.buffer_pool.miss_ratio | buffer pool misses | % | lower | buffer pool | saturation
-    = 100 * Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests
-    Share of the pages asked of the buffer pool that had to be read from disk while a statement waited.
+    = min(100, 100 * Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests)
+    Share of the pages asked of the buffer pool that had to be read from disk while a statement waited. The
+    server counts a few reads, as those of ALTER TABLE, without a request: what that gives beyond all is cut off.
 derived.buffer_pool.misses_per_statement | misses for each statement | reads | lower | buffer pool | saturation
     = Innodb_buffer_pool_reads / Questions
     Pages that had to be read from disk while a statement waited, by statements from clients.
@@ -139,8 +141,9 @@ derived.redo.per_transaction | redo log for each transaction | bytes | lower | r
     = Innodb_os_log_written / Com_commit
     Bytes of redo log by COMMIT statements; not observed where every statement commits itself.
 derived.redo.checkpoint_age | redo log in use | % | lower | redo log | saturation
-    = 100 * Innodb_checkpoint_age / Innodb_checkpoint_max_age
-    Checkpoint age by the age at which InnoDB flushes at all cost.
+    = min(100, 100 * Innodb_checkpoint_age / Innodb_checkpoint_max_age)
+    Checkpoint age by the age at which InnoDB flushes at all cost. Writers that were let in just before may take it a
+    little beyond, which is cut off.
 derived.redo.in_use | redo log in use (MySQL) | % | lower | redo log | saturation
     = 100 * (Innodb_redo_log_current_lsn - Innodb_redo_log_checkpoint_lsn) / Innodb_redo_log_capacity_resized
     Redo log written since the last checkpoint by its capacity; MySQL tells it from 8.0.30 on.
@@ -176,8 +179,8 @@ derived.tables.temporary_per_statement | temporary tables for each statement | t
     = Created_tmp_tables / Questions
     Internal temporary tables by statements from clients.
 derived.threads.cache_miss_ratio | connections without a cached thread | % | lower | connections | saturation
-    = 100 * Threads_created / Connections
-    Share of connections for which a thread had to be created.
+    = min(100, 100 * Threads_created / Connections)
+    Share of connections for which a thread had to be created; those that the server creates for itself count, too.
 
 derived.galera.paused | paused by flow control | % | lower | replication | saturation
     = min(100, 100 * wsrep_flow_control_paused_ns / 1e9)

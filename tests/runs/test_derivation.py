@@ -108,6 +108,16 @@ def test_gauges_alone_are_values_of_moments() -> None:
     assert shown("derived.redo.checkpoint_age", node) == "[25.0, 50.0]"
 
 
+def test_no_share_is_above_all_of_it() -> None:
+    """As a checkpoint age that writers took beyond its limit, and pages that ALTER TABLE read unasked."""
+    node = a_node([0, 1], Innodb_checkpoint_age=[53_672_177, 0], Innodb_checkpoint_max_age=[53_640_439, 53_640_439])
+    assert shown("derived.redo.checkpoint_age", node) == "[100.0, 0.0]"
+    node = a_node(
+        [0, 1], Innodb_buffer_pool_reads=[6400, 7232], Innodb_buffer_pool_read_requests=[1_342_843, 1_343_660]
+    )
+    assert shown(MISS_RATIO, node) == "[100.0]"
+
+
 def test_a_gauge_beside_a_counter_counts_as_it_was_at_the_end_of_the_interval() -> None:
     text = f"{STATUS}Questions / {STATUS}Threads_running"
     spec = DerivedSpec(key="derived.x", name="x", unit="x", kind="gauge", direction="neutral", formula=Formula(text))
