@@ -46,7 +46,7 @@ class RunSeries(Tabular):
         """Samples of the metrics asked for, of a live run too; counters as rates over the time since the sample before.
 
         What the run does not have is listed in `missing` with the reason. CSV, Arrow and Parquet hold one row for each
-        sample and are not rounded; JSON is, to six digits.
+        sample and are not rounded; JSON is, to six digits, except for totals of counters.
         """
         parameters = SeriesParameters.read(request)
         run = find_run(run_id)

@@ -12,6 +12,7 @@ from apps.api.rounding import MILLISECONDS, Floats, all_significant, significant
 from apps.api.series_reading import Absent, Reading, as_float
 from apps.runs import queries
 from apps.runs.models import Run
+from apps.runs.summary import COUNTER
 
 # Thinned series that are rounded together.
 TOGETHER = 16
@@ -26,7 +27,8 @@ class OneSeriesSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(help_text="rate, gauge, or counter: its totals")
     at = serializers.ListField(child=serializers.FloatField(), help_text="s on the clock asked for, to 1 ms")
     values = serializers.ListField(
-        child=serializers.FloatField(allow_null=True), help_text="six significant digits; null: not observed"
+        child=serializers.FloatField(allow_null=True),
+        help_text="six significant digits, of totals all; null: not observed",
     )
     resets = serializers.ListField(child=serializers.FloatField(), help_text="when a counter fell, s")
     zero = serializers.FloatField(help_text="where that clock begins, s on the run's")
@@ -131,9 +133,12 @@ def _few(found: Sequence[queries.SeriesValues]) -> Iterator[Sequence[queries.Ser
 
 def _encoded(found: Sequence[queries.SeriesValues], *, runs: bool) -> Iterator[bytes]:
     at = to_milliseconds(np.concatenate([series.at for series in found]))
-    values = all_significant(np.concatenate([as_float(series) for series in found]))
+    exact = np.concatenate([as_float(series) for series in found])
+    rounded = all_significant(exact)
     edges = pairwise(accumulate((len(series.at) for series in found), initial=0))
     for series, (start, end) in zip(found, edges, strict=True):
+        # Of a rounded total nobody can tell by how much it rose.
+        values = exact if series.kind == COUNTER else rounded
         drawn = _drawn(series, at[start:end], values[start:end], runs=runs)
         # A number that is not finite becomes null.
         yield orjson.dumps(drawn, option=orjson.OPT_SERIALIZE_NUMPY)

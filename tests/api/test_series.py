@@ -39,6 +39,14 @@ def test_counters_come_as_rates_and_gauges_as_they_are(anyone: APIClient, live: 
     assert gauge["node"] == "db1"
 
 
+def test_a_raw_total_is_whole_however_large_so_that_its_rise_can_be_told(anyone: APIClient) -> None:
+    used = "host.cpu.user"
+    run = sealed(nodes={"db1": [(float(t), {used: 40434.5 + 0.125 * t, QUESTIONS: 123_456_789 + t}) for t in range(3)]})
+    cpu, asked = series(anyone, run, f"metric={used}&metric={QUESTIONS}&raw=true")["series"]
+    assert cpu["values"] == [40434.5, 40434.625, 40434.75]
+    assert asked["values"] == [123_456_789, 123_456_790, 123_456_791]
+
+
 def test_what_was_not_observed_is_null_and_a_restart_is_no_negative_rate(anyone: APIClient) -> None:
     values: list[int | None] = [100, 200, None, 400, 10, 110]
     run = sealed(nodes={"db1": [(float(t), {QUESTIONS: value}) for t, value in enumerate(values)]})
