@@ -49,7 +49,7 @@ class Cell:
 
     text: str
     told: bool
-    below: str
+    below: tuple[str, ...]
     title: str
 
 
@@ -181,7 +181,7 @@ def _row(change: SchemaChange, changes: Sequence[SchemaChange]) -> Row:
 def _cell(change: SchemaChange, key: str, beside: str, words: str) -> Cell:
     told = change.value(key)
     if told.median is None:
-        return Cell(told.missing, False, "", told.quantity.meaning)
+        return Cell(told.missing, False, (), told.quantity.meaning)
     unit = told.quantity.unit
     below = []
     if told.count > 1 and told.low is not None and told.high is not None:
@@ -191,7 +191,7 @@ def _cell(change: SchemaChange, key: str, beside: str, words: str) -> Cell:
         text = other.missing if other.median is None else units.format_number(other.median, unit=other.quantity.unit)
         below.append(words.format(text))
     title = f"{told.quantity.meaning}: {units.all_digits(told.median)} {unit}, median of {told.count}"
-    return Cell(units.format_number(told.median, unit=unit), True, "; ".join(below), title)
+    return Cell(units.format_number(told.median, unit=unit), True, tuple(below), title)
 
 
 def _trial_cells(trial: Trial) -> tuple[Cell, ...]:
@@ -199,7 +199,7 @@ def _trial_cells(trial: Trial) -> tuple[Cell, ...]:
     for head in HEADS:
         value = trial.values.get(head.key)
         text = head.missing if value is None else units.format_number(value, unit=head.unit)
-        found.append(Cell(text, value is not None, "", f"{head.name}: {units.all_digits(value)} {head.unit}"))
+        found.append(Cell(text, value is not None, (), f"{head.name}: {units.all_digits(value)} {head.unit}"))
     return tuple(found)
 
 
@@ -264,7 +264,7 @@ def _stated_row(figures: Sequence[FigureValue]) -> StatedRow:
     for head in HEADS:
         figure = by_quantity.get(head.key)
         title = figure.exact_sentence if figure else f"{head.name}: {NOT_STATED}"
-        cells.append(Cell(figure.stated if figure else NOT_STATED, figure is not None, "", title))
+        cells.append(Cell(figure.stated if figure else NOT_STATED, figure is not None, (), title))
     side = first.side or SideValue("", "", None)
     return StatedRow(first.article, side, first.workload_label, first.hardware, tuple(cells))
 
@@ -324,7 +324,7 @@ def markdown(found: Sheet, *, link: str) -> str:
 
 
 def _plain(cell: Cell) -> str:
-    return f"{cell.text} ({cell.below})" if cell.below else cell.text
+    return f"{cell.text} ({'; '.join(cell.below)})" if cell.below else cell.text
 
 
 def _stated_line(row: StatedRow) -> list[str]:

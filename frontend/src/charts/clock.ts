@@ -103,6 +103,7 @@ export function lineTrace(series: Series, color: string, name: string): Data {
 /** A mark where a counter fell: the server restarted or the counter was flushed. */
 export function resetTrace(series: Series, color: string): Data[] {
   if (series.resets.length === 0) return [];
+  const middle = ((series.at[0] ?? 0) + (series.at[series.at.length - 1] ?? 0)) / 2;
   return [
     {
       type: "scatter",
@@ -110,7 +111,8 @@ export function resetTrace(series: Series, color: string): Data[] {
       x: series.resets,
       y: series.resets.map(() => 0),
       text: series.resets.map(() => "started over"),
-      textposition: "top center",
+      // Inwards, so that the edge of the chart does not cut it.
+      textposition: series.resets.map((time) => (time > middle ? "top left" : "top right")) as unknown as "top left",
       textfont: { size: 10 },
       marker: { symbol: "x-thin-open", size: 8, color },
       hovertemplate: "counter started over<br>%{x:,.1f} s<extra></extra>",
@@ -217,7 +219,7 @@ function phaseWords(clock: Clock, whole: [number, number] | null, palette: Palet
     font: { size: 11, color: palette.muted },
   });
   if (from > whole[0]) words.push(word(whole[0], "warm-up"), word(to, "measured", "right"));
-  if (to < whole[1] - 1) words.push(word(to, "after"));
+  if (to < whole[1] - 1) words.push(word(whole[1], "after", "right"));
   return words;
 }
 

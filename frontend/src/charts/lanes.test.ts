@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Happening } from "../api/timeline";
-import { around, byLane, placed, sentence, ticks, words } from "./lanes";
+import { MOST_ROWS, around, byLane, placed, sentence, ticks, words } from "./lanes";
 
 function event(fields: Partial<Happening> = {}): Happening {
   return { lane: "faults", kind: "fault", label: "kill -9", starts_at: 10, ends_at: null, node: "db1", count: 1, ...fields };
@@ -26,9 +26,9 @@ test("at the right edge the words stand before their mark", () => {
 });
 
 test("where there is no room for words the marks stay", () => {
-  const many = Array.from({ length: 8 }, (_, place) => event({ starts_at: 10 + place / 10 }));
+  const many = Array.from({ length: MOST_ROWS + 3 }, (_, place) => event({ starts_at: 10 + place / 10 }));
   const found = placed(many, [0, 100], 1000, wide);
-  expect(found).toHaveLength(8);
+  expect(found).toHaveLength(MOST_ROWS + 3);
   expect(found.filter(({ words }) => words === null)).toHaveLength(3);
 });
 

@@ -21,7 +21,7 @@ const LEAST_BAR = 5;
 const ROOM = 6;
 const MOST_WORDS = 420;
 /** With words, of one lane; what finds no place there is marked without words in one row more. */
-export const MOST_ROWS = 5;
+export const MOST_ROWS = 7;
 
 type Interval = [number, number];
 
