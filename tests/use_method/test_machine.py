@@ -75,6 +75,13 @@ def test_a_second_task_for_each_cpu_is_a_queue_and_stolen_time_is_told() -> None
     assert told("cpu.pressure", found).level is Level.SATURATED
 
 
+def test_tasks_that_wake_together_on_cpus_with_room_are_no_queue() -> None:
+    quiet = {BUSY: 20.0, "derived.cpu.runnable": 4.0, "host.cpus": 2.0, "derived.cpu.pressure": 10.0}
+    found = told("cpu.run_queue", facts(of(quiet)))
+    assert (found.level, found.value) == (Level.OK, 3.5)
+    assert "the CPUs had room" in found.words
+
+
 def test_the_busy_time_says_how_much_of_it_the_server_took() -> None:
     found = told("cpu.busy", facts(of({BUSY: 97.0, "derived.cpu.server_share": 31.0})))
     assert found.words.endswith("the server took 31 of 97 %")

@@ -201,8 +201,9 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="tasks runnable for each CPU of its own machine",
             unit="tasks",
-            metrics=(cpu.RUNNABLE, CPUS),
-            formula="(procs_running − 1) / CPUs, on the load generator's machine",
+            metrics=(cpu.RUNNABLE, CPUS, BUSY),
+            formula="(procs_running − 1) / CPUs, on the load generator's machine, counted only while that is "
+            f"{cpu.BUSY_FROM:g} % busy or more",
             limits=cpu.RUNNABLE_LIMITS.words("tasks"),
             reason="Threads of the generator that wait for a CPU look like a slow server.",
             literature=GREGG,

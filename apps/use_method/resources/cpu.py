@@ -9,7 +9,7 @@ from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import Limits, judge, mean
 from apps.use_method.resources.counters import DUMPS, REPLICA, gauge, idle_running, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, held_at
-from apps.use_method.values import Aspect, Facts, Found, Level, Node
+from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
 
 BUSY, SERVER, CPUS = "derived.cpu.busy", "derived.cpu.server_share", "host.cpus"
 RUNNABLE, RUNNING = "derived.cpu.runnable", "derived.threads.running_per_cpu"
@@ -41,26 +41,41 @@ def runnable(node: Node, _: Facts) -> Found | None:
     if samples is None or not number:
         return None
     others = replace(samples, values=np.maximum(samples.values - 1 / number, 0.0))
-    return judge(others, RUNNABLE_LIMITS, unit="tasks", metric=RUNNABLE)
+    return while_busy(
+        node,
+        others,
+        RUNNABLE_LIMITS,
+        unit="tasks",
+        metric=RUNNABLE,
+        room="but the CPUs had room: tasks that the clock wakes all at once were seen as they woke",
+    )
 
 
 def running(node: Node, _: Facts) -> Found | None:
     """Statements wait for a CPU only while the CPUs are busy: else they wait for a lock, a disk or a commit."""
-    samples, cpu = node.series.get(RUNNING), node.series.get(BUSY)
-    if samples is None or cpu is None:
+    samples = node.series.get(RUNNING)
+    if samples is None:
         return None
     if CPUS in node.series and (number := mean(node.series[CPUS])):
         samples = replace(samples, values=np.maximum(samples.values - idle_running(node) / number, 0.0))
-    room = ~(held_at(cpu, samples.at) >= BUSY_FROM)
-    while_busy = replace(samples, values=np.where(room & ~np.isnan(samples.values), 0.0, samples.values))
-    found = judge(while_busy, RUNNING_LIMITS, unit="threads", metric=RUNNING, value=mean(samples))
-    always = judge(samples, RUNNING_LIMITS, unit="threads")
+    room = "but the CPUs had room: they wait for something else"
+    return while_busy(node, samples, RUNNING_LIMITS, unit="threads", metric=RUNNING, room=room)
+
+
+def while_busy(node: Node, samples: Samples, limits: Limits, *, unit: str, metric: str, room: str) -> Found | None:
+    """Judges `samples` at the seconds in which the CPUs are busy; `room`: said of a limit that is passed in others."""
+    cpu = node.series.get(BUSY)
+    if cpu is None:
+        return None
+    idle = ~(held_at(cpu, samples.at) >= BUSY_FROM)
+    counts = replace(samples, values=np.where(idle & ~np.isnan(samples.values), 0.0, samples.values))
+    found = judge(counts, limits, unit=unit, metric=metric, value=mean(samples))
+    always = judge(samples, limits, unit=unit)
     if found is None or always is None or found.level is not Level.OK:
         return found
     if always.level is Level.OK:
         return replace(found, words=always.words, peak=always.peak)
-    words = f"{always.words}, but the CPUs had room: they wait for something else"
-    return replace(found, words=words, peak=always.peak)
+    return replace(found, words=f"{always.words}, {room}", peak=always.peak)
 
 
 def errors(node: Node, facts: Facts) -> Found | None:
@@ -108,10 +123,12 @@ RESOURCE = Resource(
             aspect=Aspect.SATURATION,
             title="tasks runnable for each CPU",
             unit="tasks",
-            metrics=(RUNNABLE, CPUS),
-            formula="(procs_running − 1) / CPUs, looked at once a second; the one is the sampler that looks",
+            metrics=(RUNNABLE, CPUS, BUSY),
+            formula="(procs_running − 1) / CPUs, looked at once a second, without the sampler that looks; only "
+            f"while the CPUs are {BUSY_FROM:g} % busy or more",
             limits=RUNNABLE_LIMITS.words("tasks"),
-            reason="At 2 as many tasks wait as run: each gets half of a CPU.",
+            reason="At 2 as many tasks wait as run: each gets half of a CPU. While the CPUs have room, what one look a "
+            "second sees are tasks that the clock woke all at once, those of other samplers among them.",
             literature=GREGG,
             sources=FROM_PROC,
             rule=runnable,
