@@ -122,14 +122,12 @@ class FailoverGroupSerializer(serializers.Serializer[Any]):
     platform = serializers.CharField(source="platform_slug", help_text="slug")
     platform_name = serializers.CharField(source="platform")
     release = serializers.CharField()
-    hardware = serializers.CharField()
+    hardware_name = serializers.CharField(source="hardware")
     fault = serializers.CharField()
     fault_name = serializers.CharField()
     load = serializers.CharField(help_text="in words")
-    provenances = serializers.ListField(
-        child=serializers.CharField(),
-        source="origins",
-        help_text="of its trials; examples and made-up ones have groups of their own",
+    origins = serializers.ListField(
+        child=serializers.CharField(), help_text="of its trials; examples and made-up ones have groups of their own"
     )
     parameters = serializers.DictField(help_text="rate (inserts/s), read_rate, timeout (s), retries, hold (s)")
     interruption = FailoverInterruptionSerializer()

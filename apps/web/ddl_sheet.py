@@ -270,7 +270,8 @@ def _stated_row(figures: Sequence[FigureValue]) -> StatedRow:
 
 
 def comma_separated(found: Sheet) -> str:
-    """A line for each quantity of each row, with all digits; stated ones are of the origin "published"."""
+    """A line for each quantity of each row, with all digits, systems and platforms by slug; stated ones are of the
+    origin "published" and name the side as the article does."""
     lines: list[list[FileCell]] = []
     for setting in found.settings:
         for manner in setting.manners:
@@ -290,7 +291,7 @@ def comma_separated(found: Sheet) -> str:
 def _measured_lines(setting: Setting, manner: MannerRows, row: Row) -> list[list[FileCell]]:
     change = row.change
     who = [" ".join(change.origins), setting.title, setting.setting, manner.title]
-    who += [change.system_name, change.platform_name, change.release]
+    who += [change.system, change.platform, change.release]
     return [
         [*who, told.quantity.key, told.quantity.unit, told.count, told.median, told.low, told.high, told.words]
         for told in change.told

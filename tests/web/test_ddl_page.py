@@ -88,6 +88,7 @@ def test_files_hold_every_quantity_and_the_stated_ones(client: Client, published
     assert (told["stall"]["median"], told["stall"]["runs"], told["stall"]["origin"]) == ("6.0", "1", "agent")
     assert told["gap"]["median"] == ""
     assert told["gap"]["words"].startswith("not observable")
+    assert {line["platform"] for line in lines if line["origin"] != "published"} == {"mariadb"}
     assert {line["words"] for line in lines if line["origin"] == "published"} >= {"394.85", "about 15", "353"}
     text = client.get("/ddl/schema-changes.md").content.decode()
     assert "| COPY | single | 1 |" in text
