@@ -1,0 +1,1 @@
+"""Findings: where systems changed between releases and along history."""

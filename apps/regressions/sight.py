@@ -1,0 +1,48 @@
+"""What a series could show: the smallest change that would be found, or why none would. Pure."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+from scipy import special
+
+from apps.regressions import detect
+from apps.regressions import noise as noises
+
+POWER = 0.8
+# Runs of a new level until which a change should have been found.
+AFTER = 10
+# A series that shows only larger changes watches nothing.
+TOO_COARSE = 0.25
+
+
+@dataclass(frozen=True)
+class Sight:
+    """`runs` of the stretch since the last reset that count. `variation`: from run to run, as a share of the value.
+    `effect`: smallest change, as a share of the value, that is found with 80 % power; None in a series that is too
+    short. `reason`: why the series is not fit to be watched; empty when it is."""
+
+    runs: int
+    variation: float | None = None
+    effect: float | None = None
+    reason: str = ""
+
+
+def sight(values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER) -> Sight:
+    """Of a series (runs,) as detect takes it, by what the runs since the last reset vary, for a change that has lasted
+    `after` runs. Raises ValueError as detect does."""
+    y = detect.logarithms(values)
+    bounds = detect.stretches(len(y), resets)
+    y = y[bounds[-2] if len(bounds) > 1 else 0 :][-detect.LONGEST :]
+    if len(y) < detect.SHORTEST:
+        since = " since hardware or configuration changed" if resets else ""
+        return Sight(len(y), reason=f"too short: {len(y)} runs{since}, {detect.SHORTEST} are needed")
+    noise = noises.estimate(y)
+    left, right = min(len(y), detect.MOST_ASIDE), min(after, detect.MOST_ASIDE)
+    freedom = left + right - 2
+    error = noise.scale * math.sqrt(noise.inflation * (1 / left + 1 / right))
+    reach = -float(special.stdtrit(freedom, detect.SIGNIFICANT / 2)) + float(special.stdtrit(freedom, POWER))
+    effect = math.expm1(max(reach * error, detect.SMALLEST))
+    reason = f"too noisy: only changes of {effect:.0%} and more would be found" if effect > TOO_COARSE else ""
+    return Sight(len(y), noise.scale, effect, reason)

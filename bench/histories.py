@@ -1,0 +1,173 @@
+"""Series of runs whose changes are known: made up with the noise that benchmarks have, or labelled by hand.
+
+Shared by the bench and the tests. Made up so that a test that knows the true places finds four changes in five, as on
+the runs from which the methods of docs/statistics.md were chosen.
+"""
+
+import gzip
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+RUNS = 200
+LABELLED = Path(__file__).parent / "data" / "latency_traces.json.gz"
+# Between changes, and from the ends.
+APART = 12
+# A finding so many runs from a true change has found it.
+NEAR = 7
+
+
+@dataclass(frozen=True)
+class History:
+    """Values (runs,) and the runs with which a new level begins."""
+
+    values: Floats
+    changes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A finding: the run where it sees the change, and the number of runs there were when it was first told."""
+
+    index: int
+    told_at: int
+
+
+@dataclass(frozen=True)
+class Score:
+    """Of one series or, added up, of many. `delays`: runs from a change to its alarm."""
+
+    found: int = 0
+    false: int = 0
+    missed: int = 0
+    runs: int = 0
+    delays: tuple[int, ...] = ()
+
+    def __add__(self, other: "Score") -> "Score":
+        return Score(
+            self.found + other.found,
+            self.false + other.false,
+            self.missed + other.missed,
+            self.runs + other.runs,
+            self.delays + other.delays,
+        )
+
+    @property
+    def precision(self) -> float:
+        return self.found / max(self.found + self.false, 1)
+
+    @property
+    def recall(self) -> float:
+        return self.found / max(self.found + self.missed, 1)
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.found / max(2 * self.found + self.false + self.missed, 1)
+
+    @property
+    def false_per_1000(self) -> float:
+        return 1000 * self.false / max(self.runs, 1)
+
+    @property
+    def delay(self) -> float:
+        """Median, runs; nan without any found."""
+        return float(np.median(self.delays)) if self.delays else float("nan")
+
+
+def made_up(seed: int, *, series: int, runs: int = RUNS) -> list[History]:
+    return [_made_up(rng, runs) for rng in np.random.default_rng(seed).spawn(series)]
+
+
+def labelled() -> list[History]:
+    """93 windows of 400 network latencies, ms (bench/data/README.md)."""
+    windows = msgspec.json.decode(gzip.decompress(LABELLED.read_bytes()))
+    return [History(np.array(window["values"]), tuple(window["changes"])) for window in windows]
+
+
+def scored(history: History, alarms: Sequence[Alarm]) -> Score:
+    """Each change is found by at most one alarm, the earliest told; the others are false."""
+    left, delays = list(history.changes), []
+    for alarm in sorted(alarms, key=lambda alarm: alarm.told_at):
+        near = [change for change in left if abs(change - alarm.index) <= NEAR]
+        if near:
+            change = min(near, key=lambda change: abs(change - alarm.index))
+            left.remove(change)
+            delays.append(alarm.told_at - change)
+    return Score(len(delays), len(alarms) - len(delays), len(left), len(history.values), tuple(delays))
+
+
+def alarms_of(indices_at: Callable[[int], Sequence[int]], *, runs: int, first: int) -> list[Alarm]:
+    """Replays a series run by run, from `first` runs on. `indices_at(n)`: the changes seen in the first n runs. A
+    change is told once: what lies near an alarm is the same."""
+    alarms: list[Alarm] = []
+    for count in range(first, runs + 1):
+        for index in indices_at(count):
+            if all(abs(index - alarm.index) > NEAR for alarm in alarms):
+                alarms.append(Alarm(index, count))
+    return alarms
+
+
+def _made_up(rng: np.random.Generator, runs: int) -> History:
+    noise = float(np.clip(np.exp(rng.normal(np.log(0.012), 0.7)), 0.002, 0.06))
+    changes = _places(rng, runs)
+    sizes = np.exp(rng.uniform(np.log(0.01), np.log(0.25), len(changes))) * rng.choice([-1, 1], len(changes))
+    level = np.zeros(runs)
+    for change, size in zip(changes, sizes, strict=True):
+        level[change:] += size
+    y = (
+        np.log(rng.uniform(50, 50_000))
+        + level
+        + noise * (_wobble(rng, runs) + _drift(rng, runs))
+        + _odd(rng, runs, noise)
+    )
+    return History(np.exp(y), changes)
+
+
+def _places(rng: np.random.Generator, runs: int) -> tuple[int, ...]:
+    wanted = int(rng.choice(7, p=[0.1, 0.1, 0.15, 0.2, 0.2, 0.15, 0.1]))
+    places: list[int] = []
+    while len(places) < wanted:
+        place = int(rng.integers(APART, runs - APART))
+        if all(abs(place - other) >= APART for other in places):
+            places.append(place)
+    return tuple(sorted(places))
+
+
+def _wobble(rng: np.random.Generator, runs: int) -> Floats:
+    """Of variance 1; in every other series runs resemble the one before, in every third the noise is skewed."""
+    steps = rng.normal(size=runs)
+    if rng.random() < 1 / 3:
+        skewed = np.exp(rng.normal(size=runs) * 0.6)
+        steps = (skewed - np.exp(0.18)) / np.sqrt((np.exp(0.36) - 1) * np.exp(0.36)) * rng.choice([-1, 1])
+    phi = rng.uniform(0.1, 0.6) if rng.random() < 1 / 2 else 0.0
+    for run in range(1, runs):
+        steps[run] = phi * steps[run - 1] + np.sqrt(1 - phi**2) * steps[run]
+    return steps
+
+
+def _drift(rng: np.random.Generator, runs: int) -> Floats:
+    """In every fifth series, in deviations: a slow slope over the whole."""
+    total = rng.normal() if rng.random() < 1 / 5 else 0.0
+    return np.linspace(0, total, runs)
+
+
+def _odd(rng: np.random.Generator, runs: int, noise: float) -> Floats:
+    """Single runs far off, mostly to one side: up to 3 % of the runs of a series."""
+    is_odd = rng.random(runs) < rng.uniform(0, 0.03)
+    side = rng.choice([-1, 1]) * np.where(rng.random(runs) < 0.8, 1, -1)
+    return np.where(is_odd, side * rng.exponential(5 * noise, runs), 0.0)
+
+
+def resampled(scores: Sequence[tuple[Score, Score]], rng: np.random.Generator, *, times: int = 2000) -> Iterator[float]:
+    """Differences of F1, ours − theirs, of series drawn with replacement (percentile bootstrap, Efron 1979)."""
+    counts = np.array([[(s.found, s.false, s.missed) for s in pair] for pair in scores], dtype=np.float64)
+    for _ in range(times):
+        drawn = counts[rng.integers(len(counts), size=len(counts))].sum(axis=0)
+        f1 = 2 * drawn[:, 0] / np.maximum(2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2], 1)
+        yield float(f1[0] - f1[1])
