@@ -20,7 +20,7 @@ from apps.runs.queries import SeriesValues
 # Samples that are read at once: a few tens of megabytes as arrays.
 STRETCH = 2**19
 # Part of every ETag; raise it when the same samples are written otherwise than before.
-SHAPE = 1
+SHAPE = 2
 
 
 @dataclass(frozen=True)

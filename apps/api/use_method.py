@@ -18,7 +18,7 @@ from apps.use_method import cells, engine, panels
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.judging import HOLD, SHARE
 from apps.use_method.table import INDICATORS, RESOURCE_OF, RESOURCES
-from apps.use_method.values import Level, Panel, Reading
+from apps.use_method.values import Aspect, Level, Panel, Reading
 
 LEVELS = [level.value for level in Level]
 STRETCH = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
@@ -45,11 +45,24 @@ class ReadingSerializer(serializers.Serializer[Any]):
     spans = serializers.ListField(child=SpanField(), help_text="when it was beyond its limit, s on the run's clock")
 
 
+class WholeSerializer(serializers.Serializer[Any]):
+    """An aspect of a resource over all nodes: as bad as its worst reading, which is among `readings`."""
+
+    aspect = serializers.CharField(help_text="utilization, saturation or errors")
+    level = serializers.ChoiceField(choices=LEVELS)
+    indicator = serializers.CharField(help_text="of the worst reading")
+    node = serializers.CharField(help_text="of the worst reading")
+    nodes = serializers.ListField(child=serializers.CharField(), help_text="all that have that level")
+
+
 class ResourceLevelSerializer(serializers.Serializer[Any]):
     resource = serializers.CharField()
     title = serializers.CharField()
     layer = serializers.CharField()
-    level = serializers.ChoiceField(choices=LEVELS, help_text="the worst of all nodes and aspects")
+    level = serializers.ChoiceField(
+        choices=LEVELS, help_text="the worst of all nodes and aspects; error before saturated"
+    )
+    whole = WholeSerializer(many=True, help_text="no entry: no indicator looks at the aspect")
 
 
 class PanelNodeSerializer(serializers.Serializer[Any]):
@@ -94,7 +107,24 @@ def _shown(run: Run, panel: Panel) -> dict[str, Any]:
 
 def _level(row: cells.Row) -> dict[str, Any]:
     resource = row.resource
-    return {"resource": resource.key, "title": resource.title, "layer": resource.layer, "level": row.level}
+    return {
+        "resource": resource.key,
+        "title": resource.title,
+        "layer": resource.layer,
+        "level": row.level,
+        "whole": [_whole(aspect, cell) for aspect, cell in row.whole.items()],
+    }
+
+
+def _whole(aspect: Aspect, cell: cells.Cell) -> dict[str, Any]:
+    worst = cell.shown.reading
+    return {
+        "aspect": aspect,
+        "level": cell.level,
+        "indicator": worst.indicator,
+        "node": worst.node,
+        "nodes": list(dict.fromkeys(cell.nodes)),
+    }
 
 
 def readings(found: Iterable[Reading]) -> Iterable[dict[str, Any]]:

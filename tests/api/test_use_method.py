@@ -17,6 +17,13 @@ def test_a_run_answers_level_value_evidence_and_when(anyone: APIClient) -> None:
     assert {"name": "db1", "role": "writer"} in document["nodes"]
     cpu = next(one for one in document["resources"] if one["resource"] == "cpu")
     assert (cpu["layer"], cpu["level"]) == ("machine", "saturated")
+    worst = next(one for one in cpu["whole"] if one["aspect"] == "utilization")
+    assert (worst["level"], worst["indicator"], worst["node"], worst["nodes"]) == (
+        "saturated",
+        "cpu.busy",
+        "db1",
+        ["db1"],
+    )
     busy = next(one for one in document["readings"] if (one["indicator"], one["node"]) == ("cpu.busy", "db1"))
     assert (busy["aspect"], busy["level"], busy["value"], busy["unit"]) == ("utilization", "saturated", 98.0, "%")
     assert busy["words"].startswith("at least 95 % all the time")
