@@ -129,7 +129,8 @@ def _lines(var: Path, slug: str, told: Registration) -> list[str]:
         lines += [_line("zone", member.zone), *(_line(key, value) for key, value in member.address.items())]
     if told.proxy_socket:
         lines += ["[systems.proxy]", _line("socket", str(told.proxy_socket))]
-        lines += ["[systems.proxy.settings]", *(_line(key, value) for key, value in told.proxy_checks.items())]
+        if told.proxy_checks:
+            lines += ["[systems.proxy.settings]", *(_line(key, value) for key, value in told.proxy_checks.items())]
     if told.system_controls:
         lines += ["[systems.controls]", *(_line(name, list(argv)) for name, argv in told.system_controls.items())]
     for member in told.members:
