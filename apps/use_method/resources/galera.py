@@ -100,7 +100,10 @@ def receiving(node: Node, facts: Facts) -> Found | None:
     limit = round(flow_limit(node, facts), 1)
     limits = Limits(watch=limit / 2, saturated=limit, share=QUEUE_SHARE, least=1)
     found = judge(samples, limits, unit="write sets", metric=RECEIVING)
-    return found and replace(found, words=f"{found.words}; a pause is asked for from {limit:g} on")
+    pause = (
+        f"from {limit:g} on it asks for a pause, which empties the queue: {100 * QUEUE_SHARE:g} % of the time is much"
+    )
+    return found and replace(found, words=f"{found.words}; {pause}")
 
 
 def sending(node: Node, _: Facts) -> Found | None:
