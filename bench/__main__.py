@@ -41,7 +41,19 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
-    from bench import across_runs, bulk, live, machine, pages, panels, peers, rates, results, warehouse  # noqa: PLC0415
+    from bench import (  # noqa: PLC0415
+        across_runs,
+        bulk,
+        detection,
+        live,
+        machine,
+        pages,
+        panels,
+        peers,
+        rates,
+        results,
+        warehouse,
+    )
     from bench.context import Bench  # noqa: PLC0415
     from config.launch import places  # noqa: PLC0415
 
@@ -69,6 +81,8 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
             pages.measure(bench, folder, runs=rig_runs)
         if "panels" in parts:
             panels.measure(bench, folder)
+        if "detection" in parts:
+            detection.measure(bench)
         now = results.Results(
             measured_on=bench.today,
             machine=machine.facts(),

@@ -5,7 +5,7 @@ the runs from which the methods of docs/statistics.md were chosen.
 """
 
 import gzip
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,12 +102,12 @@ def scored(history: History, alarms: Sequence[Alarm]) -> Score:
     return Score(len(delays), len(alarms) - len(delays), len(left), len(history.values), tuple(delays))
 
 
-def alarms_of(indices_at: Callable[[int], Sequence[int]], *, runs: int, first: int) -> list[Alarm]:
-    """Replays a series run by run, from `first` runs on. `indices_at(n)`: the changes seen in the first n runs. A
-    change is told once: what lies near an alarm is the same."""
+def alarms_of(indices: Sequence[Sequence[int]], *, first: int) -> list[Alarm]:
+    """Of a series that is looked at anew after every run from `first` on. `indices[k]`: changes seen in the first
+    `first + k` runs. A change is told once: what lies near an alarm is the same."""
     alarms: list[Alarm] = []
-    for count in range(first, runs + 1):
-        for index in indices_at(count):
+    for count, seen in enumerate(indices, first):
+        for index in seen:
             if all(abs(index - alarm.index) > NEAR for alarm in alarms):
                 alarms.append(Alarm(index, count))
     return alarms
@@ -164,10 +164,12 @@ def _odd(rng: np.random.Generator, runs: int, noise: float) -> Floats:
     return np.where(is_odd, side * rng.exponential(5 * noise, runs), 0.0)
 
 
-def resampled(scores: Sequence[tuple[Score, Score]], rng: np.random.Generator, *, times: int = 2000) -> Iterator[float]:
-    """Differences of F1, ours − theirs, of series drawn with replacement (percentile bootstrap, Efron 1979)."""
+def resampled(
+    scores: Sequence[tuple[Score, Score]], rng: np.random.Generator, *, times: int
+) -> Iterator[tuple[float, float]]:
+    """F1 of both sides over series drawn with replacement, the same for both (bootstrap, Efron 1979)."""
     counts = np.array([[(s.found, s.false, s.missed) for s in pair] for pair in scores], dtype=np.float64)
     for _ in range(times):
         drawn = counts[rng.integers(len(counts), size=len(counts))].sum(axis=0)
         f1 = 2 * drawn[:, 0] / np.maximum(2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2], 1)
-        yield float(f1[0] - f1[1])
+        yield float(f1[0]), float(f1[1])

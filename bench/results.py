@@ -11,7 +11,7 @@ from bench.rounds import Compared
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "bench" / "results.json"
-PARTS = ("ingest", "disk", "q1", "q2", "live", "pages", "panels")
+PARTS = ("ingest", "disk", "q1", "q2", "live", "pages", "panels", "detection")
 PAGE = ROOT / "docs" / "performance.md"
 TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -->)", flags=re.DOTALL)
 
@@ -69,9 +69,9 @@ def figure(
     """Judged: a ratio by `limit`, our own value by `limit_ours`; both, when both are given."""
     verdicts = []
     if limit is not None:
-        verdicts.append(_holds(found.ratio, limit, better))
+        verdicts.append(holds(found.ratio, limit, better))
     if limit_ours is not None:
-        verdicts.append(_holds(found.ours, limit_ours, better))
+        verdicts.append(holds(found.ours, limit_ours, better))
     return Figure(
         key=key,
         part=part,
@@ -92,7 +92,7 @@ def figure(
     )
 
 
-def _holds(value: float, limit: float, better: str) -> bool:
+def holds(value: float, limit: float, better: str) -> bool:
     return value <= limit if better == "lower" else value >= limit
 
 

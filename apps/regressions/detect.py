@@ -137,24 +137,34 @@ def test(y: Floats, start: int, at: int, end: int, noise: Noise) -> Tested:
     """Welch's test of y[start:at] against y[at:end] (Welch 1947; Yuen 1974 for winsorised values), of the up to 40 runs
     nearest to the change, standard error times √f."""
     left, right = y[max(start, at - MOST_ASIDE) : at], y[at : min(end, at + MOST_ASIDE)]
-    counts = np.array([len(left), len(right)])
-    if counts.min() < FEWEST_ASIDE:
+    if min(len(left), len(right)) < FEWEST_ASIDE:
         return Tested(at, 0.0, math.inf, 1.0, end - at)
     sides = [_winsorised(left, noise), _winsorised(right, noise)]
     shift = float(sides[1].mean() - sides[0].mean())
-    variances = np.array([side.var(ddof=1) for side in sides])
-    freedom = counts - 1.0
-    short, long = (0, 1) if counts[0] < counts[1] else (1, 0)
-    own, lent = variances[short], variances[long]
-    variances[short] = (BORROWED * lent + freedom[short] * own) / (BORROWED + freedom[short])
-    freedom[short] += min(BORROWED, freedom[long])
-    parts = np.maximum(variances, noises.FLOOR**2) / counts
-    error = math.sqrt(float(parts.sum()) * noise.inflation)
-    k = float(parts.sum() ** 2 / (parts**2 / freedom).sum())
+    variances = [float(side.var(ddof=1)) for side in sides]
+    short, long = (0, 1) if len(left) < len(right) else (1, 0)
+    own = len(sides[short]) - 1
+    variances[short] = (BORROWED * variances[long] + own * variances[short]) / (BORROWED + own)
+    parts = [max(variance, noises.FLOOR**2) / len(side) for variance, side in zip(variances, sides, strict=True)]
+    error = math.sqrt(sum(parts) * noise.inflation)
+    k = freedom_of(parts, freedoms(len(left), len(right)))
     p = 2 * float(special.stdtr(k, -abs(shift) / error))
     if abs(noises.median(right) - noises.median(left)) < SMALLEST:
         p = 1.0
     return Tested(at, shift, float(special.stdtrit(k, (1 + CONFIDENCE) / 2)) * error, p, end - at)
+
+
+def freedoms(left: int, right: int) -> list[float]:
+    """Of both sides' variances, from so many runs; the shorter one borrows."""
+    own = [left - 1.0, right - 1.0]
+    short, long = (0, 1) if left < right else (1, 0)
+    own[short] += min(BORROWED, own[long])
+    return own
+
+
+def freedom_of(parts: Sequence[float], freedoms: Sequence[float]) -> float:
+    """Of a sum of variances (Satterthwaite 1946)."""
+    return sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
 
 
 def _tested(y: Floats, bounds: Sequence[int], place: int, noise: Noise) -> Tested:

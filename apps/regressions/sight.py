@@ -40,7 +40,7 @@ def sight(values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER) 
         return Sight(len(y), reason=f"too short: {len(y)} runs{since}, {detect.SHORTEST} are needed")
     noise = noises.estimate(y)
     left, right = min(len(y), detect.MOST_ASIDE), min(after, detect.MOST_ASIDE)
-    freedom = left + right - 2
+    freedom = detect.freedom_of([1 / left, 1 / right], detect.freedoms(left, right))
     error = noise.scale * math.sqrt(noise.inflation * (1 / left + 1 / right))
     reach = -float(special.stdtrit(freedom, detect.SIGNIFICANT / 2)) + float(special.stdtrit(freedom, POWER))
     effect = math.expm1(max(reach * error, detect.SMALLEST))

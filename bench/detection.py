@@ -1,0 +1,174 @@
+"""Change points along history: our detector beside Apache Otava's, on series whose changes are known.
+
+Made-up series are replayed: after every run both look again, and what they then find is told once. Seeds are fresh
+with every bench; they are kept with the figures. Labelled windows are looked at once, as a whole.
+"""
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from apps.regressions.detect import SHORTEST, Change, detect
+from apps.regressions.follow import follow
+from bench import histories, otava, results
+from bench.context import Bench
+from bench.histories import Alarm, Floats, History, Score
+from bench.results import Figure
+
+SERIES = 200
+# As many series of so many runs are added run by run: 100,000.
+LOADED = 500
+PART = "detection"
+F1, LABELLED_F1, FALSE_PER_1000 = 0.78, 0.72, 1.0
+SECONDS = 60.0
+RESAMPLED = 2000
+ASIDE = 0.025  # on either side of a 95 % interval
+
+
+def ours(values: Floats) -> list[Alarm]:
+    """Alarms of a series that grows by a run at a time."""
+    known: tuple[Change, ...] = ()
+    alarms: list[Alarm] = []
+    for count in range(1, len(values) + 1):
+        seen = follow(values[:count], known=known, analysed=count - 1)
+        known = seen.changes
+        alarms += [Alarm(change.index, count) for change in seen.found]
+    return alarms
+
+
+def ours_at_once(values: Floats) -> list[Alarm]:
+    return [Alarm(change.index, len(values)) for change in detect(values)]
+
+
+@dataclass(frozen=True)
+class Both:
+    """Scores of the series, in the same order; `theirs` None: the peer is absent."""
+
+    mine: list[Score]
+    theirs: list[Score] | None
+
+    def added(self) -> tuple[Score, Score | None]:
+        return sum(self.mine, Score()), None if self.theirs is None else sum(self.theirs, Score())
+
+    def resampled(self) -> Floats | None:
+        """F1 of ours and theirs (times, 2), over series drawn with replacement."""
+        if self.theirs is None:
+            return None
+        pairs = list(zip(self.mine, self.theirs, strict=True))
+        return np.array(list(histories.resampled(pairs, np.random.default_rng(0), times=RESAMPLED)))
+
+
+def measure(bench: Bench) -> None:
+    seed = secrets.randbits(32)
+    bench.data["detection_seed"] = seed
+    python = _peer(bench)
+    made_up, labelled = histories.made_up(seed, series=SERIES), histories.labelled()
+    replays = otava.replayed(python, made_up, first=SHORTEST) if python else None
+    mine = [histories.scored(history, ours(history.values)) for history in made_up]
+    both = Both(mine, _of_replays(made_up, replays, first=SHORTEST))
+    _tell_made_up(bench, both)
+    whole = len(labelled[0].values)
+    at_once = otava.replayed(python, labelled, first=whole) if python else None
+    mine = [histories.scored(history, ours_at_once(history.values)) for history in labelled]
+    what = f"{len(labelled)} windows of network latencies, labelled by hand"
+    _tell_f1(bench, "labelled", what, Both(mine, _of_replays(labelled, at_once, first=whole)), bar=LABELLED_F1)
+    _tell(
+        bench, key="added", title=f"{LOADED * histories.RUNS:,} runs added one by one to {LOADED} series",
+        unit="s of CPU", mine=_added_one_by_one(histories.made_up(seed + 1, series=LOADED)), bar=SECONDS,
+        theirs=sum(replay.seconds for replay in replays) * LOADED / SERIES if replays else None,
+    )  # fmt: skip
+
+
+def _peer(bench: Bench) -> Path | None:
+    try:
+        return otava.installed()
+    except otava.Unavailable as why:
+        bench.absent[otava.NAME] = "not installed"
+        bench.say(f"{otava.NAME} is not installed, its figures are left out: {why}")
+        return None
+
+
+def _of_replays(
+    series: Sequence[History], replays: Sequence[otava.Replayed] | None, *, first: int
+) -> list[Score] | None:
+    if replays is None:
+        return None
+    return [
+        histories.scored(history, histories.alarms_of(replay.indices, first=first))
+        for history, replay in zip(series, replays, strict=True)
+    ]
+
+
+def _added_one_by_one(series: Sequence[History]) -> float:
+    """s of CPU."""
+    began = time.process_time()
+    for history in series:
+        ours(history.values)
+    return time.process_time() - began
+
+
+def _tell_made_up(bench: Bench, both: Both) -> None:
+    what = f"{len(both.mine)} made-up series of {histories.RUNS} runs, replayed run by run"
+    _tell_f1(bench, "f1", what, both, bar=F1)
+    drawn = both.resampled()
+    low = None if drawn is None else float(np.quantile(drawn[:, 0] - drawn[:, 1], ASIDE))
+    title = f"F1, ours − theirs, lower bound of the 95 % interval; {what}"
+    _tell(bench, key="ahead", title=title, unit="of 1", mine=low, theirs=None, bar=0.0, better="higher")
+    mine, theirs = both.added()
+    _tell(
+        bench, key="precision", title=f"precision; {what}", unit="of 1", better="higher",
+        mine=mine.precision, theirs=theirs.precision if theirs else None,
+    )  # fmt: skip
+    _tell(
+        bench, key="recall", title=f"recall; {what}", unit="of 1", better="higher",
+        mine=mine.recall, theirs=theirs.recall if theirs else None,
+    )  # fmt: skip
+    _tell(
+        bench, key="false", title=f"false alarms; {what}", unit="per 1,000 runs", bar=FALSE_PER_1000,
+        mine=mine.false_per_1000, theirs=theirs.false_per_1000 if theirs else None,
+    )  # fmt: skip
+    _tell(
+        bench, key="delay", title=f"from a change to its alarm, median; {what}", unit="runs",
+        mine=mine.delay, theirs=theirs.delay if theirs else None,
+    )  # fmt: skip
+
+
+def _tell_f1(bench: Bench, key: str, what: str, both: Both, *, bar: float) -> None:
+    (mine, theirs), drawn = both.added(), both.resampled()
+    ratios = None if drawn is None else np.quantile(drawn[:, 0] / drawn[:, 1], [ASIDE, 1 - ASIDE])
+    _tell(
+        bench, key=key, title=f"F1; {what}", unit="of 1", mine=mine.f1, theirs=theirs.f1 if theirs else None,
+        bar=bar, better="higher", interval=None if ratios is None else (float(ratios[0]), float(ratios[1])),
+    )  # fmt: skip
+
+
+def _tell(
+    bench: Bench,
+    *,
+    key: str,
+    title: str,
+    unit: str,
+    mine: float | None,
+    theirs: float | None,
+    bar: float | None = None,
+    better: Literal["lower", "higher"] = "lower",
+    interval: tuple[float, float] | None = None,
+) -> None:
+    """The bar is for our own value. `mine` None: the peer was needed."""
+    absent = bench.absent.get(otava.NAME)
+    low, high = interval or (None, None)
+    figure = Figure(
+        key=f"{PART}.{key}", part=PART, title=title, unit=unit, better=better, measured_on=bench.today,
+        peer=f"{otava.NAME} {otava.VERSION}" + (f" ({absent})" if absent else ""),
+        ours=mine, theirs=theirs, ratio=mine / theirs if mine is not None and theirs else None,
+        low=low, high=high, rounds=SERIES if interval else 1, limit_ours=bar,
+        passed=None if mine is None or bar is None else results.holds(mine, bar, better),
+        skipped=absent or "" if mine is None else "",
+    )  # fmt: skip
+    bench.figures.append(figure)
+    bench.say(results.sentence(figure))

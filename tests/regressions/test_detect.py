@@ -1,0 +1,148 @@
+import math
+
+import numpy as np
+import pytest
+
+from apps.regressions import detect, noise
+from apps.regressions.detect import Change
+from bench import histories
+from bench.histories import Alarm, Floats, Score
+
+RUNS = 60
+AT = 35
+
+
+def a_series(*ratios_at: tuple[int, float], runs: int = RUNS, variation: float = 0.01, seed: int = 1) -> Floats:
+    """About 1,000, times each ratio from its run on."""
+    y = np.random.default_rng(seed).normal(math.log(1000), variation, runs)
+    for at, ratio in ratios_at:
+        y[at:] += math.log(ratio)
+    return np.exp(y)
+
+
+def the_change(values: Floats) -> Change:
+    (change,) = detect.detect(values)
+    return change
+
+
+def test_a_change_is_told_with_its_place_ratio_interval_and_the_runs_after_it() -> None:
+    change = the_change(a_series((AT, 0.9)))
+    assert abs(change.index - AT) <= 1
+    assert change.low < 0.9 < change.high
+    assert change.low < change.ratio < change.high
+    assert change.p < detect.SIGNIFICANT
+    assert change.runs_after == RUNS - change.index
+
+
+def test_a_level_ends_where_the_next_begins() -> None:
+    found = detect.detect(a_series((20, 0.9), (40, 1.2)))
+    assert [change.runs_after for change in found] == [found[1].index - found[0].index, RUNS - found[1].index]
+
+
+def test_reciprocal_values_turn_every_ratio_over() -> None:
+    for history in histories.made_up(11, series=8):
+        there, back = detect.detect(history.values), detect.detect(1 / history.values)
+        assert [change.index for change in back] == [change.index for change in there]
+        assert [1 / change.ratio for change in back] == pytest.approx([change.ratio for change in there])
+        assert [1 / change.high for change in back] == pytest.approx([change.low for change in there])
+
+
+@pytest.mark.parametrize("factor", [1e-9, 0.001, 3600.0, 1e12])
+def test_the_unit_does_not_matter(factor: float) -> None:
+    for history in histories.made_up(12, series=4):
+        there, scaled = detect.detect(history.values), detect.detect(history.values * factor)
+        assert [change.index for change in scaled] == [change.index for change in there]
+        assert [change.ratio for change in scaled] == pytest.approx([change.ratio for change in there])
+
+
+@pytest.mark.parametrize("runs", [10, 11, 200, 700])
+def test_a_constant_series_has_no_change(runs: int) -> None:
+    assert detect.detect(np.full(runs, 123.4)) == []
+
+
+def test_without_any_noise_a_step_is_one_change() -> None:
+    change = the_change(np.repeat([1000.0, 900.0], 20))
+    assert change.index == 20
+    assert change.ratio == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("values", [[], [5.0], [1.0, 2.0] * 4 + [1.0]])
+def test_fewer_than_ten_runs_have_no_change(values: list[float]) -> None:
+    assert detect.detect(values) == []
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 0.0, -3.0])
+def test_a_value_without_logarithm_is_refused_by_its_run(value: float) -> None:
+    values = a_series()
+    values[17] = value
+    with pytest.raises(ValueError, match=r"run 17 is .*: leave out runs without a positive value"):
+        detect.detect(values)
+
+
+def test_a_table_is_no_series() -> None:
+    with pytest.raises(ValueError, match="one dimension"):
+        detect.detect(np.ones((3, 20)))
+
+
+@pytest.mark.parametrize("side", [1, 2, 3])
+def test_three_runs_of_another_level_are_no_change_yet(side: int) -> None:
+    values = a_series((RUNS - side, 0.5), variation=0.005)
+    assert detect.detect(values) == []
+    assert detect.detect(values[::-1]) == []
+
+
+def test_four_runs_of_another_level_are_a_change() -> None:
+    assert the_change(a_series((RUNS - 4, 0.5), variation=0.005)).index == RUNS - 4
+
+
+def test_single_odd_runs_are_no_change() -> None:
+    values = a_series()
+    values[[9, 24, 25, 40, 58]] *= [0.3, 0.5, 0.4, 2.0, 0.2]
+    assert detect.detect(values) == []
+
+
+def test_a_shift_under_half_a_percent_is_no_change_however_sure() -> None:
+    assert detect.detect(a_series((100, 1.003), runs=200, variation=0.0005)) == []
+    assert detect.detect(a_series((100, 1.008), runs=200, variation=0.0005))
+
+
+def test_what_changes_with_the_hardware_is_no_finding() -> None:
+    values = a_series((30, 0.5), (80, 0.9), runs=100)
+    assert [round(change.ratio, 1) for change in detect.detect(values)] == [0.5, 0.9]
+    assert [round(change.ratio, 1) for change in detect.detect(values, resets=[30])] == [0.9]
+
+
+@pytest.mark.parametrize("reset", [-1, RUNS + 1])
+def test_a_reset_outside_the_series_is_refused(reset: int) -> None:
+    with pytest.raises(ValueError, match="not all within the series of 60 runs"):
+        detect.detect(a_series(), resets=[reset])
+
+
+def test_only_the_last_five_hundred_runs_count() -> None:
+    values = a_series((50, 0.5), (600, 0.9), runs=700)
+    (change,) = detect.detect(values)
+    assert abs(change.index - 600) <= 1
+
+
+def test_noise_is_told_from_levels_and_odd_runs() -> None:
+    y = np.log(a_series((60, 0.7), (120, 1.3), runs=200, variation=0.02, seed=4))
+    y[[5, 70, 71, 150]] += [2.0, -1.0, -1.0, 1.0]
+    found = noise.estimate(y)
+    assert found.scale == pytest.approx(0.02, rel=0.25)
+    assert found.correlation < 0.2
+
+
+def test_runs_that_resemble_the_one_before_count_for_less() -> None:
+    rng = np.random.default_rng(5)
+    y = np.zeros(400)
+    for run in range(1, 400):
+        y[run] = 0.5 * y[run - 1] + rng.normal(0, 0.01)
+    assert noise.estimate(y).inflation > 1.8
+
+
+def test_labelled_changes_are_found() -> None:
+    total = Score()
+    for history in histories.labelled():
+        told = [Alarm(change.index, len(history.values)) for change in detect.detect(history.values)]
+        total += histories.scored(history, told)
+    assert total.f1 >= 0.72

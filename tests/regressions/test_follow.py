@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+
+from apps.regressions import detect
+from apps.regressions.detect import Change
+from apps.regressions.follow import Followed, follow
+from bench import detection, histories
+from bench.histories import Floats, Score
+from tests.regressions.test_detect import a_series
+
+
+def followed(values: Floats, *, start: int = 0, resets: tuple[int, ...] = ()) -> list[Followed]:
+    """Run by run, from `start` runs on."""
+    steps = [follow(values[:start], resets=[reset for reset in resets if reset <= start])]
+    for count in range(start + 1, len(values) + 1):
+        now = [reset for reset in resets if reset <= count]
+        steps.append(follow(values[:count], known=steps[-1].changes, analysed=count - 1, resets=now))
+    return steps
+
+
+def test_a_change_is_told_once_and_stays_where_it_was_told() -> None:
+    for history in histories.made_up(21, series=6):
+        told: list[int] = []
+        for step in followed(history.values):
+            told += [change.index for change in step.found]
+            gone = {change.index for change in step.lost}
+            told = [index for index in told if index not in gone]
+            assert [change.index for change in step.changes] == sorted(told)
+
+
+def test_a_change_that_newer_runs_see_elsewhere_is_not_moved() -> None:
+    values = a_series((40, 0.9))
+    (change,) = detect.detect(values[:50])
+    for known in (change.index - 5, change.index + 5):
+        told = Change(known, change.ratio, change.low, change.high, change.p, change.runs_after)
+        step = follow(values, known=[told], analysed=50)
+        assert [kept.index for kept in step.changes] == [known]
+        assert (step.found, step.lost) == ((), ())
+
+
+def test_it_gathers_runs_after_it() -> None:
+    values = a_series((40, 0.9))
+    step = followed(values)[-1]
+    assert step.changes[0].runs_after == 60 - step.changes[0].index
+
+
+def test_a_change_that_was_none_is_given_up_aloud() -> None:
+    values = a_series()
+    never = Change(30, 0.9, 0.88, 0.92, 1e-9, 4)
+    step = follow(values, known=[never], analysed=34)
+    assert (step.changes, step.lost) == ((), (never,))
+
+
+def test_a_second_change_is_found_beside_the_first() -> None:
+    steps = followed(a_series((40, 0.9), (100, 1.1), runs=130))
+    found = [change.index for step in steps for change in step.found]
+    assert found == pytest.approx([40, 100], abs=2)
+    assert [change.index for change in steps[-1].changes] == found
+
+
+def test_nothing_new_changes_nothing() -> None:
+    values = a_series((40, 0.9))
+    known = follow(values).changes
+    assert follow(values, known=known, analysed=len(values)) == Followed(known)
+
+
+def test_all_at_once_finds_what_detect_finds() -> None:
+    for history in histories.made_up(22, series=4):
+        assert list(follow(history.values).changes) == detect.detect(history.values)
+
+
+def test_new_hardware_begins_anew_and_keeps_what_was_known() -> None:
+    values = a_series((30, 0.9), (60, 0.5), (90, 0.9), runs=120)
+    last = followed(values, resets=(60,))[-1]
+    assert [change.index for change in last.changes] == pytest.approx([30, 90], abs=2)
+    assert last.changes[0].runs_after == 60 - last.changes[0].index
+
+
+def test_a_new_run_does_not_look_at_the_whole_past() -> None:
+    """Values before the last known change but one hundred runs are not read at all."""
+    values = a_series((150, 0.9), runs=400)
+    known = follow(values[:399]).changes
+    spoilt = values.copy()
+    spoilt[:100] = np.nan
+    assert follow(spoilt, known=known, analysed=399).changes == follow(values, known=known, analysed=399).changes
+
+
+def test_a_series_that_was_shortened_is_refused() -> None:
+    with pytest.raises(ValueError, match="40 runs were analysed, the series has 30"):
+        follow(a_series()[:30], analysed=40)
+
+
+def test_made_up_changes_are_found_with_few_false_alarms() -> None:
+    """The bench does this on 200 series; 25 are enough to see that nothing broke."""
+    series = histories.made_up(23, series=25)
+    total = sum((histories.scored(history, detection.ours(history.values)) for history in series), Score())
+    assert total.f1 >= 0.74
+    assert total.false_per_1000 <= 1
+    assert total.delay <= 8
