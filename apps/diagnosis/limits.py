@@ -102,7 +102,7 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
     return SideUse(
         side=side.slug,
         found=told,
-        headline=words.headline(told) if climbed or not rungs else words.AT_A_RATE,
+        headline=words.headline(told) if climbed else words.AT_A_RATE if rungs else words.NO_RUN,
         evidence=tuple(words.evidence(onset, named=len(told.first) > 1) for onset in told.first),
         throughput=words.throughput(told, climbed, metric.unit if metric else ""),
         notes=(*words.notes(told), *_at_a_rate(comparison, rungs)),

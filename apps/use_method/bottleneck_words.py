@@ -10,6 +10,7 @@ from apps.use_method.values import Reading
 # Names that keep their capital within a sentence.
 PROPER = ("Galera", "Aurora")
 AT_A_RATE = "no ladder: what comes out at a fixed rate is what was asked for"
+NO_RUN = "no run counts"
 
 
 def headline(found: Found) -> str:

@@ -61,6 +61,12 @@ def test_a_side_under_a_fixed_rate_alone_has_no_ladder_and_is_told_what_is_satur
     assert [note.replace("\u00a0", " ") for note in side.notes] == ["At 8 threads, 100/s saturated: row locks"]
 
 
+def test_a_side_without_a_run_is_not_said_to_be_waiting(workload: Workload) -> None:
+    found = limits_of(compare(a_workload("oltp_insert")))
+    assert {side.headline for side in found.sides} == {"no run counts"}
+    assert found.pending == 0
+
+
 def test_the_number_of_queries_does_not_grow_with_the_runs(
     workload: Workload, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
