@@ -118,12 +118,13 @@ class Named:
 
 
 def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> list[Named]:
-    """Without what all have in common, and with the run's number where there are several."""
+    """Without what all have in common. The run's number leads where there are several: a legend may cut the end."""
     said = [_said(key, rows.get(key.run), metrics) for key in keys]
     differing = [place for place in range(len(said[0]) if said else 0) if len({each[place] for each in said}) > 1]
     found = []
     for key, parts in zip(keys, said, strict=True):
         own = [parts[place] for place in differing if parts[place]] or [parts[METRIC], parts[NODE]]
+        own = [*own[-1:], *own[:-1]] if differing and differing[-1] == RUN_NUMBER else own
         found.append(Named(key, " · ".join(own), metrics.get(key.metric, key.metric)))
     return found
 
@@ -137,7 +138,7 @@ def common(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str
     return " · ".join(part for part in alike if part)
 
 
-METRIC, NODE = 4, 5
+METRIC, NODE, RUN_NUMBER = 4, 5, 6
 
 
 def _said(key: Key, row: RunRow | None, metrics: Mapping[str, str]) -> tuple[str, ...]:

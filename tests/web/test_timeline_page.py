@@ -31,7 +31,7 @@ def test_series_are_called_by_what_tells_them_apart(client: Client) -> None:
     galera, mha = (a_sealed_run(system=a_system(slug, name=slug.title())) for slug in ("galera", "mha"))
     page = client.get(_address((galera, QUESTIONS, "db1"), (mha, QUESTIONS, "db1"))).content.decode()
     labels = [one["label"] for one in _data(page)["series"]]
-    assert labels == [f"Galera · run {galera.pk}", f"Mha · run {mha.pk}"]
+    assert labels == [f"run {galera.pk} · Galera", f"run {mha.pk} · Mha"]
     assert "all of them:" in page
     one_run = client.get(_address((galera, QUESTIONS, "db1"), (galera, "client.throughput", "client"))).content.decode()
     assert [one["label"] for one in _data(one_run)["series"]][1] == "client.throughput · client"
