@@ -23,7 +23,7 @@ from lab.mariadb import MariaDB
 from tests.browser import open_page
 from tests.builders import a_campaign
 from tests.databases import StartMariaDB
-from tests.e2e import numbers, shown
+from tests.e2e import limits, numbers, shown
 from tests.e2e.readings import Reading, read_report, read_sysbench
 from tests.e2e.stack import Stack
 
@@ -93,6 +93,7 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
         shown.check_compare(page, sysbench, tool="sysbench")
         _check_plots(page, sysbench)
         _check_overlay(page)
+        _check_limits(page, stack.url)
         _measure_with_second_tool()
         read = {"sysbench": sysbench, "asyncload": _readings("asyncload")}
         for tool, readings in read.items():
@@ -205,6 +206,19 @@ def _check_overlay(page: Page) -> None:
     colors = plot.evaluate("e => e.data.filter(t => t.mode === 'lines').map(t => [t.name, t.line.color])")
     assert len(colors) == len(FLUSH) * REPETITIONS
     assert len({color for _, color in colors}) == len({tuple(pair) for pair in colors}) == len(FLUSH)
+
+
+def _check_limits(page: Page, url: str) -> None:
+    """What limited each side, and the panel of a run, are what the samples say."""
+    runs = Run.objects.filter(workload__tool="sysbench").order_by("started_at")
+    workload = runs.values_list("workload_id", flat=True)[0]
+    limits.wait_until_judged(url, sorted(FLUSH), workload)
+    judged: dict[str, dict[int, list[limits.Readings]]] = {slug: {threads: [] for threads in THREADS} for slug in FLUSH}
+    last = 0
+    for last, slug, threads in runs.values_list("pk", "system__slug", "load_level__threads"):
+        judged[slug][threads].append(limits.check_panel(url, last))
+    limits.check_limits(page, url, workload=workload, runs=judged)
+    limits.check_page(page, url, last, judged[slug][threads][-1])
 
 
 def _check_warehouse() -> None:
