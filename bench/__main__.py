@@ -82,7 +82,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         if "panels" in parts:
             panels.measure(bench, folder)
         if "detection" in parts:
-            detection.measure(bench)
+            detection.measure(bench, folder)
         now = results.Results(
             measured_on=bench.today,
             machine=machine.facts(),

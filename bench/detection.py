@@ -63,10 +63,10 @@ class Both:
         return np.array(list(histories.resampled(pairs, np.random.default_rng(0), times=RESAMPLED)))
 
 
-def measure(bench: Bench) -> None:
+def measure(bench: Bench, folder: Path) -> None:
     seed = secrets.randbits(32)
     bench.data["detection_seed"] = seed
-    python = _peer(bench)
+    python = _peer(bench, folder)
     made_up, labelled = histories.made_up(seed, series=SERIES), histories.labelled()
     replays = otava.replayed(python, made_up, first=SHORTEST) if python else None
     mine = [histories.scored(history, ours(history.values)) for history in made_up]
@@ -84,9 +84,9 @@ def measure(bench: Bench) -> None:
     )  # fmt: skip
 
 
-def _peer(bench: Bench) -> Path | None:
+def _peer(bench: Bench, folder: Path) -> Path | None:
     try:
-        return otava.installed()
+        return otava.installed(folder)
     except otava.Unavailable as why:
         bench.absent[otava.NAME] = "not installed"
         bench.say(f"{otava.NAME} is not installed, its figures are left out: {why}")

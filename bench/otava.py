@@ -1,8 +1,6 @@
 """Apache Otava, the peer of our detector: a library with pins of its own, so it gets an environment of its own."""
 
-import hashlib
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.histories import History
-from config.launch import places
+from bench.servers import Failed
 
 NAME = "Apache Otava"
 REPLAY = Path(__file__).with_name("otava_replay.py")
@@ -30,33 +28,31 @@ class Replayed:
     seconds: float
 
 
-def installed() -> Path:
-    """The Python of its environment below var/, made when it is not there. Raises Unavailable."""
-    pinned = hashlib.sha256(PINNED.read_bytes()).hexdigest()[:16]
-    home = places.from_environment().var / "otava" / pinned
-    python, done = home / "bin" / "python", home / ".done"
-    if done.exists():
-        return python
-    shutil.rmtree(home, ignore_errors=True)
+def installed(folder: Path) -> Path:
+    """The Python of an environment made in `folder`. Raises Unavailable."""
+    home = folder / "otava"
+    python = home / "bin" / "python"
     base = getattr(sys, "_base_executable", sys.executable)
-    _run([base, "-m", "venv", str(home)])
-    _run([str(python), "-m", "pip", "install", "-q", "--no-deps", "--only-binary", ":all:", "-r", str(PINNED)])
-    done.touch()
+    try:
+        _run([base, "-m", "venv", str(home)])
+        _run([str(python), "-m", "pip", "install", "-q", "--no-deps", "--only-binary", ":all:", "-r", str(PINNED)])
+    except Failed as failed:
+        raise Unavailable(str(failed)) from failed
     return python
 
 
 def replayed(python: Path, histories: Sequence[History], *, first: int) -> list[Replayed]:
-    """Each series again from its beginning after every run from `first` on; `first` the whole length: once. Raises
-    Unavailable."""
+    """Each series looked at anew after every run from `first` on; `first` the whole length: once. Raises Failed."""
     lines = [json.dumps({"values": history.values.tolist(), "first": first}) for history in histories]
-    told = _run([str(python), str(REPLAY)], text="\n".join(lines))
+    # Isolated: what lies beside the script is ours.
+    told = _run([str(python), "-I", str(REPLAY)], text="\n".join(lines))
     return [Replayed(**json.loads(line)) for line in told.splitlines()]
 
 
 def _run(command: Sequence[str], *, text: str = "") -> str:
-    try:
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    except subprocess.CalledProcessError as failed:
-        last = (failed.stderr or failed.stdout).strip().splitlines()[-1:]
-        raise Unavailable(f"not installed: {last[0] if last else failed}") from failed
+    """What it prints. Raises Failed."""
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        raise Failed(last[0] if last else f"{command[0]} ended with {done.returncode}")
     return done.stdout

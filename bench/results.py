@@ -144,6 +144,8 @@ def sentence(figure: Figure) -> str:
         return f"{figure.title}; {figure.peer}: NOT MEASURED, {figure.skipped}"
     bar = _bar(figure)
     verdict = {None: "", True: f": meets {bar}", False: f": MISSES {bar}"}[figure.passed]
+    if figure.theirs is None:
+        return f"{figure.title}: {_short(figure.ours)} {figure.unit}{verdict}"
     values = f"{_short(figure.ours)} against {figure.peer}'s {_short(figure.theirs)} {figure.unit}"
     return f"{figure.title}: {values}, ratio {_spread(figure)}{verdict}"
 
