@@ -18,7 +18,7 @@ from apps.catalog.rules import STATUS, MetricSpec
 PREFIX = "derived."
 TABLE = """
 derived.cpu.busy | CPU busy | % | neutral | cpu | utilization
-    = 100 * (host.cpu.user + host.cpu.nice + host.cpu.system + host.cpu.irq + host.cpu.softirq) / host.cpu.*
+    = min(100, 100 * (host.cpu.user + host.cpu.nice + host.cpu.system + host.cpu.irq + host.cpu.softirq) / host.cpu.*)
     Share of all CPU time in programs, kernel and interrupts; the rest was idle, waited for a disk, or was stolen.
 derived.cpu.iowait | CPU waiting for disks | % | lower | disk | saturation
     = 100 * host.cpu.iowait / host.cpu.*

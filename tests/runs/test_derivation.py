@@ -118,6 +118,17 @@ def test_no_share_is_above_all_of_it() -> None:
     assert shown(MISS_RATIO, node) == "[100.0]"
 
 
+def test_a_machine_that_is_busy_all_the_time_is_so_to_the_last_digit() -> None:
+    spec = derived.find("derived.cpu.busy")
+    assert spec is not None
+    states = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
+    shares = np.random.default_rng(1).random((5, 1000))
+    values = {f"host.cpu.{name}": np.zeros(1000) for name in states}
+    values |= {f"host.cpu.{name}": of_state for name, of_state in zip(states, shares, strict=False)}
+    values["host.cpu.*"] = shares[::-1].sum(axis=0)
+    assert spec.formula.evaluate(values).max() == 100
+
+
 def test_a_gauge_beside_a_counter_counts_as_it_was_at_the_end_of_the_interval() -> None:
     text = f"{STATUS}Questions / {STATUS}Threads_running"
     spec = DerivedSpec(key="derived.x", name="x", unit="x", kind="gauge", direction="neutral", formula=Formula(text))
