@@ -22,8 +22,7 @@ CONFIDENCE = 0.95
 LONGEST, SHORTEST = 500, 10
 # A change is looked at once so many runs lie on each side of it, up to which more make it surer.
 FEWEST_ASIDE, MOST_ASIDE = 4, 40
-SMALLEST = math.log(1.005)
-SIGNIFICANT = 1e-6
+LEAST_SIGNIFICANT = 1e-4
 WINSORISED = 2.5  # deviations
 # Runs that the longer side's variance counts for, beside the shorter side's own (Smyth 2004).
 BORROWED = 8
@@ -31,6 +30,24 @@ BORROWED = 8
 PENALTY, SEGMENT = 5.0, 3
 # Findings so many runs apart are one.
 ALIKE = 7
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What counts as a change. `smallest`: shift, as a share of the value; `significant`: p of the test, at most 1e-4,
+    since less is asked where a look is spared and where a known change is kept (follow). Raises ValueError."""
+
+    smallest: float = 0.005
+    significant: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if not 0 < self.smallest < 1:
+            raise ValueError(f"the smallest shift is a share above 0 and below 1, not {self.smallest}")
+        if not 0 < self.significant <= LEAST_SIGNIFICANT:
+            raise ValueError(f"the p of a change is above 0 and at most {LEAST_SIGNIFICANT}, not {self.significant}")
+
+
+DEFAULT = Limits()
 
 
 @dataclass(frozen=True)
@@ -47,7 +64,7 @@ class Change:
     runs_after: int
 
 
-def detect(values: ArrayLike, *, resets: Sequence[int] = ()) -> list[Change]:
+def detect(values: ArrayLike, *, resets: Sequence[int] = (), limits: Limits = DEFAULT) -> list[Change]:
     """Changes of level of a series (runs,), in its order, without runs that are excluded. Values are positive, of any
     unit. `resets`: runs from which on hardware or configuration was another; what changes there is no finding, and
     no stretch is compared with another. The last 500 runs of each stretch count; one with fewer than 10 has no change.
@@ -60,7 +77,7 @@ def detect(values: ArrayLike, *, resets: Sequence[int] = ()) -> list[Change]:
         first = max(start, end - LONGEST)
         if end - first >= SHORTEST:
             part = y[first:end]
-            found += changes(part, noises.estimate(part), first=first)
+            found += changes(part, noises.estimate(part), first=first, limits=limits)
     return found
 
 
@@ -86,18 +103,18 @@ def stretches(runs: int, resets: Sequence[int]) -> list[int]:
     return sorted({0, *resets, runs})
 
 
-def changes(y: Floats, noise: Noise, *, first: int = 0) -> list[Change]:
+def changes(y: Floats, noise: Noise, *, first: int = 0, limits: Limits = DEFAULT) -> list[Change]:
     """Of one stretch of logarithms (runs,), at least two segments long. `first`: the run it begins with."""
     bounds = [0, *candidates(y, noise), len(y)]
-    found = [_tested(y, bounds, place, noise) for place in range(1, len(bounds) - 1)]
+    found = [_tested(y, bounds, place, noise, limits) for place in range(1, len(bounds) - 1)]
     while found:
         weakest = max(range(len(found)), key=lambda number: found[number].p)
-        if found[weakest].p < SIGNIFICANT:
+        if found[weakest].p < limits.significant:
             break
         del found[weakest], bounds[weakest + 1]
         # Those beside it have other neighbours now.
         for number in {weakest - 1, weakest} & set(range(len(found))):
-            found[number] = _tested(y, bounds, number + 1, noise)
+            found[number] = _tested(y, bounds, number + 1, noise, limits)
     return [change_of(test, first=first) for test in found]
 
 
@@ -133,7 +150,7 @@ class Tested:
     runs_after: int
 
 
-def test(y: Floats, start: int, at: int, end: int, noise: Noise) -> Tested:
+def test(y: Floats, start: int, at: int, end: int, *, noise: Noise, limits: Limits) -> Tested:
     """Welch's test of y[start:at] against y[at:end] (Welch 1947; Yuen 1974 for winsorised values), of the up to 40 runs
     nearest to the change, standard error times √f."""
     left, right = y[max(start, at - MOST_ASIDE) : at], y[at : min(end, at + MOST_ASIDE)]
@@ -149,7 +166,7 @@ def test(y: Floats, start: int, at: int, end: int, noise: Noise) -> Tested:
     error = math.sqrt(sum(parts) * noise.inflation)
     k = freedom_of(parts, freedoms(len(left), len(right)))
     p = 2 * float(special.stdtr(k, -abs(shift) / error))
-    if abs(noises.median(right) - noises.median(left)) < SMALLEST:
+    if abs(noises.median(right) - noises.median(left)) < math.log1p(limits.smallest):
         p = 1.0
     return Tested(at, shift, float(special.stdtrit(k, (1 + CONFIDENCE) / 2)) * error, p, end - at)
 
@@ -167,8 +184,8 @@ def freedom_of(parts: Sequence[float], freedoms: Sequence[float]) -> float:
     return sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
 
 
-def _tested(y: Floats, bounds: Sequence[int], place: int, noise: Noise) -> Tested:
-    return test(y, bounds[place - 1], bounds[place], bounds[place + 1], noise)
+def _tested(y: Floats, bounds: Sequence[int], place: int, noise: Noise, limits: Limits) -> Tested:
+    return test(y, bounds[place - 1], bounds[place], bounds[place + 1], noise=noise, limits=limits)
 
 
 def _winsorised(side: Floats, noise: Noise) -> Floats:

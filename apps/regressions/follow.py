@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from apps.regressions import detect
 from apps.regressions import noise as noises
-from apps.regressions.detect import Change
+from apps.regressions.detect import DEFAULT, Change, Limits
 from apps.regressions.noise import Floats
 
 # Runs before the new ones that are looked at again: back to a known change, or all.
@@ -31,7 +31,12 @@ class Followed:
 
 
 def follow(
-    values: ArrayLike, *, known: Sequence[Change] = (), analysed: int = 0, resets: Sequence[int] = ()
+    values: ArrayLike,
+    *,
+    known: Sequence[Change] = (),
+    analysed: int = 0,
+    resets: Sequence[int] = (),
+    limits: Limits = DEFAULT,
 ) -> Followed:
     """Changes of a series (runs,) of which the first `analysed` runs were looked at before and had the `known` changes.
 
@@ -52,7 +57,7 @@ def follow(
         if len(y) < detect.SHORTEST or (end - analysed == 1 and _is_quiet(y, first, mine)):
             continue
         looked_at = [change for change in mine if change.index > first]
-        now = _again(y, first, looked_at)
+        now = _again(y, first, looked_at, limits)
         kept = sorted([*(change for change in kept if change not in looked_at), *now.changes], key=lambda c: c.index)
         found += now.found
         lost += now.lost
@@ -82,10 +87,10 @@ def _is_quiet(y: Floats, first: int, known: Sequence[Change]) -> bool:
     return bool((np.abs(differences) * np.sqrt(left * right / runs)).max() < QUIET)
 
 
-def _again(y: Floats, first: int, known: Sequence[Change]) -> Followed:
+def _again(y: Floats, first: int, known: Sequence[Change], limits: Limits) -> Followed:
     """Of the logarithms (runs,) from run `first` on, all of one stretch."""
     noise = noises.estimate(y)
-    seen = detect.changes(y, noise, first=first)
+    seen = detect.changes(y, noise, first=first, limits=limits)
     kept, lost = list[Change](), list[Change]()
     for change in known:
         same = [other for other in seen if abs(other.index - change.index) <= detect.ALIKE]
@@ -98,7 +103,7 @@ def _again(y: Floats, first: int, known: Sequence[Change]) -> Followed:
         at = change.index - first
         before = max((other for other in others if other < at), default=0)
         after = min((other for other in others if other > at), default=len(y))
-        tested = detect.test(y, before, at, after, noise)
+        tested = detect.test(y, before, at, after, noise=noise, limits=limits)
         if tested.p < FADED:
             kept.append(detect.change_of(tested, first=first))
         else:

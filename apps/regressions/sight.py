@@ -9,6 +9,7 @@ from scipy import special
 
 from apps.regressions import detect
 from apps.regressions import noise as noises
+from apps.regressions.detect import DEFAULT, Limits
 
 POWER = 0.8
 # Runs of a new level until which a change should have been found.
@@ -29,7 +30,7 @@ class Sight:
     reason: str = ""
 
 
-def sight(values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER) -> Sight:
+def sight(values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER, limits: Limits = DEFAULT) -> Sight:
     """Of a series (runs,) as detect takes it, by what the runs since the last reset vary, for a change that has lasted
     `after` runs. Raises ValueError as detect does."""
     y = detect.logarithms(values)
@@ -42,7 +43,7 @@ def sight(values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER) 
     left, right = min(len(y), detect.MOST_ASIDE), min(after, detect.MOST_ASIDE)
     freedom = detect.freedom_of([1 / left, 1 / right], detect.freedoms(left, right))
     error = noise.scale * math.sqrt(noise.inflation * (1 / left + 1 / right))
-    reach = -float(special.stdtrit(freedom, detect.SIGNIFICANT / 2)) + float(special.stdtrit(freedom, POWER))
-    effect = math.expm1(max(reach * error, detect.SMALLEST))
+    reach = -float(special.stdtrit(freedom, limits.significant / 2)) + float(special.stdtrit(freedom, POWER))
+    effect = max(math.expm1(reach * error), limits.smallest)
     reason = f"too noisy: only changes of {effect:.0%} and more would be found" if effect > TOO_COARSE else ""
     return Sight(len(y), noise.scale, effect, reason)

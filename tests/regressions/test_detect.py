@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from apps.regressions import detect, noise
-from apps.regressions.detect import Change
+from apps.regressions.detect import Change, Limits
 from bench import histories
 from bench.histories import Alarm, Floats, Score
 
@@ -30,7 +30,7 @@ def test_a_change_is_told_with_its_place_ratio_interval_and_the_runs_after_it() 
     assert abs(change.index - AT) <= 1
     assert change.low < 0.9 < change.high
     assert change.low < change.ratio < change.high
-    assert change.p < detect.SIGNIFICANT
+    assert change.p < detect.DEFAULT.significant
     assert change.runs_after == RUNS - change.index
 
 
@@ -104,6 +104,19 @@ def test_single_odd_runs_are_no_change() -> None:
 def test_a_shift_under_half_a_percent_is_no_change_however_sure() -> None:
     assert detect.detect(a_series((100, 1.003), runs=200, variation=0.0005)) == []
     assert detect.detect(a_series((100, 1.008), runs=200, variation=0.0005))
+
+
+def test_what_counts_as_a_change_may_be_set() -> None:
+    values = a_series((AT, 0.97), runs=RUNS)
+    assert the_change(values).ratio == pytest.approx(0.97, abs=0.01)
+    assert detect.detect(values, limits=Limits(smallest=0.05)) == []
+    assert detect.detect(values, limits=Limits(significant=1e-60)) == []
+
+
+@pytest.mark.parametrize("limits", [{"smallest": 0.0}, {"smallest": 1.0}, {"significant": 0.0}, {"significant": 0.01}])
+def test_limits_that_make_no_sense_are_refused(limits: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"not (0|1|0\.01)"):
+        Limits(**limits)
 
 
 def test_what_changes_with_the_hardware_is_no_finding() -> None:

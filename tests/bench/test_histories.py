@@ -1,0 +1,53 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from apps.regressions import detect, noise
+from bench import histories
+from bench.histories import Alarm, History, Score
+
+
+def a_history(*changes: int) -> History:
+    return History(np.ones(200), changes)
+
+
+def test_an_alarm_near_a_change_finds_it_and_only_one_does() -> None:
+    score = histories.scored(a_history(50, 120), [Alarm(57, 60), Alarm(45, 90), Alarm(128, 150)])
+    assert score == Score(found=1, false=2, missed=1, runs=200, delays=(10,))
+    assert (score.precision, score.recall, score.f1) == pytest.approx((1 / 3, 1 / 2, 2 / 5))
+    assert score.false_per_1000 == 10
+
+
+def test_scores_of_series_add_up() -> None:
+    total = sum([Score(1, 0, 1, 200, (3,)), Score(2, 1, 0, 200, (5, 9))], Score())
+    assert total == Score(3, 1, 1, 400, (3, 5, 9))
+    assert total.delay == 5
+
+
+def test_what_is_seen_again_is_told_once() -> None:
+    seen = [[], [20], [20], [23], [20, 40], [31]]
+    assert histories.alarms_of(seen, first=30) == [Alarm(20, 31), Alarm(40, 34), Alarm(31, 35)]
+
+
+def test_a_seed_makes_the_same_series_and_another_seed_others() -> None:
+    first, again, other = (histories.made_up(seed, series=2)[1].values for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_the_difference_to_itself_is_none() -> None:
+    score = Score(3, 1, 2, 200)
+    drawn = list(histories.resampled([(score, score)] * 5, np.random.default_rng(1), times=10))
+    assert {mine - theirs for mine, theirs in drawn} == {0.0}
+
+
+def test_four_changes_in_five_could_be_found_by_who_knows_where_they_are() -> None:
+    """Else figures of made-up series say nothing of those that the method was chosen on."""
+    tests = []
+    for history in histories.made_up(31, series=80):
+        y = np.log(history.values)
+        noise_of_it, places = noise.estimate(y), [0, *history.changes, len(y)]
+        for (start, at), (_, end) in pairwise(pairwise(places)):
+            tests.append(detect.test(y, start, at, end, noise=noise_of_it, limits=detect.Limits(significant=1e-5)))
+    assert np.mean([tested.p < 1e-5 for tested in tests]) == pytest.approx(0.8, abs=0.06)
