@@ -1,5 +1,6 @@
 """A series looked at again when runs were added: what is known stays in its place, the past is not paid for. Pure."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,6 +17,8 @@ from apps.regressions.noise import Floats
 CONTEXT = 100
 # Of a mean on either side of any place, in standard errors: below it no test could find a change. Odd runs are cut off.
 QUIET, CUT = 3.5, 4.0
+# Runs that may be of a new level already.
+RECENT = 20
 # A known change is given up only when it would not pass even this: it may not come and go with every run.
 FADED = 1e-3
 
@@ -79,12 +82,13 @@ def _is_quiet(y: Floats, first: int, known: Sequence[Change]) -> bool:
         return False
     if runs < 2 * detect.FEWEST_ASIDE:
         return True
-    scale = max(noises.between_neighbours(level), noises.FLOOR)
-    sums = np.cumsum(np.clip((level - noises.median(level)) / scale, -CUT, CUT))
+    # What may be a new level must not pass for noise, nor for resemblance.
+    noise = noises.of_level(level[:-RECENT] if runs >= 3 * RECENT else level[: max(runs // 2, detect.FEWEST_ASIDE)])
+    sums = np.cumsum(np.clip((level - noises.median(level)) / noise.scale, -CUT, CUT))
     left = np.arange(detect.FEWEST_ASIDE, runs - detect.FEWEST_ASIDE + 1)
     right = runs - left
     differences = (sums[-1] - sums[left - 1]) / right - sums[left - 1] / left
-    return bool((np.abs(differences) * np.sqrt(left * right / runs)).max() < QUIET)
+    return bool((np.abs(differences) * np.sqrt(left * right / runs)).max() < QUIET * math.sqrt(noise.inflation))
 
 
 def _again(y: Floats, first: int, known: Sequence[Change], limits: Limits) -> Followed:

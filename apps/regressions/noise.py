@@ -46,11 +46,23 @@ def estimate(y: Floats) -> Noise:
     bounds = levels(y, rough)
     residuals = np.concatenate([y[start:end] - np.median(y[start:end]) for start, end in pairwise(bounds)])
     scale = max(rough, min(deviation(residuals), MOST_RAISED * rough))
+    bounds = levels(y, scale) if scale > rough else bounds
+    return Noise(scale, _correlation(residuals, scale), tuple(bounds))
+
+
+def of_level(y: Floats) -> Noise:
+    """The same of runs that are taken for one level, in a tenth of the time."""
+    rough, residuals = max(between_neighbours(y), FLOOR), y - median(y)
+    scale = max(rough, min(deviation(residuals), MOST_RAISED * rough))
+    return Noise(scale, _correlation(residuals, scale), (0, len(y)))
+
+
+def _correlation(residuals: Floats, scale: float) -> float:
+    """Of neighbours; single odd runs do not hide it."""
     clipped = np.clip(residuals, -ODD * scale, ODD * scale)
     total = float(clipped @ clipped)
     lag = float(clipped[1:] @ clipped[:-1]) / total if total else 0.0
-    bounds = levels(y, scale) if scale > rough else bounds
-    return Noise(scale, min(max(lag, 0.0), MOST_CORRELATION), tuple(bounds))
+    return min(max(lag, 0.0), MOST_CORRELATION)
 
 
 def between_neighbours(y: Floats) -> float:
