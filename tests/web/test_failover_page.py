@@ -181,7 +181,8 @@ def test_made_up_trials_stand_in_no_groups_figures_but_their_own(client: Client,
     a_failover(galera, made_up(9.0), provenance="rig")
     a_failover(galera, made_up(2.0))
     measured, invented = load_failovers(FailoverFilter()).groups
-    assert (measured.interruption.median, invented.interruption.median) == (pytest.approx(2.0), pytest.approx(9.0))
+    assert measured.interruption.median == pytest.approx(2.0)
+    assert invented.interruption.median == pytest.approx(9.0)
     assert "writer killed made up : 9.00 s (1 trial)" in words_of(page_of(client))
 
 
