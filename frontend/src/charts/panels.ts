@@ -3,7 +3,7 @@ import { loadSeries, MOST_METRICS, OF_EACH, type Reading, type Series, type Seri
 import { mountActions } from "./actions";
 import { clockChart, extent, seriesRows, widest, type Clock } from "./clock";
 import { toCsv } from "./csv";
-import { draw, loadPlotly, whenVisible } from "./plotly";
+import { draw, loadPlotly, nextFrame, whenVisible } from "./plotly";
 
 interface Panel {
   figure: HTMLElement;
@@ -32,6 +32,7 @@ export interface PanelsOptions {
 export class Panels {
   private readonly panels = new Map<HTMLElement, Panel>();
   private waiting: Panel[] = [];
+  private painted = false;
 
   constructor(private readonly options: PanelsOptions) {}
 
@@ -52,8 +53,6 @@ export class Panels {
     whenVisible(figure, () => {
       panel.seen = true;
       this.ask(panel);
-      // Read while the server answers: the bundle takes longer than most answers.
-      void loadPlotly();
     });
   }
 
@@ -102,6 +101,8 @@ export class Panels {
       const panels = this.waiting;
       this.waiting = [];
       void this.serveAll(panels);
+      // Read while the server answers: the bundle takes longer than most answers.
+      void loadPlotly();
     }, 0);
   }
 
@@ -143,7 +144,13 @@ export class Panels {
     const before = this.options.clock.whole;
     const whole = widest(before, extent(answer.series));
     this.options.clock.whole = whole;
-    for (const panel of panels) await this.show(panel, answer);
+    for (const panel of panels) {
+      await this.show(panel, answer);
+      if (this.painted) continue;
+      // The first chart is seen before the others are drawn.
+      this.painted = true;
+      await nextFrame();
+    }
     if (before && whole && (whole[0] < before[0] || whole[1] > before[1])) {
       this.options.moved?.();
       await this.stretch(panels);

@@ -89,3 +89,14 @@ if (typeof matchMedia === "function") {
     }
   });
 }
+
+/** After the browser has painted; soon all the same where it paints nothing, as in a tab behind others. */
+export function nextFrame(): Promise<void> {
+  return new Promise((done) => {
+    const soon = setTimeout(done, 50);
+    requestAnimationFrame(() => {
+      clearTimeout(soon);
+      setTimeout(done, 0);
+    });
+  });
+}
