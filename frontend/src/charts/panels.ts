@@ -50,9 +50,15 @@ export class Panels {
       series: [],
     };
     this.panels.set(figure, panel);
+    // What is in sight when the page opens need not wait for the browser to say so at its next frame.
+    if (!this.painted && figure.getBoundingClientRect().top < window.innerHeight) {
+      panel.seen = true;
+      this.ask(panel, queueMicrotask);
+      return;
+    }
     whenVisible(figure, () => {
       panel.seen = true;
-      this.ask(panel);
+      this.ask(panel, (serve) => setTimeout(serve, 0));
     });
   }
 
@@ -94,16 +100,17 @@ export class Panels {
     }
   }
 
-  private ask(panel: Panel): void {
+  /** Those that ask before `when` comes are served together. */
+  private ask(panel: Panel, when: (serve: () => void) => void): void {
     this.waiting.push(panel);
     if (this.waiting.length > 1) return;
-    setTimeout(() => {
+    when(() => {
       const panels = this.waiting;
       this.waiting = [];
       void this.serveAll(panels);
       // Read while the server answers: the bundle takes longer than most answers.
       void loadPlotly();
-    }, 0);
+    });
   }
 
   /** In groups that the server answers at once, first panels first. */
