@@ -1,9 +1,10 @@
 """All readings: what is kept with a saved comparison. A part that shows more than the comparison adds its own here.
 
-An app that builds on comparisons, which they know nothing of, adds its reading when it is loaded.
+An app that builds on comparisons, which they know nothing of, names where its reading is when it is loaded.
 """
 
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import Any
 
 from apps.comparison import (
     climbs,
@@ -18,11 +19,10 @@ from apps.comparison import (
     steadiness,
     work,
 )
+from apps.comparison.elsewhere import ELSEWHERE
 from apps.comparison.reading import Reading
 
-T = TypeVar("T")
-
-READINGS: list[Reading[Any]] = [
+_OWN: tuple[Reading[Any], ...] = (
     latency.READING,
     clocks.READING,
     climbs.READING,
@@ -34,9 +34,8 @@ READINGS: list[Reading[Any]] = [
     everything.READING,
     steadiness.READING,
     work.READING,
-]
+)
 
 
-def add(reading: Reading[T]) -> Reading[T]:
-    READINGS.append(reading)
-    return reading
+def readings() -> tuple[Reading[Any], ...]:
+    return (*_OWN, *(import_module(module).READING for module in ELSEWHERE))

@@ -13,7 +13,7 @@ from apps.accounts.models import User
 from apps.comparison import frozen, queries
 from apps.comparison.changes import changes, state_hash
 from apps.comparison.models import Edition, SavedComparison
-from apps.comparison.readings import READINGS
+from apps.comparison.readings import readings
 from apps.comparison.sides import Unknown
 from apps.comparison.values import Comparison
 from apps.core.problems import FieldProblem, Invalid
@@ -174,7 +174,7 @@ def _check_view(query: Query, comparison: Comparison) -> None:
 
 def _add_edition(row: SavedComparison, comparison: Comparison, *, number: int, by: User) -> None:
     parts: dict[str, Any] = {}
-    for reading in READINGS:
+    for reading in readings():
         parts |= reading.keep(comparison)
     Edition.objects.create(
         comparison=row,

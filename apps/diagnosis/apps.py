@@ -1,13 +1,12 @@
 """Adds what limits the sides to that which is kept with a saved comparison."""
 
-from importlib import import_module
-
 from django.apps import AppConfig
+
+from apps.comparison.elsewhere import ELSEWHERE
 
 
 class DiagnosisConfig(AppConfig):
     name = "apps.diagnosis"
 
     def ready(self) -> None:
-        # Models may be imported only now.
-        import_module("apps.diagnosis.limits")
+        ELSEWHERE.append("apps.diagnosis.limits")

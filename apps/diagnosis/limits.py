@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.comparison import readings
 from apps.comparison.climbs import throughput_metric
 from apps.comparison.reading import Reading
 from apps.comparison.values import ComparedRun, Comparison, Level, Side
@@ -139,4 +138,4 @@ def _read(comparison: Comparison, _level: Level | None) -> ComparedUse:
     return limits_of(comparison)
 
 
-READING = readings.add(Reading("use", ComparedUse, _read))
+READING = Reading("use", ComparedUse, _read)

@@ -24,7 +24,7 @@ def test_no_agents_says_how_to_add_one(db: None, client: Client) -> None:
 
 
 def test_documented_configuration_is_one_that_the_agent_reads(db: None, client: Client, tmp_path: Path) -> None:
-    blocks = re.findall(r"<pre><code>(.*?)</code></pre>", client.get("/agents/").content.decode(), re.DOTALL)
+    blocks = re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", client.get("/agents/").content.decode(), re.DOTALL)
     text = next(unescape(block) for block in blocks if "[server]" in block)
     (tmp_path / "agent.toml").write_text(text)
     for name in ("agent.token", "db.password"):
