@@ -1,7 +1,7 @@
 """One run: its headline numbers and where they come from, its series on its clock, what was run on what."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from apps.accounts.models import User
 from apps.runs import attached, queries, timeline
 from apps.runs.models import Run
 from apps.runs.pending import Pending
-from apps.runs.queries import MeasurementDetail, NodeDetail, RunDetail, SeriesInfo
+from apps.runs.queries import MeasurementDetail, RunDetail, SeriesInfo
 from apps.runs.sampled import CLIENT
 from apps.runs.timeline import Happening
 from apps.web import latency, run_attached, run_clock, run_observation, run_quality, run_story
@@ -50,15 +50,6 @@ class LatestValue:
 
 
 @dataclass(frozen=True)
-class Variable:
-    """A server variable on each node that told its variables; None: that node has no such variable."""
-
-    name: str
-    values: tuple[str | None, ...]
-    differs: bool
-
-
-@dataclass(frozen=True)
 class Counters:
     """`drawn`: keys of the series drawn unasked; `series` and `changing` count all that the run has."""
 
@@ -90,7 +81,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         return response
     index = queries.series_index(run_id)
     counters = counters_of(index)
-    named = [node for node in run.nodes if node.variables is not None]
+    told = [node.variables for node in run.nodes if node.variables is not None]
     whole = whole_clock(run, counters)
     latencies = latency.of_run(run, queries.distributions([run_id]))
     charts = run_clock.charts(index, primary=run.primary_metric, is_live=is_live)
@@ -109,8 +100,8 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
         "attached": run_attached.shown(attached.tables(run_id)),
         "may_write": isinstance(request.user, User) and request.user.may_write,
-        "variables": variables(named),
-        "variable_nodes": named,
+        "variable_count": len({name for variables in told for name in variables}),
+        "variable_nodes": len(told),
         "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
         "ladder_address": runs_address(system=run.system.slug, workload=run.row.workload_id),
     }
@@ -204,14 +195,6 @@ def page_data(
         "lanes": list(timeline.LANES.items()),
         "events": [asdict(one) for one in happenings(run, whole)],
     }
-
-
-def variables(nodes: Sequence[NodeDetail]) -> list[Variable]:
-    """By name; what differs between the nodes is marked."""
-    held: list[Mapping[str, str]] = [node.variables or {} for node in nodes]
-    names = sorted({name for variables in held for name in variables})
-    rows = [(name, tuple(variables.get(name) for variables in held)) for name in names]
-    return [Variable(name, values, len(set(values)) > 1) for name, values in rows]
 
 
 def _side(run: RunDetail) -> dict[str, str | int]:

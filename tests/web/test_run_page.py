@@ -98,29 +98,6 @@ def test_what_was_run_on_what_is_told(client: Client) -> None:
         assert fact in page, fact
 
 
-def test_server_variables_are_listed(client: Client) -> None:
-    page = _page(client, a_sealed_run())
-    assert "<code>port</code>" in page
-    assert "<code>3306</code>" in page
-
-
-def test_variables_that_differ_between_nodes_are_marked(client: Client) -> None:
-    run = an_open_run(nodes=["db1", "db2"])
-    node = run.nodes.get(name="db2")
-    node.configuration = None
-    node.save()
-    assert "differ</span>" not in _page(client, run)
-    other = an_open_run(system=run.system, workload=run.workload, nodes=["db1"])
-    configuration = other.nodes.get(name="db1").configuration
-    assert configuration is not None
-    configuration.pk, configuration.content_hash = None, "b" * 64
-    configuration.variables = {"port": "3307"}
-    configuration.save()
-    node.configuration = configuration
-    node.save()
-    assert "differ</span>" in _page(client, run)
-
-
 def test_what_could_not_be_observed_is_said_with_its_reason_and_what_sampling_took(client: Client) -> None:
     run = an_open_run(nodes=("db1", "db2"))
     told = {"what": "waits", "reason": "performance_schema is OFF", "remedy": "start the server with it ON"}

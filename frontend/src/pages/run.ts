@@ -10,6 +10,7 @@ import { combobox } from "../combobox";
 import { mountLatency } from "./latency";
 import { mountRunClock, overlayOf, type RunClockData } from "./run/clock";
 import { mountUse } from "./run/use";
+import { mountVariables } from "./run/variables";
 
 interface RunData extends RunClockData {
   measured: [number, number] | null;
@@ -121,14 +122,7 @@ document.querySelector("#counters-reset")?.addEventListener("click", () => {
   remember();
 });
 
-const filter = document.querySelector<HTMLInputElement>("#variables-filter");
-filter?.addEventListener("input", () => {
-  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const row of document.querySelectorAll<HTMLElement>("#variables tbody tr")) {
-    const text = row.textContent?.toLowerCase() ?? "";
-    row.hidden = !words.every((word) => text.includes(word));
-  }
-});
+mountVariables();
 
 if (data.live) {
   const again = async (): Promise<void> => {
