@@ -54,6 +54,4 @@ def test_variables_that_differ_between_nodes_are_marked(client: Client) -> None:
 
 def test_a_run_without_variables_says_so_and_one_that_is_not_there_too(client: Client) -> None:
     assert "Server variables were not observed" in _page(client, a_run(provenance="submitted"))
-    missing = client.get("/runs/999999/variables/")
-    assert missing.status_code == 404
-    assert "there is no run 999999" in missing.content.decode()
+    assert client.get("/runs/999999/variables/").status_code == 404
