@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "apps.use_method",
     "apps.diagnosis",
     "apps.dispatch",
+    "apps.regressions",
     "apps.aws",
     "apps.rig",
     "apps.api",

@@ -171,3 +171,64 @@ class Skip(models.Model):
 
     def __str__(self) -> str:
         return f"{self.load_level}: {self.reason}"
+
+
+class Schedule(models.Model):
+    """A campaign that is begun again and again: `plan` is a campaign file, `cron` says when, in the time of `zone`.
+
+    `next_at`: when it is due; null: it is switched off. `patience`: h after which a result that has not come is
+    missing.
+    """
+
+    name = models.CharField(max_length=120, unique=True)
+    plan = models.TextField("campaign file")
+    cron = models.CharField(max_length=100)
+    zone = models.CharField(max_length=60, default="UTC")
+    patience = models.FloatField("a result is missing after, h", default=12)
+    next_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="schedules")
+    created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        indexes = [models.Index(fields=["next_at"], condition=Q(next_at__isnull=False), name="schedule_due")]
+        constraints = [
+            models.CheckConstraint(condition=~Q(name=""), name="schedule_has_name"),
+            models.CheckConstraint(condition=Q(patience__gt=0), name="schedule_patience_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Slot(models.Model):
+    """One time at which a schedule was due, and what became of it. `campaign` null: none was begun, for `reason`."""
+
+    class State(models.TextChoices):
+        STARTED = "started"
+        COMPLETE = "complete"
+        MISSING = "missing"
+        NOT_STARTED = "not started"
+
+    schedule = models.ForeignKey(Schedule, on_delete=models.CASCADE, related_name="slots")
+    due_at = models.DateTimeField()
+    state = models.CharField(max_length=12, choices=State.choices)
+    campaign = models.OneToOneField(Campaign, on_delete=models.SET_NULL, null=True, blank=True, related_name="slot")
+    reason = models.TextField(blank=True)
+    begun_at = models.DateTimeField(auto_now_add=True)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-due_at"]
+        indexes = [models.Index(fields=["state"], condition=Q(state="started"), name="slot_unsettled")]
+        constraints = [
+            # Two beats begin one campaign.
+            models.UniqueConstraint(fields=["schedule", "due_at"], name="slot_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["started", "complete", "missing", "not started"]), name="slot_state_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.schedule} at {self.due_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,36 @@
+"""What a finding is called: one line that says what changed, by how much and where."""
+
+from collections.abc import Sequence
+
+from apps.regressions.models import Change, Finding
+
+LONGEST = 250
+
+
+def title(finding: Finding, changes: Sequence[Change]) -> str:
+    """Of its `changes` (at least one), the largest for the worse first."""
+    if finding.kind == Finding.Kind.MISSING:
+        return _missing(changes)[:LONGEST]
+    worse = [change for change in changes if change.verdict == Change.Verdict.WORSE]
+    first = max(worse or changes, key=lambda change: abs((change.ratio or 1) - 1))
+    metric = first.metric.name if first.metric else "result"
+    size = percent(first.ratio) if first.ratio is not None else "changed"
+    others = len(changes) - 1
+    more = f" and {others} other{'' if others == 1 else 's'}" if others else ""
+    where = f"{finding.release}" if finding.release else first.system.name
+    return f"{where}: {metric} {size}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]
+
+
+def percent(ratio: float) -> str:
+    """A ratio as a signed change with a proper minus."""
+    share = (ratio - 1) * 100
+    sign = "−" if share < 0 else "+"
+    size = abs(share)
+    return f"{sign}{size:.0f}\u00a0%" if size >= 10 else f"{sign}{size:.1f}\u00a0%"
+
+
+def _missing(changes: Sequence[Change]) -> str:
+    slot = changes[-1].slot
+    count = len(changes)
+    name = slot.schedule.name if slot else "a schedule"
+    return f"{name}: {count} expected result{'' if count == 1 else 's'} did not come"

@@ -1,0 +1,135 @@
+"""Changes that were found become findings, once."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.regressions import grouping
+from apps.regressions.grouping import Place, Told
+from apps.regressions.models import Change, Finding
+from tests.builders import a_metric, a_run, a_user, a_workload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def told(db: None) -> tuple[Place, Told]:
+    run = a_run()
+    system = run.system
+    metric = a_metric()
+    place = Place("change", "sysbench", system.release.platform, system.hardware_class, system.release, system.release)
+    return place, Told(
+        kind="release",
+        verdict="worse",
+        system=system.pk,
+        baseline_system=system.pk,
+        workload=run.workload_id,
+        load_level=run.load_level_id,
+        metric=metric.pk,
+        before=100.0,
+        after=88.0,
+        ratio=0.88,
+        low=0.86,
+        high=0.9,
+        p=0.001,
+    )
+
+
+def _known() -> list[Change]:
+    return list(Change.objects.all())
+
+
+def _whats(finding: Finding) -> list[str]:
+    return list(finding.notes.values_list("what", flat=True))
+
+
+def test_a_change_that_is_told_twice_is_one_finding(told: tuple[Place, Told]) -> None:
+    grouping.settle([told])
+    assert grouping.settle([told], looked_at=_known()) == []
+    finding = Finding.objects.get()
+    assert (finding.state, finding.verdict) == ("new", "worse")
+    assert finding.largest == pytest.approx(0.12)
+    assert "client.throughput −12\u00a0%" in finding.title
+    assert _whats(finding) == ["found"]
+
+
+def test_a_change_that_has_gone_asks_for_a_look_and_comes_back_as_it_was(told: tuple[Place, Told]) -> None:
+    grouping.settle([told])
+    Finding.objects.update(state="confirmed")
+    grouping.settle([], looked_at=_known())
+    finding = Finding.objects.get()
+    assert (finding.state, finding.verdict) == ("verify", "gone")
+    assert Change.objects.get().gone_at is not None
+    grouping.settle([told], looked_at=_known())
+    finding.refresh_from_db()
+    assert (finding.state, finding.verdict) == ("confirmed", "worse")
+    assert _whats(finding) == ["found", "gone", "state", "back", "state"]
+
+
+@pytest.mark.parametrize("state", ["fixed", "not reproducible", "accepted"])
+def test_another_change_for_the_worse_opens_a_closed_finding_again(told: tuple[Place, Told], state: str) -> None:
+    place, change = told
+    grouping.settle([told])
+    Finding.objects.update(state=state, reason="known", accepted_until="2099-01-01")
+    grouping.settle([told, (place, replace(change, workload=a_workload("oltp_insert").pk))])
+    finding = Finding.objects.get()
+    assert finding.changes.count() == 2
+    assert finding.state == "new"
+    assert _whats(finding)[-1] == "reopened"
+
+
+def test_a_merged_finding_takes_what_comes_later_along(told: tuple[Place, Told]) -> None:
+    place, change = told
+    grouping.settle([told])
+    grouping.settle([(replace(place, family="other"), replace(change, workload=a_workload("oltp_insert").pk))])
+    first, second = Finding.objects.order_by("id")
+    second.changes.update(finding=first)
+    Finding.objects.filter(pk=second.pk).update(merged_into=first)
+    grouping.settle([(replace(place, family="other"), replace(change, workload=a_workload("oltp_delete").pk))])
+    assert (first.changes.count(), second.changes.count()) == (3, 0)
+
+
+def test_an_acceptance_that_has_ended_is_a_new_finding_again(told: tuple[Place, Told]) -> None:
+    grouping.settle([told])
+    Finding.objects.update(state="accepted", reason="known", accepted_until="2026-01-31", owner=a_user())
+    assert grouping.expire_acceptances(today="2026-01-31") == 0
+    assert grouping.expire_acceptances(today="2026-02-01") == 1
+    finding = Finding.objects.get()
+    assert finding.state == "new"
+    assert _whats(finding) == ["found", "reopened"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "direction", "verdict"),
+    [(0.9, "higher", "worse"), (1.1, "higher", "better"), (0.9, "lower", "better"), (1.1, "lower", "worse")],
+)
+def test_what_is_worse_is_said_by_the_metrics_direction(ratio: float, direction: str, verdict: str) -> None:
+    assert grouping.verdict_of(ratio, direction) == verdict
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_make_no_twins(told: tuple[Place, Told]) -> None:
+    problems: list[Any] = []
+    together = threading.Barrier(2)
+
+    def worker(settle: Callable[..., Any]) -> None:
+        try:
+            together.wait(timeout=20)
+            settle([told])
+        except Exception as error:
+            problems.append(error)
+        finally:
+            connection.close()
+
+    workers = [threading.Thread(target=worker, args=[grouping.settle]) for _ in range(2)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join(timeout=60)
+    assert problems == []
+    assert (Finding.objects.count(), Change.objects.count()) == (1, 1)
+    assert _whats(Finding.objects.get()) == ["found"]
