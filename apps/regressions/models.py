@@ -306,3 +306,26 @@ class Pending(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["release", "hardware_class"], name="pending_once")]
+
+
+class CheckedRelease(models.Model):
+    """A release on a hardware class as it was last held against the one before it: what lists, badges and the page of
+    the release show without statistics. `baseline` null: there is none. `told` is the whole comparison, as
+    regressions.kept writes it; `counts` its rows by verdict; `result` is "fine", "regression" or "cannot tell"."""
+
+    release = models.ForeignKey(Release, on_delete=models.PROTECT, related_name="checks")
+    hardware_class = models.ForeignKey(HardwareClass, on_delete=models.PROTECT, related_name="+")
+    baseline = models.ForeignKey(Release, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    result = models.CharField(max_length=12)
+    counts = models.JSONField(default=dict)
+    told = models.JSONField(default=dict)
+    checked_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-checked_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["release", "hardware_class"], name="checked_release_once"),
+            models.CheckConstraint(
+                condition=Q(result__in=["fine", "regression", "cannot tell"]), name="checked_release_result_known"
+            ),
+        ]
