@@ -66,12 +66,12 @@ class ComparedUse:
 
 def limits_of(comparison: Comparison) -> ComparedUse:
     """Three queries; where panels are lacking one more, and those of judging at most JUDGED_AT_ONCE runs."""
-    found, pending = _panels([run.id for run in comparison.counted])
+    found, pending = panels_of([run.id for run in comparison.counted])
     sides = tuple(_side(comparison, side, found) for side in comparison.sides)
     return ComparedUse(sides, pending, stated_limits({side.platform_slug for side in comparison.sides}))
 
 
-def _panels(runs: Sequence[int]) -> tuple[dict[int, Panel], int]:
+def panels_of(runs: Sequence[int]) -> tuple[dict[int, Panel], int]:
     """By run, and how many sealed runs have none yet."""
     found = panels.kept_of(runs)
     lacking = [run for run in runs if run not in found]

@@ -1,0 +1,240 @@
+"""What two sides' servers did differently, by the USE method: indicators whose level or value changed. Pure.
+
+Of each indicator and node a side has what most of its repetitions say (use_method.typical) and the range of their
+values. A change of level counts as it is. A change of value counts where the ranges of the two sides do not touch, lie
+further apart than either is wide, and the change is of a size that matters; of single runs only the size is known.
+Totals of a run are told per second, so that phases of different length can be compared.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.core.units import format_number, with_unit
+from apps.use_method.indicators import Indicator
+from apps.use_method.table import INDICATORS, RESOURCE_OF
+from apps.use_method.typical import typical
+from apps.use_method.values import Aspect, Level, Panel, Reading
+
+# A change is told from this share of the larger value on.
+LEAST_SIZE = 0.1
+# Added to the larger value before the share is taken, so that next to nothing against nothing is no large change.
+FLOORS = {"%": 10.0, "ms": 0.5, "s": 0.5, "bytes": 2.0**20, "bytes/s": 2.0**20, "×": 0.5}
+USUAL_FLOOR = 1.0
+# In one sentence.
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class SideValue:
+    """An indicator on one side: `value` in `unit` of the run `run`, the typical one; `lowest` and `highest` of `runs`
+    repetitions that have a value. None: it has none."""
+
+    level: Level
+    value: float | None
+    lowest: float | None
+    highest: float | None
+    runs: int
+    run: int
+    words: str
+    unit: str
+
+    @property
+    def text(self) -> str:
+        return self.level.word if self.value is None else with_unit(self.value, self.unit)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`where`: the node, by its role where the sides call it differently. `size`: 0 to 1, the change of the value by
+    the larger of the two. `climbed`: by how much the level is worse after than before; negative: better."""
+
+    indicator: Indicator
+    where: str
+    before: SideValue
+    after: SideValue
+    size: float
+    climbed: int
+
+    @property
+    def title(self) -> str:
+        """ "Redo log: waits for the log buffer"."""
+        resource = RESOURCE_OF[self.indicator.key].title
+        return f"{resource[:1].upper()}{resource[1:]}: {self.indicator.title}"
+
+    @property
+    def span(self) -> str:
+        """ "0 → 340 waits/s"; the level where it tells more."""
+        if self.before.value is None or self.after.value is None:
+            return f"{self.before.text} → {self.after.text}"
+        first = (
+            self.before.text
+            if self.before.unit.startswith("bytes")
+            else format_number(self.before.value, unit=self.before.unit)
+        )
+        return f"{first} → {self.after.text}"
+
+    @property
+    def level_words(self) -> str:
+        """Empty: the level is the same."""
+        return f"{self.before.level.word} → {self.after.level.word}" if self.climbed else ""
+
+
+@dataclass(frozen=True)
+class UseDifference:
+    """`differences`: the most telling first. `compared`: indicators on nodes that both sides saw. `runs`: with a panel,
+    before and after. `one_sided`: nodes that only one side has."""
+
+    differences: tuple[Difference, ...]
+    compared: int
+    runs: tuple[int, int]
+    one_sided: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The most telling in one clause; says so where there is none, or nothing to look at."""
+        lacking = [which for which, runs in zip(("earlier", "later"), self.runs, strict=True) if not runs]
+        if lacking:
+            which = f"the {lacking[0]} runs have no" if len(lacking) == 1 else "neither side's runs have a"
+            return f"what the servers did cannot be compared: {which} USE panel"
+        if not self.compared:
+            return "what the servers did cannot be compared: no indicator was seen on both sides"
+        if not self.differences:
+            plural = "" if self.compared == 1 else "s"
+            return f"no resource stands out among {self.compared} indicator{plural} that both sides saw"
+        named, more = self.differences[:MOST_NAMED], len(self.differences) - MOST_NAMED
+        several = len({each.where for each in self.differences}) > 1
+        told = [
+            f"{each.title}{f' on {each.where}' if several else ''} {each.span}"
+            + (f" ({each.after.level.word})" if each.climbed and each.after.level.severity > 1 else "")
+            for each in named
+        ]
+        told += [f"{more} more"] if more > 0 else []
+        return "; ".join(told)
+
+
+def compare(before: Mapping[int, Panel], after: Mapping[int, Panel]) -> UseDifference:
+    """`before`, `after`: panels by run."""
+    places = _places(list(before.values()), list(after.values()))
+    sides = [
+        _side(panels, {name: where for where, name in own.items()})
+        for panels, own in zip((before, after), places, strict=True)
+    ]
+    found, compared = [], 0
+    for key in [key for key in sides[0] if key in sides[1]]:
+        first, second = sides[0][key], sides[1][key]
+        if Level.NOT_OBSERVABLE in (first.level, second.level):
+            continue
+        compared += 1
+        climbed = second.level.severity - first.level.severity
+        size = _size(first, second)
+        if climbed or (size >= LEAST_SIZE and _apart(first, second)):
+            found.append(Difference(INDICATORS[key[0]], key[1], first, second, size, climbed))
+    return UseDifference(
+        differences=tuple(sorted(found, key=_most_telling_first)),
+        compared=compared,
+        runs=(len(before), len(after)),
+        one_sided=_one_sided(before, after, places),
+    )
+
+
+def _places(before: Sequence[Panel], after: Sequence[Panel]) -> tuple[dict[str, str], dict[str, str]]:
+    """What the nodes that both sides have are called together -> what each side calls them: the name, else the role if
+    only one node of each side has it."""
+    nodes = [{name: role for panel in panels for name, role in panel.nodes} for panels in (before, after)]
+    places: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    for name in nodes[0].keys() & nodes[1].keys():
+        for side in places:
+            side[name] = name
+    rest = [{name: role for name, role in own.items() if name not in places[0]} for own in nodes]
+    for role in set(rest[0].values()) & set(rest[1].values()):
+        named = [[name for name, own_role in own.items() if own_role == role] for own in rest]
+        if len(named[0]) == len(named[1]) == 1:
+            for side, (name,) in zip(places, named, strict=True):
+                side[role] = name
+    return places
+
+
+def _one_sided(
+    before: Mapping[int, Panel], after: Mapping[int, Panel], places: tuple[dict[str, str], dict[str, str]]
+) -> tuple[str, ...]:
+    found = {
+        name
+        for panels, own in zip((before, after), places, strict=True)
+        for panel in panels.values()
+        for name, _ in panel.nodes
+        if name not in own.values()
+    }
+    return tuple(sorted(found))
+
+
+def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[str, str], SideValue]:
+    """By indicator and place."""
+    chosen = typical(panels)
+    if chosen is None:
+        return {}
+    values: dict[tuple[str, str], list[float]] = {}
+    for panel in panels.values():
+        for one in panel.readings:
+            if (value := _value(one, panel)) is not None:
+                values.setdefault((one.indicator, one.node), []).append(value)
+    found = {}
+    for one, run in zip(chosen.panel.readings, chosen.runs, strict=True):
+        if one.indicator in INDICATORS and one.node in where:
+            own = values.get((one.indicator, one.node), [])
+            found[one.indicator, where[one.node]] = SideValue(
+                level=one.level,
+                value=_value(one, panels[run]),
+                lowest=min(own, default=None),
+                highest=max(own, default=None),
+                runs=len(own),
+                run=run,
+                words=one.words,
+                unit=_unit(one, panels[run]),
+            )
+    return found
+
+
+def _is_total(indicator: Indicator) -> bool:
+    """Whether its value is how many there were in the whole phase."""
+    counted = indicator.formula.startswith("rise of ") and "/ time" not in indicator.formula
+    return (counted or indicator.unit == "errors") and not indicator.unit.endswith(("/s", "%"))
+
+
+def _seconds(panel: Panel) -> float:
+    """Of the measured phase; 0: not known."""
+    return panel.measured[1] - panel.measured[0] if panel.measured else 0.0
+
+
+def _value(one: Reading, panel: Panel) -> float | None:
+    indicator = INDICATORS.get(one.indicator)
+    if one.value is None or indicator is None:
+        return None
+    return one.value / _seconds(panel) if _is_total(indicator) and _seconds(panel) > 0 else one.value
+
+
+def _unit(one: Reading, panel: Panel) -> str:
+    indicator = INDICATORS[one.indicator]
+    return f"{indicator.unit}/s" if _is_total(indicator) and _seconds(panel) > 0 else indicator.unit
+
+
+def _size(before: SideValue, after: SideValue) -> float:
+    if before.value is None or after.value is None or before.unit != after.unit:
+        return 0.0
+    floor = FLOORS.get(after.unit, USUAL_FLOOR)
+    return abs(after.value - before.value) / (max(abs(before.value), abs(after.value)) + floor)
+
+
+def _apart(before: SideValue, after: SideValue) -> bool:
+    ends = (before.lowest, before.highest, after.lowest, after.highest)
+    low, high, other_low, other_high = (end if end is not None else 0.0 for end in ends)
+    if None in ends:
+        return False
+    if min(before.runs, after.runs) == 1:
+        return max(other_low - high, low - other_high) > 0
+    return max(other_low - high, low - other_high) > max(high - low, other_high - other_low)
+
+
+def _most_telling_first(each: Difference) -> tuple[int, int, float, str]:
+    """By how much the level moved, the worse first; then what waits or fails before what is busy, by size."""
+    waits = each.indicator.aspect is not Aspect.UTILIZATION
+    return -abs(each.climbed), -int(each.climbed > 0), -each.size - 0.5 * waits, each.indicator.key

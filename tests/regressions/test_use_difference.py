@@ -1,0 +1,96 @@
+"""What two sides' servers did differently is said in one sentence, the most telling first."""
+
+from apps.regressions import use_difference
+from apps.use_method.values import Level, Panel, Reading
+
+BEFORE, AFTER = (11, 12, 13), (21, 22, 23)
+
+
+def panel(*readings: Reading, node: str = "db1", role: str = "writer") -> Panel:
+    return Panel((0.0, 60.0), ((node, role),), readings)
+
+
+def reading(indicator: str, value: float | None, level: Level = Level.OK, node: str = "db1") -> Reading:
+    return Reading(indicator, node, level, value, "")
+
+
+def panels(
+    runs: tuple[int, ...], indicator: str, values: tuple[float, ...], level: Level = Level.OK
+) -> dict[int, Panel]:
+    return {run: panel(reading(indicator, value, level)) for run, value in zip(runs, values, strict=True)}
+
+
+def test_waits_that_came_are_told_per_second_whatever_the_runs_took() -> None:
+    before = panels(BEFORE, "redo_log.waits", (0.0, 0.0, 0.0))
+    after = panels(AFTER, "redo_log.waits", (20_400.0, 20_100.0, 21_000.0), Level.SATURATED)
+    found = use_difference.compare(before, after)
+    (difference,) = found.differences
+    assert difference.span == "0 → 340\u00a0waits/s"
+    assert difference.level_words == "ok → saturated"
+    assert difference.after.run == 21
+    assert found.sentence == "Redo log: waits for the log buffer 0 → 340\u00a0waits/s (saturated)"
+
+
+def test_values_whose_ranges_touch_are_no_difference() -> None:
+    found = use_difference.compare(
+        panels(BEFORE, "cpu.busy", (40.0, 45.0, 50.0)), panels(AFTER, "cpu.busy", (49.0, 60.0, 70.0))
+    )
+    assert found.differences == ()
+    assert found.sentence == "no resource stands out among 1 indicator that both sides saw"
+
+
+def test_values_closer_together_than_they_scatter_are_no_difference() -> None:
+    found = use_difference.compare(
+        panels(BEFORE, "cpu.busy", (40.0, 45.0, 50.0)), panels(AFTER, "cpu.busy", (55.0, 60.0, 65.0))
+    )
+    assert found.differences == ()
+    found = use_difference.compare(
+        panels(BEFORE, "cpu.busy", (40.0, 41.0, 42.0)), panels(AFTER, "cpu.busy", (55.0, 56.0, 57.0))
+    )
+    assert [each.span for each in found.differences] == ["41.0 → 56.0\u00a0%"]
+
+
+def test_next_to_nothing_against_nothing_is_no_difference() -> None:
+    found = use_difference.compare(
+        panels(BEFORE, "redo_log.waits", (0.0, 0.0, 0.0)), panels(AFTER, "redo_log.waits", (1.0, 1.0, 1.0))
+    )
+    assert found.differences == ()
+
+
+def test_a_level_that_got_worse_comes_before_one_that_got_better_and_before_values() -> None:
+    def side(runs: tuple[int, ...], *levels: Level, queue: float) -> dict[int, Panel]:
+        keys = ("disk.pressure", "memory.pressure")
+        own = [reading(key, 10.0, level) for key, level in zip(keys, levels, strict=True)]
+        return {run: panel(*own, reading("disk.queue", queue)) for run in runs}
+
+    found = use_difference.compare(
+        side(BEFORE, Level.OK, Level.SATURATED, queue=1.0), side(AFTER, Level.SATURATED, Level.OK, queue=9.0)
+    )
+    assert [each.indicator.key for each in found.differences] == ["disk.pressure", "memory.pressure", "disk.queue"]
+
+
+def test_nodes_of_other_names_are_matched_by_their_role() -> None:
+    before = {1: panel(reading("cpu.busy", 20.0, node="old"), node="old")}
+    after = {2: panel(reading("cpu.busy", 80.0, Level.WATCH, node="new"), node="new")}
+    (difference,) = use_difference.compare(before, after).differences
+    assert (difference.where, difference.span) == ("writer", "20.0 → 80.0\u00a0%")
+
+
+def test_nodes_that_one_side_lacks_are_named() -> None:
+    before = {1: panel(reading("cpu.busy", 20.0))}
+    after = {2: Panel((0.0, 60.0), (("db1", "writer"), ("px", "proxy")), (reading("cpu.busy", 20.0),))}
+    assert use_difference.compare(before, after).one_sided == ("px",)
+
+
+def test_what_one_side_could_not_see_is_no_difference() -> None:
+    found = use_difference.compare(
+        {1: panel(reading("cpu.busy", None, Level.NOT_OBSERVABLE))},
+        {2: panel(reading("cpu.busy", 99.0, Level.SATURATED))},
+    )
+    assert found.differences == ()
+    assert "no indicator was seen on both sides" in found.sentence
+
+
+def test_runs_without_a_panel_are_said() -> None:
+    assert "neither side's runs have a USE panel" in use_difference.compare({}, {}).sentence
+    assert "the later runs have no USE panel" in use_difference.compare({1: panel()}, {}).sentence
