@@ -1,5 +1,6 @@
 """All settings, read from the environment once; docs/operations.md lists every variable."""
 
+from ipaddress import ip_network
 from pathlib import Path
 
 import environ
@@ -54,6 +55,7 @@ INSTALLED_APPS = [
     "apps.diagnosis",
     "apps.dispatch",
     "apps.regressions",
+    "apps.notifications",
     "apps.aws",
     "apps.rig",
     "apps.api",
@@ -158,6 +160,28 @@ if KEEP_SAMPLES_DAYS < 0 or (KEEP_SAMPLES_DAYS and not ARCHIVE):
     raise ImproperlyConfigured(
         "SPLASHBOARD_KEEP_SAMPLES_DAYS: give a number of days, and the archive to move to in SPLASHBOARD_ARCHIVE"
     )
+
+# Where people find this server, for links in what it sends.
+ADDRESS = env.str(
+    "SPLASHBOARD_ADDRESS",
+    default=CSRF_TRUSTED_ORIGINS[0]
+    if CSRF_TRUSTED_ORIGINS
+    else f"http://{env.str('SPLASHBOARD_HOST', default='127.0.0.1')}:{env.int('SPLASHBOARD_PORT', default=8000)}",
+).rstrip("/")
+# E-mail: smtp+tls://user:password@host:587; without a server each mail is a file below var/.
+if env.str("EMAIL_URL", default=""):
+    globals().update(env.email_url("EMAIL_URL"))
+else:
+    EMAIL_BACKEND, EMAIL_FILE_PATH = "django.core.mail.backends.filebased.EmailBackend", str(VAR_DIR / "mail")
+EMAIL_TIMEOUT = 15
+DEFAULT_FROM_EMAIL = env.str("SPLASHBOARD_MAIL_FROM", default="splashboard@localhost")
+# Networks (10.1.0.0/16) of this organisation that webhooks may be in; without them only public addresses.
+WEBHOOK_NETWORKS = env.list("SPLASHBOARD_WEBHOOK_NETWORKS", default=[])
+try:
+    for network in WEBHOOK_NETWORKS:
+        ip_network(network.strip())
+except ValueError as error:
+    raise ImproperlyConfigured(f"SPLASHBOARD_WEBHOOK_NETWORKS: {error}") from error
 
 # A batch is at most 8 MB on the wire; an artifact at most 64 MB.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
