@@ -1,0 +1,203 @@
+"""A release held against the one before it, as frozen values that pages, the API and the gate read. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+# A row that is not told apart passes unless its interval leaves open that it is worse by more than this share.
+TOLERANCE = 0.1
+
+
+class RowVerdict(StrEnum):
+    """How a release stands to its baseline in one row, in the order in which a reader asks."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    MISSING = "missing"
+    WITHHELD = "verdict withheld"
+    NO_RATIO = "no ratio"
+    TOO_FEW = "too few repetitions"
+    NOT_TOLD_APART = "not told apart"
+    UNCHANGED = "unchanged"
+
+
+class Result(StrEnum):
+    """The answer of the gate."""
+
+    FINE = "fine"
+    REGRESSION = "regression"
+    CANNOT_TELL = "cannot tell"
+
+
+# Nothing is known of such a row.
+UNKNOWN = (RowVerdict.MISSING, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerdict.TOO_FEW)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Two systems that are held against each other, by slug and name. `differs`: what they differ in though they are
+    the only ones there are, as words; empty: they are set alike."""
+
+    system: str
+    system_name: str
+    baseline_system: str
+    baseline_system_name: str
+    differs: str = ""
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    """One workload at one load level in its primary metric, on one pair of systems (ids and slugs; `system_id` None and
+    `system` empty: the release has no counterpart of the baseline's system).
+
+    `before` and `after` are typical values in `unit`, None without runs; `runs_*` are ids of runs. `ratio` is after
+    over before with its 95 % interval (`low`, `high`); `p` is adjusted for all rows of the release. `smallest`: relative
+    difference from which on it counts; `visible`: the smallest one that such runs find with 80 % power; `worst`: by how
+    much it may be worse, as the interval leaves open (0: not at all). `needed`: repetitions of each side that are
+    likely (80 %) to tell, 1001: more than 1,000. `origins` of the runs. `finding` None: there is none; `is_accepted`:
+    people accepted it, and that has not ended.
+    """
+
+    verdict: RowVerdict
+    workload_id: int
+    tool: str
+    workload: str
+    level_id: int
+    level: str
+    threads: int
+    rate: float | None
+    metric_id: int
+    metric: str
+    metric_name: str
+    unit: str
+    direction: str
+    baseline_system_id: int
+    baseline_system: str
+    system_id: int | None = None
+    system: str = ""
+    before: float | None = None
+    after: float | None = None
+    runs_before: tuple[int, ...] = ()
+    runs_after: tuple[int, ...] = ()
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    smallest: float = 0.0
+    visible: float | None = None
+    worst: float | None = None
+    needed: int | None = None
+    reason: str = ""
+    origins: tuple[str, ...] = ()
+    finding: int | None = None
+    finding_state: str = ""
+    is_accepted: bool = False
+
+    @property
+    def change(self) -> float | None:
+        """Relative: 0.12 for 12 % more."""
+        return None if self.ratio is None else self.ratio - 1
+
+    @property
+    def counts_against(self) -> bool:
+        return self.verdict is RowVerdict.WORSE and not self.is_accepted
+
+    @property
+    def compare(self) -> str:
+        """Query of the Compare page and of the API's comparisons behind it; empty: there is only one side."""
+        if not self.system:
+            return ""
+        return f"workload={self.workload_id}&side={self.baseline_system}&side={self.system}"
+
+
+@dataclass(frozen=True)
+class ReleaseCheck:
+    """`rows`: the worse first, each kind by significance. `baseline` is a version, empty where there is no release to
+    hold it against; `hardware` and `platform` are slugs. `tests`: comparisons that the correction of p is for.
+    `result` and its reasons (`why`, sentences) are what the gate answers, with `tolerance`. `notes`: sentences about
+    what is left out or was done for want of better."""
+
+    platform_id: int
+    platform: str
+    platform_name: str
+    release_id: int
+    release: str
+    baseline_id: int | None
+    baseline: str
+    hardware_id: int
+    hardware: str
+    hardware_name: str
+    lines: tuple[Line, ...]
+    rows: tuple[CheckRow, ...]
+    tests: int
+    result: Result
+    why: tuple[str, ...]
+    notes: tuple[str, ...]
+    tolerance: float
+    checked_at: datetime
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows by verdict, every verdict; `accepted`: of the worse ones."""
+        found = Counter(row.verdict for row in self.rows)
+        accepted = sum(row.verdict is RowVerdict.WORSE and row.is_accepted for row in self.rows)
+        return {**{verdict.value: found[verdict] for verdict in RowVerdict}, "accepted": accepted}
+
+    @property
+    def title(self) -> str:
+        against = f" against {self.baseline}" if self.baseline else ""
+        return f"{self.platform_name} {self.release}{against} on {self.hardware_name}"
+
+    @property
+    def summary(self) -> str:
+        """Its counts as words."""
+        counts = self.counts
+        told = [f"{counts[verdict]} {verdict}" for verdict in RowVerdict if counts[verdict]]
+        if counts["accepted"]:
+            told[0] += f" ({counts['accepted']} accepted)"
+        return ", ".join(told) or "nothing to compare"
+
+
+def answer(rows: Sequence[CheckRow], *, baseline: str, tolerance: float) -> tuple[Result, tuple[str, ...]]:
+    """What the gate says, and why."""
+    against = [row for row in rows if row.counts_against]
+    accepted = sum(row.is_accepted for row in rows if row.verdict is RowVerdict.WORSE)
+    unknown = Counter(row.verdict for row in rows if row.verdict in UNKNOWN)
+    coarse = [row for row in rows if is_coarse(row, tolerance)]
+    why = []
+    if against:
+        why.append(f"{_rows(len(against))} worse" + (", not accepted." if accepted else "."))
+    if accepted:
+        why.append(f"{_rows(accepted)} worse and accepted: they do not count.")
+    if not baseline:
+        why.append("There is no earlier release with runs to hold it against.")
+    elif not rows:
+        why.append("There is nothing to compare.")
+    why += [f"{_rows(count)} {_UNKNOWN_WORDS[verdict]}." for verdict, count in unknown.items()]
+    if coarse:
+        why.append(f"{_rows(len(coarse))} not told apart, and may be worse by more than {tolerance:.0%}.")
+    if against:
+        return Result.REGRESSION, tuple(why)
+    if unknown or coarse or not rows:
+        return Result.CANNOT_TELL, tuple(why)
+    return Result.FINE, (*why, f"None of {_rows(len(rows), verb=False)} is worse{' beside these' if accepted else ''}.")
+
+
+def is_coarse(row: CheckRow, tolerance: float) -> bool:
+    """Whether it may be worse by more than is tolerated, for all that is known."""
+    return row.verdict is RowVerdict.NOT_TOLD_APART and (row.worst is None or row.worst > tolerance)
+
+
+_UNKNOWN_WORDS = {
+    RowVerdict.MISSING: "missing: the baseline has them, this release has no runs that count",
+    RowVerdict.WITHHELD: "without verdict until a person accepts in what the sides differ",
+    RowVerdict.NO_RATIO: "without a ratio",
+    RowVerdict.TOO_FEW: "with too few repetitions",
+}
+
+
+def _rows(count: int, *, verb: bool = True) -> str:
+    word = f"{count} row{'' if count == 1 else 's'}"
+    return f"{word} {'is' if count == 1 else 'are'}" if verb else word
