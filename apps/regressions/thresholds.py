@@ -1,0 +1,152 @@
+"""From which size on a difference is a finding: what people set, else the detector's own limits.
+
+Set for one workload and metric, for one of them alone, or for all; the most particular counts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from apps.accounts.models import User
+from apps.catalog.models import Metric, Workload
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.detect import DEFAULT, LEAST_SIGNIFICANT, Limits
+from apps.regressions.models import History, Threshold
+
+# Smaller p than any test of a series gives is a mistake of the hand.
+MOST_SIGNIFICANT = 1e-30
+Key = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """All that are set, by ids of workload and metric (None: of all)."""
+
+    limits: Mapping[Key, Limits]
+
+    def of(self, workload: int | None, metric: int | None) -> Limits:
+        return self.limits[key] if (key := self.source(workload, metric)) is not None else DEFAULT
+
+    def source(self, workload: int | None, metric: int | None) -> Key | None:
+        """Of the limits that count there; None: nobody set any."""
+        keys: tuple[Key, ...] = ((workload, metric), (workload, None), (None, metric), (None, None))
+        return next((key for key in keys if key in self.limits), None)
+
+    def instead(self, key: Key, limits: Limits | None) -> "Thresholds":
+        """As if these were set there; None: as if nothing were."""
+        others = {own: each for own, each in self.limits.items() if own != key}
+        return Thresholds(others if limits is None else {**others, key: limits})
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A threshold as it was set. `workload`, `metric`: None: of all. `smallest`: share of the value."""
+
+    id: int
+    workload: int | None
+    workload_name: str
+    metric: str | None
+    metric_name: str
+    smallest: float
+    significant: float
+    by: str
+    at: datetime
+
+
+def of(workload: int, metric: int) -> Limits:
+    """`smallest` (share of the value) and `significant` (p along history) that count for a workload's metric, by their
+    ids. One query; `every` reads them for many."""
+    return every().of(workload, metric)
+
+
+def every() -> Thresholds:
+    """One query."""
+    rows = Threshold.objects.values_list("workload", "metric", "smallest", "significant")
+    return Thresholds({(workload, metric): Limits(smallest, p) for workload, metric, smallest, p in rows})
+
+
+def kept() -> list[Kept]:
+    """The most general first. One query."""
+    rows = Threshold.objects.select_related("workload", "metric", "by")
+    return sorted((_kept(row) for row in rows), key=lambda each: (each.workload_name, each.metric_name))
+
+
+def limits(*, smallest: float, significant: float) -> Limits:
+    """Raises Invalid naming each field."""
+    errors = []
+    if not 0 < smallest < 1:
+        errors.append(
+            FieldProblem("smallest", "is a share above 0 and below 1", "0.02 lets pass what is smaller than 2 %")
+        )
+    if not MOST_SIGNIFICANT <= significant <= LEAST_SIGNIFICANT:
+        problem = f"is a p from {MOST_SIGNIFICANT:g} to {LEAST_SIGNIFICANT:g}"
+        errors.append(FieldProblem("significant", problem, f"the default is {DEFAULT.significant:g}"))
+    if errors:
+        raise Invalid(errors)
+    return Limits(smallest, significant)
+
+
+def place(*, workload: int | None, metric: str | None) -> tuple[Workload | None, Metric | None]:
+    """What a threshold is set for, by a workload's id and a metric's key. Raises Invalid naming what there is not."""
+    errors = []
+    found = Workload.objects.filter(pk=workload).first() if workload is not None else None
+    if workload is not None and found is None:
+        errors.append(FieldProblem("workload", f"there is no workload {workload}", "choose one of the catalog's"))
+    own = Metric.objects.filter(key=metric).first() if metric else None
+    if metric and own is None:
+        errors.append(FieldProblem("metric", f"there is no metric {metric[:80]!r}", "choose one of the catalog's"))
+    if errors:
+        raise Invalid(errors)
+    return found, own
+
+
+@transaction.atomic
+def keep(*, workload: int | None, metric: str | None, smallest: float, significant: float, by: User) -> Kept:
+    """Sets it, in place of one that was set there before; its histories are to be judged anew. Raises Invalid."""
+    wanted = limits(smallest=smallest, significant=significant)
+    found, own = place(workload=workload, metric=metric)
+    row, _ = Threshold.objects.update_or_create(
+        workload=found,
+        metric=own,
+        defaults={"smallest": wanted.smallest, "significant": wanted.significant, "by": by},
+    )
+    _to_be_judged_anew(found, own)
+    return _kept(row)
+
+
+@transaction.atomic
+def drop(threshold_id: int) -> bool:
+    """What is more general counts again. False: it was not there."""
+    row = Threshold.objects.select_related("workload", "metric").filter(pk=threshold_id).first()
+    if row is None:
+        return False
+    row.delete()
+    _to_be_judged_anew(row.workload, row.metric)
+    return True
+
+
+def histories(workload: int | None, metric: int | None) -> QuerySet[History]:
+    """Those that a threshold set there may concern."""
+    own = Q() if workload is None else Q(workload=workload)
+    return History.objects.filter(own if metric is None else own & Q(metric=metric))
+
+
+def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None:
+    histories(workload and workload.pk, metric and metric.pk).update(past_hash="")
+
+
+def _kept(row: Threshold) -> Kept:
+    return Kept(
+        id=row.pk,
+        workload=row.workload_id,
+        workload_name=str(row.workload) if row.workload else "",
+        metric=row.metric.key if row.metric else None,
+        metric_name=row.metric.name if row.metric else "",
+        smallest=row.smallest,
+        significant=row.significant,
+        by=row.by.username,
+        at=row.at,
+    )
