@@ -61,7 +61,7 @@ def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | 
     earlier = past.earlier(counted, newest_read=campaign is None and runs is None)
     values = values_of([*(row["id"] for row in counted), *(run for own in earlier.values() for _, run in own)])
     nodes = _nodes({row["system_id"] for row in counted} | {side.system.pk for one in each for side in one.sides})
-    variables = _variables([row["id"] for row in counted])
+    variables = variables_of([row["id"] for row in counted])
     grids = grids_of([row["id"] for row in counted])
     metrics = Metric.objects.in_bulk({key for own in values.values() for key in own}, field_name="key")
     found = []
@@ -116,7 +116,7 @@ def _nodes(systems: Collection[int]) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-def _variables(runs: Sequence[int]) -> dict[Pair, tuple[Seen, ...]]:
+def variables_of(runs: Sequence[int]) -> dict[Pair, tuple[Seen, ...]]:
     asked = list(
         RunNode.objects.filter(run_id__in=runs, configuration__isnull=False)
         .order_by()

@@ -1,0 +1,189 @@
+"""What a change of a finding rests on: both sides' runs with their values, what the servers did differently, and in
+what the configurations differ."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F
+
+from apps.catalog.models import LoadLevel
+from apps.comparison import comparability, queries, variables
+from apps.comparison.comparability import Difference, Group, Weight
+from apps.comparison.held import variables_of
+from apps.core.problems import Invalid
+from apps.diagnosis.limits import panels_of
+from apps.regressions import use_difference
+from apps.regressions.use_difference import UseDifference
+from apps.regressions.values import ChangeRow
+from apps.runs.models import Measurement, Run
+
+# Of each side along history, nearest to the change: what servers did long before says nothing of it.
+NEAREST = 10
+BEFORE, AFTER = "before", "after"
+
+
+@dataclass(frozen=True)
+class SideRun:
+    """A run on one side of a change; `value` of the change's metric, None: it has none (any more)."""
+
+    id: int
+    side: str
+    value: float | None
+    started_at: datetime
+    system: str
+    system_name: str
+    release: str
+    server_version: str
+    provenance: str
+    campaign: int | None
+    is_excluded: bool
+    failed_checks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """`runs` of both sides, before first, each side's in time. `systems`: slug and name of the two that are compared;
+    the same twice where a system changed along its history. `differences`: in what their configurations differ.
+    `pending`: runs whose USE panel is still to be judged. `problem`: why no comparison of the two could be made.
+    `level`: key of the load level in addresses."""
+
+    change: ChangeRow
+    runs: tuple[SideRun, ...]
+    systems: tuple[tuple[str, str], tuple[str, str]] | None
+    use: UseDifference
+    pending: int
+    differences: tuple[Difference, ...]
+    problem: str
+    level: str
+
+    @property
+    def before(self) -> tuple[SideRun, ...]:
+        return tuple(run for run in self.runs if run.side == BEFORE)
+
+    @property
+    def after(self) -> tuple[SideRun, ...]:
+        return tuple(run for run in self.runs if run.side == AFTER)
+
+    @property
+    def shown_differences(self) -> tuple[Difference, ...]:
+        """Without what nobody set and what differs between any two servers or days."""
+        return tuple(each for each in self.differences if not each.hidden and each.group is not Group.DATE)
+
+    @property
+    def compared_runs(self) -> tuple[int, ...]:
+        """Those whose servers and configurations were compared."""
+        return tuple(run.id for run in nearest(self.runs))
+
+
+def gather(change: ChangeRow) -> Evidence:
+    """Queries: constant in the numbers of runs, but for panels that are still to be judged. A change without runs (a
+    result that is missing) has no evidence but its words."""
+    runs = _runs(change)
+    near = nearest(runs)
+    panels, pending = panels_of([run.id for run in near]) if near else ({}, 0)
+    sides = [
+        {run.id: panels[run.id] for run in near if run.side == side and run.id in panels} for side in (BEFORE, AFTER)
+    ]
+    systems = _systems(near)
+    differences, problem = _differences(change, near, systems) if systems else ((), "")
+    return Evidence(
+        change=change,
+        runs=runs,
+        systems=systems,
+        use=use_difference.compare(*sides),
+        pending=pending,
+        differences=differences,
+        problem=problem,
+        level=_level(change),
+    )
+
+
+def nearest(runs: Sequence[SideRun]) -> tuple[SideRun, ...]:
+    """Of each side those that are nearest to the change."""
+    before = [run for run in runs if run.side == BEFORE and not run.is_excluded]
+    after = [run for run in runs if run.side == AFTER and not run.is_excluded]
+    return (*before[-NEAREST:], *after[:NEAREST])
+
+
+def _level(change: ChangeRow) -> str:
+    if change.load_level_id is None:
+        return ""
+    threads, rate = LoadLevel.objects.values_list("threads", "rate").get(pk=change.load_level_id)
+    return f"{threads}" if rate is None else f"{threads}@{rate:g}"
+
+
+def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
+    """Two queries. Of a history in its order, else in time."""
+    sides = {run: side for side, ids in ((AFTER, change.runs_after), (BEFORE, change.runs_before)) for run in ids}
+    rows = (
+        Run.objects.filter(pk__in=sides)
+        .order_by()
+        .values(
+            *("id", "started_at", "server_version", "provenance", "is_excluded", "failed_checks"),
+            slug=F("system__slug"),
+            name=F("system__name"),
+            release=F("system__release__version"),
+            campaign=F("job_run__job__campaign_id"),
+        )
+    )
+    held = {row["id"]: row for row in rows}
+    key = change.metric.key if change.metric else ""
+    values = dict(Measurement.objects.filter(run__in=sides, metric__key=key).order_by().values_list("run", "value"))
+    found = [
+        SideRun(
+            id=run,
+            side=sides[run],
+            value=values.get(run),
+            started_at=row["started_at"],
+            system=row["slug"],
+            system_name=row["name"],
+            release=row["release"],
+            server_version=row["server_version"],
+            provenance=row["provenance"],
+            campaign=row["campaign"],
+            is_excluded=row["is_excluded"],
+            failed_checks=tuple(row["failed_checks"]),
+        )
+        for run in (*change.runs_before, *change.runs_after)
+        if (row := held.get(run)) is not None
+    ]
+    if change.history is None:
+        found.sort(key=lambda run: (run.side == AFTER, run.started_at, run.id))
+    return tuple(found)
+
+
+def _systems(runs: Collection[SideRun]) -> tuple[tuple[str, str], tuple[str, str]] | None:
+    """Of the runs on both sides that are nearest to the change; None: a side has none."""
+    before = [run for run in runs if run.side == BEFORE]
+    after = [run for run in runs if run.side == AFTER]
+    if not before or not after:
+        return None
+    return (before[-1].system, before[-1].system_name), (after[0].system, after[0].system_name)
+
+
+def _differences(
+    change: ChangeRow, runs: Sequence[SideRun], systems: tuple[tuple[str, str], tuple[str, str]]
+) -> tuple[tuple[Difference, ...], str]:
+    """In what the two sides differ, or why that cannot be told."""
+    if systems[0] == systems[1]:
+        return _of_one_system(runs), ""
+    try:
+        found = queries.compare(
+            sides=[slug for slug, _ in systems], workload_id=change.workload.id, runs=[run.id for run in runs]
+        )
+    except Invalid as error:
+        return (), str(error)
+    return found.differences, ""
+
+
+def _of_one_system(runs: Sequence[SideRun]) -> tuple[Difference, ...]:
+    """Its settings are the same: what its servers said before and after may not be."""
+    sides = [[run for run in runs if run.side == side] for side in (BEFORE, AFTER)]
+    seen = [[each for own in variables_of([run.id for run in side]).values() for each in own] for side in sides]
+    found = variables.differing((tuple(seen[0]), tuple(seen[1])), frozenset()) if any(seen) else ()
+    versions = [" or ".join(sorted({run.server_version or comparability.NOT_KNOWN for run in side})) for side in sides]
+    if versions[0] == versions[1]:
+        return found
+    version = Difference("server_version", "Server version", Weight.IMPORTANT, tuple(versions), Group.VERSION)
+    return (version, *found)
