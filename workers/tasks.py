@@ -14,7 +14,9 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from apps.aws import collection, looking
+from apps.dispatch import schedules
 from apps.dispatch import services as dispatch
+from apps.regressions import missing
 from apps.runs import archive as archives
 from apps.runs import ingest, pending
 from apps.use_method import panels
@@ -73,6 +75,21 @@ def match_jobs() -> int:
 @app.task
 def expire_leases() -> int:
     return dispatch.expire_leases(now=timezone.now())
+
+
+@app.task
+def start_due() -> int:
+    """How many campaigns of schedules were begun."""
+    begun = schedules.start_due(now=timezone.now())
+    if begun:
+        enqueue(match_jobs)
+    return begun
+
+
+@app.task
+def look_for_missing() -> int:
+    """What schedules did not bring, and what came since; how many findings that concerned."""
+    return len(missing.look(now=timezone.now()))
 
 
 # A run that cannot be sealed must not be tried in a hot loop: an error is logged, a killed worker's task is not put
