@@ -1,0 +1,7 @@
+"""`python -m splashboard`."""
+
+import sys
+
+from splashboard.cli import main
+
+sys.exit(main())

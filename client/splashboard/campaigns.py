@@ -1,0 +1,87 @@
+"""Campaigns: start one from its file, and follow one to its end."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+from splashboard import files, progress
+from splashboard.failures import Exit, Failure, Refused
+from splashboard.server import Server, printable
+
+LOOK_EVERY = 3.0  # s
+# After its last job a campaign's runs may still be on their way into the store.
+STORED_WITHIN = 120.0  # s
+OUTAGE = 600.0  # s without the server that a wait bears
+UNFINISHED = ("waiting", "running")
+
+
+class TooSlow(Failure):
+    code = Exit.CANNOT_TELL
+
+
+def start(server: Server, *, file: str) -> dict[str, Any]:
+    """Raises Misuse, Refused (its fields name the file), Unreachable."""
+    content = files.read(file)
+    try:
+        answer = server.send("campaigns/files/", content, kind="application/yaml", repeatable=False)
+    except Refused as error:
+        if not error.fields:
+            raise
+        problems = "\n".join(f"{file}: {sentence}" for sentence in error.fields)
+        raise Refused(f"nothing was started\n{problems}", status=error.status) from error
+    document: dict[str, Any] = answer.json()
+    return document
+
+
+def wait(
+    server: Server,
+    *,
+    campaign: int,
+    shown: progress.Shown,
+    timeout: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> dict[str, Any]:
+    """The campaign when all of its jobs have ended and its runs are stored, however they ended.
+
+    `timeout`: s; None: as long as it takes. Raises TooSlow, Refused, Unreachable.
+    """
+    began, ended = clock(), None
+    drawn = False
+    try:
+        while True:
+            left = None if timeout is None else began + timeout - clock()
+            server.timeout = OUTAGE if left is None else max(1.0, min(OUTAGE, left))
+            found: dict[str, Any] = server.read(f"campaigns/{campaign}/").json()
+            shown.show(found["progress"], [printable(each) for each in found["obstacles"]])
+            drawn = True
+            if found["progress"]["state"] not in UNFINISHED:
+                ended = clock() if ended is None else ended
+                if _is_stored(found) or clock() - ended > STORED_WITHIN:
+                    return found
+            if timeout is not None and clock() >= began + timeout:
+                words = progress.words_of(found["progress"])
+                raise TooSlow(f"campaign {campaign} is not at its end after {timeout:g} s: {words}")
+            sleep(LOOK_EVERY if timeout is None else min(LOOK_EVERY, max(0.0, began + timeout - clock())))
+    finally:
+        if drawn:
+            shown.end()
+
+
+def _is_stored(found: dict[str, Any]) -> bool:
+    return all(run["state"] == "sealed" for job in found["jobs"] for run in job["runs"])
+
+
+def sentences(found: dict[str, Any]) -> list[str]:
+    """How it ended, with the reason of each job that failed."""
+    state, count = found["progress"]["state"], progress.words_of(found["progress"])
+    told = [f"Campaign {found['id']}, {printable(found['name'])!r}: {count}", f"  {found['address']}"]
+    if state != "done":
+        told += [
+            f"  job {job['id']}, {job['workload']['name']} on {job['system']['slug']}: {job['state']}"
+            + (f": {printable(job['reason'])}" if job["reason"] else "")
+            for job in found["jobs"]
+            if job["state"] in ("failed", "cancelled")
+        ]
+    return told

@@ -1,0 +1,268 @@
+"""The command `splashboard`: its options, and what it prints where. Answers go to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from splashboard import __version__, campaigns, files, gate, submitting
+from splashboard.failures import Exit, Failure, Misuse, Refused
+from splashboard.progress import Shown
+from splashboard.server import Server
+
+CODES = """exit codes:
+  0  fine; done
+  1  regression; jobs of the campaign failed or were cancelled
+  2  cannot tell; the campaign is not at its end in time
+  3  wrong use: options, files, settings
+  4  the server refused: what was sent is wrong, or the token is
+  5  the server gave no usable answer
+  6  an error of this program
+
+environment:
+  SPLASHBOARD_URL         address of the server
+  SPLASHBOARD_TOKEN       secret of a token (submit and campaign need one)
+  SPLASHBOARD_TOKEN_FILE  file that holds it
+"""
+
+
+ANSWERS_WITHIN = 60.0  # s
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """argparse would end with 2, which says "cannot tell" here."""
+        raise Misuse(f"{self.format_usage()}{self.prog}: {message}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code, one of Exit's."""
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except Failure as failure:
+        _complain(failure)
+        return int(failure.code)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of a pipe has gone; Python would complain once more while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.USE)
+    except Exception:  # Python's own exit code would be 1, which says "regression" here
+        traceback.print_exc()
+        print(f"splashboard {__version__}: this is a defect of the client", file=sys.stderr)
+        return int(Exit.DEFECT)
+    return int(code)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        # A sign that a terminal cannot show must not end the program.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    options = _parser().parse_args(arguments)
+    command: int = options.command(options)
+    return command
+
+
+def _complain(failure: Failure) -> None:
+    print(failure, file=sys.stderr)
+    if isinstance(failure, Refused) and len(failure.fields) > 1:
+        for sentence in failure.fields:
+            print(f"  {sentence}", file=sys.stderr)
+
+
+# ---------------------------------------------------------------- commands
+
+
+def _submit(options: argparse.Namespace) -> int:
+    stated = files.read_object(options.description) if options.description else {}
+    run = submitting.submit(
+        _server(options),
+        output=options.file,
+        series=options.series,
+        description=submitting.describe(stated, vars(options)),
+    )
+    _tell(run, submitting.sentences(run), as_json=options.json)
+    return Exit.FINE
+
+
+def _campaign(options: argparse.Namespace) -> int:
+    server = _server(options)
+    server.timeout = min(server.timeout, ANSWERS_WITHIN)
+    found = campaigns.start(server, file=options.file)
+    print(f"Campaign {found['id']} is planned: {found['address']}", file=sys.stderr)
+    if options.wait:
+        return _follow(server, found["id"], options)
+    _tell(found, campaigns.sentences(found), as_json=options.json)
+    return Exit.FINE
+
+
+def _wait(options: argparse.Namespace) -> int:
+    return _follow(_server(options), options.campaign, options)
+
+
+def _follow(server: Server, campaign: int, options: argparse.Namespace) -> int:
+    shown = Shown(sys.stderr, clock=time.monotonic)
+    server.say = shown.line
+    found = campaigns.wait(server, campaign=campaign, shown=shown, timeout=options.timeout)
+    _tell(found, campaigns.sentences(found), as_json=options.json)
+    return Exit.FINE if found["progress"]["state"] == "done" else Exit.REGRESSION
+
+
+def _compare(options: argparse.Namespace) -> int:
+    _checked(options)
+    return Exit.FINE
+
+
+def _gate(options: argparse.Namespace) -> int:
+    return gate.exit_of(_checked(options))
+
+
+def _checked(options: argparse.Namespace) -> dict[str, Any]:
+    server = _server(options)
+    asked = gate.Asked(
+        platform=options.platform,
+        release=options.release,
+        baseline=options.baseline,
+        hardware=options.hardware,
+        allow_missing=options.allow_missing,
+    )
+    check = gate.ask(server, asked)
+    formats = gate.Formats(server, asked, check, every_row=options.all)
+    for path in options.output:
+        files.write(path, formats.text(gate.format_of(path, options.format or "terminal")))
+    print(formats.text("terminal" if options.output else options.format or "terminal"), end="")
+    return check
+
+
+def _tell(document: Any, sentences: list[str], *, as_json: bool) -> None:
+    print(json.dumps(document, indent=2) if as_json else "\n".join(sentences))
+
+
+# ---------------------------------------------------------------- options
+
+
+def _server(options: argparse.Namespace) -> Server:
+    if not options.url:
+        raise Misuse("which server? Give its address as --url or in SPLASHBOARD_URL")
+    return Server(
+        url=options.url,
+        token=_token(options.token_file),
+        timeout=options.timeout or ANSWERS_WITHIN,
+        say=lambda words: print(words, file=sys.stderr),
+    )
+
+
+def _token(path: str | None) -> str:
+    """Of the file that the option names, else of the environment; empty: none."""
+    named = path or (None if os.environ.get("SPLASHBOARD_TOKEN") else os.environ.get("SPLASHBOARD_TOKEN_FILE"))
+    token = files.read(named).decode("latin-1") if named else os.environ.get("SPLASHBOARD_TOKEN", "")
+    token = token.strip()
+    if not token.isascii() or len(token.split()) > 1 or not token.isprintable():
+        raise Misuse(f"{named or 'SPLASHBOARD_TOKEN'} does not hold a token: one word, without blanks")
+    return token
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < 1e7:
+        raise ValueError
+    return seconds
+
+
+_seconds.__name__ = "number of seconds"  # argparse quotes it
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="splashboard",
+        description="Results of database benchmarks: submit them, start campaigns, gate releases.",
+        epilog=CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"splashboard {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    _add_submit(commands)
+    _add_campaigns(commands)
+    _add_comparing(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, words: str, run: Any, *, timeout: str) -> Parser:
+    command: Parser = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+    command.set_defaults(command=run)
+    command.add_argument("--url", default=os.environ.get("SPLASHBOARD_URL", ""), help="default: SPLASHBOARD_URL")
+    command.add_argument("--token-file", metavar="FILE", help="default: SPLASHBOARD_TOKEN, SPLASHBOARD_TOKEN_FILE")
+    command.add_argument("--timeout", type=_seconds, metavar="S", help=timeout)
+    return command
+
+
+ANSWER = "s until an answer must have come, over all tries (default 60)"
+END = "s until the campaign must be at its end, else exit 2 (default: as long as it takes)"
+
+
+def _add_submit(commands: Any) -> None:
+    words = "submit a finished run: what a load tool printed, and what that does not say"
+    submit = _command(commands, "submit", words, _submit, timeout=ANSWER)
+    add = submit.add_argument
+    add("file", metavar="FILE", help="what the load tool printed, as it is")
+    add("--description", metavar="JSON", help="file with the description; the options below count before it")
+    add("--series", metavar="FILE", help="where the tool writes its series apart")
+    add("--format", help="what the output is (default sysbench)")
+    add("--system", metavar="SLUG", help="where it was measured")
+    add("--workload", type=int, metavar="ID", help="what was measured")
+    add("--started-at", metavar="TIME", help="ISO 8601; without a zone it is UTC")
+    add("--threads", type=int, help="default: as the output says")
+    add("--rate", type=float, metavar="N", help="arrivals, 1/s")
+    add("--warmup", type=float, metavar="S", help="s at the start that do not count")
+    add("--repetition", type=int, metavar="N", help="number of the repetition (default 1)")
+    add("--tag", action="append", help="may be given several times")
+    add("--server-version", metavar="TEXT", help="what SELECT VERSION() said")
+    add("--uid", metavar="UUID", help="yours, to send the run again safely")
+    add("--failed", metavar="REASON", help="the run failed; an output without totals is kept then")
+    add("--json", action="store_true", help="print the server's answer")
+
+
+def _add_campaigns(commands: Any) -> None:
+    campaign = _command(
+        commands, "campaign", "start the campaign of a file", _campaign, timeout=f"{ANSWER}; with --wait: {END}"
+    )
+    campaign.add_argument("file", metavar="FILE", help="YAML or JSON; started again it is another campaign")
+    campaign.add_argument("--wait", action="store_true", help="until every job has ended and every run is stored")
+    wait = _command(commands, "wait", "follow a campaign to its end", _wait, timeout=END)
+    wait.add_argument("campaign", type=int, metavar="ID")
+    for command in (campaign, wait):
+        command.add_argument("--json", action="store_true", help="print the campaign as JSON")
+
+
+def _add_comparing(commands: Any) -> None:
+    for name, words, run in (
+        ("compare", "show a release against an earlier one; exits 0 whatever it finds", _compare),
+        ("gate", "the same, and exit 0 (fine), 1 (regression) or 2 (cannot tell)", _gate),
+    ):
+        command = _command(commands, name, words, run, timeout=ANSWER)
+        add = command.add_argument
+        add("--platform", required=True, metavar="SLUG", help="as on the Catalog page, for example mariadb")
+        add("--release", required=True, metavar="VERSION", help="the release in question")
+        add("--baseline", metavar="VERSION", help="hold it against this release (default: the one before it)")
+        add("--hardware", metavar="SLUG", help="hardware class; needed where the release ran on several")
+        add("--format", choices=gate.FORMATS, help="of what is printed (default terminal)")
+        add(
+            "--output",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="write it there and print the table for people; .md, .json and .xml say the format themselves;"
+            " may be given several times",
+        )
+        add("--all", action="store_true", help="also show rows in which nothing changed")
+        add("--allow-missing", action="store_true", help="rows that the release has no runs for do not count")

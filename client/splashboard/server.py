@@ -1,0 +1,232 @@
+"""The server as seen from here: requests, tries, and what an answer means."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import ssl
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http.client import HTTPException
+from typing import Any
+
+from splashboard import __version__
+from splashboard.failures import Misuse, Refused, Unreachable
+
+API = "/api/v1/"
+LONGEST_PAUSE = 15.0  # s between two tries
+SHORTEST_WAIT = 1.0  # s that a try waits for its answer, however little time is left
+LOGIN = (
+    "an engineer or administrator makes a token with `manage.py create_token USER NAME`; put it into SPLASHBOARD_TOKEN"
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """Raises Unreachable: what answered is no Splashboard."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise Unreachable(f"the answer is not JSON: {printable(self.body[:80])!r}; is it a Splashboard?") from error
+
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+
+class _NoAnswer(Exception):
+    """`arrived` False: the request certainly never reached the server. `final`: trying again is of no use."""
+
+    def __init__(self, text: str, *, arrived: bool = True, final: bool = False) -> None:
+        super().__init__(text)
+        self.arrived = arrived
+        self.final = final
+
+
+def is_retryable(status: int | None) -> bool:
+    """None: no answer came. Not 501 and 507: they say the same until somebody has seen to the server."""
+    return status is None or status in (408, 425, 429) or (status >= 500 and status not in (501, 507))
+
+
+def printable(text: str | bytes) -> str:
+    """Without what would command a terminal."""
+    said = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in said)
+
+
+class _Staying(urllib.request.HTTPRedirectHandler):
+    """Follows nothing: a redirected POST would become a GET, and the token would go where it was not meant to."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+class Server:
+    """`timeout`: s that a request may take with all of its tries. `say` is told of each try that failed."""
+
+    def __init__(
+        self,
+        *,
+        url: str,
+        token: str = "",
+        timeout: float = 60.0,
+        say: Callable[[str], None] = lambda _words: None,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Raises Misuse when `url` is none."""
+        self.url = _base(url)
+        self.timeout = timeout
+        self._token = token
+        self.say = say
+        self._clock = clock
+        self._sleep = sleep
+        self._opener = urllib.request.build_opener(_Staying())
+
+    def read(self, path: str, parameters: Sequence[tuple[str, str]] = ()) -> Answer:
+        """Raises Refused, Unreachable."""
+        asked = f"?{urllib.parse.urlencode(parameters)}" if parameters else ""
+        return self._ask("GET", f"{path}{asked}", None, "", repeatable=True)
+
+    def send(self, path: str, body: bytes, *, kind: str, repeatable: bool) -> Answer:
+        """`repeatable` False: sent again it would be done twice, so it is only while it has certainly not arrived.
+
+        Raises Refused, Unreachable.
+        """
+        return self._ask("POST", path, body, kind, repeatable=repeatable)
+
+    def _ask(self, method: str, path: str, body: bytes | None, kind: str, *, repeatable: bool) -> Answer:
+        until = self._clock() + self.timeout
+        pause = 0.5
+        while True:
+            status, retry_after = None, None
+            try:
+                answer = self._once(method, path, body, kind, wait=max(SHORTEST_WAIT, until - self._clock()))
+            except _NoAnswer as error:
+                trouble, again, final = str(error), repeatable or not error.arrived, error.final
+            else:
+                status = answer.status
+                if not is_retryable(status):
+                    return self._checked(answer)
+                trouble, final = f"the server answered {said(answer)}", False
+                # 429 is said before anything is done.
+                again, retry_after = repeatable or status == 429, answer.headers.get("retry-after")
+            if final:
+                raise Unreachable(f"{self.url}: {trouble}")
+            if not again:
+                raise Unreachable(
+                    f"{self.url}: {trouble}. It is not certain whether it was done: look before you repeat it"
+                )
+            wait = _seconds(retry_after) or pause * random.uniform(0.8, 1.2)  # noqa: S311  spreads callers, no secret
+            if self._clock() + wait >= until:
+                raise Unreachable(f"{self.url}: {trouble}; given up after {self.timeout:g} s (--timeout)")
+            self.say(f"{trouble}; trying again in {wait:.0f} s" if wait >= 1 else f"{trouble}; trying again")
+            self._sleep(wait)
+            pause = min(LONGEST_PAUSE, pause * 2)
+
+    def _once(self, method: str, path: str, body: bytes | None, kind: str, *, wait: float) -> Answer:
+        headers = {"Accept": "*/*", "User-Agent": f"splashboard-client/{__version__}"}
+        if kind:
+            headers["Content-Type"] = kind
+        if self._token:
+            headers["Authorization"] = f"Token {self._token}"
+        request = urllib.request.Request(f"{self.url}{API}{path}", body, headers, method=method)  # noqa: S310  see _base
+        try:
+            with self._opener.open(request, timeout=wait) as answer:
+                return Answer(answer.status, _lower(answer.headers), answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, _lower(error.headers), _rest(error))
+        except urllib.error.URLError as error:
+            raise _no_answer(error.reason) from error
+        except (OSError, HTTPException) as error:
+            raise _no_answer(error) from error
+
+    def _checked(self, answer: Answer) -> Answer:
+        if 200 <= answer.status < 300:
+            return answer
+        if 300 <= answer.status < 400:
+            there = printable(answer.headers.get("location", "another address"))
+            raise Misuse(f"{self.url} sends on to {there}: give that server's address as --url")
+        problem = _problem(answer)
+        fields = tuple(_sentence(each) for each in problem.get("errors", []))
+        words = f"the server refused this: {said(answer)}"
+        if answer.status in (401, 403):
+            words += f" ({LOGIN})"
+        raise Refused(words, status=answer.status, fields=fields)
+
+
+def said(answer: Answer) -> str:
+    """Status and the server's words, in a line."""
+    detail = printable(str(_problem(answer).get("detail", "")))
+    if not detail and answer.headers.get("content-type", "").startswith("text/plain"):
+        detail = printable(answer.body[:200]).strip()
+    return f"{answer.status}, {detail}" if detail else str(answer.status)
+
+
+def _problem(answer: Answer) -> dict[str, Any]:
+    """Problem details (RFC 9457); empty when something else spoke, such as a proxy."""
+    if "json" not in answer.headers.get("content-type", ""):
+        return {}
+    try:
+        document = json.loads(answer.body)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _sentence(error: Mapping[str, str]) -> str:
+    words = f"{error['field']}: {error['message']}" if error.get("field") else error.get("message", "")
+    return printable(f"{words} ({error['remedy']})" if error.get("remedy") else words)
+
+
+def _base(url: str) -> str:
+    """The server's root. Raises Misuse."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        known = False
+    if not known or parts.username or parts.query or parts.fragment:
+        raise Misuse(f"{printable(url)!r} is no address of a server: write it as https://splashboard.example")
+    return url.rstrip("/").removesuffix("/api/v1")
+
+
+def _lower(headers: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _rest(answer: urllib.error.HTTPError) -> bytes:
+    try:
+        return answer.read()
+    except (OSError, HTTPException):
+        return b""  # the status says enough
+
+
+def _no_answer(reason: object) -> _NoAnswer:
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        remedy = "name the certificates of its authority in SSL_CERT_FILE"
+        return _NoAnswer(
+            f"its certificate is not trusted: {reason.verify_message} ({remedy})", arrived=False, final=True
+        )
+    if isinstance(reason, socket.gaierror):
+        return _NoAnswer(f"its name is not known here: {reason.strerror}", arrived=False)
+    if isinstance(reason, ConnectionRefusedError):
+        return _NoAnswer("nothing answers there: connection refused", arrived=False)
+    if isinstance(reason, (TimeoutError, socket.timeout)):  # two classes before Python 3.10
+        return _NoAnswer("it did not answer in time")
+    return _NoAnswer(f"the connection broke: {str(reason) or type(reason).__name__}")
+
+
+def _seconds(header: str | None) -> float:
+    """Of Retry-After, where it is a number."""
+    return float(header) if header and header.isdigit() else 0.0

@@ -1,0 +1,74 @@
+"""A finished run: what its load tool printed, and what that does not say."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from splashboard import files
+from splashboard.server import Server
+
+# Options that stand in the description as they are called.
+PLAIN = ("format", "system", "workload", "started_at", "warmup", "repetition", "server_version", "uid")
+LOAD = ("threads", "rate")
+
+
+def describe(stated: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of a file with the options laid over it; `options` that are None were not given."""
+    given = {name: options[name] for name in PLAIN if options.get(name) is not None}
+    load = {name: options[name] for name in LOAD if options.get(name) is not None}
+    description = {**stated, **given}
+    if load:
+        description["load_level"] = {**stated.get("load_level", {}), **load}
+    if options.get("tag"):
+        description["tags"] = [*stated.get("tags", []), *options["tag"]]
+    if options.get("failed") is not None:
+        description |= {"outcome": "failed", "reason": options["failed"]}
+    return description
+
+
+def submit(server: Server, *, output: str, series: str | None, description: Mapping[str, Any]) -> dict[str, Any]:
+    """The run as the server answers it. Raises Misuse, Refused, Unreachable."""
+    parts = [("description", "description.json", json.dumps(description).encode()), _part("output", output)]
+    if series is not None:
+        parts.append(_part("series", series))
+    body, kind = encode(parts)
+    # Sent again it is the same run: its uid is made from what is sent.
+    answer = server.send("runs/", body, kind=kind, repeatable=True)
+    return {**answer.json(), "created": answer.status == 201}
+
+
+def encode(parts: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
+    """(field, name of the file, content) as multipart/form-data, with its Content-Type."""
+    boundary = secrets.token_hex(16)
+    lines = []
+    for field, name, content in parts:
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{_quoted(name)}"\r\n'
+        lines += [head.encode(), b"Content-Type: application/octet-stream\r\n\r\n", content, b"\r\n"]
+    lines.append(f"--{boundary}--\r\n".encode())
+    return b"".join(lines), f"multipart/form-data; boundary={boundary}"
+
+
+def _part(field: str, path: str) -> tuple[str, str, bytes]:
+    return field, Path(path).name, files.read(path)
+
+
+def _quoted(name: str) -> str:
+    """As browsers do."""
+    return name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def sentences(run: Mapping[str, Any]) -> list[str]:
+    """What became of it, for people."""
+    deed = "submitted" if run["created"] else "held already: the same was sent before"
+    words = f"Run {run['id']} is {deed}; {run['outcome']}" + (f": {run['reason']}" if run["reason"] else "")
+    told = [words, f"  {run['address']}"]
+    told += [f"  {each['metric']} {each['value']:g} {each['unit']}" for each in run["measurements"]]
+    if run["state"] != "sealed":
+        told.append("  its numbers are being stored")
+    if run["unparsed_lines"]:
+        told.append(f"  {run['unparsed_lines']} lines were not understood; its page shows them")
+    return told + [f"  {warning}" for warning in run["warnings"]]
