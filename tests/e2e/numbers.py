@@ -125,13 +125,14 @@ def check_verdicts(judged: Sequence[tuple[Mapping[str, Any], Expected]], directi
 
 
 def merged_percentile(readings: Sequence[Reading], percentile: float) -> float:
-    """The first step that reaches the share, of the histograms of all runs added up; ms."""
+    """The first step that reaches the share (rounded to whole transactions, as sysbench takes it), of the histograms of
+    all runs added up; ms."""
     together: Counter[float] = Counter()
     for each in readings:
         together.update(each.latencies)
     values = sorted(together)
     reached = np.cumsum([together[value] for value in values])
-    return values[int(np.searchsorted(reached, percentile / 100 * reached[-1] - 1e-9))]
+    return values[int(np.searchsorted(reached, math.floor(percentile / 100 * reached[-1] + 0.5)))]
 
 
 def shows(text: str, value: float) -> bool:
