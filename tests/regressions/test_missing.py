@@ -1,0 +1,149 @@
+"""What a schedule did not bring is a finding, once, until it comes."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from apps.dispatch import schedules
+from apps.dispatch.models import Schedule, Slot
+from apps.regressions import missing
+from apps.regressions.models import Change, Finding, Repetition
+from tests.builders import a_campaign, a_user, an_agent
+from tests.dispatch.scheduled import PLAN, a_schedule, end_jobs
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+def begun(schedule: Schedule, at: timedelta = timedelta(0)) -> Slot:
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=NOW + at)
+    schedules.start_due(now=NOW + at)
+    slot = schedule.slots.get(due_at=NOW + at)
+    Slot.objects.filter(pk=slot.pk).update(begun_at=NOW + at)
+    return slot
+
+
+def look(at: timedelta) -> list[str]:
+    return [finding.title for finding in missing.look(now=NOW + at)]
+
+
+def test_a_campaign_that_succeeds_is_complete_and_no_finding() -> None:
+    slot = begun(a_schedule())
+    assert look(HOUR) == []
+    slot.refresh_from_db()
+    assert slot.state == "started", "there is patience left"
+    end_jobs("succeeded")
+    assert look(2 * HOUR) == []
+    slot.refresh_from_db()
+    assert (slot.state, slot.reason) == ("complete", "")
+    assert not Finding.objects.exists()
+
+
+def test_what_has_not_come_when_patience_is_over_is_one_finding_with_its_reasons() -> None:
+    schedule = a_schedule()
+    an_agent(name="lab", labels=["system:a"], last_seen_at=NOW - 3 * HOUR)
+    slot = begun(schedule)
+    assert look(13 * HOUR) == ["nightly: 2 expected results did not come"]
+    slot.refresh_from_db()
+    assert slot.state == "missing"
+    seen = f"{NOW - 3 * HOUR:%Y-%m-%d %H:%M} UTC"
+    reasons = list(Change.objects.order_by("system__slug").values_list("reason", flat=True))
+    assert reasons == [f"agent lab not seen since {seen}", "no agent has the labels system:b"]
+    assert slot.reason.splitlines()[0] == f"a × oltp_read_only: agent lab not seen since {seen}"
+    finding = Finding.objects.get()
+    assert (finding.kind, finding.verdict, finding.state, finding.schedule) == ("missing", "missing", "new", schedule)
+    assert look(14 * HOUR) == []
+
+
+def test_a_failed_job_is_told_as_soon_as_the_others_have_ended() -> None:
+    slot = begun(a_schedule())
+    end_jobs("failed", system__slug="a", reason="disk full")
+    assert look(HOUR) == []
+    end_jobs("succeeded")
+    assert look(HOUR) == ["nightly: 1 expected result did not come"]
+    assert "failed: disk full" in Change.objects.get().reason
+    slot.refresh_from_db()
+    assert slot.reason.startswith("a × oltp_read_only: job ")
+
+
+def test_results_that_come_late_complete_the_slot_and_ask_for_a_look_at_the_finding() -> None:
+    slot = begun(a_schedule())
+    look(13 * HOUR)
+    end_jobs("succeeded")
+    # They ended after it was settled, whatever the clock of this test says.
+    Slot.objects.update(settled_at=NOW - HOUR)
+    assert look(20 * HOUR) == ["nightly: 2 expected results did not come"]
+    slot.refresh_from_db()
+    assert (slot.state, slot.reason) == ("complete", "came late")
+    finding = Finding.objects.get()
+    assert (finding.verdict, finding.state) == ("gone", "verify")
+
+
+def test_the_next_campaign_that_brings_everything_makes_it_gone() -> None:
+    schedule = a_schedule()
+    begun(schedule)
+    end_jobs("failed", reason="disk full")
+    look(HOUR)
+    begun(schedule, at=DAY)
+    end_jobs("succeeded")
+    look(DAY + HOUR)
+    assert Finding.objects.get().state == "verify"
+
+
+def test_a_repetition_of_the_finding_that_succeeds_makes_it_gone() -> None:
+    slot = begun(a_schedule())
+    end_jobs("failed", reason="disk full")
+    look(HOUR)
+    finding, campaign = Finding.objects.get(), slot.campaign
+    assert campaign is not None
+    workload = campaign.jobs.all()[0].workload
+    other = a_campaign(*campaign.systems.all(), workloads=[workload])
+    Repetition.objects.create(finding=finding, campaign=other, asked_by=a_user())
+    look(2 * HOUR)
+    assert Finding.objects.get().state == "new"
+    end_jobs("succeeded")
+    look(3 * HOUR)
+    assert Finding.objects.get().state == "verify"
+
+
+def test_missing_again_adds_no_twin_and_opens_no_acceptance() -> None:
+    schedule = a_schedule()
+    begun(schedule)
+    end_jobs("failed", reason="disk full")
+    look(HOUR)
+    Finding.objects.update(state="accepted", reason="the lab is down", accepted_until="2099-01-01")
+    begun(schedule, at=DAY)
+    end_jobs("failed", reason="no route to host")
+    assert look(DAY + HOUR) == []
+    assert Finding.objects.get().state == "accepted"
+    first, second = Change.objects.all()
+    assert "no route to host; missing since" in first.reason
+    assert first.reason.endswith("2 times")
+    assert first.slot == second.slot
+
+
+def test_missing_again_after_it_was_said_to_be_fixed_opens_the_finding_again() -> None:
+    schedule = a_schedule()
+    begun(schedule)
+    end_jobs("failed", reason="disk full")
+    look(HOUR)
+    Finding.objects.update(state="fixed", reason="bigger disk")
+    begun(schedule, at=DAY)
+    end_jobs("failed", reason="disk full")
+    assert look(DAY + HOUR) == ["nightly: 4 expected results did not come"]
+    assert Finding.objects.get().state == "new"
+
+
+def test_a_plan_that_is_refused_misses_what_the_campaign_before_it_brought() -> None:
+    schedule = a_schedule()
+    begun(schedule)
+    end_jobs("succeeded")
+    look(HOUR)
+    Schedule.objects.update(plan=PLAN.replace("[a, b]", "[a, gone]"))
+    begun(schedule, at=DAY)
+    assert look(DAY) == ["nightly: 2 expected results did not come"]
+    assert "the plan was refused: systems.1: line 2: there is no system 'gone'" in Change.objects.all()[0].reason
+    assert look(DAY + HOUR) == []
