@@ -106,7 +106,7 @@ def test_first_run_shows_progress_with_time_and_count(prepared: tuple[Places, st
 def test_second_run_is_ready_in_under_five_seconds(prepared: tuple[Places, str]) -> None:
     places, _ = prepared
     took: list[float] = []
-    while len(took) < 3 and (not took or min(took) >= 5.0):  # a busy machine gets three tries
+    while len(took) < 5 and (not took or min(took) >= 5.0):  # a busy machine gets five tries
         with running(places) as run:
             took.append(run.ready_after())
             assert get(places, run.link()) == 200
