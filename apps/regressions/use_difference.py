@@ -27,8 +27,9 @@ MOST_NAMED = 3
 @dataclass(frozen=True)
 class SideValue:
     """An indicator on one side: `value` in `unit` of the run `run`, the typical one; `lowest` and `highest` of `runs`
-    repetitions that have a value. None: it has none."""
+    repetitions that have a value. None: it has none. `node`: what this side calls the node."""
 
+    node: str
     level: Level
     value: float | None
     lowest: float | None
@@ -41,6 +42,24 @@ class SideValue:
     @property
     def text(self) -> str:
         return self.level.word if self.value is None else with_unit(self.value, self.unit)
+
+    @property
+    def range(self) -> str:
+        """Of the repetitions; empty: none has a value."""
+        if self.lowest is None or self.highest is None:
+            return ""
+        return f"{self._without_unit(self.lowest)}–{with_unit(self.highest, self.unit)}"
+
+    def _without_unit(self, value: float) -> str:
+        # The multiple of bytes is part of their number.
+        bytes_ = self.unit.startswith("bytes")
+        return with_unit(value, self.unit) if bytes_ else format_number(value, unit=self.unit)
+
+    def up_to(self, other: "SideValue") -> str:
+        """ "0 → 340 waits/s"; levels where a side has no value."""
+        if self.value is None or other.value is None:
+            return f"{self.text} → {other.text}"
+        return f"{self._without_unit(self.value)} → {other.text}"
 
 
 @dataclass(frozen=True)
@@ -62,16 +81,13 @@ class Difference:
         return f"{resource[:1].upper()}{resource[1:]}: {self.indicator.title}"
 
     @property
+    def sides(self) -> tuple[SideValue, SideValue]:
+        return self.before, self.after
+
+    @property
     def span(self) -> str:
-        """ "0 → 340 waits/s"; the level where it tells more."""
-        if self.before.value is None or self.after.value is None:
-            return f"{self.before.text} → {self.after.text}"
-        first = (
-            self.before.text
-            if self.before.unit.startswith("bytes")
-            else format_number(self.before.value, unit=self.before.unit)
-        )
-        return f"{first} → {self.after.text}"
+        """ "0 → 340 waits/s"."""
+        return self.before.up_to(self.after)
 
     @property
     def level_words(self) -> str:
@@ -182,6 +198,7 @@ def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[s
         if one.indicator in INDICATORS and one.node in where:
             own = values.get((one.indicator, one.node), [])
             found[one.indicator, where[one.node]] = SideValue(
+                node=one.node,
                 level=one.level,
                 value=_value(one, panels[run]),
                 lowest=min(own, default=None),

@@ -89,6 +89,14 @@ class Chart:
         return LEFT
 
     @property
+    def inner(self) -> int:
+        return WIDTH - RIGHT - LEFT
+
+    @property
+    def doubted(self) -> bool:
+        return any(point.doubted for band in self.bands for point in band.points)
+
+    @property
     def right(self) -> int:
         return WIDTH - RIGHT
 

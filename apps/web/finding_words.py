@@ -1,0 +1,76 @@
+"""What the pages of findings say in sentences: how much there is to do, what a finding is, what a change rests on."""
+
+from collections.abc import Mapping, Sequence
+
+from apps.regressions.evidence import Evidence
+from apps.regressions.states import NEXT
+from apps.regressions.values import ChangeRow, FindingDetail, FindingRow
+
+# What a button that sets a state is called; one to `new` puts it back.
+STATE_BUTTONS = {
+    "new": "Put it back to new",
+    "under review": "Start the review",
+    "confirmed": "Confirm",
+    "not reproducible": "Dismiss as not reproducible",
+    "fixed": "Mark as fixed",
+}
+
+
+def list_answer(counts: Mapping[str, int], largest_first: Sequence[FindingRow]) -> str:
+    """ "3 findings to look at: 2 new, 1 confirmed. The largest: …". `largest_first`: empty where that is not known."""
+    by_state = {state: counts[state] for state in ("new", "under review", "confirmed")}
+    number = sum(by_state.values())
+    if not number:
+        rest = f"; {counts['verify']} to verify, since what was found has gone" if counts["verify"] else ""
+        return f"Nothing is open{rest}."
+    told = ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
+    text = f"{number} open finding{'' if number == 1 else 's'}: {told}"
+    text += f"; {counts['verify']} to verify" if counts["verify"] else ""
+    worst = next((row for row in largest_first if row.verdict in ("worse", "mixed")), None)
+    return (
+        f"{text}. The largest for the worse: {worst.title}."
+        if worst
+        else f"{text}; none of those shown is for the worse."
+    )
+
+
+def lede(finding: FindingDetail) -> str:
+    """What is compared with what, and where."""
+    row = finding.row
+    if row.kind == "missing":
+        name = row.schedule.name if row.schedule else "a schedule"
+        return f"What the schedule {name} was to bring and did not."
+    against = f" against {row.baseline.slug}" if row.baseline and row.baseline != row.release else ""
+    release = row.release.name if row.release else "A release"
+    hardware = f" on {row.hardware_class.name}" if row.hardware_class else ""
+    return f"{release}{against}{hardware}, workloads of {row.family}."
+
+
+def change_answer(change: ChangeRow) -> str:
+    """ "transactions/s of oltp_write_only at 4 threads: −12 % [−14 %, −10 %], 1,000 → 880; 5 against 5 runs"."""
+    level = f" at {change.load_level}" if change.load_level_id is not None else ""
+    where = f"{change.workload.name}{level}"
+    if change.ratio is None or change.metric is None:
+        return f"{where}: {change.words}"
+    text = f"{change.metric.name} of {where}: {change.words}"
+    text += f"; {len(change.runs_after)} against {len(change.runs_before)} runs"
+    if change.p is not None:
+        how = "corrected for all tests of the release" if change.kind == "release" else "along its history"
+        text += f", p {_p(change.p)} {how}"
+    return text
+
+
+def _p(p: float) -> str:
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def use_sentence(evidence: Evidence) -> str:
+    """ "Throughput −12 %; redo log: waits for the log buffer 0 → 340 waits/s"."""
+    change = evidence.change
+    what = f"{change.metric.name} {change.size}; " if change.metric and change.ratio is not None else ""
+    text = f"{what}{evidence.use.sentence}"
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def may_set(row: FindingRow, state: str) -> bool:
+    return row.merged_into is None and state in NEXT[row.state]
