@@ -1,4 +1,4 @@
-"""What a ratio between two releases says: the verdict of its row, what it could have seen, what it leaves open. Pure."""
+"""What a ratio between two releases says: the verdict of a row, what it could have seen, what it leaves open. Pure."""
 
 import math
 

@@ -53,11 +53,11 @@ class CheckRow:
     `system` empty: the release has no counterpart of the baseline's system).
 
     `before` and `after` are typical values in `unit`, None without runs; `runs_*` are ids of runs. `ratio` is after
-    over before with its 95 % interval (`low`, `high`); `p` is adjusted for all rows of the release. `smallest`: relative
-    difference from which on it counts; `visible`: the smallest one that such runs find with 80 % power; `worst`: by how
-    much it may be worse, as the interval leaves open (0: not at all). `needed`: repetitions of each side that are
-    likely (80 %) to tell, 1001: more than 1,000. `origins` of the runs. `finding` None: there is none; `is_accepted`:
-    people accepted it, and that has not ended.
+    over before with its 95 % interval (`low`, `high`); `p` is adjusted for all rows of the release. `smallest`:
+    relative difference from which on it counts; `visible`: the smallest one that such runs find with 80 % power;
+    `worst`: by how much it may be worse, as the interval leaves open (0: not at all). `needed`: repetitions of each
+    side that are likely (80 %) to tell, 1001: more than 1,000. `origins` of the runs. `finding` None: there is none;
+    `is_accepted`: people accepted it, and that has not ended.
     """
 
     verdict: RowVerdict

@@ -1,0 +1,126 @@
+"""Which systems of a release are held against which of the release before it, on one hardware class."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q
+
+from apps.catalog.models import HardwareClass, Release, System
+from apps.runs.models import COUNTED, Run
+
+# Origins of runs that were measured somewhere: what was made up or is shipped is told apart from them.
+MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
+MOST_SETTINGS = 4
+
+
+@dataclass(frozen=True)
+class Pair:
+    """`differs`: in which settings, though nothing else is there to hold it against; empty: set alike."""
+
+    baseline: System
+    system: System
+    differs: str = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """`pairs` of systems with runs that count, of `release` and of `baseline` (None: no release before it has any).
+    `alone`: systems of the release without counterpart; `lost`: those of the baseline."""
+
+    release: Release
+    hardware_class: HardwareClass
+    baseline: Release | None
+    pairs: tuple[Pair, ...] = ()
+    alone: tuple[System, ...] = ()
+    lost: tuple[System, ...] = ()
+
+
+def lines(release: Release, hardware_class: HardwareClass, baseline: Release | None = None) -> Lines:
+    """`baseline` None: the newest release before it with runs that count on this hardware. A system is held against the
+    one with the same settings, else against the only one there is. Where a release has measured runs, made-up ones and
+    examples count neither for it nor as its baseline."""
+    ran = _with_runs(release.platform_id, hardware_class)
+    measured = [system for system, is_measured in ran if is_measured]
+    is_measured = any(system.release_id == release.pk for system in measured)
+    own = measured if is_measured else [system for system, _ in ran]
+    if baseline is None:
+        baseline = before(release, [system.release for system in own])
+    if baseline is None:
+        return Lines(release, hardware_class, None)
+    newer = [system for system in own if system.release_id == release.pk]
+    older = [system for system in own if system.release_id == baseline.pk]
+    pairs, alone = [], []
+    for system in newer:
+        counterpart = _counterpart(system, older)
+        if counterpart is None:
+            alone.append(system)
+        else:
+            pairs.append(Pair(counterpart, system, _differs(counterpart, system)))
+    held = {pair.baseline.pk for pair in pairs}
+    alike = {system.settings_hash for system in newer}
+    lost = [system for system in older if system.pk not in held and system.settings_hash not in alike]
+    return Lines(release, hardware_class, baseline, tuple(pairs), tuple(alone), tuple(lost))
+
+
+def order(release: Release) -> tuple[list[int], str]:
+    """By which releases of a platform stand one after another."""
+    return release.version_key, release.version
+
+
+def before(release: Release, known: Iterable[Release]) -> Release | None:
+    """The newest of `known` that is older."""
+    return max((each for each in known if order(each) < order(release)), key=order, default=None)
+
+
+def after(release: Release, known: Iterable[Release]) -> Release | None:
+    """The oldest of `known` that is newer."""
+    return min((each for each in known if order(each) > order(release)), key=order, default=None)
+
+
+def with_runs(platform: int, hardware_class: HardwareClass) -> list[Release]:
+    """Releases of a platform that have measured runs that count on this hardware. One query."""
+    found = [system.release for system, is_measured in _with_runs(platform, hardware_class) if is_measured]
+    return list({each.pk: each for each in found}.values())
+
+
+def _with_runs(platform: int, hardware_class: HardwareClass) -> list[tuple[System, bool]]:
+    """The newest system first, and whether any of its runs was measured. One query."""
+    own = Run.objects.filter(COUNTED, system=OuterRef("pk"))
+    systems = System.objects.filter(release__platform=platform, hardware_class=hardware_class)
+    found = (
+        systems.select_related("release__platform", "hardware_class")
+        .annotate(is_measured=Exists(own.filter(provenance__in=MEASURED)))
+        .filter(Q(is_measured=True) | Exists(own))
+        .order_by("-created_at", "-pk")
+    )
+    return [(system, system.is_measured) for system in found]
+
+
+def _counterpart(system: System, older: Sequence[System]) -> System | None:
+    alike = [each for each in older if each.settings_hash == system.settings_hash]
+    if alike:
+        # A name that says the same, else the newest.
+        return max(alike, key=lambda each: _shared(each.slug, system.slug))
+    return older[0] if len(older) == 1 else None
+
+
+def _shared(one: str, other: str) -> int:
+    """Characters that two slugs share at their beginning and end."""
+    return _common(one, other) + _common(one[::-1], other[::-1])
+
+
+def _common(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _differs(baseline: System, system: System) -> str:
+    if baseline.settings_hash == system.settings_hash:
+        return ""
+    names = sorted({*baseline.settings, *system.settings})
+    told = [
+        f"{name} {baseline.settings.get(name, 'not set')} → {system.settings.get(name, 'not set')}"
+        for name in names
+        if baseline.settings.get(name) != system.settings.get(name)
+    ]
+    more = f" and {len(told) - MOST_SETTINGS} more" if len(told) > MOST_SETTINGS else ""
+    return ", ".join(told[:MOST_SETTINGS]) + more

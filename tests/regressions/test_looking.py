@@ -1,0 +1,151 @@
+"""Runs are looked at once they are complete: what they change becomes findings, once, whoever looks."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.regressions import looking
+from apps.regressions.models import Change, CheckedRelease, Finding, Looked, Pending
+from apps.runs import exclusion
+from apps.runs.models import Run
+from tests.builders import a_run, a_user
+from tests.regressions.released import NEW, SLOWER, STEADY, a_release, a_system_of, measure, the_hardware, two_releases
+
+pytestmark = pytest.mark.django_db
+
+
+def look_at_all() -> None:
+    """As the beat does."""
+    for run in looking.due():
+        looking.look(run_id=run)
+    looking.check_pending()
+
+
+def whats(finding: Finding) -> list[str]:
+    return list(finding.notes.values_list("what", flat=True))
+
+
+def test_a_slower_release_becomes_one_finding_however_often_it_is_looked_at() -> None:
+    two_releases()
+    look_at_all()
+    finding = Finding.objects.get()
+    assert finding.title.startswith("MariaDB 10.11.20: client.throughput −12\u00a0%, oltp_write_only")
+    assert (finding.verdict, finding.baseline and finding.baseline.version) == ("worse", "10.11.19")
+    assert Pending.objects.count() == 0
+    for run in Run.objects.all():
+        looking.look(run_id=run.pk)
+    looking.check_pending()
+    assert (Change.objects.count(), whats(Finding.objects.get())) == (1, ["found"])
+    assert CheckedRelease.objects.get(release=a_release(NEW)).result == "regression"
+
+
+def test_a_release_without_a_difference_has_no_finding() -> None:
+    two_releases(after=STEADY[::-1])
+    look_at_all()
+    assert not Finding.objects.exists()
+    assert CheckedRelease.objects.get(release=a_release(NEW)).result == "fine"
+
+
+def test_runs_that_are_left_out_never_count_so_that_the_finding_asks_for_a_look() -> None:
+    _, new = two_releases()
+    slow = list(Run.objects.filter(system=new))
+    look_at_all()
+    by = a_user()
+    for run in slow:
+        exclusion.exclude(run=run, reason="the disk was full", by=by)
+    measure(new)
+    look_at_all()
+    finding = Finding.objects.get()
+    assert (finding.state, finding.verdict) == ("verify", "gone")
+    for run in slow:
+        exclusion.count_again(run=run, by=by)
+    Run.objects.filter(system=new).exclude(pk__in=[run.pk for run in slow]).update(is_excluded=True)
+    look_at_all()
+    finding.refresh_from_db()
+    assert (finding.state, finding.verdict) == ("new", "worse")
+    assert whats(finding) == ["found", "gone", "state", "back", "reopened"]
+
+
+def test_runs_of_a_baseline_that_come_later_have_the_newer_release_compared_anew() -> None:
+    measure(a_system_of(NEW), SLOWER)
+    look_at_all()
+    assert CheckedRelease.objects.get().result == "cannot tell"
+    measure(a_system_of("10.11.19"))
+    look_at_all()
+    assert CheckedRelease.objects.get(release=a_release(NEW)).result == "regression"
+    assert Finding.objects.count() == 1
+
+
+def test_made_up_runs_and_examples_become_findings_only_when_they_are_asked_for() -> None:
+    two_releases()
+    Run.objects.update(provenance="rig")
+    look_at_all()
+    assert not Finding.objects.exists()
+    assert not looking.look(run_id=Run.objects.earliest("pk").pk)
+    looking.compare(a_release(NEW), the_hardware(), made_up=True)
+    assert Finding.objects.count() == 1
+
+
+def test_a_run_is_looked_at_again_once_it_was_sealed_again_and_not_before() -> None:
+    run = a_run()
+    unfinished = a_run(state="open", outcome="", ended_at=None, sealed_at=None)
+    assert looking.due() == [run.pk]
+    assert not looking.look(run_id=unfinished.pk)
+    looking.look(run_id=run.pk)
+    assert looking.due() == []
+    Run.objects.filter(pk=run.pk).update(sealed_at=run.ended_at)
+    assert looking.due() == [run.pk]
+
+
+def test_a_release_that_cannot_be_compared_stays_marked_and_holds_no_other_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    two_releases()
+    measure(a_system_of("10.11.21"))
+    for run in looking.due():
+        looking.look(run_id=run)
+    compare = looking.compare
+
+    def failing(release: Any, hardware_class: Any) -> Any:
+        if release.version == NEW:
+            raise RuntimeError("broken")
+        return compare(release, hardware_class)
+
+    monkeypatch.setattr(looking, "compare", failing)
+    looking.check_pending()
+    assert [mark.release.version for mark in Pending.objects.all()] == [NEW]
+    assert CheckedRelease.objects.filter(release__version="10.11.21").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_that_look_at_the_same_runs_at_once_make_no_twins() -> None:
+    _, new = two_releases()
+    for threads in (8, 16):
+        for system, values in zip(
+            Run.objects.values_list("system", flat=True).distinct(), (STEADY, SLOWER), strict=False
+        ):
+            measure(type(new).objects.get(pk=system), values, threads=threads)
+    problems: list[Any] = []
+    together = threading.Barrier(2)
+
+    def worker(work: Callable[[], None]) -> None:
+        try:
+            together.wait(timeout=20)
+            work()
+        except Exception as error:
+            problems.append(error)
+        finally:
+            connection.close()
+
+    workers = [threading.Thread(target=worker, args=[look_at_all]) for _ in range(2)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join(timeout=60)
+    # What was marked while the other compared is compared once more.
+    looking.check_pending()
+    assert problems == []
+    assert Looked.objects.count() == Run.objects.count() == 18
+    assert (Finding.objects.count(), Change.objects.count()) == (1, 3)
+    assert Finding.objects.get().changes.filter(gone_at=None).count() == 3
