@@ -1,0 +1,123 @@
+"""Findings as an Atom feed: an entry for each, updated when anything happens to it."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.syndication.views import Feed
+from django.http import HttpRequest, HttpResponse
+from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import format_html, format_html_join
+from django.views.decorators.http import conditional_page, require_safe
+
+from apps.accounts.models import User
+from apps.core.problems import Invalid
+from apps.regressions import filters, queries
+from apps.regressions.filters import FindingFilter
+from apps.regressions.models import Note
+from apps.regressions.queries import FindingRow
+
+MOST_ENTRIES = 50
+DEEDS_TOLD = 5
+
+
+@dataclass(frozen=True)
+class Entry:
+    row: FindingRow
+    deeds: tuple[tuple[datetime, str], ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    wanted: FindingFilter
+    entries: tuple[Entry, ...]
+
+
+if TYPE_CHECKING:
+    FindingFeed = Feed[Entry, Asked]
+else:  # only the stubs of it are generic
+    FindingFeed = Feed
+
+
+class Findings(FindingFeed):
+    feed_type = Atom1Feed
+    subtitle = "What got worse or better between releases and along history, the latest change first."
+    author_name = "Splashboard"
+
+    def get_object(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> Asked:
+        """Raises Invalid naming the parameter at fault."""
+        wanted = filters.read(_latest_first(request))
+        rows = queries.list_findings(wanted, me=_reader(request), limit=MOST_ENTRIES)
+        deeds = _deeds([row.id for row in rows])
+        return Asked(wanted, tuple(Entry(row, deeds.get(row.id, ())) for row in rows))
+
+    def title(self, asked: Asked) -> str:
+        said = ", ".join(f"{name} {value}" for name, value in asked.wanted.as_query() if name != "sort")
+        return f"Findings: {said}" if said else "Findings"
+
+    def link(self, _asked: Asked) -> str:
+        return "/findings/"
+
+    def items(self, asked: Asked) -> tuple[Entry, ...]:
+        return asked.entries
+
+    def item_title(self, item: Entry) -> str:
+        return item.row.title
+
+    def item_description(self, item: Entry) -> str:
+        row = item.row
+        shown = row.shown.words if row.shown else "no change holds"
+        owner = f"owner {row.owner}" if row.owner else "nobody's yet"
+        said = format_html_join(
+            "", "<li>{} UTC: {}</li>", ((f"{at:%Y-%m-%d %H:%M}", words) for at, words in item.deeds)
+        )
+        return format_html("<p>{}; {}, {}. {}</p><ul>{}</ul>", row.verdict_words, row.state, owner, shown, said)
+
+    def item_link(self, item: Entry) -> str:
+        return f"/findings/{item.row.id}/"
+
+    def item_pubdate(self, item: Entry) -> datetime:
+        return item.row.found_at
+
+    def item_updateddate(self, item: Entry) -> datetime:
+        return item.row.changed_at
+
+    def item_categories(self, item: Entry) -> list[str]:
+        return [item.row.verdict, item.row.state, *item.row.labels]
+
+
+@require_safe
+@conditional_page
+def findings(request: HttpRequest) -> HttpResponse:
+    """Whoever asks wrongly is told so in plain text: programs ask for feeds."""
+    try:
+        response = Findings()(request)
+    except Invalid as error:
+        sentences = "; ".join(each.sentence() for each in error.errors)
+        return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")
+    # An entry that left the list makes the rest older than what a reader has: only the content tells what is new.
+    del response["Last-Modified"]
+    return response
+
+
+def _latest_first(request: HttpRequest) -> Any:
+    query = request.GET.copy()
+    query["sort"] = "changed"
+    return query
+
+
+def _reader(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None
+
+
+def _deeds(findings: list[int]) -> Mapping[int, tuple[tuple[datetime, str], ...]]:
+    """The last ones of each, the latest first."""
+    found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
+    notes = Note.objects.filter(finding__in=findings).select_related("by").prefetch_related("mentions").order_by("-id")
+    for note in notes:
+        told = found[note.finding_id]
+        if len(told) < DEEDS_TOLD:
+            told.append((note.at, queries.note_row(note).sentence))
+    return {finding: tuple(told) for finding, told in found.items()}

@@ -1,0 +1,188 @@
+"""A release against the one before it as it is shown: every row in words and signs, what the page leads with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from apps.core.units import all_digits, with_unit
+from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse
+from apps.regressions.titles import percent
+
+# Result -> mark's class, sign, words.
+RESULTS = {
+    Result.FINE: ("good", "✓", "no regression"),
+    Result.REGRESSION: ("bad", "✗", "regression"),
+    Result.CANNOT_TELL: ("waiting", "?", "cannot tell"),
+}
+# In the order of the columns of the list.
+COUNTED = (
+    (RowVerdict.WORSE, "worse"),
+    (RowVerdict.BETTER, "better"),
+    (RowVerdict.UNCHANGED, "unchanged"),
+    (RowVerdict.NOT_TOLD_APART, "not told apart"),
+    (RowVerdict.TOO_FEW, "too few repetitions"),
+    (RowVerdict.MISSING, "missing"),
+)
+# Told beside these, where there are any.
+SELDOM = (RowVerdict.WITHHELD, RowVerdict.NO_RATIO)
+MORE_THAN_MOST = 1000
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A row: `kind` is the class of its verdict, `turned` that of a sign where lower is better; `interval` or why there
+    is none; `also` says what it could have seen, or what would tell."""
+
+    row: CheckRow
+    kind: str
+    turned: str
+    before: str
+    after: str
+    change: str
+    interval: str
+    title: str
+    also: str
+    compare_url: str
+
+    @property
+    def p(self) -> str:
+        if self.row.p is None:
+            return "none"
+        return "< 0.0001" if self.row.p < 1e-4 else f"{self.row.p:.2g}"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """`relevant`: rows that a reader must know of; `others` are unchanged, or not told apart and hardly worse."""
+
+    check: ReleaseCheck
+    mark: str
+    sign: str
+    words: str
+    answer: str
+    relevant: tuple[Shown, ...]
+    others: tuple[Shown, ...]
+    missing: tuple[Shown, ...]
+
+
+def sheet(check: ReleaseCheck) -> Sheet:
+    mark, sign, words = RESULTS[check.result]
+    shown = [_shown(row) for row in check.rows]
+    return Sheet(
+        check=check,
+        mark=mark,
+        sign=sign,
+        words=words,
+        answer=f"{check.title}: {check.summary}",
+        relevant=tuple(each for each in shown if _is_relevant(each.row, check) and not _is_missing(each)),
+        others=tuple(each for each in shown if not _is_relevant(each.row, check)),
+        missing=tuple(each for each in shown if _is_missing(each)),
+    )
+
+
+def _is_relevant(row: CheckRow, check: ReleaseCheck) -> bool:
+    if row.verdict is RowVerdict.NOT_TOLD_APART:
+        return is_coarse(row, check.tolerance)
+    return row.verdict is not RowVerdict.UNCHANGED
+
+
+def _is_missing(shown: Shown) -> bool:
+    return shown.row.verdict is RowVerdict.MISSING
+
+
+def _shown(row: CheckRow) -> Shown:
+    kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
+    kind = kinds.get(row.verdict, "unknown")
+    turned = {"better": "verdict--down", "worse": "verdict--up"}.get(kind, "") if row.direction == "lower" else ""
+    return Shown(
+        row=row,
+        kind=kind,
+        turned=turned,
+        before=with_unit(row.before, row.unit) if row.before is not None else "no runs",
+        after=with_unit(row.after, row.unit) if row.after is not None else "no runs",
+        change=percent(row.ratio) if row.ratio is not None else "",
+        interval=interval(row),
+        title=_title(row),
+        also=_also(row),
+        compare_url=f"{reverse('web:compare')}?{row.compare}" if row.compare and row.after is not None else "",
+    )
+
+
+def interval(row: CheckRow) -> str:
+    """ "[−14 %, −10 %]", or why there is none."""
+    if row.low is None or row.high is None:
+        return "" if row.after is None else "no interval: too few repetitions"
+    return f"[{percent(row.low)}, {percent(row.high)}]"
+
+
+def _title(row: CheckRow) -> str:
+    runs = f"{len(row.runs_before)} and {len(row.runs_after)} runs ({', '.join(row.origins) or 'no origin'})"
+    values = f"{all_digits(row.before)} and {all_digits(row.after)} {row.unit}".strip()
+    ratio = "" if row.ratio is None else f"; ratio {all_digits(row.ratio)}"
+    ends = "" if row.low is None else f", 95 % interval {all_digits(row.low)} to {all_digits(row.high)}"
+    return f"{values}, of {runs}{ratio}{ends}"
+
+
+def _also(row: CheckRow) -> str:
+    """What the verdict alone does not say."""
+    parts = [row.reason] if row.reason else []
+    if row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.UNCHANGED) and row.visible is not None:
+        parts.append(f"a difference of {row.visible:.1%} would have been seen")
+    if row.verdict is RowVerdict.NOT_TOLD_APART and row.worst:
+        parts.append(f"may be worse by up to {row.worst:.1%}")
+    if row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW):
+        many = f"more than {MORE_THAN_MOST:,}" if row.needed > MORE_THAN_MOST else f"{row.needed:,}"
+        parts.append(f"{many} repetitions of each would likely tell")
+    return "; ".join(parts).replace("%", "\u00a0%")
+
+
+@dataclass(frozen=True)
+class Count:
+    """`verdict` as its column is headed; `note` says how many of them are accepted."""
+
+    verdict: str
+    number: int
+    kind: str
+    note: str = ""
+
+
+def counts(check: ReleaseCheck) -> list[Count]:
+    """In the order of COUNTED."""
+    told = check.counts
+    kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.MISSING: "unknown"}
+    return [
+        Count(
+            words,
+            told[verdict],
+            kinds.get(verdict, "") if told[verdict] else "",
+            f"{told['accepted']} accepted" if verdict is RowVerdict.WORSE and told["accepted"] else "",
+        )
+        for verdict, words in COUNTED
+    ]
+
+
+def seldom(check: ReleaseCheck) -> str:
+    """ "2 verdict withheld"; empty: none."""
+    return ", ".join(f"{check.counts[verdict]} {verdict}" for verdict in SELDOM if check.counts[verdict])
+
+
+def overall(checks: Sequence[ReleaseCheck]) -> str:
+    """What a list of releases begins with."""
+    if not checks:
+        return ""
+    bad = [check for check in checks if check.result is Result.REGRESSION]
+    unsure = sum(check.result is Result.CANNOT_TELL for check in checks)
+    fine = len(checks) - len(bad) - unsure
+    parts = []
+    if bad:
+        named = ", ".join(f"{check.platform_name} {check.release} on {check.hardware_name}" for check in bad[:3])
+        more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+        parts.append(f"{_number(len(bad))} regressed beyond what was accepted: {named}{more}")
+    parts += [f"{_number(unsure)} cannot be told"] if unsure else []
+    parts += [f"{_number(fine)} {'is' if fine == 1 else 'are'} no worse than the one before"] if fine else []
+    return "; ".join(parts) + "."
+
+
+def _number(count: int) -> str:
+    return f"{count} release{'' if count == 1 else 's'}"
