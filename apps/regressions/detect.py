@@ -6,7 +6,7 @@ choice did on simulated and on labelled series is told in docs/statistics.md.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -54,7 +54,8 @@ DEFAULT = Limits()
 class Change:
     """From run `index` on (counted from 0 over the whole series) values are `ratio` times those before. `low` and
     `high` bound the ratio's approximate 95 % interval: approximate because the place was chosen by the same values.
-    `p` is of the test that let it pass. `runs_after`: runs of the new level, up to the next change or the end."""
+    `p` is of the test that let it pass. `runs_after`: runs of the new level, up to the next change or the end.
+    `before`: the level that `ratio` is of, in the values' unit; nan: not asked."""
 
     index: int
     ratio: float
@@ -62,6 +63,7 @@ class Change:
     high: float
     p: float
     runs_after: int
+    before: float = field(default=math.nan, compare=False)
 
 
 def detect(values: ArrayLike, *, resets: Sequence[int] = (), limits: Limits = DEFAULT) -> list[Change]:
@@ -141,13 +143,14 @@ def near(place: int, places: Iterable[int]) -> bool:
 @dataclass(frozen=True)
 class Tested:
     """Two neighbouring segments. `shift`: difference of their logarithms; `half`: of its interval. p is 1 where the
-    shift is too small to matter or has too few runs on a side."""
+    shift is too small to matter or has too few runs on a side. `before`: mean logarithm of the first."""
 
     index: int
     shift: float
     half: float
     p: float
     runs_after: int
+    before: float = math.nan
 
 
 def test(y: Floats, start: int, at: int, end: int, *, noise: Noise, limits: Limits) -> Tested:
@@ -168,7 +171,8 @@ def test(y: Floats, start: int, at: int, end: int, *, noise: Noise, limits: Limi
     p = 2 * float(special.stdtr(k, -abs(shift) / error))
     if abs(noises.median(right) - noises.median(left)) < math.log1p(limits.smallest):
         p = 1.0
-    return Tested(at, shift, float(special.stdtrit(k, (1 + CONFIDENCE) / 2)) * error, p, end - at)
+    half = float(special.stdtrit(k, (1 + CONFIDENCE) / 2)) * error
+    return Tested(at, shift, half, p, end - at, before=float(sides[0].mean()))
 
 
 def freedoms(left: int, right: int) -> list[float]:
@@ -203,4 +207,5 @@ def change_of(test: Tested, *, first: int) -> Change:
         high=math.exp(test.shift + test.half),
         p=test.p,
         runs_after=test.runs_after,
+        before=math.exp(test.before),
     )

@@ -1,0 +1,71 @@
+"""Where the runs of a series were made under other conditions than those before: what changes there is no finding of
+the server's. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# Warm-ups and lengths nearer to each other than this share are alike, and so are sizes of the data.
+LENGTH, SIZE = 0.02, 0.1
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Of one run. `warmup` and `duration` in s as planned, `data` in bytes, `host`: lasting facts of the load
+    generator's host. None, an empty text or a fact that is not there: not known, which is no difference."""
+
+    warmup: float | None = None
+    duration: float | None = None
+    data: float | None = None
+    tool: str = ""
+    host: Mapping[str, Any] | None = None
+
+
+def resets(each: Sequence[Conditions]) -> dict[int, str]:
+    """Runs (counted from 0) from which on conditions were another, with what was, in words. A run is held against all
+    that is known of those since the last reset, so that one which says less hides nothing."""
+    found: dict[int, str] = {}
+    known: dict[str, Any] = {}
+    for number, conditions in enumerate(each):
+        own = dict(_facts(conditions))
+        differences = [
+            _words(name, known[name], own[name]) for name in own if _differs(name, known.get(name), own[name])
+        ]
+        if differences:
+            rest = len(differences) - MOST_NAMED
+            found[number] = ", ".join(differences[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+            known = own
+        else:
+            known = {**own, **known}
+    return found
+
+
+def _facts(conditions: Conditions) -> Iterator[tuple[str, Any]]:
+    plain = {
+        "planned warm-up": conditions.warmup,
+        "planned length": conditions.duration,
+        "size of the data": conditions.data,
+        "load tool": conditions.tool or None,
+    }
+    yield from ((name, value) for name, value in plain.items() if value is not None)
+    yield from ((f"load generator's {name}", value) for name, value in sorted((conditions.host or {}).items()))
+
+
+def _differs(name: str, known: Any, own: Any) -> bool:
+    if known is None or known == own:
+        return False
+    tolerance = {"planned warm-up": LENGTH, "planned length": LENGTH, "size of the data": SIZE}.get(name)
+    return tolerance is None or abs(own - known) > tolerance * max(abs(known), abs(own))
+
+
+def _words(name: str, known: Any, own: Any) -> str:
+    return f"{name} {_text(name, own)} instead of {_text(name, known)}"
+
+
+def _text(name: str, value: Any) -> str:
+    if name == "size of the data" or name.endswith("_bytes"):
+        return f"{value / 2**30:,.3g} GiB"
+    if name.startswith("planned"):
+        return f"{value:g} s"
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
