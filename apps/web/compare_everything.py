@@ -11,9 +11,9 @@ from apps.comparison.everything import READING, Everything, Measured
 from apps.comparison.stats import MOST_REPETITIONS, Direction, Ratio, Verdict
 from apps.comparison.table import WITHHELD
 from apps.comparison.values import Comparison, Level, Side
+from apps.core import tabular
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number
-from apps.web import tabular
 from apps.web.compare_seen import Seen
 from apps.web.compare_words import Entry, entry
 

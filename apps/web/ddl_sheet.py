@@ -9,12 +9,11 @@ from django.urls import reverse
 
 from apps.comparison.schema_change_values import QUANTITIES, Quantity, SchemaChange, SchemaChanges, Trial
 from apps.comparison.statements import stated_operation, title_of
-from apps.core import units
+from apps.core import tabular, units
+from apps.core.tabular import Cell as FileCell
 from apps.published.values import ArticleValue, FigureValue, SideValue
-from apps.web import tabular
 from apps.web.compare_seen import Address as CompareAddress
 from apps.web.ddl_charts import Chart, charts
-from apps.web.tabular import Cell as FileCell
 
 # Quantity of a column, that beside it, and what is said of that: {} is its value.
 COLUMNS = (

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from apps.comparison.failovers import Failovers, Group, Trial
 from apps.comparison.trials import COUNTS, PHASES
+from apps.core import tabular
+from apps.core.tabular import escaped
 from apps.web import failover_words as words
-from apps.web import tabular
-from apps.web.tabular import escaped
 
 COLUMNS = (
     *("platform", "system", "release", "fault", "load", "run", "started_at", "origin", "outcome", "counts", "state"),

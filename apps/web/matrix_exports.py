@@ -1,8 +1,8 @@
 """The sheet of the matrix as Markdown and CSV: what the page shows, cell by cell."""
 
-from apps.web import tabular
+from apps.core import tabular
+from apps.core.tabular import escaped
 from apps.web.matrix_sheet import Group, Sheet
-from apps.web.tabular import escaped
 
 COLUMNS = ("test", "parameters", "metric", "direction", "load", "side", "shown", "value", "low", "high", "verdict")
 

@@ -1,9 +1,9 @@
 """A release against the one before it as Markdown, for a pull request, and as CSV."""
 
+from apps.core import tabular
+from apps.core.tabular import escaped
 from apps.regressions.release_values import ReleaseCheck
-from apps.web import tabular
 from apps.web.release_sheet import Shown, sheet
-from apps.web.tabular import escaped
 
 COLUMNS = (
     *("platform", "release", "baseline", "hardware", "system", "baseline_system", "tool", "workload", "load"),
