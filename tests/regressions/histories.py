@@ -1,0 +1,49 @@
+"""Builders of histories: runs of one series in the database."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from apps.catalog.models import Platform, Release, System
+from apps.regressions import history
+from apps.regressions.models import Finding
+from apps.runs.models import Run
+from tests.builders import START, a_measured_run, a_system, a_workload
+
+
+def a_release(version: str) -> System:
+    """A system of this release, its settings and hardware those of all others."""
+    platform = Platform.objects.get_or_create(slug="mariadb", defaults={"name": "MariaDB"})[0]
+    key = [int(number) for number in version.split(".")]
+    release = Release.objects.get_or_create(platform=platform, version=version, defaults={"version_key": key})[0]
+    return System.objects.filter(release=release).first() or a_system(f"mariadb-{version}", release=release)
+
+
+def values(*, runs: int, changes: Sequence[tuple[int, float]] = (), seed: int = 1, noise: float = 0.01) -> list[float]:
+    """Around 1,000, from each place on by a factor of the first level."""
+    made = 1000 * np.exp(np.random.default_rng(seed).normal(0, noise, runs))
+    for place, factor in changes:
+        made[place:] = made[place:] * factor
+    return [float(value) for value in made]
+
+
+def runs_of(system: System, numbers: Sequence[float], *, day: int = 0, **fields: Any) -> list[Run]:
+    """An hour apart, from `day` on."""
+    workload = fields.pop("workload", None) or a_workload()
+    return [
+        a_measured_run(
+            {"client.throughput": value},
+            system=system,
+            workload=workload,
+            started_at=START + timedelta(days=day, hours=hour),
+            **fields,
+        )
+        for hour, value in enumerate(numbers)
+    ]
+
+
+def followed(runs: Sequence[Run]) -> list[Finding]:
+    """Run by run; what happened to findings, in order."""
+    return [finding for run in runs for finding in history.follow_run(run.pk)]

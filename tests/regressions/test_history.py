@@ -1,0 +1,210 @@
+"""Series of runs are followed; a change along them is a finding, once, at the run where it was first told."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.regressions import history
+from apps.regressions.models import Change, Finding, History
+from apps.runs.models import Run
+from tests.builders import START, a_metric, a_run, a_user, a_workload
+from tests.regressions.histories import a_release, followed, runs_of, values
+
+pytestmark = pytest.mark.django_db
+LOWER = values(runs=34, changes=[(24, 0.85)])
+
+
+@pytest.fixture
+def fell(db: None) -> list[Run]:
+    """Twelve runs of one release, twelve of the next, ten of a third that is slower by 15 %; nobody looked yet."""
+    return [
+        *runs_of(a_release("10.11.18"), LOWER[:12]),
+        *runs_of(a_release("10.11.19"), LOWER[12:24], day=1),
+        *runs_of(a_release("10.11.20"), LOWER[24:], day=2),
+    ]
+
+
+def _whats(finding: Finding) -> list[str]:
+    return list(finding.notes.values_list("what", flat=True))
+
+
+def test_a_fall_along_history_is_a_finding_of_the_release_that_brought_it(fell: list[Run]) -> None:
+    followed(fell)
+    change = Change.objects.get()
+    finding = change.finding
+    assert (finding.state, finding.verdict) == ("new", "worse")
+    assert (str(finding.release), str(finding.baseline)) == ("MariaDB 10.11.20", "MariaDB 10.11.19")
+    assert change.first_run == fell[24]
+    assert change.ratio == pytest.approx(0.85, abs=0.02)
+    assert change.before == pytest.approx(1000, rel=0.01)
+    assert change.after == pytest.approx(850, rel=0.01)
+    assert change.low is not None and change.high is not None
+    assert change.low < change.ratio < change.high
+    assert change.runs_after == [run.pk for run in fell[24:]]
+    assert change.runs_before == [run.pk for run in fell[:24]]
+    assert change.baseline_system == fell[0].system.__class__.objects.get(slug="mariadb-10.11.19")
+
+
+def test_what_is_lower_is_better_of_a_time(db: None) -> None:
+    workload = a_workload("times")
+    workload.primary_metric = a_metric("client.latency.p95", direction="lower", unit="ms")
+    workload.save()
+    runs = runs_of(a_release("10.11.19"), LOWER, workload=workload)
+    for run in runs:
+        run.measurements.update(metric=workload.primary_metric)
+    followed(runs[-1:])
+    assert Finding.objects.get().verdict == "better"
+
+
+def test_following_twice_changes_nothing(fell: list[Run], django_assert_max_num_queries: Any) -> None:
+    followed(fell)
+    finding, at = Finding.objects.get(), History.objects.get().analysed_at
+    with django_assert_max_num_queries(8):
+        assert followed(fell[-1:]) == []
+    finding.refresh_from_db()
+    assert _whats(finding) == ["found"]
+    assert History.objects.get().analysed_at == at
+
+
+def test_all_at_once_tells_the_same_finding_as_run_by_run(fell: list[Run]) -> None:
+    followed(fell[-1:])
+    assert Change.objects.get().first_run == fell[24]
+
+
+def test_a_finding_stays_at_its_run_when_older_releases_are_measured_again(fell: list[Run]) -> None:
+    followed(fell)
+    again = runs_of(a_release("10.11.19"), values(runs=6, seed=3), day=9)
+    followed(again)
+    change = Change.objects.get()
+    assert (change.first_run, change.gone_at) == (fell[24], None)
+    assert {run.pk for run in again} <= set(change.runs_before)
+    assert _whats(change.finding) == ["found"]
+
+
+def test_excluded_runs_never_count_and_what_rests_on_them_asks_for_a_look(fell: list[Run]) -> None:
+    followed(fell)
+    for run in fell[24:]:
+        Run.objects.filter(pk=run.pk).update(is_excluded=True)
+        history.follow_run(run.pk)
+    finding = Finding.objects.get()
+    assert (finding.state, finding.verdict) == ("verify", "gone")
+    assert History.objects.get().runs == 24
+    Run.objects.update(is_excluded=False)
+    history.follow_run(fell[24].pk)
+    finding.refresh_from_db()
+    assert (finding.state, finding.verdict) == ("new", "worse")
+    assert Change.objects.get().first_run == fell[24]
+    assert _whats(finding) == ["found", "gone", "state", "back", "reopened"]
+
+
+def test_a_finding_stays_when_only_its_first_run_is_left_out(fell: list[Run]) -> None:
+    followed(fell)
+    Run.objects.filter(pk=fell[24].pk).update(is_excluded=True)
+    followed(fell[24:])
+    change = Change.objects.get()
+    assert (change.first_run, change.gone_at) == (fell[24], None)
+    assert fell[24].pk not in change.runs_after
+    assert len(change.runs_after) == 9
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"host": {"cpus": 4, "load": 0.2}},
+        {"warmup": 30},
+        {"duration": 120},
+        {"data_bytes": 20 * 2**30},
+        {"tool_version": "sysbench 1.1.0"},
+    ],
+)
+def test_what_changes_with_the_conditions_is_no_finding(db: None, other: dict[str, Any]) -> None:
+    first = {
+        "host": {"cpus": 8, "load": 0.1},
+        "warmup": 10,
+        "data_bytes": 10 * 2**30,
+        "tool_version": "sysbench 1.0.20",
+    }
+    runs = [
+        *runs_of(a_release("10.11.19"), LOWER[:24], **first),
+        *runs_of(a_release("10.11.20"), LOWER[24:32], **{**first, **other}),
+    ]
+    followed(runs)
+    assert not Finding.objects.exists()
+    own = History.objects.get()
+    assert own.resets == [runs[24].pk]
+    assert own.reason == "too short: 8 runs since hardware or configuration changed, 10 are needed"
+
+
+def test_a_host_that_is_only_busier_or_less_known_is_the_same(db: None) -> None:
+    runs = runs_of(a_release("10.11.19"), LOWER[:24], host={"cpus": 8, "load": 0.1}, duration=60)
+    runs += runs_of(a_release("10.11.20"), LOWER[24:], host={"load": 0.9}, duration=60.5)
+    followed(runs[-1:])
+    assert History.objects.get().resets == []
+    assert Finding.objects.exists()
+
+
+def test_a_series_that_is_too_short_or_too_noisy_says_so(db: None) -> None:
+    followed(runs_of(a_release("10.11.19"), values(runs=6)))
+    own = History.objects.get()
+    assert (own.runs, own.effect, own.reason) == (6, None, "too short: 6 runs, 10 are needed")
+    followed(runs_of(a_release("10.11.20"), values(runs=30, noise=0.3)))
+    own.refresh_from_db()
+    assert own.reason.startswith("too noisy: only changes of ")
+    assert own.effect is not None and own.effect > 0.25
+
+
+def test_failed_runs_begin_no_history(db: None) -> None:
+    run = a_run(outcome="failed", reason="no server")
+    assert history.follow_run(run.pk) == []
+    assert history.follow_run(run.pk + 1) == []
+    assert not History.objects.exists()
+
+
+def test_made_up_runs_are_not_mixed_with_measured_ones(db: None) -> None:
+    runs_of(a_release("10.11.19"), LOWER[:24], provenance="rig")
+    runs = runs_of(a_release("10.11.20"), LOWER[24:])
+    followed(runs)
+    assert History.objects.get().runs == len(runs)
+    assert not Finding.objects.exists()
+
+
+def test_runs_without_a_positive_value_are_passed_over(fell: list[Run]) -> None:
+    fell[3].measurements.update(value=0)
+    followed(fell[-1:])
+    assert History.objects.get().analysed == len(fell) - 1
+
+
+def test_a_run_costs_as_many_queries_however_long_its_series_is(
+    fell: list[Run], django_assert_max_num_queries: Any
+) -> None:
+    followed(fell)
+    (run,) = runs_of(a_release("10.11.20"), [850.0], day=3)
+    with django_assert_max_num_queries(35):
+        history.follow_run(run.pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_on_one_series_make_no_twins(fell: list[Run]) -> None:
+    problems: list[Any] = []
+    together = threading.Barrier(2)
+
+    def worker(follow: Callable[[int], Any], run: int) -> None:
+        try:
+            together.wait(timeout=20)
+            follow(run)
+        except Exception as error:
+            problems.append(error)
+        finally:
+            connection.close()
+
+    workers = [threading.Thread(target=worker, args=[history.follow_run, fell[place].pk]) for place in (-1, -2)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join(timeout=60)
+    assert problems == []
+    assert (History.objects.count(), Finding.objects.count(), Change.objects.count()) == (1, 1, 1)
+    assert _whats(Finding.objects.get()) == ["found"]
