@@ -136,15 +136,21 @@ def _with(request: HttpRequest, **changed: str) -> str:
     return f"{request.path}?{query.urlencode()}"
 
 
+def _text(stated: str) -> str:
+    """Without NUL, which no column holds."""
+    return stated.replace("\0", "")
+
+
 def _release(platform: str, version: str) -> Release:
-    found = (
-        Release.objects.select_related("platform")
-        .filter(platform__slug=platform, version=version.replace("\0", ""))
-        .first()
-    )
+    found = Release.objects.select_related("platform").filter(platform__slug=platform, version=version).first()
     if found is None:
         raise Http404(f"there is no release {version!r} of {platform!r}; the Catalog page lists them all")
     return found
+
+
+def _find(platform: str, version: str) -> Release | None:
+    known = Release.objects.select_related("platform")
+    return known.filter(platform__slug=platform, version=_text(version)).first()
 
 
 def _baselines(release: Release) -> list[str]:
@@ -163,7 +169,7 @@ def _asked(request: HttpRequest, release: Release, known: list[Kept]) -> tuple[K
     slug = slug or (row.check.hardware if row else "")
     if not slug:
         return None, None
-    hardware = HardwareClass.objects.filter(slug=slug.replace("\0", "")).first()
+    hardware = HardwareClass.objects.filter(slug=_text(slug)).first()
     if hardware is None:
         problem = f"there is no hardware class {slug[:80]!r}"
         raise Unknown([FieldProblem("hardware", problem, "the Catalog page lists them all")])
@@ -171,7 +177,7 @@ def _asked(request: HttpRequest, release: Release, known: list[Kept]) -> tuple[K
 
 
 def _baseline(release: Release, version: str) -> Release:
-    found = Release.objects.filter(platform=release.platform_id, version=version.replace("\0", "")).first()
+    found = Release.objects.filter(platform=release.platform_id, version=_text(version)).first()
     if found is None:
         problem = f"{release.platform.name} has no release {version[:80]!r}"
         raise Unknown([FieldProblem("baseline", problem, "the Catalog page lists them all")])
@@ -204,9 +210,7 @@ def export(request: HttpRequest, platform: str, version: str, ending: str) -> Ht
 def sign_off(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     """`hardware`, `note`, and `seen`: the fingerprint of the comparison that was on the page."""
     release = _release(platform, version)
-    found = CheckedRelease.objects.filter(
-        release=release, hardware_class__slug=request.POST.get("hardware", "").replace("\0", "")
-    )
+    found = CheckedRelease.objects.filter(release=release, hardware_class__slug=_text(request.POST.get("hardware", "")))
     rows = kept.load(found)
     if not rows:
         raise Http404(f"{release} has not been compared on that hardware")
@@ -243,15 +247,11 @@ def withdraw(request: HttpRequest, sign_off_id: int) -> HttpResponse:
 @require_safe
 def badge(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     """Of one hardware class, or the worst of all. What is not known has a badge as well, which says so."""
-    release = (
-        Release.objects.select_related("platform")
-        .filter(platform__slug=platform, version=version.replace("\0", ""))
-        .first()
-    )
+    release = Release.objects.select_related("platform").filter(platform__slug=platform, version=version).first()
     label = f"{release.platform.name} {version}" if release else f"{platform} {version}"[:60]
     found = CheckedRelease.objects.filter(release=release) if release else CheckedRelease.objects.none()
     if hardware := request.GET.get("hardware", ""):
-        found = found.filter(hardware_class__slug=hardware.replace("\0", ""))
+        found = found.filter(hardware_class__slug=_text(hardware))
     checks = [row.check for row in kept.load(found)]
     result = kept.worst(check.result for check in checks)
     if result is None:

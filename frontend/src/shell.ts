@@ -49,6 +49,13 @@ document.addEventListener("click", (event) => {
   void copyFrom(button, given ? new URL(given, window.location.href).href : window.location.href);
 });
 
+// Text that stands elsewhere on the page: `data-copy-from` is its selector.
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-copy-from]") : null;
+  const source = button && document.querySelector<HTMLElement>(button.dataset["copyFrom"] ?? "");
+  if (button && source) void copyFrom(button, source instanceof HTMLTextAreaElement ? source.value : source.innerText);
+});
+
 // Listens above every form, so that no form is without its question while htmx still works on it. On the capturing
 // way, so that htmx hears nothing of what was declined.
 document.addEventListener(
