@@ -24,7 +24,7 @@ def _list(dumper: yaml.SafeDumper, values: list[Any]) -> yaml.SequenceNode:
 
 
 _Dumper.add_representer(list, _list)
-_Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign,assignment]
+_Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign]
 
 
 def of(campaign: Campaign) -> str:

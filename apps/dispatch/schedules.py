@@ -40,10 +40,10 @@ class Stated:
     patience: float = 12.0
 
 
-def check(stated: Stated, *, known: Schedule | None = None) -> campaign_file.Checked:
-    """What each time would begin; nothing is stored. Raises Invalid with everything that is wrong: fields of the
-    plan begin with `plan`."""
-    problems = _own_problems(stated, known)
+def check(stated: Stated, *, known_id: int | None = None) -> campaign_file.Checked:
+    """What each time would begin; nothing is stored. `known_id`: of the schedule that is edited. Raises Invalid with
+    everything that is wrong: fields of the plan begin with `plan`."""
+    problems = _own_problems(stated, known_id)
     checked = None
     try:
         checked = campaign_file.check(_content(stated.plan))
@@ -65,7 +65,7 @@ def create(*, stated: Stated, by: User, now: datetime) -> Schedule:
 def edit(*, schedule_id: int, stated: Stated, now: datetime) -> Schedule:
     """A schedule that is paused stays so. What was begun goes on as it was planned. Raises Invalid, or NoSuch."""
     schedule = _locked(schedule_id)
-    check(stated, known=schedule)
+    check(stated, known_id=schedule.pk)
     return _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
 
 
@@ -214,14 +214,14 @@ def _locked(schedule_id: int, *, archived: bool = False) -> Schedule:
     return schedule
 
 
-def _own_problems(stated: Stated, known: Schedule | None) -> list[FieldProblem]:
+def _own_problems(stated: Stated, known_id: int | None) -> list[FieldProblem]:
     problems = []
     name = stated.name.strip()
     if not name:
         problems.append(FieldProblem("name", "is empty", "call it as people will look for it"))
     elif len(name) > LONGEST_NAME:
         problems.append(FieldProblem("name", f"has {len(name)} characters", f"use at most {LONGEST_NAME}"))
-    elif Schedule.objects.filter(name=name).exclude(pk=known.pk if known else 0).exists():
+    elif Schedule.objects.filter(name=name).exclude(pk=known_id or 0).exists():
         problems.append(_taken(name))
     try:
         cron.check(stated.cron)
