@@ -1,0 +1,222 @@
+"""Teams, subscriptions and deliveries as pages and API show them. Who may not write sees addresses in part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db.models import Count, Max, Prefetch, Q, QuerySet
+
+from apps.accounts.models import User
+from apps.core.problems import Invalid
+from apps.notifications.models import Delivery, Event, Notice, Subscription, Team
+from apps.regressions import filters
+
+RECENT = timedelta(days=7)
+MOST_FINDINGS = 3
+STATES = {
+    "waiting": Q(sent_at=None, given_up_at=None),
+    "sent": Q(sent_at__isnull=False),
+    "given up": Q(given_up_at__isnull=False),
+}
+
+
+@dataclass(frozen=True)
+class SubscriptionRow:
+    """`asks`: a filter as JSON; `asks_words`: the same in words. `secret`: empty for who may not see it."""
+
+    id: int
+    team_id: int
+    team: str
+    kind: str
+    kind_words: str
+    address: str
+    secret: str
+    asks: dict[str, Any]
+    asks_words: str
+    events: tuple[str, ...]
+    events_words: str
+    digest: str
+    digest_words: str
+    hour: int
+    zone: str
+    is_enabled: bool
+    created_by: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class TeamRow:
+    """`members`: user names; `mute`: those of them without an e-mail address."""
+
+    id: int
+    name: str
+    members: tuple[str, ...]
+    mute: tuple[str, ...]
+    subscriptions: tuple[SubscriptionRow, ...]
+
+
+@dataclass(frozen=True)
+class FindingTold:
+    id: int
+    title: str
+
+
+@dataclass(frozen=True)
+class DeliveryRow:
+    """`to`: a team with its kind of subscription, or a person; `address`: mailbox or webhook. `findings`: some of the
+    `told` findings. `is_test`: nothing has happened."""
+
+    id: int
+    subscription: int | None
+    to: str
+    kind: str
+    address: str
+    is_test: bool
+    findings: tuple[FindingTold, ...]
+    told: int
+    state: str
+    attempts: int
+    made_at: datetime
+    next_at: datetime | None
+    sent_at: datetime | None
+    given_up_at: datetime | None
+    answer: str
+
+    @property
+    def more(self) -> int:
+        return self.told - len(self.findings)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Of the deliveries of the last days; `last_given_up`: why the newest of them was."""
+
+    teams: int
+    subscriptions: int
+    sent: int
+    waiting: int
+    given_up: int
+    last_given_up: str
+
+
+def teams(*, may_see: bool) -> list[TeamRow]:
+    found = Team.objects.prefetch_related(
+        Prefetch("members", User.objects.filter(is_active=True).order_by("username")),
+        Prefetch("subscriptions", Subscription.objects.select_related("team", "created_by").order_by("pk")),
+    )
+    return [
+        TeamRow(
+            id=team.pk,
+            name=team.name,
+            members=tuple(user.username for user in team.members.all()),
+            mute=tuple(user.username for user in team.members.all() if not user.email),
+            subscriptions=tuple(row(each, may_see=may_see) for each in team.subscriptions.all()),
+        )
+        for team in found
+    ]
+
+
+def row(subscription: Subscription, *, may_see: bool) -> SubscriptionRow:
+    """Of one with its team and creator loaded."""
+    words = {
+        Subscription.Digest.AT_ONCE: "at once",
+        Subscription.Digest.DAILY: f"daily at {subscription.hour:02}:00, {subscription.zone}",
+        Subscription.Digest.WEEKLY: f"on Mondays at {subscription.hour:02}:00, {subscription.zone}",
+    }
+    return SubscriptionRow(
+        id=subscription.pk,
+        team_id=subscription.team_id,
+        team=subscription.team.name,
+        kind=subscription.kind,
+        kind_words=subscription.get_kind_display(),
+        address=subscription.address if may_see else masked(subscription.address),
+        secret=subscription.secret if may_see else "",
+        asks=subscription.asks,
+        asks_words=_asks_words(subscription.asks),
+        events=tuple(subscription.events),
+        events_words=", ".join(Event(each).label for each in subscription.events),
+        digest=subscription.digest,
+        digest_words=words[Subscription.Digest(subscription.digest)],
+        hour=subscription.hour,
+        zone=subscription.zone,
+        is_enabled=subscription.is_enabled,
+        created_by=subscription.created_by.username,
+        created_at=subscription.created_at,
+    )
+
+
+def _asks_words(asks: dict[str, Any]) -> str:
+    try:
+        asked = filters.read(asks).as_query()
+    except Invalid as error:
+        return f"nothing any more: {error}"
+    return ", ".join(f"{name}: {value}" for name, value in asked) or "all findings"
+
+
+def masked(address: str) -> str:
+    """Enough to tell which it is, too little to write to it."""
+    if not address:
+        return ""
+    if "://" in address:
+        parts = urlsplit(address)
+        return f"{parts.scheme}://{parts.hostname}/…"
+    name, _, host = address.rpartition("@")
+    return f"{name[:1]}…@{host}"
+
+
+def deliveries(*, subscription: int | None = None, state: str = "") -> QuerySet[Delivery]:
+    """With all that `delivery_rows` needs, the newest first."""
+    found = Delivery.objects.select_related("subscription__team", "person").order_by("-pk")
+    if subscription is not None:
+        found = found.filter(subscription=subscription)
+    if state:
+        found = found.filter(STATES[state])
+    return found.prefetch_related(
+        Prefetch("notices", Notice.objects.select_related("note__finding").order_by("note_id"))
+    )
+
+
+def delivery_rows(found: Sequence[Delivery], *, may_see: bool) -> list[DeliveryRow]:
+    return [_delivery_row(delivery, may_see=may_see) for delivery in found]
+
+
+def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
+    told = {notice.note.finding_id: notice.note.finding.title for notice in delivery.notices.all()}
+    subscription = delivery.subscription
+    address = delivery.to or (subscription.address if subscription else "")
+    person = delivery.person.username if delivery.person else ""
+    is_open = delivery.sent_at is None and delivery.given_up_at is None
+    return DeliveryRow(
+        id=delivery.pk,
+        subscription=delivery.subscription_id,
+        to=subscription.team.name if subscription else person,
+        kind=subscription.get_kind_display() if subscription else Subscription.Kind.EMAIL.label,
+        address=address if may_see else masked(address),
+        is_test=not told,
+        findings=tuple(FindingTold(pk, title) for pk, title in list(told.items())[:MOST_FINDINGS]),
+        told=len(told),
+        state=delivery.state,
+        attempts=delivery.attempts,
+        made_at=delivery.made_at,
+        next_at=delivery.next_at if is_open else None,
+        sent_at=delivery.sent_at,
+        given_up_at=delivery.given_up_at,
+        answer=delivery.answer,
+    )
+
+
+def standing(*, now: datetime) -> Standing:
+    recent = Delivery.objects.filter(made_at__gt=now - RECENT)
+    counts = recent.aggregate(
+        **{name.replace(" ", "_"): Count("pk", filter=asked) for name, asked in STATES.items()},
+        newest=Max("pk", filter=STATES["given up"]),
+    )
+    newest = Delivery.objects.filter(pk=counts.pop("newest")).first()
+    return Standing(
+        teams=Team.objects.count(),
+        subscriptions=Subscription.objects.filter(is_enabled=True).count(),
+        last_given_up=newest.answer if newest else "",
+        **counts,
+    )

@@ -1,0 +1,165 @@
+"""What a delivery says: for a mailbox, for a generic webhook, for a Slack-compatible one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from apps.notifications.models import Event, Notice, Subscription
+from apps.regressions import deeds
+from apps.regressions.models import Finding, Note
+
+# A chat or a mail of more is read by nobody; the list of findings has the rest. A generic webhook gets all.
+MOST_SHOWN = 30
+LONGEST_SUBJECT = 150
+LONGEST_SENTENCE = 500
+TEST = "This is a test of a subscription of Splashboard. Nothing has happened."
+
+
+@dataclass(frozen=True)
+class Told:
+    """A finding with what happened to it, in order."""
+
+    finding: Finding
+    notices: tuple[Notice, ...]
+
+    @property
+    def address(self) -> str:
+        return f"{settings.ADDRESS}/findings/{self.finding.pk}/"
+
+    @property
+    def title(self) -> str:
+        return one_line(self.finding.title) or f"Finding {self.finding.pk}"
+
+    @property
+    def standing(self) -> str:
+        """How it stands now."""
+        owner = self.finding.owner.username if self.finding.owner else "nobody"
+        return f"{self.finding.get_verdict_display()}, {self.finding.state}, owner: {owner}"
+
+    @property
+    def sentences(self) -> list[str]:
+        found = [sentence(notice.note) for notice in self.notices]
+        return [each if len(each) <= LONGEST_SENTENCE else f"{each[:LONGEST_SENTENCE]}…" for each in found]
+
+
+def sentence(note: Note) -> str:
+    by = note.by.username if note.by else ""
+    return deeds.sentence(what=note.what, by=by, text=note.text.strip(), detail=note.detail)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def told(notices: Sequence[Notice]) -> list[Told]:
+    """In the order in which something first happened to each finding."""
+    by_finding: dict[Finding, list[Notice]] = {}
+    for notice in notices:
+        by_finding.setdefault(notice.note.finding, []).append(notice)
+    return [Told(finding, tuple(own)) for finding, own in by_finding.items()]
+
+
+def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any]:
+    """Of a delivery of `kind` (Subscription.Kind) to `team`, empty for a person's own mail; no notices: a test.
+
+    For a mailbox {"subject", "text", "html"}, for a webhook {"body"}.
+    """
+    findings = told(notices)
+    if kind == Subscription.Kind.WEBHOOK:
+        return {"body": {"test": not findings, "team": team, "findings": [_as_json(each) for each in findings]}}
+    if kind == Subscription.Kind.SLACK:
+        return {"body": {"text": _for_chat(findings)}}
+    subject = _subject(findings)
+    values = {
+        "subject": subject,
+        "findings": findings[:MOST_SHOWN],
+        "more": max(len(findings) - MOST_SHOWN, 0),
+        "list": f"{settings.ADDRESS}/findings/",
+        "why": f"You get this as a subscriber of the team {team}" if team else "You get this because it is about you",
+        "where": f"{settings.ADDRESS}/notifications/",
+        "test": TEST,
+    }
+    return {
+        "subject": subject,
+        "text": render_to_string("notifications/mail.txt", values),
+        "html": render_to_string("notifications/mail.html", values),
+    }
+
+
+def _subject(findings: Sequence[Told]) -> str:
+    if not findings:
+        return "[Splashboard] Test"
+    first = findings[0]
+    if len(findings) == 1:
+        said = f"{_headline(first.notices)}: {first.title}"
+    else:
+        said = f"{len(findings)} findings: {first.title} and others"
+    return f"[Splashboard] {said}"[:LONGEST_SUBJECT]
+
+
+def _headline(notices: Sequence[Notice]) -> str:
+    """The last that happened, but for a finding that is new."""
+    events = [notice.event for notice in notices]
+    event = Event.FOUND if Event.FOUND in events else Event(events[-1])
+    finding = notices[0].note.finding
+    if event == Event.FOUND:
+        return "Missing" if finding.kind == Finding.Kind.MISSING else "Found"
+    if event == Event.STATE:
+        return finding.state.capitalize()
+    return {
+        Event.REOPENED: "Re-opened",
+        Event.VERIFY: "To verify",
+        Event.COMMENT: "Comment",
+        Event.ASSIGNED: "Assigned to you",
+        Event.MENTIONED: "You were mentioned",
+    }[event]
+
+
+def _for_chat(findings: Sequence[Told]) -> str:
+    if not findings:
+        return TEST
+    lines = []
+    for each in findings[:MOST_SHOWN]:
+        lines.append(f"*{_headline(each.notices)}:* <{each.address}|{_escaped(each.title)}>")
+        lines += [f"• {_escaped(one_line(said))}" for said in each.sentences]
+    if len(findings) > MOST_SHOWN:
+        lines.append(f"and {len(findings) - MOST_SHOWN} more: <{settings.ADDRESS}/findings/|all findings>")
+    return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    """So that no words of a finding call everybody, or make a link."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _as_json(each: Told) -> dict[str, Any]:
+    finding = each.finding
+    return {
+        "id": finding.pk,
+        "address": each.address,
+        "title": each.title,
+        "kind": finding.kind,
+        "verdict": finding.verdict,
+        "largest": finding.largest,
+        "state": finding.state,
+        "platform": finding.platform.slug if finding.platform else None,
+        "hardware_class": finding.hardware_class.slug if finding.hardware_class else None,
+        "release": finding.release.version if finding.release else None,
+        "baseline": finding.baseline.version if finding.baseline else None,
+        "family": finding.family,
+        "owner": finding.owner.username if finding.owner else None,
+        "labels": finding.labels,
+        "events": [
+            {
+                "id": notice.note_id,
+                "event": notice.event,
+                "at": notice.note.at.isoformat(),
+                "by": notice.note.by.username if notice.note.by else None,
+                "words": sentence(notice.note),
+            }
+            for notice in each.notices
+        ],
+    }

@@ -1,0 +1,258 @@
+"""What happens to findings becomes deliveries: to who asked, once, when it is due."""
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from apps.notifications import collecting, subscribing
+from apps.notifications.models import Delivery, Notice, Subscription
+from apps.regressions import grouping
+from apps.regressions.models import Note
+from tests.builders import a_user
+from tests.notifications.made import a_finding, a_note, a_subscription, a_team
+
+pytestmark = pytest.mark.django_db
+
+
+def told() -> list[Delivery]:
+    collecting.collect()
+    collecting.bundle(now=timezone.now())
+    return list(Delivery.objects.order_by("pk"))
+
+
+def events_of(subscription: Subscription) -> list[str]:
+    return list(Notice.objects.filter(subscription=subscription).order_by("pk").values_list("event", flat=True))
+
+
+def test_a_finding_is_told_once_however_often_is_looked() -> None:
+    subscription = a_subscription()
+    finding = a_finding()
+    a_note(finding)
+    (delivery,) = told()
+    assert delivery.subscription == subscription
+    (about,) = delivery.content["body"]["findings"]
+    assert (about["id"], about["largest"], about["state"]) == (finding.pk, 0.12, "new")
+    assert [each["words"] for each in about["events"]] == ["Splashboard found 1 change"]
+    assert told() == [delivery]
+
+
+def test_what_happens_together_is_one_delivery_and_later_things_another() -> None:
+    a_subscription()
+    first, second = a_finding(), a_finding()
+    a_note(first)
+    a_note(second)
+    a_note(first, "reopened", was="fixed", to="new")
+    (delivery,) = told()
+    about = delivery.content["body"]["findings"]
+    assert [(each["id"], [event["event"] for event in each["events"]]) for each in about] == [
+        (first.pk, ["found", "reopened"]),
+        (second.pk, ["found"]),
+    ]
+    a_note(second, "state", by=a_user(), was="new", to="confirmed")
+    assert len(told()) == 2
+
+
+def test_only_what_is_asked_for_is_told() -> None:
+    small = a_subscription(asks={"smallest": 0.2})
+    missing = a_subscription(asks={"kind": "missing"})
+    verify = a_subscription(events=["verify"])
+    comments = a_subscription(events=["comment"])
+    finding = a_finding()
+    a_note(finding)
+    a_note(finding, "labels", by=a_user(), to=["x"])
+    a_note(finding, "comment", by=a_user(), text="odd")
+    a_note(finding, "state", was="new", to="verify")
+    a_note(a_finding(kind="missing", verdict="missing", largest=None))
+    told()
+    assert events_of(small) == []
+    assert events_of(missing) == ["found"]
+    assert events_of(verify) == ["verify"]
+    assert events_of(comments) == ["comment"]
+
+
+def test_what_the_system_moves_back_is_reopened() -> None:
+    subscription = a_subscription()
+    a_note(a_finding(), "state", was="verify", to="confirmed")
+    told()
+    assert events_of(subscription) == ["reopened"]
+
+
+def test_nothing_from_before_the_subscription_is_told_nor_what_happened_while_it_was_off() -> None:
+    a_note(a_finding())
+    subscription = a_subscription()
+    assert told() == []
+    switch(subscription, is_enabled=False)
+    a_note(a_finding())
+    switch(subscription, is_enabled=True)
+    assert told() == []
+    a_note(a_finding())
+    assert len(told()) == 1
+
+
+def switch(subscription: Subscription, *, is_enabled: bool) -> None:
+    subscribing.keep_subscription(
+        subscription_id=subscription.pk,
+        by=subscription.created_by,
+        team=subscription.team_id,
+        kind=subscription.kind,
+        address=subscription.address,
+        events=subscription.events,
+        asks=subscription.asks,
+        digest=subscription.digest,
+        hour=subscription.hour,
+        zone=subscription.zone,
+        is_enabled=is_enabled,
+    )
+
+
+def test_what_waits_is_given_up_when_a_subscription_is_switched_off() -> None:
+    subscription = a_subscription()
+    a_note(a_finding())
+    told()
+    switch(subscription, is_enabled=False)
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.answer) == ("given up", "the subscription was switched off")
+
+
+@pytest.mark.parametrize(
+    ("digest", "now", "expected"),
+    [
+        ("daily", datetime(2026, 3, 4, 8, tzinfo=UTC), datetime(2026, 3, 4, 5, tzinfo=UTC)),
+        ("daily", datetime(2026, 3, 4, 4, tzinfo=UTC), datetime(2026, 3, 3, 5, tzinfo=UTC)),
+        # In summer time Helsinki's seven o'clock is an hour earlier.
+        ("daily", datetime(2026, 7, 4, 8, tzinfo=UTC), datetime(2026, 7, 4, 4, tzinfo=UTC)),
+        ("weekly", datetime(2026, 3, 4, 8, tzinfo=UTC), datetime(2026, 3, 2, 5, tzinfo=UTC)),
+        ("weekly", datetime(2026, 3, 2, 4, tzinfo=UTC), datetime(2026, 2, 23, 5, tzinfo=UTC)),
+    ],
+)
+def test_a_digest_is_due_at_its_hour_in_its_zone(digest: str, now: datetime, expected: datetime) -> None:
+    subscription = a_subscription(digest=digest, hour=7, zone="Europe/Helsinki")
+    assert collecting.boundary(subscription, now=now) == expected
+
+
+def test_a_digest_gathers_a_day_and_is_not_sent_before() -> None:
+    a_subscription(digest="daily")
+    now = timezone.now()
+    finding = a_finding()
+    a_note(finding)
+    collecting.collect()
+    a_note(finding, "reopened", was="fixed")
+    collecting.collect()
+    Notice.objects.update(made_at=now)
+    assert collecting.bundle(now=now) == 0
+    assert collecting.bundle(now=now + timedelta(days=1)) == 1
+    (about,) = Delivery.objects.get().content["body"]["findings"]
+    assert len(about["events"]) == 2
+
+
+def test_mail_of_a_team_goes_to_each_member_with_an_address() -> None:
+    team = a_team("storage", a_user(email="ann@example.com"), a_user(email="bob@example.com"), a_user())
+    a_subscription(team=team, kind="e-mail", address="")
+    a_note(a_finding())
+    first, second = told()
+    assert (first.to, second.to) == ("ann@example.com", "bob@example.com")
+    assert first.content == second.content
+    assert first.content["subject"].startswith("[Splashboard] Found: 10.11.19: Throughput −12 %")
+
+
+def test_a_team_without_any_address_is_said_and_nothing_is_lost_silently() -> None:
+    a_subscription(kind="e-mail", address="")
+    a_note(a_finding())
+    (delivery,) = told()
+    assert (delivery.state, delivery.answer) == ("given up", "nobody of the team has an address")
+
+
+def test_who_is_assigned_or_mentioned_is_told_and_nobody_of_their_own_deeds() -> None:
+    ann, bob = a_user(username="ann", email="ann@example.com"), a_user(username="bob", email="bob@example.com")
+    finding = a_finding()
+    a_note(finding, "owner", by=bob, to="ann", was="")
+    a_note(finding, "owner", by=bob, to="bob", was="ann")
+    a_note(finding, "comment", by=ann, text="@bob @ann look").mentions.set([ann, bob])
+    ann_told, bob_told = told()
+    assert (ann_told.to, bob_told.to) == ("ann@example.com", "bob@example.com")
+    assert "Assigned to you" in ann_told.content["subject"]
+    assert "You were mentioned" in bob_told.content["subject"]
+    assert "ann said: @bob @ann look" in bob_told.content["text"]
+
+
+def test_words_of_people_neither_call_a_whole_chat_nor_make_markup_in_mail() -> None:
+    team = a_team()
+    a_subscription(team=team, kind="slack", events=["comment"])
+    a_subscription(team=team, kind="e-mail", address="team@example.com", events=["comment"])
+    a_note(a_finding(title="a <b> & c\nd"), "comment", by=a_user(), text="<!channel> <script>")
+    chat, mail = told()
+    assert "&lt;!channel&gt; &lt;script&gt;" in chat.content["body"]["text"]
+    assert "|a &lt;b&gt; &amp; c d>" in chat.content["body"]["text"]
+    assert "<script>" not in mail.content["html"]
+    assert "<!channel> <script>" in mail.content["text"]
+    assert "\n" not in mail.content["subject"]
+
+
+def test_a_release_with_many_findings_is_one_message_that_says_how_many_more() -> None:
+    a_subscription(kind="slack")
+    for _ in range(33):
+        a_note(a_finding())
+    (delivery,) = told()
+    assert "and 3 more: <" in delivery.content["body"]["text"]
+
+
+def test_a_note_that_came_late_is_told_though_newer_ones_were() -> None:
+    a_subscription()
+    finding = a_finding()
+    late = a_note(finding)
+    number = late.pk
+    late.delete()
+    a_note(finding)
+    told()
+    Note.objects.create(pk=number, finding=finding, what="found", detail={"changes": [2]})
+    assert len(told()) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_make_each_delivery_once() -> None:
+    team = a_team("storage", a_user(email="ann@example.com"))
+    a_subscription(team=team)
+    a_subscription(team=team, kind="e-mail", address="")
+    for _ in range(20):
+        a_note(a_finding())
+    start = threading.Barrier(4)
+    errors: list[BaseException] = []
+
+    def work(job: Callable[[], object]) -> None:
+        try:
+            start.wait()
+            for _ in range(5):
+                job()
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    def tell() -> None:
+        collecting.collect()
+        collecting.bundle(now=timezone.now())
+
+    threads = [threading.Thread(target=work, args=(tell,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    tell()
+    assert Notice.objects.count() == 40
+    assert sorted(len(delivery.notices.all()) for delivery in Delivery.objects.all()) == [20, 20]
+
+
+def test_what_the_system_itself_settles_is_told(django_assert_max_num_queries: Callable[..., object]) -> None:
+    subscription = a_subscription()
+    assert grouping.expire_acceptances(today=timezone.now().date()) == 0
+    finding = a_finding(state="accepted", reason="known", accepted_until=timezone.now().date() - timedelta(days=1))
+    grouping.expire_acceptances(today=timezone.now().date())
+    (delivery,) = told()
+    assert events_of(subscription) == ["reopened"]
+    assert delivery.content["body"]["findings"][0]["id"] == finding.pk
+    assert "acceptance has ended" in delivery.content["body"]["findings"][0]["events"][0]["words"]
