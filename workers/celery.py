@@ -15,7 +15,10 @@ SWEEP_EVERY = 15.0  # s
 ARCHIVE_EVERY = 30.0  # s
 ASK_AWS_EVERY = 15.0  # s
 JUDGE_EVERY = 15.0  # s
+NOTIFY_EVERY = 10.0  # s
 START_DUE_EVERY = 15.0  # s
+LOOK_EVERY = 15.0  # s
+LOOK_AGAIN_EVERY = 600.0  # s
 LOOK_FOR_MISSING_EVERY = 60.0  # s
 
 # A tick that was not taken before the next one comes is worth nothing: without `expires` a worker that was away finds
@@ -29,6 +32,10 @@ app.conf.beat_schedule = {
         "archive": ARCHIVE_EVERY,
         "ask_aws": ASK_AWS_EVERY,
         "judge_rest": JUDGE_EVERY,
+        "notify": NOTIFY_EVERY,
+        "look_rest": LOOK_EVERY,
+        "check_pending": LOOK_EVERY,
+        "look_again": LOOK_AGAIN_EVERY,
         "start_due": START_DUE_EVERY,
         "look_for_missing": LOOK_FOR_MISSING_EVERY,
     }.items()

@@ -16,11 +16,13 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from apps.aws import collection, looking
 from apps.dispatch import schedules
 from apps.dispatch import services as dispatch
+from apps.notifications import collecting, sending
+from apps.regressions import looking as regressions
 from apps.regressions import missing
 from apps.runs import archive as archives
 from apps.runs import ingest, pending
 from apps.use_method import panels
-from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, JUDGE_EVERY, SWEEP_EVERY, app
+from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, JUDGE_EVERY, LOOK_EVERY, NOTIFY_EVERY, SWEEP_EVERY, app
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +101,7 @@ def seal_run(run_id: int) -> bool:
     sealed = ingest.seal(run_id=run_id)
     if sealed:
         enqueue(judge_run, run_id=run_id)
+        enqueue(look_at_run, run_id=run_id)
     return sealed
 
 
@@ -109,7 +112,8 @@ def seal_at_once(run_id: int) -> None:
     except Exception:
         log.exception("run %s could not be sealed in its request", run_id)
         sealed = False
-    enqueue(judge_run if sealed else seal_run, run_id=run_id)
+    for task in (judge_run, look_at_run) if sealed else (seal_run,):
+        enqueue(task, run_id=run_id)
 
 
 # A page judges what is not kept yet, so a panel that comes late is slow and never wrong.
@@ -122,6 +126,27 @@ def judge_run(run_id: int) -> bool:
 def judge_rest() -> int:
     """Panels that are missing or older than the rules, some at a time; how many runs were given to `judge_run`."""
     return sum(enqueue(judge_run, run_id=run_id, expires=JUDGE_EVERY) for run_id in panels.due())
+
+
+@app.task(reject_on_worker_lost=False)
+def look_at_run(run_id: int) -> bool:
+    return regressions.look(run_id=run_id)
+
+
+@app.task
+def look_rest() -> int:
+    """Runs that were excluded or count again, and those whose task was lost; how many were given to `look_at_run`."""
+    return sum(enqueue(look_at_run, run_id=run_id, expires=LOOK_EVERY) for run_id in regressions.due())
+
+
+@app.task
+def check_pending() -> int:
+    return regressions.check_pending()
+
+
+@app.task
+def look_again() -> int:
+    return regressions.look_again(today=timezone.localdate())
 
 
 @app.task
@@ -174,3 +199,18 @@ def collect_from_aws(run_id: int) -> bool:
     if kept:
         enqueue(seal_run, run_id=run_id)
     return kept
+
+
+@app.task
+def notify() -> int:
+    """What happened to findings becomes deliveries; how many of those that are due were given to `send_delivery`."""
+    collecting.collect()
+    now = timezone.now()
+    collecting.bundle(now=now)
+    return sum(enqueue(send_delivery, delivery_id=pk, expires=NOTIFY_EVERY) for pk in sending.due(now=now))
+
+
+# Within the lease of a delivery; what was killed is found again by the beat.
+@app.task(reject_on_worker_lost=False, time_limit=100)
+def send_delivery(delivery_id: int) -> bool:
+    return sending.send(delivery_id=delivery_id, now=timezone.now())

@@ -203,7 +203,12 @@ def test_two_workers_send_a_delivery_once(receiver: Receiver) -> None:
 
 def test_the_beat_finds_what_happened_and_what_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[dict[str, Any]] = []
-    monkeypatch.setattr(tasks, "enqueue", lambda _task, **arguments: given.append(arguments) is None)
+
+    def enqueue(_task: Any, **arguments: Any) -> bool:
+        given.append(arguments)
+        return True
+
+    monkeypatch.setattr(tasks, "enqueue", enqueue)
     a_subscription()
     a_note(a_finding())
     assert tasks.notify() == 1
