@@ -193,7 +193,7 @@ def _base(url: str) -> str:
     """The server's root. Raises Misuse."""
     try:
         parts = urllib.parse.urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         known = False
     if not known or parts.username or parts.query or parts.fragment:

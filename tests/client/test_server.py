@@ -1,0 +1,99 @@
+"""Tries, and what an answer means, against a server that fails as it is told."""
+
+import socket
+
+import pytest
+
+from splashboard.failures import Misuse, Refused, Unreachable
+from splashboard.server import Server
+from tests.client.conftest import FakeServer
+
+FINE = (200, {"Content-Type": "application/json"}, b"{}")
+AWAY = (503, {}, b"")
+REFUSAL = (
+    422,
+    {"Content-Type": "application/problem+json"},
+    b'{"detail": "a: is bad; b: is worse", "errors": [{"field": "a", "message": "is bad", "remedy": "mend it"},'
+    b' {"field": "b", "message": "is worse \\u001b[2J"}]}',
+)
+
+
+def a_server(fake: FakeServer | None = None, *, url: str = "", timeout: float = 60.0) -> tuple[Server, list[float]]:
+    """And the pauses that it made, on a clock that only they move."""
+    pauses: list[float] = []
+    url = url or (fake.url if fake else "")
+    return Server(url=url, token="t0p", timeout=timeout, clock=lambda: sum(pauses), sleep=pauses.append), pauses
+
+
+def test_a_server_that_is_away_for_a_moment_is_asked_again(fake: FakeServer) -> None:
+    fake.answers = [AWAY, None, FINE]
+    server, pauses = a_server(fake)
+    assert server.read("health/").json() == {}
+    assert [path for _, path, _, _ in fake.received] == ["/api/v1/health/"] * 3
+    assert fake.received[0][2]["Authorization"] == "Token t0p"
+    assert pauses[0] < pauses[1]
+
+
+def test_it_waits_as_long_as_the_server_asks(fake: FakeServer) -> None:
+    fake.answers = [(429, {"Retry-After": "7"}, b""), FINE]
+    server, pauses = a_server(fake)
+    server.send("campaigns/files/", b"x", kind="text/plain", repeatable=False)
+    assert pauses == [7]
+
+
+def test_it_gives_up_after_the_time_that_was_given(fake: FakeServer) -> None:
+    fake.answers = [AWAY]
+    server, pauses = a_server(fake, timeout=20)
+    with pytest.raises(Unreachable, match="503; given up after 20 s"):
+        server.read("health/")
+    assert sum(pauses) < 20
+    assert len(fake.received) > 3
+
+
+def test_what_would_be_done_twice_is_not_sent_again_unless_it_cannot_have_arrived(fake: FakeServer) -> None:
+    for answer in (None, AWAY):
+        fake.answers = [answer]
+        server, pauses = a_server(fake)
+        with pytest.raises(Unreachable, match="not certain whether it was done"):
+            server.send("campaigns/files/", b"x", kind="text/plain", repeatable=False)
+        assert pauses == []
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # nothing listens
+        server, pauses = a_server(url=f"http://127.0.0.1:{taken.getsockname()[1]}")
+        with pytest.raises(Unreachable, match="connection refused; given up"):
+            server.send("campaigns/files/", b"x", kind="text/plain", repeatable=False)
+        assert pauses
+
+
+def test_a_refusal_is_told_field_by_field_at_once_and_cannot_command_the_terminal(fake: FakeServer) -> None:
+    fake.answers = [REFUSAL]
+    server, _ = a_server(fake)
+    with pytest.raises(Refused, match="422, a: is bad") as caught:
+        server.read("runs/")
+    assert caught.value.fields == ("a: is bad (mend it)", "b: is worse ?[2J")
+    assert len(fake.received) == 1
+
+
+def test_a_redirect_is_not_followed_as_the_token_would_go_along(fake: FakeServer) -> None:
+    fake.answers = [(302, {"Location": "https://elsewhere.example/"}, b"")]
+    server, _ = a_server(fake)
+    with pytest.raises(Misuse, match=r"sends on to https://elsewhere\.example/"):
+        server.send("runs/", b"x", kind="text/plain", repeatable=True)
+    assert len(fake.received) == 1
+
+
+def test_a_page_of_something_else_is_told_from_an_answer(fake: FakeServer) -> None:
+    fake.answers = [(200, {"Content-Type": "text/html"}, b"<html>welcome")]
+    with pytest.raises(Unreachable, match="not JSON: '<html>welcome'; is it a Splashboard"):
+        a_server(fake)[0].read("health/").json()
+
+
+@pytest.mark.parametrize("url", ["splashboard.example", "ftp://a.example", "http://", "http://a:0", "http://u:p@a/"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(Misuse, match="write it as https://"):
+        Server(url=url)
+
+
+def test_an_address_may_be_copied_from_the_api() -> None:
+    assert Server(url="https://a.example/benchmarks/api/v1/").url == "https://a.example/benchmarks"
