@@ -21,6 +21,7 @@ class Said:
 
 
 Command = Callable[..., Said]
+Answered = tuple[int, dict[str, str], bytes]  # status, headers, body
 
 
 @pytest.fixture
@@ -48,10 +49,10 @@ def engineer(command: Command, live_server: LiveServer, monkeypatch: pytest.Monk
 
 @dataclass
 class FakeServer:
-    """Gives its `answers` (status, headers, body; None: hangs up) one after another, the last one forever."""
+    """Gives its `answers` (None: hangs up) one after another, the last one forever."""
 
     url: str = ""
-    answers: list[tuple[int, dict[str, str], bytes] | None] = field(default_factory=list)
+    answers: list[Answered | None] = field(default_factory=list)
     received: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from splashboard.failures import Misuse, Refused, Unreachable
 from splashboard.server import Server
-from tests.client.conftest import FakeServer
+from tests.client.conftest import Answered, FakeServer
 
 FINE = (200, {"Content-Type": "application/json"}, b"{}")
-AWAY = (503, {}, b"")
+AWAY: Answered = (503, {}, b"")
 REFUSAL = (
     422,
     {"Content-Type": "application/problem+json"},
