@@ -83,6 +83,15 @@ def with_runs(platform: int, hardware_class: HardwareClass) -> list[Release]:
     return list({each.pk: each for each in found}.values())
 
 
+def on_hardware(release: Release) -> list[HardwareClass]:
+    """On which it has runs that count; where any were measured, only those. One query."""
+    own = Run.objects.filter(COUNTED, system__hardware_class=OuterRef("pk"), system__release=release)
+    found = HardwareClass.objects.annotate(is_measured=Exists(own.filter(provenance__in=MEASURED))).filter(Exists(own))
+    classes = [(each, each.is_measured) for each in found]
+    measured = [each for each, is_measured in classes if is_measured]
+    return list(measured or [each for each, _ in classes])
+
+
 def _with_runs(platform: int, hardware_class: HardwareClass) -> list[tuple[System, bool]]:
     """The newest system first, and whether any of its runs was measured. One query."""
     own = Run.objects.filter(COUNTED, system=OuterRef("pk"))

@@ -160,8 +160,11 @@ class ReleaseCheck:
         return ", ".join(told) or "nothing to compare"
 
 
-def answer(rows: Sequence[CheckRow], *, baseline: str, tolerance: float) -> tuple[Result, tuple[str, ...]]:
-    """What the gate says, and why."""
+def answer(
+    rows: Sequence[CheckRow], *, baseline: str, tolerance: float, allow_missing: bool = False
+) -> tuple[Result, tuple[str, ...]]:
+    """What the gate says, and why. `allow_missing`: rows that the release lacks keep nobody from an answer, as long as
+    there are others."""
     against = [row for row in rows if row.counts_against]
     accepted = sum(row.is_accepted for row in rows if row.verdict is RowVerdict.WORSE)
     unknown = Counter(row.verdict for row in rows if row.verdict in UNKNOWN)
@@ -180,14 +183,24 @@ def answer(rows: Sequence[CheckRow], *, baseline: str, tolerance: float) -> tupl
         why.append(f"{_rows(len(coarse))} not told apart, and may be worse by more than {tolerance:.0%}.")
     if against:
         return Result.REGRESSION, tuple(why)
-    if unknown or coarse or not rows:
+    if allow_missing:
+        del unknown[RowVerdict.MISSING]
+    there = sum(row.verdict is not RowVerdict.MISSING for row in rows)
+    if unknown or coarse or not there:
         return Result.CANNOT_TELL, tuple(why)
-    return Result.FINE, (*why, f"None of {_rows(len(rows), verb=False)} is worse{' beside these' if accepted else ''}.")
+    return Result.FINE, (*why, f"None of {_rows(there, verb=False)} is worse{' beside these' if accepted else ''}.")
 
 
 def is_coarse(row: CheckRow, tolerance: float) -> bool:
     """Whether it may be worse by more than is tolerated, for all that is known."""
     return row.verdict is RowVerdict.NOT_TOLD_APART and (row.worst is None or row.worst > tolerance)
+
+
+def is_telling(row: CheckRow, tolerance: float) -> bool:
+    """Whether a reader must know of it: it differs, or too little is known."""
+    if row.verdict is RowVerdict.NOT_TOLD_APART:
+        return is_coarse(row, tolerance)
+    return row.verdict is not RowVerdict.UNCHANGED
 
 
 _UNKNOWN_WORDS = {

@@ -1,6 +1,7 @@
 """Holds a release against the one before it: every workload at every load level in its primary metric, one table."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from django.utils import timezone
@@ -10,7 +11,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import kept, release_rows, thresholds
 from apps.regressions.lines import MEASURED, Lines, Pair, lines
 from apps.regressions.release_rows import Judged, Where
-from apps.regressions.release_values import TOLERANCE, CheckRow, Line, ReleaseCheck, RowVerdict, answer
+from apps.regressions.release_values import TOLERANCE, CheckRow, Line, ReleaseCheck, Result, RowVerdict, answer
 
 MOST_NAMED = 4
 
@@ -21,10 +22,11 @@ def check(
     baseline: Release | None = None,
     *,
     tolerance: float = TOLERANCE,
+    allow_missing: bool = False,
     now: datetime | None = None,
 ) -> ReleaseCheck:
     """`release` on `hardware_class` against `baseline` (None: the release before it that has runs there). Queries:
-    constant in the numbers of runs, workloads and load levels.
+    constant in the numbers of runs, workloads and load levels. `tolerance`, `allow_missing`: as of `answer`.
 
     Raises Invalid naming `baseline` when it is the release itself or of another platform."""
     now = now or timezone.now()
@@ -41,7 +43,6 @@ def check(
     rows = [*release_rows.rows(judged, smallest=smallest), *release_rows.lost(found.lost, where)]
     rows.sort(key=_significance)
     version = found.baseline.version if found.baseline else ""
-    result, why = answer(rows, baseline=version, tolerance=tolerance)
     compared = ReleaseCheck(
         platform_id=release.platform_id,
         platform=release.platform.slug,
@@ -56,13 +57,15 @@ def check(
         lines=tuple(_line(pair) for pair in found.pairs),
         rows=tuple(rows),
         tests=release_rows.tests(judged),
-        result=result,
-        why=why,
+        result=Result.CANNOT_TELL,
+        why=(),
         notes=tuple(_notes(found, where, judged, rows)),
         tolerance=tolerance,
         checked_at=now,
     )
-    return kept.current([compared])[0]
+    compared = kept.current([compared])[0]
+    result, why = answer(compared.rows, baseline=version, tolerance=tolerance, allow_missing=allow_missing)
+    return replace(compared, result=result, why=why)
 
 
 def told_of(found: ReleaseCheck, *, made_up: bool = False) -> Iterator[CheckRow]:

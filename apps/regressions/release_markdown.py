@@ -1,0 +1,47 @@
+"""A release against the one before it as Markdown: the summary for a pull request."""
+
+from apps.core import tabular
+from apps.core.tabular import escaped
+from apps.core.units import with_unit
+from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling
+from apps.regressions.titles import percent
+
+SIGNS = {Result.FINE: "✓", Result.REGRESSION: "✗", Result.CANNOT_TELL: "?"}
+
+
+def markdown(check: ReleaseCheck, *, link: str) -> str:
+    """The answer, why, and the rows that a reader must know of, the missing ones last; `link`: of its page."""
+    telling = [row for row in check.rows if is_telling(row, check.tolerance)]
+    telling.sort(key=lambda row: row.verdict is RowVerdict.MISSING)
+    heads = ["Verdict", "Workload", "Load", "Metric", check.baseline or "before", check.release, "Change"]
+    lines = [f"**{SIGNS[check.result]} {escaped(check.title)}: {escaped(check.summary)}**", ""]
+    lines += [f"- {escaped(sentence)}" for sentence in (*check.why, *check.notes)] + [""]
+    lines += [tabular.markdown(heads, map(_row, telling), numbers=3), ""] if telling else []
+    if others := len(check.rows) - len(telling):
+        lines += [f"{others} row{' is' if others == 1 else 's are'} left out: unchanged or not told apart.", ""]
+    lines.append(f"Changes with their 95 % interval, p adjusted for {check.tests} comparisons. {link}")
+    return "\n".join(lines) + "\n"
+
+
+def _row(row: CheckRow) -> list[str]:
+    verdict = f"{row.verdict} (accepted)" if row.is_accepted else row.verdict.value
+    metric = f"{row.metric_name} ({row.direction} is better)"
+    return [verdict, f"{row.tool} {row.workload}", row.level, metric, *map(_value, _sides(row)), _change(row)]
+
+
+def _sides(row: CheckRow) -> tuple[tuple[float | None, str], ...]:
+    return (row.before, row.unit), (row.after, row.unit)
+
+
+def _value(side: tuple[float | None, str]) -> str:
+    value, unit = side
+    return "no runs" if value is None else with_unit(value, unit)
+
+
+def _change(row: CheckRow) -> str:
+    """With its interval, or why there is none."""
+    if row.ratio is None:
+        return row.reason or "no ratio"
+    if row.low is None or row.high is None:
+        return f"{percent(row.ratio)} (no interval: {row.reason or 'too few repetitions'})"
+    return f"{percent(row.ratio)} [{percent(row.low)}, {percent(row.high)}]"
