@@ -73,33 +73,56 @@ def follow_history(history_id: int) -> list[Finding]:
     """One worker at a time; the second finds nothing new."""
     # Only its own row: others may hold the rows that it refers to.
     history = History.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=history_id)
-    series = read(history)
+    (series,) = read([history], thresholds.every())
     is_as_it_was = history.past_hash == _hash(series, history.analysed)
     if is_as_it_was and history.analysed == len(series.points) and history.analysed_at is not None:
         return []
     changes = list(history.changes.select_related("first_run__system__release").order_by("pk"))
-    known = _known(series, [change for change in changes if change.gone_at is None])
-    followed = follow(
-        series.values,
-        known=[_as_detected(place, change) for place, change in known.items()],
-        analysed=history.analysed if is_as_it_was else 0,
-        resets=series.resets,
-        limits=series.limits,
-    )
-    holding = followed.changes
-    if not history.past_hash:
-        # Limits were changed: what follow bears with as known must pass them.
-        holding = tuple(change for change in holding if change.p < series.limits.significant)
-    findings = _settled(series, holding, known, changes)
+    judged = judge(series, changes, analysed=history.analysed if is_as_it_was else 0, anew=not history.past_hash)
+    findings = _settled(series, judged, changes)
     _keep(series)
     return findings
 
 
-def read(history: History, *, chosen: thresholds.Thresholds | None = None) -> Series:
-    """`chosen`: thresholds that were read before, or are tried. One or two queries."""
-    points = watched.points(history)
-    limits = (chosen or thresholds.every()).of(history.workload_id, history.metric_id)
-    return Series(history, points, np.array([point.value for point in points]), watched.resets(points), limits)
+@dataclass(frozen=True)
+class Judged:
+    """`holding`: changes that hold, by their place in the series; `known` those of them, and others, that were told
+    before."""
+
+    holding: Sequence[detect.Change]
+    known: Mapping[int, Change]
+
+
+def judge(series: Series, changes: Sequence[Change], *, analysed: int = 0, anew: bool = False) -> Judged:
+    """`changes` that were ever told of it. `analysed`: so many runs were looked at before, and are as they were.
+    `anew`: what was told before must pass the limits as what is new must."""
+    known = _known(series, [change for change in changes if change.gone_at is None])
+    followed = follow(
+        series.values,
+        known=[_as_detected(place, change) for place, change in known.items()],
+        analysed=analysed,
+        resets=series.resets,
+        limits=series.limits,
+    )
+    holding = followed.changes
+    if anew:
+        holding = tuple(change for change in holding if change.p < series.limits.significant)
+    return Judged(holding, known)
+
+
+def read(histories: Sequence[History], chosen: thresholds.Thresholds) -> list[Series]:
+    """In the same order, judged by these thresholds. One query."""
+    found = watched.points_of([history.pk for history in histories])
+    return [
+        Series(
+            history,
+            points := found[history.pk],
+            np.array([point.value for point in points]),
+            watched.resets(points),
+            chosen.of(history.workload_id, history.metric_id),
+        )
+        for history in histories
+    ]
 
 
 def _hash(series: Series, runs: int) -> str:
@@ -136,10 +159,9 @@ def _as_detected(place: int, change: Change) -> detect.Change:
     return detect.Change(place, ratio, low, high, change.p or 0.0, len(change.runs_after), before)
 
 
-def _settled(
-    series: Series, holding: Sequence[detect.Change], known: Mapping[int, Change], changes: Sequence[Change]
-) -> list[Finding]:
+def _settled(series: Series, judged: Judged, changes: Sequence[Change]) -> list[Finding]:
     """Tells all that hold. One that comes back near where it was told once is that one again."""
+    holding = judged.holding
     looked_at = [change for change in changes if change.gone_at is None]
     if not holding and not looked_at:
         return []
@@ -152,7 +174,7 @@ def _settled(
     bounds = sorted({*detect.stretches(len(series.points), series.resets), *(each.index for each in holding)})
     told = []
     for each in holding:
-        own = known.get(each.index)
+        own = judged.known.get(each.index)
         if own is None:
             near = [place for place in gone if abs(place - each.index) <= detect.ALIKE]
             own = gone.pop(min(near, key=lambda place: abs(place - each.index))) if near else None

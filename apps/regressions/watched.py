@@ -1,7 +1,7 @@
 """Reads the runs of a watched series in their order: release by release, then in time."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,6 @@ from django.db import connection
 from apps.comparison.traits import lasting_facts
 from apps.regressions import conditions
 from apps.regressions.conditions import Conditions
-from apps.regressions.models import History
 from apps.runs.models import Run
 from apps.runs.queries import places
 
@@ -20,15 +19,16 @@ MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
 
 # Excluded runs never count, and a ratio asks for values above 0.
 SERIES = f"""
-SELECT runs_run.id, s.id, release.id, release.version, release.version_key, started_at, m.value,
+SELECT h.id, runs_run.id, s.id, release.id, release.version, release.version_key, started_at, m.value,
     warmup, duration, data_bytes, tool_version, host, provenance
-FROM catalog_system s
-JOIN catalog_release release ON release.id = s.release_id
-JOIN runs_run ON runs_run.system_id = s.id
-JOIN runs_measurement m ON m.run_id = runs_run.id AND m.metric_id = %(metric)s
-WHERE release.platform_id = %(platform)s AND s.hardware_class_id = %(hardware)s AND s.settings_hash = %(settings)s
-  AND runs_run.workload_id = %(workload)s AND runs_run.load_level_id = %(level)s AND {places.COUNTED}
-  AND m.value > 0 AND m.value < 'infinity'
+FROM regressions_history h
+JOIN catalog_release release ON release.platform_id = h.platform_id
+JOIN catalog_system s
+  ON s.release_id = release.id AND s.hardware_class_id = h.hardware_class_id AND s.settings_hash = h.settings_hash
+JOIN runs_run
+  ON runs_run.system_id = s.id AND runs_run.workload_id = h.workload_id AND runs_run.load_level_id = h.load_level_id
+JOIN runs_measurement m ON m.run_id = runs_run.id AND m.metric_id = h.metric_id
+WHERE h.id = ANY(%s) AND {places.COUNTED} AND m.value > 0 AND m.value < 'infinity'
 ORDER BY release.version_key, release.version, started_at, runs_run.id
 """  # noqa: S608  our own names
 
@@ -52,11 +52,17 @@ class Point:
         return self.version_key, self.version, self.started_at, self.run
 
 
-def points(history: History) -> list[Point]:
-    """Of all runs that count, in their order. One query."""
+def points_of(histories: Collection[int]) -> dict[int, list[Point]]:
+    """Of each history (by id) all runs that count, in their order. One query."""
+    rows: dict[int, list[Sequence[Any]]] = {history: [] for history in histories}
     with connection.cursor() as cursor:
-        cursor.execute(SERIES, _asked(history))
-        rows = cursor.fetchall()
+        cursor.execute(SERIES, [list(histories)])
+        for history, *row in cursor.fetchall():
+            rows[history].append(row)
+    return {history: _points(own) for history, own in rows.items()}
+
+
+def _points(rows: Sequence[Sequence[Any]]) -> list[Point]:
     if any(row[-1] in MEASURED for row in rows):
         rows = [row for row in rows if row[-1] in MEASURED]
     resets = conditions.resets([_conditions(row) for row in rows])
@@ -69,17 +75,6 @@ def points(history: History) -> list[Point]:
 def resets(points: Sequence[Point]) -> list[int]:
     """Places in the series."""
     return [number for number, point in enumerate(points) if point.reset]
-
-
-def _asked(history: History) -> dict[str, Any]:
-    return {
-        "platform": history.platform_id,
-        "hardware": history.hardware_class_id,
-        "settings": history.settings_hash,
-        "workload": history.workload_id,
-        "level": history.load_level_id,
-        "metric": history.metric_id,
-    }
 
 
 def _conditions(row: Sequence[Any]) -> Conditions:

@@ -1,0 +1,128 @@
+"""Thresholds: the most particular counts, they are tried on history before they are kept, and then hold for it."""
+
+from typing import Any
+
+import pytest
+
+from apps.core.problems import Invalid
+from apps.regressions import detect, histories, history, thresholds
+from apps.regressions.models import Finding, History, Threshold
+from tests.builders import a_metric, a_user, a_workload
+from tests.regressions.histories import a_release, followed, runs_of, values
+
+pytestmark = pytest.mark.django_db
+SLOWER, FAINT = 0.85, 0.985
+
+
+@pytest.fixture
+def workload(db: None) -> int:
+    """Two series: one falls by 15 %, of another workload one falls by 1.5 %. The first workload's id."""
+    falls = runs_of(a_release("10.11.19"), values(runs=40, changes=[(24, SLOWER)]))
+    faint = runs_of(
+        a_release("10.11.19"), values(runs=80, changes=[(40, FAINT)], noise=0.003), workload=a_workload("oltp_insert")
+    )
+    followed([falls[-1], faint[-1]])
+    return falls[0].workload_id
+
+
+def keep(smallest: float = 0.03, significant: float = 1e-6, **fields: Any) -> thresholds.Kept:
+    given = {"workload": None, "metric": None, **fields}
+    return thresholds.keep(smallest=smallest, significant=significant, by=a_user(), **given)
+
+
+def test_the_most_particular_threshold_counts(db: None) -> None:
+    workload, metric = a_workload(), a_metric()
+    assert thresholds.of(workload.pk, metric.pk) == detect.DEFAULT
+    for smallest, fields in (
+        (0.01, {}),
+        (0.02, {"metric": metric.key}),
+        (0.03, {"workload": workload.pk}),
+        (0.04, {"workload": workload.pk, "metric": metric.key}),
+    ):
+        keep(smallest, **fields)
+        assert thresholds.of(workload.pk, metric.pk).smallest == smallest
+    assert thresholds.of(workload.pk, metric.pk + 1).smallest == 0.03
+    assert thresholds.of(workload.pk + 1, metric.pk).smallest == 0.02
+    assert thresholds.of(workload.pk + 1, metric.pk + 1).smallest == 0.01
+
+
+def test_a_threshold_is_set_once_and_then_changed(db: None) -> None:
+    keep(0.02)
+    keep(0.05)
+    assert [each.smallest for each in thresholds.kept()] == [0.05]
+    assert thresholds.drop(thresholds.kept()[0].id)
+    assert not thresholds.drop(1)
+    assert thresholds.kept() == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"smallest": 0}, "smallest"),
+        ({"smallest": 1}, "smallest"),
+        ({"smallest": float("nan")}, "smallest"),
+        ({"significant": 0.01}, "significant"),
+        ({"significant": 0}, "significant"),
+        ({"workload": 999_999}, "workload"),
+        ({"metric": "no.such"}, "metric"),
+    ],
+)
+def test_what_is_no_threshold_is_refused_by_its_field(db: None, fields: dict[str, Any], named: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        keep(**fields)
+    assert [problem.field for problem in refused.value.errors] == [named]
+    assert not Threshold.objects.exists()
+
+
+def test_it_is_tried_on_history_before_it_is_kept(workload: int) -> None:
+    assert Finding.objects.count() == 1
+    tried = histories.preview(workload=None, metric=None, smallest=0.05, significant=1e-6)
+    assert (tried.looked_at, tried.raised, tried.new, tried.withdrawn) == (2, 1, 0, 1)
+    tried = histories.preview(workload=workload, metric=None, smallest=0.3, significant=1e-6)
+    assert (tried.looked_at, tried.raised, tried.withdrawn) == (1, 0, 1)
+    assert not Threshold.objects.exists()
+    assert Finding.objects.get().changes.filter(gone_at=None).count() == 2
+
+
+def test_what_was_tried_happens_once_it_is_kept(workload: int) -> None:
+    keep(0.05)
+    assert history.follow_rest(most=10) == 2
+    assert history.follow_rest(most=10) == 0
+    assert [change.workload_id for change in Finding.objects.get().changes.filter(gone_at=None)] == [workload]
+    tried = histories.preview(workload=None, metric=None, smallest=0.005, significant=1e-6)
+    assert (tried.raised, tried.new, tried.withdrawn) == (2, 1, 0)
+    thresholds.drop(thresholds.kept()[0].id)
+    history.follow_rest(most=10)
+    assert Finding.objects.get().changes.filter(gone_at=None).count() == 2
+
+
+def test_a_more_particular_threshold_is_not_overridden(workload: int) -> None:
+    keep(0.01, workload=workload)
+    tried = histories.preview(workload=None, metric=None, smallest=0.5, significant=1e-6)
+    assert (tried.concerned, tried.kept_apart, tried.withdrawn) == (1, 1, 1)
+
+
+def test_a_preview_asks_the_same_number_of_queries_of_one_series_and_of_two(
+    workload: int, django_assert_num_queries: Any
+) -> None:
+    for asked in (workload, None):
+        with django_assert_num_queries(5 if asked is None else 6):
+            histories.preview(workload=asked, metric=None, smallest=0.05, significant=1e-6)
+
+
+def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:
+    own = History.objects.get(workload=workload)
+    found = histories.detail(own.pk)
+    assert found is not None
+    assert (len(found.points), found.row.changes, found.source) == (40, 1, "the default")
+    assert [round(level.value, -1) for level in found.levels] == [
+        pytest.approx(1000, rel=0.02),
+        pytest.approx(850, rel=0.02),
+    ]
+    assert found.changes[0].place == 24
+    assert histories.detail(own.pk + 1000) is None
+
+
+@pytest.mark.parametrize(("sight", "count"), [("fit", 2), ("changed", 2), ("short", 0), ("noisy", 0), ("", 2)])
+def test_histories_are_found_by_what_can_be_seen_in_them(workload: int, sight: str, count: int) -> None:
+    assert len(histories.listed(list(histories.rows_of(histories.HistoryFilter(sight=sight))))) == count
