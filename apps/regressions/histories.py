@@ -97,6 +97,7 @@ class Level:
 @dataclass(frozen=True)
 class HistoryDetail:
     """`limits` that count, and for what they were set, in words (`source`)."""
+
     row: HistoryRow
     points: tuple[Point, ...]
     changes: tuple[HistoryChange, ...]
