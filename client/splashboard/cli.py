@@ -134,6 +134,7 @@ def _checked(options: argparse.Namespace) -> dict[str, Any]:
         release=options.release,
         baseline=options.baseline,
         hardware=options.hardware,
+        tolerance=options.tolerance,
         allow_missing=options.allow_missing,
     )
     check = gate.ask(server, asked)
@@ -207,6 +208,7 @@ def _command(commands: Any, name: str, words: str, run: Any, *, timeout: str) ->
 
 
 ANSWER = "s until an answer must have come, over all tries (default 60)"
+TOLERANCE = "by which a row that is not told apart may be worse, as far as is known, and still pass (default 0.1)"
 END = "s until the campaign must be at its end, else exit 2 (default: as long as it takes)"
 
 
@@ -265,4 +267,5 @@ def _add_comparing(commands: Any) -> None:
             " may be given several times",
         )
         add("--all", action="store_true", help="also show rows in which nothing changed")
+        add("--tolerance", type=float, metavar="SHARE", help=TOLERANCE)
         add("--allow-missing", action="store_true", help="rows that the release has no runs for do not count")

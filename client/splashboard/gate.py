@@ -42,7 +42,7 @@ class Asked:
 
 def ask(server: Server, asked: Asked) -> dict[str, Any]:
     """Raises Refused, Unreachable."""
-    document: dict[str, Any] = server.read(PATH, asked.parameters()).json()
+    document: dict[str, Any] = server.read(PATH, [*asked.parameters(), ("format", "json")]).json()
     return document
 
 

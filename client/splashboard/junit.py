@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from splashboard import table
 
-TELLING = ("worse", "better", "unchanged")
+TOLD = ("worse", "better", "unchanged")
 
 
 def document(check: Mapping[str, Any]) -> str:
@@ -38,7 +38,7 @@ def _case(check: Mapping[str, Any], row: Mapping[str, Any]) -> ET.Element:
     words = _words(row)
     if row["verdict"] == "worse" and not row["is_accepted"]:
         ET.SubElement(case, "failure", message=_clean(words), type="regression").text = _clean(_lines(row))
-    elif row["verdict"] not in TELLING and not (row["verdict"] == "not told apart" and not row["is_coarse"]):
+    elif row["verdict"] not in TOLD and table.is_telling(row):
         ET.SubElement(case, "skipped", message=_clean(words))
     else:
         ET.SubElement(case, "system-out").text = _clean(words)
@@ -52,9 +52,7 @@ def _nothing(check: Mapping[str, Any]) -> ET.Element:
 
 
 def _words(row: Mapping[str, Any]) -> str:
-    told = [row["verdict"], table.ratio(row)]
-    if row["is_accepted"]:
-        told.append("accepted")
+    told = [f"{row['verdict']}, accepted" if row["is_accepted"] else row["verdict"], table.ratio(row)]
     if remark := table.remark(row):
         told.append(remark)
     return "; ".join(told)

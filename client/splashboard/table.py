@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 SIGNS = {"worse": "▼", "better": "▲", "unchanged": "=", "not told apart": "≈"}  # of all others: ?
-QUIET = ("unchanged", "not told apart")
+MOST_NEEDED = 1000  # repetitions; the server says one more for more than these
 HEAD = ("verdict", "workload", "load", "metric", "before", "after", "ratio [95 % interval]", "p", "")
 RIGHT = (4, 5, 7)  # columns of numbers
 
@@ -14,16 +15,19 @@ RIGHT = (4, 5, 7)  # columns of numbers
 def text(check: Mapping[str, Any], *, every_row: bool) -> str:
     lines = [f"{check['title']}: {check['result']}", *(f"  {sentence}" for sentence in check["why"])]
     lines += [f"  Note: {sentence}" for sentence in check["notes"]]
-    shown = [row for row in check["rows"] if every_row or row["verdict"] not in QUIET]
+    shown = [row for row in check["rows"] if every_row or is_telling(row)]
     if shown:
         lines += ["", *_columns([HEAD, *(_cells(row) for row in shown)])]
-    hidden = len(check["rows"]) - len(shown)
+    hidden = Counter(row["verdict"] for row in check["rows"] if not every_row and not is_telling(row))
     if hidden:
-        counts = ", ".join(f"{check['counts'][name]} {name}" for name in QUIET if check["counts"].get(name))
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in hidden.items())
         lines += ["", f"Not shown (--all): {counts}."]
-    if check.get("address"):
-        lines += ["", check["address"]]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", check["address"]]) + "\n"
+
+
+def is_telling(row: Mapping[str, Any]) -> bool:
+    """Whether a reader must know of it: it differs, or too little is known."""
+    return bool(row["is_coarse"]) if row["verdict"] == "not told apart" else row["verdict"] != "unchanged"
 
 
 def number(value: float | None) -> str:
@@ -45,10 +49,11 @@ def remark(row: Mapping[str, Any]) -> str:
     told = []
     if row["finding"] is not None:
         told.append(f"finding {row['finding']}, {row['finding_state']}")
-    elif row["is_accepted"]:
-        told.append("accepted")
     if row["reason"]:
         told.append(row["reason"])
+    if row["needed"] is not None:
+        number = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
+        told.append(f"{number} repetitions of each side are likely to tell")
     return "; ".join(told)
 
 
