@@ -1,5 +1,6 @@
 """Teams, subscriptions and deliveries as pages and API show them. Who may not write sees addresses in part."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -220,3 +221,13 @@ def standing(*, now: datetime) -> Standing:
         last_given_up=newest.answer if newest else "",
         **counts,
     )
+
+
+def said(delivery: Delivery) -> str:
+    """What is sent, as a person reads it: the text of a mail or of a chat, the body of a webhook."""
+    body = delivery.content.get("body")
+    if body is None:
+        return f"{delivery.content['subject']}\n\n{delivery.content['text']}"
+    if set(body) == {"text"}:
+        return str(body["text"])
+    return json.dumps({"delivery": delivery.pk, **body}, ensure_ascii=False, indent=2)
