@@ -103,6 +103,10 @@ def load_schedule(schedule_id: int, *, now: datetime) -> ScheduleDetail | None:
     return ScheduleDetail(row=row, plan=schedule.plan, coming=coming if row.next_at else (), clock_change=told)
 
 
+def exists(schedule_id: int) -> bool:
+    return Schedule.objects.filter(pk=schedule_id).exists()
+
+
 def times(expression: str, zone: str, *, now: datetime) -> tuple[tuple[datetime, ...], str]:
     """The next times, and a sentence on the zone's next clock change. Both are known to be right."""
     coming = tuple(islice(cron.after(now, expression=expression, zone=zone), COMING))
