@@ -29,7 +29,8 @@ def markdown(check: ReleaseCheck, *, link: str) -> str:
 def _row(shown: Shown) -> list[str]:
     row = shown.row
     verdict = f"{row.verdict} (accepted)" if row.is_accepted else row.verdict.value
-    metric = f"{row.metric_name} ({row.direction} is better)"
+    unit = f", {row.unit}" if row.unit else ""
+    metric = f"{row.metric_name}{unit} ({row.direction} is better)"
     change = f"{shown.change} {shown.interval}".strip()
     return [verdict, f"{row.tool} {row.workload}", row.level, metric, shown.before, shown.after, change or row.reason]
 

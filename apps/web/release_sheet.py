@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from apps.core.units import all_digits, with_unit
+from apps.core.units import all_digits, format_number
 from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse
 from apps.regressions.titles import percent
 
@@ -87,6 +87,11 @@ def _is_relevant(row: CheckRow, check: ReleaseCheck) -> bool:
     return row.verdict is not RowVerdict.UNCHANGED
 
 
+def _value(value: float | None, unit: str) -> str:
+    """Its unit is told beside the metric."""
+    return "no runs" if value is None else format_number(value, unit=unit)
+
+
 def _is_missing(shown: Shown) -> bool:
     return shown.row.verdict is RowVerdict.MISSING
 
@@ -99,8 +104,8 @@ def _shown(row: CheckRow) -> Shown:
         row=row,
         kind=kind,
         turned=turned,
-        before=with_unit(row.before, row.unit) if row.before is not None else "no runs",
-        after=with_unit(row.after, row.unit) if row.after is not None else "no runs",
+        before=_value(row.before, row.unit),
+        after=_value(row.after, row.unit),
         change=percent(row.ratio) if row.ratio is not None else "",
         interval=interval(row),
         title=_title(row),
@@ -112,7 +117,7 @@ def _shown(row: CheckRow) -> Shown:
 def interval(row: CheckRow) -> str:
     """ "[−14 %, −10 %]", or why there is none."""
     if row.low is None or row.high is None:
-        return "" if row.after is None else "no interval: too few repetitions"
+        return "" if row.after is None else "no interval"
     return f"[{percent(row.low)}, {percent(row.high)}]"
 
 

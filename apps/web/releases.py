@@ -109,6 +109,7 @@ def _shown(request: HttpRequest, release: Release, row: Kept | None, check: Rele
         "all": request.GET.get("rows") == "all",
         "toggle": _with(request, rows="" if request.GET.get("rows") == "all" else "all"),
         "signed": signed,
+        "signers": [each.by for each in signed if each.stands and (each.is_current or not row)],
         "fingerprint": print_,
         "has_signed": any(each.by == mine and each.stands and each.is_current for each in signed),
         "may_write": may_write(request),
@@ -116,7 +117,7 @@ def _shown(request: HttpRequest, release: Release, row: Kept | None, check: Rele
         "markdown": release_exports.markdown(check, link=page),
         "markdown_url": files["md"],
         "csv_url": files["csv"],
-        "json_url": f"/api/v1/release-checks/?{_json_query(check)}",
+        "json_url": f"{reverse('api:release-checks')}?{_json_query(check)}",
         "badge_url": badge,
         "badge_markdown": f"[![{check.platform_name} {check.release}]({request.build_absolute_uri(badge)})]({page})",
     }
