@@ -1,0 +1,51 @@
+"""What happened to a finding, as a sentence. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+SYSTEM = "Splashboard"
+
+
+def sentence(*, what: str, by: str, text: str, detail: Mapping[str, Any]) -> str:
+    """`by`: user name, empty: the system. The words of a comment or a reason come after a colon."""
+    said = _deed(what, by or SYSTEM, detail)
+    return f"{said}: {text}" if text else said
+
+
+def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR0911, PLR0912  one answer for each deed
+    count = len(detail.get("changes", ()))
+    changes = f"{count} change{'' if count == 1 else 's'}"
+    match what:
+        case "found" | "back" | "gone" | "changed":
+            return {
+                "found": f"{who} found {changes}",
+                "back": f"{changes} came back",
+                "gone": f"{changes} went away",
+                "changed": f"{changes} turned from better to worse or back",
+            }[what]
+        case "state":
+            until = f" until {detail['until']}" if detail.get("until") else ""
+            return f"{who} set it from {detail.get('from', '?')} to {detail.get('to', '?')}{until}"
+        case "reopened":
+            return f"{who} re-opened it; it was {detail.get('from', 'closed')}"
+        case "owner":
+            return f"{who} assigned it to {detail['to']}" if detail.get("to") else f"{who} took it from its owner"
+        case "due":
+            return f"{who} made it due on {detail['to']}" if detail.get("to") else f"{who} removed its due date"
+        case "labels":
+            return f"{who} labelled it {', '.join(detail.get('to', ())) or 'with nothing'}"
+        case "comment":
+            return f"{who} said"
+        case "link" | "unlink":
+            return f"{who} {'linked' if what == 'link' else 'unlinked'} {detail.get('url', '')}"
+        case "merged" if "into" in detail:
+            return f"{who} merged it into finding {detail['into']}, with {changes}"
+        case "merged":
+            return f"{who} merged finding {detail.get('from', '?')} into it, with {changes}"
+        case "split" if "into" in detail:
+            return f"{who} split {changes} from it into finding {detail['into']}"
+        case "split":
+            return f"{who} split it with {changes} from finding {detail.get('from', '?')}"
+        case "repetitions":
+            return f"{who} asked for {detail.get('repetitions', '?')} more repetitions (campaign {detail['campaign']})"
+    return f"{who}: {what}"
