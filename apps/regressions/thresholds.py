@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from apps.accounts.models import User
 from apps.catalog.models import Metric, Workload
 from apps.core.problems import FieldProblem, Invalid
+from apps.regressions import marking
 from apps.regressions.detect import DEFAULT, LEAST_SIGNIFICANT, Limits
 from apps.regressions.models import History, Threshold
 
@@ -135,7 +136,8 @@ def histories(workload: int | None, metric: int | None) -> QuerySet[History]:
 
 
 def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None:
-    histories(workload and workload.pk, metric and metric.pk).update(past_hash="")
+    histories(workload.pk if workload else None, metric.pk if metric else None).update(past_hash="")
+    marking.mark_all()
 
 
 def _kept(row: Threshold) -> Kept:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.regressions import looking
+from apps.regressions import looking, thresholds
 from apps.regressions.models import Change, CheckedRelease, Finding, Looked, Pending
 from apps.runs import exclusion
 from apps.runs.models import Run
@@ -149,3 +149,12 @@ def test_two_workers_that_look_at_the_same_runs_at_once_make_no_twins() -> None:
     assert Looked.objects.count() == Run.objects.count() == 18
     assert (Finding.objects.count(), Change.objects.count()) == (1, 3)
     assert Finding.objects.get().changes.filter(gone_at=None).count() == 3
+
+
+def test_a_threshold_that_is_set_has_releases_compared_by_it() -> None:
+    two_releases()
+    look_at_all()
+    thresholds.keep(workload=None, metric=None, smallest=0.2, significant=1e-5, by=a_user())
+    look_at_all()
+    assert Finding.objects.get().state == "verify"
+    assert CheckedRelease.objects.get(release=a_release(NEW)).result == "fine"
