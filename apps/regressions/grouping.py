@@ -119,7 +119,7 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
             change.gone_at = change.judged_at = now
             change.save(update_fields=["gone_at", "judged_at"])
             happened.setdefault(change.finding_id, []).append(("gone", change))
-    return [finding for finding in (_settled(pk, deeds, now) for pk, deeds in sorted(happened.items())) if finding]
+    return [finding for finding in (_settled(pk, deeds) for pk, deeds in sorted(happened.items())) if finding]
 
 
 def lock() -> None:
@@ -203,7 +203,7 @@ def _lookup(place: Place) -> dict[str, Any]:
     }
 
 
-def _settled(pk: int, deeds: Sequence[tuple[str, Change]], now: datetime) -> Finding | None:
+def _settled(pk: int, deeds: Sequence[tuple[str, Change]]) -> Finding | None:
     """Saves what became of a finding; None: nothing happened that anybody must hear of."""
     finding = Finding.objects.get(pk=pk)
     changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
@@ -218,7 +218,8 @@ def _settled(pk: int, deeds: Sequence[tuple[str, Change]], now: datetime) -> Fin
             Note.objects.create(finding=finding, what=what, detail={"changes": own})
     if not is_new:
         _move(finding, deeds)
-    finding.changed_at = now
+    # Not before its notes: who saw it has seen them.
+    finding.changed_at = timezone.now()
     finding.save()
     return finding
 
@@ -252,10 +253,10 @@ def expire_acceptances(*, today: Any) -> int:
         lock()
         ended = list(Finding.objects.filter(state=State.ACCEPTED, accepted_until__lt=today))
         for finding in ended:
-            finding.state, finding.changed_at = State.NEW, timezone.now()
-            finding.save(update_fields=["state", "changed_at"])
             detail = {"from": State.ACCEPTED.value, "to": State.NEW.value, "until": str(finding.accepted_until)}
             Note.objects.create(finding=finding, what="reopened", text="the acceptance has ended", detail=detail)
+            finding.state, finding.changed_at = State.NEW, timezone.now()
+            finding.save(update_fields=["state", "changed_at"])
     return len(ended)
 
 
