@@ -9,11 +9,11 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.regressions import evidence, queries, thresholds
+from apps.regressions import evidence, queries, reviewing, thresholds
 from apps.regressions.detect import Limits
 from apps.regressions.evidence import Evidence, SideRun
 from apps.regressions.filters import FindingFilter
-from apps.regressions.models import Change
+from apps.regressions.models import Change, Finding
 from apps.regressions.values import ChangeRow, FindingDetail
 from apps.runs.quality.checklist import title_of
 from apps.web import findings
@@ -25,6 +25,8 @@ from apps.web.pages import render_page
 
 # Rows of the table of what servers did and of differences that are shown before they are folded.
 SHOWN_AT_ONCE = 12
+# Findings that one may be merged into, of which so many are listed.
+MOST_MERGEABLE = 50
 
 
 @require_safe
@@ -44,7 +46,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
     listed = findings.query(chosen)
     told = evidence.gather(change) if change else None
     limits = _limits(change) if change else None
-    return {
+    return _review(request, found) | {
         "finding": found,
         "row": found.row,
         "lede": lede(found),
@@ -61,7 +63,6 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "compare_url": _compare_url(told) if told else "",
         "history_url": _history_url(change) if change else "",
         "state_buttons": [(state, STATE_BUTTONS[state]) for state in found.next_states],
-        "people": _people() if may_write(request) else [],
         "may_write": may_write(request),
         "me": me,
         "today": timezone.localdate(),
@@ -92,6 +93,25 @@ def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
         if str(change.id) == asked:
             return change
     raise Http404(f"Finding {found.row.id} has no change {asked[:40]!r}.")
+
+
+def _review(request: HttpRequest, found: FindingDetail) -> dict[str, Any]:
+    """What its forms offer to who may write."""
+    if not may_write(request) or found.row.merged_into is not None:
+        return {}
+    offered: dict[str, Any] = {"people": _people(), "mergeable": _mergeable(found)}
+    try:
+        offered["plan"] = reviewing.plan_of(found.row.id)
+    except Invalid as error:
+        offered["plan_problem"] = "; ".join(each.message for each in error.errors)
+    return offered
+
+
+def _mergeable(found: FindingDetail) -> list[tuple[int, str]]:
+    """Other findings of the same kind on the same platform, the last changed first."""
+    platform = found.row.platform.id if found.row.platform else None
+    others = Finding.objects.filter(kind=found.row.kind, platform=platform, merged_into=None).exclude(pk=found.row.id)
+    return list(others.order_by("-changed_at").values_list("pk", "title")[:MOST_MERGEABLE])
 
 
 def _people() -> list[str]:

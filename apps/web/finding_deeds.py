@@ -130,6 +130,23 @@ def _unlink(given: Given) -> str:
     return "The link is gone."
 
 
+def _merge(given: Given) -> str:
+    into = reviewing.merge(**given.common, into_id=given.number("into"))
+    return f"It was merged into finding {into.pk}."
+
+
+def _split(given: Given) -> str:
+    ids = [text for text in given.form.getlist("change") if text.isdecimal() and text.isascii() and len(text) < 19]
+    made = reviewing.split(**given.common, change_ids=[int(text) for text in ids])
+    return f"What you chose is finding {made.pk} now."
+
+
+def _repeat(given: Given) -> str:
+    wanted = given.number("repetitions") if given.text("repetitions") else None
+    campaign = reviewing.repeat(**given.common, repetitions=wanted)
+    return f"Campaign {campaign.pk} measures both sides again; this finding updates itself as its runs come in."
+
+
 DEEDS: Mapping[str, Callable[[Given], str]] = {
     "assign": _assign,
     "state": _state,
@@ -140,6 +157,9 @@ DEEDS: Mapping[str, Callable[[Given], str]] = {
     "comment": _comment,
     "link": _link,
     "unlink": _unlink,
+    "merge": _merge,
+    "split": _split,
+    "repeat": _repeat,
 }
 
 

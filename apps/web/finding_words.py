@@ -26,6 +26,8 @@ def list_answer(counts: Mapping[str, int], largest_first: Sequence[FindingRow]) 
     told = ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
     text = f"{number} open finding{'' if number == 1 else 's'}: {told}"
     text += f"; {counts['verify']} to verify" if counts["verify"] else ""
+    if not largest_first:
+        return f"{text}."
     worst = next((row for row in largest_first if row.verdict in ("worse", "mixed")), None)
     return (
         f"{text}. The largest for the worse: {worst.title}."

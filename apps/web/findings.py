@@ -72,6 +72,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "first": f"{reverse('web:findings')}?{query(chosen)}" if after is not None else "",
         "next": request.get_full_path(),
         "list_query": query(chosen),
+        "api_query": urlencode(chosen.as_query()),
         "may_write": may_write(request),
         "today": timezone.localdate(),
         "me": me,
