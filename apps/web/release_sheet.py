@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from apps.core.units import all_digits, format_number
-from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse
+from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling
 from apps.regressions.titles import percent
 
 # Result -> mark's class, sign, words.
@@ -75,16 +75,10 @@ def sheet(check: ReleaseCheck) -> Sheet:
         sign=sign,
         words=words,
         answer=f"{check.title}: {check.summary}",
-        relevant=tuple(each for each in shown if _is_relevant(each.row, check) and not _is_missing(each)),
-        others=tuple(each for each in shown if not _is_relevant(each.row, check)),
+        relevant=tuple(each for each in shown if is_telling(each.row, check.tolerance) and not _is_missing(each)),
+        others=tuple(each for each in shown if not is_telling(each.row, check.tolerance)),
         missing=tuple(each for each in shown if _is_missing(each)),
     )
-
-
-def _is_relevant(row: CheckRow, check: ReleaseCheck) -> bool:
-    if row.verdict is RowVerdict.NOT_TOLD_APART:
-        return is_coarse(row, check.tolerance)
-    return row.verdict is not RowVerdict.UNCHANGED
 
 
 def _value(value: float | None, unit: str) -> str:

@@ -13,7 +13,7 @@ from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.comparison.sides import Unknown
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import kept, sign_offs
+from apps.regressions import kept, release_markdown, sign_offs
 from apps.regressions.kept import Kept
 from apps.regressions.models import CheckedRelease, SignOff
 from apps.regressions.release_values import ReleaseCheck, Result
@@ -114,7 +114,7 @@ def _shown(request: HttpRequest, release: Release, row: Kept | None, check: Rele
         "has_signed": any(each.by == mine and each.stands and each.is_current for each in signed),
         "may_write": may_write(request),
         "baselines": _baselines(release),
-        "markdown": release_exports.markdown(check, link=page),
+        "markdown": release_markdown.markdown(check, link=page),
         "markdown_url": files["md"],
         "csv_url": files["csv"],
         "json_url": f"{reverse('api:release-checks')}?{_json_query(check)}",
@@ -199,7 +199,7 @@ def export(request: HttpRequest, platform: str, version: str, ending: str) -> Ht
         raise Http404(f"{release} has not been compared yet; name a hardware class to compare it now")
     if ending == "md":
         link = request.build_absolute_uri(address(check))
-        text, media_type = release_exports.markdown(check, link=link), "text/markdown"
+        text, media_type = release_markdown.markdown(check, link=link), "text/markdown"
     else:
         text, media_type = release_exports.comma_separated(check), "text/csv"
     headers = {"Content-Disposition": f'attachment; filename="release.{ending}"'}
