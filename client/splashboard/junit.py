@@ -53,9 +53,7 @@ def _nothing(check: Mapping[str, Any]) -> ET.Element:
 
 def _words(row: Mapping[str, Any]) -> str:
     told = [f"{row['verdict']}, accepted" if row["is_accepted"] else row["verdict"], table.ratio(row)]
-    if remark := table.remark(row):
-        told.append(remark)
-    return "; ".join(told)
+    return "; ".join(filter(None, [*told, table.finding(row), table.remark(row)]))
 
 
 def _lines(row: Mapping[str, Any]) -> str:
@@ -63,7 +61,7 @@ def _lines(row: Mapping[str, Any]) -> str:
         [
             f"before: {table.number(row['before'])} {row['unit']}, runs {_runs(row['runs_before'])}",
             f"after: {table.number(row['after'])} {row['unit']}, runs {_runs(row['runs_after'])}",
-            f"after / before: {table.ratio(row)}, better is {row['direction']}",
+            f"{table.metric(row)}: after / before {table.ratio(row)}",
         ]
     )
 

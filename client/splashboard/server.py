@@ -159,7 +159,8 @@ class Server:
             raise Misuse(f"{self.url} sends on to {there}: give that server's address as --url")
         problem = _problem(answer)
         fields = tuple(_sentence(each) for each in problem.get("errors", []))
-        words = f"the server refused this: {said(answer)}"
+        told = said(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
+        words = f"the server refused this: {told}"
         if answer.status in (401, 403):
             words += f" ({LOGIN})"
         raise Refused(words, status=answer.status, fields=fields)

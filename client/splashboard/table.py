@@ -1,4 +1,4 @@
-"""A release's check as text for a terminal: the answer, why, and the rows that say something."""
+"""A release's check as text for a terminal: the answer, why, and the rows that a reader must know of."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 SIGNS = {"worse": "▼", "better": "▲", "unchanged": "=", "not told apart": "≈"}  # of all others: ?
 MOST_NEEDED = 1000  # repetitions; the server says one more for more than these
-HEAD = ("verdict", "workload", "load", "metric", "before", "after", "ratio [95 % interval]", "p", "")
-RIGHT = (4, 5, 7)  # columns of numbers
+NUMBERS = range(3, 6)  # columns that stand to the right
+METRIC = 7
 
 
 def text(check: Mapping[str, Any], *, every_row: bool) -> str:
@@ -17,7 +17,7 @@ def text(check: Mapping[str, Any], *, every_row: bool) -> str:
     lines += [f"  Note: {sentence}" for sentence in check["notes"]]
     shown = [row for row in check["rows"] if every_row or is_telling(row)]
     if shown:
-        lines += ["", *_columns([HEAD, *(_cells(row) for row in shown)])]
+        lines += ["", *_table(check, shown)]
     hidden = Counter(row["verdict"] for row in check["rows"] if not every_row and not is_telling(row))
     if hidden:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in hidden.items())
@@ -33,7 +33,7 @@ def is_telling(row: Mapping[str, Any]) -> bool:
 def number(value: float | None) -> str:
     """Three significant digits, or the whole number."""
     if value is None:
-        return "none"
+        return "no runs"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}".rstrip(".")
 
 
@@ -44,39 +44,66 @@ def ratio(row: Mapping[str, Any]) -> str:
     return f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
 
 
+def metric(row: Mapping[str, Any]) -> str:
+    unit = f" ({row['unit']})" if row["unit"] else ""
+    return f"{row['metric_name']}{unit}, {row['direction']} is better"
+
+
+def finding(row: Mapping[str, Any]) -> str:
+    return "" if row["finding"] is None else f"finding {row['finding']}, {row['finding_state']}"
+
+
 def remark(row: Mapping[str, Any]) -> str:
-    """What people and the server add to a row."""
-    told = []
-    if row["finding"] is not None:
-        told.append(f"finding {row['finding']}, {row['finding_state']}")
-    if row["reason"]:
-        told.append(row["reason"])
+    """Why there is no verdict, or what would bring one."""
+    told = [row["reason"]] if row["reason"] else []
     if row["needed"] is not None:
-        number = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
-        told.append(f"{number} repetitions of each side are likely to tell")
+        count = f"{row['needed']}" if row["needed"] <= MOST_NEEDED else f"more than {MOST_NEEDED:,}"
+        told.append(f"{count} repetitions of each side are likely to tell")
     return "; ".join(told)
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        f"{SIGNS.get(row['verdict'], '?')} {row['verdict']}",
-        row["workload"],
-        row["level"],
-        f"{row['metric_name']} ({row['unit']})" if row["unit"] else row["metric_name"],
-        number(row["before"]),
-        number(row["after"]),
-        ratio(row),
-        "none" if row["p"] is None else "<0.001" if row["p"] < 0.001 else f"{row['p']:.3f}",
-        remark(row),
-    )
+def _table(check: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A metric that all rows share stands above them; remarks, which many rows share, below."""
+    metrics = list(dict.fromkeys(map(metric, rows)))
+    remarks = list(dict.fromkeys(filter(None, map(remark, rows))))
+    versions = (check["baseline"] or "before", check["release"])
+    cells = [("verdict", "workload", "load", *versions, "p", "ratio [95 % interval]", "metric", "systems", "")]
+    for row in rows:
+        place = f"[{remarks.index(remark(row)) + 1}]" if remark(row) else ""
+        cells.append(
+            (
+                f"{SIGNS.get(row['verdict'], '?')} {row['verdict']}" + (" (accepted)" if row["is_accepted"] else ""),
+                *(row["workload"], row["level"], number(row["before"]), number(row["after"]), _p(row["p"])),
+                *(ratio(row), metric(row), _systems(row)),
+                " ".join(filter(None, [finding(row), place])),
+            )
+        )
+    columns = list(zip(*cells))
+    if len(metrics) == 1:
+        columns.remove(columns[METRIC])
+    if len(set(map(_systems, rows))) == 1:
+        columns.remove(columns[-2])
+    above = [metrics[0], ""] if len(metrics) == 1 else []
+    below = [f"[{place}] {words}" for place, words in enumerate(remarks, start=1)]
+    return [*above, *_lines(columns), *([""] if below else []), *below]
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
+def _systems(row: Mapping[str, Any]) -> str:
+    return f"{row['baseline_system']} → {row['system'] or 'none'}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "none"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _lines(columns: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in columns]
     return [
         "  ".join(
-            cell.rjust(width) if place in RIGHT else cell.ljust(width)
+            cell.rjust(width) if place in NUMBERS else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(row, widths))
         ).rstrip()
-        for row in rows
+        for row in zip(*columns)
     ]

@@ -48,7 +48,7 @@ def test_a_regression_is_1_until_it_is_accepted_then_0(engineer: Command, tmp_pa
     assert (head, why) == (f"MariaDB {NEW} against {OLD} on small: regression", "  1 row is worse.")
     (row,) = [line for line in found.out.splitlines() if line.startswith("▼ worse")]
     assert "oltp_write_only" in row
-    assert "   1,000    880  0.880 [" in row
+    assert "     1,000       880  <0.001  0.880 [" in row
     assert f"finding {finding.pk}, new" in row
     assert "Not shown (--all): 1 unchanged." in found.out
     assert summary.read_text().startswith("**✗ MariaDB")
@@ -117,7 +117,7 @@ def test_a_report_without_rows_is_not_one_without_tests() -> None:
 
 def test_numbers_have_three_digits_and_no_ratio_stands_without_its_interval() -> None:
     assert [table.number(value) for value in (None, 12345.6, 100.2, 12.0, 0.00123)] == [
-        *("none", "12,346", "100", "12.0"),
+        *("no runs", "12,346", "100", "12.0"),
         "0.00123",
     ]
     assert table.ratio(a_row(ratio=0.9)) == "no interval"
