@@ -102,8 +102,8 @@ class Standing:
     last_given_up: str
 
 
-def teams(*, may_see: bool) -> list[TeamRow]:
-    found = Team.objects.prefetch_related(
+def teams(*, may_see: bool, only: QuerySet[Team] | None = None) -> list[TeamRow]:
+    found = (Team.objects.all() if only is None else only).prefetch_related(
         Prefetch("members", User.objects.filter(is_active=True).order_by("username")),
         Prefetch("subscriptions", Subscription.objects.select_related("team", "created_by").order_by("pk")),
     )

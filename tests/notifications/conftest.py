@@ -4,6 +4,7 @@ import pytest
 from pytest_django import Settings
 
 from tests.notifications.made import Receiver, a_receiver
+from tests.web.conftest import engineer, enqueued  # noqa: F401  fixtures of the pages' tests
 
 
 @pytest.fixture

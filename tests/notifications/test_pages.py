@@ -1,0 +1,186 @@
+"""Teams and subscriptions in the browser's forms; who may only read sees addresses in part."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.notifications import collecting, sending
+from apps.notifications.models import Delivery, Subscription, Team
+from tests.builders import a_user
+from tests.notifications.made import Receiver, a_finding, a_note, a_subscription, a_team
+
+pytestmark = pytest.mark.django_db
+FORM = {
+    "channel": "webhook",
+    "address": "https://example.com/hook",
+    "events": ["found", "verify"],
+    "digest": "at once",
+    "hour": "7",
+    "zone": "UTC",
+    "is_enabled": "on",
+}
+
+
+def answer_of(client: Client) -> str:
+    text = client.get("/notifications/").content.decode()
+    found = re.search(r"data-answer>(.*?)</p>", text, re.DOTALL)
+    assert found
+    return " ".join(re.sub(r"<[^>]+>", "", found[1]).split())
+
+
+def test_from_nothing_to_a_delivery_that_arrived(
+    engineer: Client,
+    enqueued: list[str],
+    receiver: Receiver,
+) -> None:
+    assert answer_of(engineer) == "Nobody is told of findings yet: make a team, then say what it is told."
+    engineer.post("/notifications/teams/new/", {"name": "storage", "members": ["ann"]})
+    team = Team.objects.get()
+    engineer.post(
+        "/notifications/subscriptions/new/",
+        FORM | {"team": team.pk, "address": receiver.url, "smallest": "0.05", "state": ["open"], "label": "io, disk"},
+    )
+    subscription = Subscription.objects.get()
+    assert subscription.asks == {"smallest": 0.05, "state": ["open"], "label": ["io", "disk"]}
+    page = engineer.get("/notifications/").content.decode()
+    assert "smallest: 0.05" in page
+    engineer.post(f"/notifications/subscriptions/{subscription.pk}/test/")
+    assert enqueued == ["workers.tasks.send_delivery"]
+    delivery = Delivery.objects.get()
+    sending.send(delivery_id=delivery.pk, now=timezone.now())
+    assert (
+        answer_of(engineer)
+        == "1 subscription is told of findings. In the last 7 days 1 delivery arrived, none was given up."
+    )
+    assert "200 OK: said by the receiver" in engineer.get("/notifications/").content.decode()
+    assert "&quot;test&quot;: true" in engineer.get(f"/notifications/deliveries/{delivery.pk}/").content.decode()
+
+
+def test_what_went_wrong_stands_at_the_top_and_is_tried_again_by_a_button(
+    engineer: Client,
+    enqueued: list[str],
+    receiver: Receiver,
+) -> None:
+    receiver.answers = [404]
+    a_subscription(address=receiver.url)
+    a_note(a_finding())
+    collecting.collect()
+    collecting.bundle(now=timezone.now())
+    delivery = Delivery.objects.get()
+    sending.send(delivery_id=delivery.pk, now=timezone.now())
+    assert "1 was given up, the last because: 404 Not Found" in answer_of(engineer)
+    engineer.post(f"/notifications/deliveries/{delivery.pk}/retry/")
+    delivery.refresh_from_db()
+    assert (delivery.state, enqueued) == ("waiting", ["workers.tasks.send_delivery"])
+
+
+def test_bad_input_is_said_at_its_field_and_what_was_typed_stays(engineer: Client) -> None:
+    team = a_team()
+    bad = FORM | {
+        "team": team.pk,
+        "address": "https://10.0.0.1/x",
+        "zone": "Nowhere",
+        "smallest": "much",
+        "text": "kept",
+    }
+    answer = engineer.post("/notifications/subscriptions/new/", bad)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    for said in ("10.0.0.1 is not public", "is no time zone", "is no size", "Nothing was kept"):
+        assert said in page
+    for kept in ('value="https://10.0.0.1/x"', 'value="Nowhere"', 'value="much"', 'value="kept"'):
+        assert kept in page
+    assert not Subscription.objects.exists()
+
+
+def test_a_filter_of_the_list_of_findings_becomes_that_of_a_subscription(engineer: Client) -> None:
+    a_team()
+    page = engineer.get("/notifications/subscriptions/new/?state=open&text=commit&smallest=0.1").content.decode()
+    assert 'name="text" value="commit"' in page
+    assert 'name="smallest" value="0.1"' in page
+    assert 'name="state" value="open" checked' in page
+
+
+def test_a_subscription_is_edited_switched_off_and_deleted(engineer: Client) -> None:
+    subscription = a_subscription()
+    secret = subscription.secret
+    page = engineer.get(f"/notifications/subscriptions/{subscription.pk}/").content.decode()
+    assert secret in page
+    form = {name: value for name, value in FORM.items() if name != "is_enabled"} | {"team": subscription.team_id}
+    engineer.post(f"/notifications/subscriptions/{subscription.pk}/", form | {"digest": "daily", "hour": "9"})
+    subscription.refresh_from_db()
+    assert (subscription.digest, subscription.hour, subscription.is_enabled) == ("daily", 9, False)
+    assert subscription.secret == secret, "an empty field leaves it"
+    said = engineer.post(f"/notifications/teams/{subscription.team_id}/delete/", follow=True).content.decode()
+    assert "has 1 subscription (delete them first)" in said
+    engineer.post(f"/notifications/subscriptions/{subscription.pk}/delete/")
+    engineer.post(f"/notifications/teams/{subscription.team_id}/delete/")
+    assert not Team.objects.exists()
+
+
+def test_readers_read_and_see_addresses_in_part(client: Client) -> None:
+    subscription = a_subscription(address="https://hooks.example.com/services/T0/SECRET")
+    a_subscription(kind="e-mail", address="storage@example.com")
+    a_note(a_finding())
+    collecting.collect()
+    collecting.bundle(now=timezone.now())
+    client.force_login(a_user(role="reader"))
+    page = client.get("/notifications/").content.decode()
+    assert "https://hooks.example.com/…" in page
+    assert "s…@example.com" in page
+    assert "SECRET" not in page
+    assert "storage@example.com" not in page
+    for address in ("teams/new/", "subscriptions/new/", f"subscriptions/{subscription.pk}/"):
+        assert client.get(f"/notifications/{address}").status_code == 403
+        assert client.post(f"/notifications/{address}").status_code == 403
+
+
+def test_anybody_signed_in_says_where_they_are_told(client: Client) -> None:
+    assert client.post("/notifications/own-address/", {"address": "x@example.com"}).status_code == 302
+    reader = a_user(role="reader")
+    client.force_login(reader)
+    client.post("/notifications/own-address/", {"address": "me@example.com"})
+    assert User.objects.get(pk=reader.pk).email == "me@example.com"
+    refused = client.post("/notifications/own-address/", {"address": "me"}, follow=True).content.decode()
+    assert "is no e-mail address" in refused
+    client.post("/notifications/own-address/", {"address": ""})
+    assert User.objects.get(pk=reader.pk).email == ""
+
+
+def test_forms_are_refused_without_their_token() -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(a_user())
+    assert client.post("/notifications/teams/new/", {"name": "x"}).status_code == 403
+
+
+def test_the_page_asks_the_same_number_of_queries_however_much_there_is(engineer: Client) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            assert engineer.get("/notifications/").status_code == 200
+        return len(captured)
+
+    team = a_team("first", a_user())
+    a_subscription(team=team)
+    tell()
+    few = count()
+    for name in ("second", "third"):
+        for _ in range(3):
+            a_subscription(team=Team.objects.filter(name=name).first() or a_team(name, a_user(), a_user()))
+    for _ in range(5):
+        tell()
+    assert count() == few
+    parts = engineer.get("/notifications/", headers={"HX-Request": "true"}).content.decode()
+    assert parts.lstrip().startswith('<div id="deliveries"')
+
+
+def tell() -> None:
+    a_note(a_finding())
+    collecting.collect()
+    collecting.bundle(now=timezone.now())
