@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -33,6 +35,14 @@ class Field:
     name: str
     value: str
     errors: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Due:
+    """`said`: in the schedule's own zone."""
+
+    isoformat: str
+    said: str
 
 
 # ---------------------------------------------------------------- looking
@@ -66,6 +76,7 @@ def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
     context = {
         "schedule": detail.row,
         "detail": detail,
+        "coming": _in_zone(detail.coming, detail.row.zone),
         "plan_problems": _plan_problems(detail.plan) if detail.row.state != "archived" else (),
         "slots": slots[:PAGE],
         "older": slots[PAGE - 1].id if len(slots) > PAGE else None,
@@ -91,7 +102,12 @@ def _times(expression: str, zone: str) -> dict[str, Any]:
     if zone not in cron.zones():
         return {"coming": ()}
     coming, change = schedule_queries.times(expression, zone, now=timezone.now())
-    return {"coming": coming, "words": cron.in_words(expression), "zone": zone, "clock_change": change}
+    return {"coming": _in_zone(coming, zone), "words": cron.in_words(expression), "zone": zone, "clock_change": change}
+
+
+def _in_zone(moments: Sequence[datetime], zone: str) -> list[Due]:
+    """Templates would turn them into the server's zone."""
+    return [Due(moment.isoformat(), f"{moment.astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M}") for moment in moments]
 
 
 def _findings(schedule_ids: Sequence[int]) -> dict[int, Finding]:
