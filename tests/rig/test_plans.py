@@ -24,6 +24,7 @@ from apps.comparison.models import SavedComparison
 from apps.comparison.saved import save
 from apps.dispatch.models import Campaign, Job
 from apps.published.models import Article
+from apps.regressions import kept, releases
 from apps.rig import world
 from apps.runs.models import Artifact, Run
 from apps.web import overview
@@ -51,6 +52,7 @@ NOT_READ = {
     *("web:run-exclude", "web:run-count-again", "web:acknowledge", "web:acknowledgement-withdraw", "web:save"),
     *("web:saved-refresh", "web:saved-describe", "web:pin-baseline", "api:campaign-files", "api:acknowledgement"),
     *("api:refresh-saved-comparison", "api:price"),
+    *("web:release-sign-off", "web:sign-off-withdraw", "api:sign-off"),
 }
 
 
@@ -69,6 +71,8 @@ def _addresses() -> dict[str, list[str]]:
     biggest = [spec.slug for spec in world.systems()[:2]]
     compared = Campaign.objects.filter(name__startswith="comparison")[0]
     compared_run = Run.objects.filter(job_run__job__campaign_id=compared.pk)[0]
+    release, hardware = run.system.release, run.system.hardware_class
+    kept.keep(releases.check(release, hardware))
     values: Mapping[str, Any] = {
         "run_id": run.pk,
         "campaign_id": compared.pk,
@@ -83,17 +87,21 @@ def _addresses() -> dict[str, list[str]]:
         "acknowledgement_id": 1,
         "workload_id": run.workload_id,
         "key": "cpu.busy",
+        "platform": release.platform.slug,
+        "version": release.version,
+        "sign_off_id": 1,
     }
     sides = [("side", slug) for slug in biggest]
     nightly = [*sides, ("workload", run.workload_id)]
     saved = _saved(biggest, run.workload_id)
     baselines.pin(workload=run.workload, system=run.system, note="", by=User.objects.get())
     # Of addresses whose parameters mean something else, or that are many.
-    kept: Mapping[str, list[dict[str, Any]]] = {
+    told_otherwise: Mapping[str, list[dict[str, Any]]] = {
         "web:compare-part": [{"name": part.name} for part in PARTS],
         "web:saved-part": [{"slug": saved, "name": part.name} for part in PARTS],
         **{key: [{"slug": saved}] for key in ("web:saved", "web:saved-standing", "api:saved-comparison")},
         **{key: [{"ending": "csv"}] for key in ("web:matrix-export", "web:ddl-export", "web:failover-export")},
+        "web:release-export": [{"platform": release.platform.slug, "version": release.version, "ending": "csv"}],
         "web:price": [{"slug": run.system.hardware_class.slug}],
     }
     planned = [
@@ -121,6 +129,10 @@ def _addresses() -> dict[str, list[str]]:
         "web:search": [[("q", "aurora")], [("q", "nowhere")], [("q", "lost connection")], [("q", run.pk)]],
         "api:series": [[metric]],
         "api:series-of-runs": [[("run", run.pk), ("run", compared_run.pk), metric]],
+        "web:release": [[], [("rows", "all")]],
+        "api:release-checks": [
+            [("platform", release.platform.slug), ("release", release.version), ("hardware", hardware.slug)]
+        ],
         "web:timeline": [[], [("series", f"{run.pk}:client.throughput:client")]],
     }
     found: dict[str, list[str]] = {}
@@ -128,7 +140,7 @@ def _addresses() -> dict[str, list[str]]:
         unknown = [parameter for parameter in parameters if parameter not in values]
         assert not unknown, f"{name}: say here which {unknown} to ask for"
         usual = {parameter: values[parameter] for parameter in parameters}
-        paths = [reverse(name, kwargs={**usual, **own}) for own in kept.get(name, [{}])]
+        paths = [reverse(name, kwargs={**usual, **own}) for own in told_otherwise.get(name, [{}])]
         found[name] = [f"{path}?{urlencode(query)}" for path in paths for query in queries.get(name, [[]])]
     return found
 
