@@ -19,6 +19,7 @@ NOTIFY_EVERY = 10.0  # s
 START_DUE_EVERY = 15.0  # s
 LOOK_EVERY = 15.0  # s
 LOOK_AGAIN_EVERY = 600.0  # s
+FOLLOW_EVERY = 60.0  # s
 LOOK_FOR_MISSING_EVERY = 60.0  # s
 
 # A tick that was not taken before the next one comes is worth nothing: without `expires` a worker that was away finds
@@ -36,6 +37,7 @@ app.conf.beat_schedule = {
         "look_rest": LOOK_EVERY,
         "check_pending": LOOK_EVERY,
         "look_again": LOOK_AGAIN_EVERY,
+        "follow_rest": FOLLOW_EVERY,
         "start_due": START_DUE_EVERY,
         "look_for_missing": LOOK_FOR_MISSING_EVERY,
     }.items()

@@ -17,8 +17,8 @@ from apps.aws import collection, looking
 from apps.dispatch import schedules
 from apps.dispatch import services as dispatch
 from apps.notifications import collecting, sending
+from apps.regressions import history, missing
 from apps.regressions import looking as regressions
-from apps.regressions import missing
 from apps.runs import archive as archives
 from apps.runs import ingest, pending
 from apps.use_method import panels
@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 # Runs of one tick: seals and leases do not wait behind a backlog.
 ARCHIVED_AT_ONCE = 10
+FOLLOWED_AT_ONCE = 200
 
 # One more try at once, because a pooled connection may be dead though the broker is back.
 ONE_MORE_TRY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
@@ -199,6 +200,12 @@ def collect_from_aws(run_id: int) -> bool:
     if kept:
         enqueue(seal_run, run_id=run_id)
     return kept
+
+
+@app.task
+def follow_rest() -> int:
+    """Series whose thresholds were changed are judged anew, some at a time; how many."""
+    return history.follow_rest(most=FOLLOWED_AT_ONCE)
 
 
 @app.task
