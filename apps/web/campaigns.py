@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.models import User
 from apps.comparison import baselines
-from apps.dispatch import queries
+from apps.dispatch import queries, schedule_queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
 from apps.dispatch.values import CampaignDetail, Grid, JobCell, RunCell
@@ -145,6 +145,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
         "current": _current(detail),
         "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
         "parts": [_part(grid, detail, pins.get(grid.entry.workload.id)) for grid in detail.grids],
+        "schedule": schedule_queries.schedule_of(campaign_id),
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
         "said": said,
         "may_write": isinstance(request.user, User) and request.user.may_write,

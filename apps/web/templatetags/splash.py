@@ -38,9 +38,13 @@ PAGES = (
     ("matrix", "Matrix"),
     ("failover", "Failover"),
     ("ddl", "DDL"),
+    ("findings", "Findings"),
+    ("releases", "Releases"),
     ("saved-list", "Saved"),
     ("published", "Published"),
     ("campaigns", "Campaigns"),
+    ("schedules", "Schedules"),
+    ("notifications", "Notifications"),
     ("agents", "Agents"),
     ("catalog", "Catalog"),
 )
