@@ -13,9 +13,12 @@ from apps.catalog.models import System
 from apps.dispatch import queries as dispatch
 from apps.published import queries as published
 from apps.published.values import FigureValue
+from apps.regressions import queries as regressions
+from apps.regressions.filters import FindingFilter
 from apps.runs import queries as runs
 from apps.runs.models import Run
 from apps.runs.queries.places import Amount, how_many
+from apps.web.finding_words import list_answer
 from apps.web.matrix import NEWEST_RUNS, load_matrix
 from apps.web.pages import is_partial, render_page
 
@@ -23,6 +26,7 @@ LATEST_RUNS = 10
 LATEST_CAMPAIGNS = 5
 # Runs are counted up to here.
 MOST_TOLD = 10_000
+LARGEST_FINDINGS = 3
 WITNESSES = 6
 WITNESSES_AN_ARTICLE = 2
 # The three architectures that the articles compare.
@@ -52,6 +56,7 @@ def show(request: HttpRequest) -> HttpResponse:
             "rows": runs.list_runs(runs.RunFilter(), limit=LATEST_RUNS),
             "matrix": load_matrix(),
             "newest_runs": NEWEST_RUNS,
+            "findings": _findings(),
             "witnesses": chosen_witnesses(published.witnesses(COMPARED)),
         }
     return render_page(request, "web/overview.html", context, part="web/overview_now.html")
@@ -66,6 +71,13 @@ def chosen_witnesses(figures: Sequence[FigureValue]) -> list[FigureValue]:
             taken[figure.article.slug] += 1
             chosen.append(figure)
     return chosen[:WITNESSES]
+
+
+def _findings() -> dict[str, Any]:
+    """What is open, the largest of it, and how much there is in a sentence."""
+    wanted = FindingFilter(state=("open",))
+    rows = regressions.list_findings(wanted, limit=LARGEST_FINDINGS)
+    return {"rows": rows, "answer": list_answer(regressions.count_by_state(wanted), [])}
 
 
 def _totals() -> Totals:

@@ -1,0 +1,227 @@
+"""Findings on pages: the answer first, what it rests on, and everything that a person does with one."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.regressions.models import Finding
+from apps.runs.models import Run
+from tests.builders import a_user
+from tests.web.found import AFTER, BEFORE, a_finding
+
+pytestmark = pytest.mark.django_db
+
+
+def text_of(html: str) -> str:
+    text = re.sub(r"<(style|script).*?</\1>", " ", html, flags=re.S)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text)).replace("\u00a0", " ").replace("&nbsp;", " ").strip()
+
+
+def page(client: Client, url: str, status: int = 200) -> str:
+    response = client.get(url)
+    assert response.status_code == status, response.content[:500]
+    return response.content.decode()
+
+
+@pytest.fixture
+def finding(db: None) -> Finding:
+    return a_finding()
+
+
+def act(client: Client, finding: Finding, deed: str, answers: int = 302, /, **form: str) -> str:
+    """The page that answers; `seen` is what the finding's page would send."""
+    seen = Finding.objects.get(pk=finding.pk).changed_at.isoformat()
+    response = client.post(f"/findings/{finding.pk}/{deed}/", {"seen": seen, **form})
+    assert response.status_code == answers, response.content[:2000]
+    return page(client, response.headers["Location"]) if answers == 302 else response.content.decode()
+
+
+def test_without_findings_the_list_says_what_fills_it(engineer: Client) -> None:
+    text = text_of(page(engineer, "/findings/"))
+    assert "Nothing is open." in text
+    assert "held against the release before it" in text
+
+
+def test_the_list_answers_first_and_shows_size_with_interval(finding: Finding, engineer: Client) -> None:
+    text = text_of(page(engineer, "/findings/"))
+    assert "1 open finding: 1 new. The largest for the worse: MariaDB 10.11.20" in text
+    assert "−12 % [−14 %, −10 %]" in text
+    assert "against 10.11.19 on small" in text
+
+
+def test_the_list_asks_as_often_for_many_as_for_one(finding: Finding, engineer: Client) -> None:
+    def asked() -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            page(engineer, "/findings/?state=all")
+        return len(queries)
+
+    asked()
+    few = asked()
+    for number, test in enumerate(("oltp_insert", "oltp_delete", "oltp_read_only")):
+        a_finding(test, family=f"tool {number}")
+    assert asked() == few
+    assert few <= 12
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("state=all", 1), ("state=confirmed", 0), ("verdict=worse", 1), ("verdict=better", 0), ("platform=mariadb", 1),
+        ("release=10.11.19", 0), ("owner=nobody", 1), ("owner=me", 0), ("smallest=0.1", 1), ("smallest=0.2", 0),
+        ("text=write_only", 1), ("text=nothing+like+it", 0),
+    ],
+)  # fmt: skip
+def test_the_list_is_narrowed_by_its_address(finding: Finding, engineer: Client, query: str, found: int) -> None:
+    assert page(engineer, f"/findings/?{query}").count("data-finding=") == found
+
+
+@pytest.mark.parametrize("query", ["state=odd", "smallest=large", "after=x", "colour=red"])
+def test_an_odd_filter_is_named_and_nothing_breaks(finding: Finding, engineer: Client, query: str) -> None:
+    assert query.split("=", maxsplit=1)[0] in text_of(page(engineer, f"/findings/?{query}", 400))
+
+
+def test_a_finding_says_what_changed_and_what_the_servers_did(finding: Finding, engineer: Client) -> None:
+    html = page(engineer, f"/findings/{finding.pk}/")
+    text = text_of(html)
+    assert "MariaDB 10.11.20 against 10.11.19 on small" in text
+    assert "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s (saturated)." in text
+    assert "5 against 5 runs, p 0.0004 corrected for all tests of the release" in text
+    assert "The axis is broken: it begins at" in text
+    for run in Run.objects.all():
+        assert f'href="/runs/{run.pk}/"' in html
+    assert "/compare/?side=mariadb-10-11-19&amp;side=mariadb-10-11-20" in html
+    assert "Release" in text[text.index("In what their configurations differ") :]
+
+
+def test_a_finding_asks_as_often_for_many_runs_and_changes_as_for_few(finding: Finding, engineer: Client) -> None:
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            page(engineer, f"/findings/{finding.pk}/")
+        return len(queries)
+
+    asked()
+    few = asked()
+    other = a_finding("oltp_insert")
+    assert other.pk == finding.pk
+    assert asked() == few
+    assert few <= 45
+
+
+def test_another_change_of_a_finding_is_looked_at_by_its_address(finding: Finding, engineer: Client) -> None:
+    a_finding("oltp_insert", after=tuple(value * 0.5 for value in BEFORE))
+    small = finding.changes.get(workload__name="oltp_write_only")
+    assert "Throughput of oltp_insert" in text_of(page(engineer, f"/findings/{finding.pk}/"))
+    assert "Throughput of oltp_write_only" in text_of(page(engineer, f"/findings/{finding.pk}/?change={small.pk}"))
+    page(engineer, f"/findings/{finding.pk}/?change=0", 404)
+    page(engineer, "/findings/999999/", 404)
+
+
+def test_a_run_that_was_left_out_since_is_marked(finding: Finding, engineer: Client) -> None:
+    Run.objects.filter(pk=Run.objects.earliest("pk").pk).update(is_excluded=True)
+    assert "excluded since: it does not count any more" in page(engineer, f"/findings/{finding.pk}/")
+
+
+def test_a_finding_is_assigned_from_the_list_in_one_click(finding: Finding, engineer: Client) -> None:
+    html = page(engineer, "/findings/")
+    assert f'action="/findings/{finding.pk}/assign/"' in html
+    assert "It is yours now." in act(engineer, finding, "assign", owner="ann", next="/findings/")
+    finding.refresh_from_db()
+    assert finding.owner is not None
+    assert finding.owner.username == "ann"
+
+
+def test_htmx_gets_the_row_back_with_what_became_of_it(finding: Finding, engineer: Client) -> None:
+    form = {"seen": finding.changed_at.isoformat(), "state": "confirmed"}
+    response = engineer.post(f"/findings/{finding.pk}/state/", form, headers={"HX-Request": "true"})
+    html = response.content.decode()
+    assert html.strip().startswith("<tr")
+    assert "It is confirmed now." in html
+    again = engineer.post(f"/findings/{finding.pk}/state/", form, headers={"HX-Request": "true"})
+    assert again.status_code == 200
+    assert "ann set it from new to confirmed. Look at it and decide again." in text_of(again.content.decode())
+
+
+def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None:
+    a_user(username="bob")
+    later = str(timezone.localdate() + timedelta(days=30))
+    deeds: list[tuple[str, dict[str, str], str]] = [
+        ("assign", {"owner": "bob"}, "ann assigned it to bob"),
+        ("state", {"state": "under review", "reason": "looking"}, "from new to under review: looking"),
+        ("due", {"due_on": later}, f"ann made it due on {later}"),
+        ("labels", {"labels": "redo, io"}, "ann labelled it io, redo"),
+        ("comment", {"text": "look at this, @bob"}, "mentions bob"),
+        ("link", {"url": "https://jira.example/MDEV-1", "title": "MDEV-1"}, "ann linked https://jira.example/MDEV-1"),
+        ("accept", {"reason": "a known price", "until": later}, f"to accepted until {later}: a known price"),
+        ("reopen", {"reason": "no longer"}, "ann re-opened it; it was accepted: no longer"),
+    ]
+    for deed, form, told in deeds:
+        assert told in text_of(act(engineer, finding, deed, 302, **form)), deed
+    link = finding.links.get()
+    assert "ann unlinked" in act(engineer, finding, "unlink", link=str(link.pk))
+
+
+@pytest.mark.parametrize(
+    ("deed", "form", "told"),
+    [
+        ("accept", {"reason": "known", "until": "2020-01-01"}, "until: 2020-01-01 has passed"),
+        ("accept", {"reason": "known", "until": "tomorrow"}, "until: 'tomorrow' is no day"),
+        ("accept", {"reason": " ", "until": "2099-01-01"}, "reason: is empty"),
+        ("link", {"url": "known", "title": "it"}, "url: 'known' is no address of a web page"),
+        ("assign", {"owner": "known"}, "owner: there is nobody called 'known'"),
+        ("state", {"state": "verify", "reason": "known"}, "state: 'verify' does not follow 'new'"),
+    ],
+)
+def test_what_is_refused_says_why_and_keeps_what_was_typed(
+    finding: Finding, engineer: Client, deed: str, form: dict[str, str], told: str
+) -> None:
+    html = act(engineer, finding, deed, 400, **form)
+    assert told in text_of(html).replace("&#x27;", "'")
+    assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or deed == "assign"
+    assert Finding.objects.get().state == "new"
+
+
+def test_who_comes_second_is_told_what_happened(finding: Finding, engineer: Client) -> None:
+    seen = finding.changed_at.isoformat()
+    act(engineer, finding, "comment", text="I look at it")
+    act(engineer, finding, "state", state="confirmed")
+    response = engineer.post(f"/findings/{finding.pk}/state/", {"seen": seen, "state": "fixed", "reason": "by mine"})
+    assert response.status_code == 409
+    text = text_of(response.content.decode())
+    assert "has changed since you saw it" in text
+    assert "ann set it from new to confirmed" in text
+    assert 'value="by mine"' in response.content.decode()
+
+
+def test_a_reader_sees_everything_and_changes_nothing(finding: Finding, client: Client) -> None:
+    client.force_login(a_user(username="rita", role="reader"))
+    for address in ("/findings/", f"/findings/{finding.pk}/"):
+        html = page(client, address)
+        assert 'method="post" action="/findings/' not in html
+    assert client.post(f"/findings/{finding.pk}/state/", {"state": "confirmed"}).status_code == 403
+    assert Finding.objects.get().state == "new"
+
+
+def test_deeds_that_are_none_are_not_there(finding: Finding, engineer: Client) -> None:
+    assert engineer.post(f"/findings/{finding.pk}/dance/").status_code == 404
+    assert engineer.post("/findings/999999/comment/", {"text": "?"}).status_code == 404
+    assert engineer.get(f"/findings/{finding.pk}/state/").status_code == 405
+
+
+def test_the_overview_names_what_is_open(finding: Finding, engineer: Client) -> None:
+    text = text_of(page(engineer, "/"))
+    assert "1 open finding" in text
+    assert finding.title.replace("\u00a0", " ") in text
+
+
+def test_a_change_for_the_better_is_no_trouble(engineer: Client) -> None:
+    a_finding(after=tuple(value * 1.4 for value in AFTER))
+    text = text_of(page(engineer, "/findings/"))
+    assert "none of those shown is for the worse" in text
+    assert "better" in text
