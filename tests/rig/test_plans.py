@@ -22,7 +22,8 @@ from apps.api.comparisons import INCLUDES
 from apps.comparison import baselines
 from apps.comparison.models import SavedComparison
 from apps.comparison.saved import save
-from apps.dispatch.models import Campaign, Job
+from apps.dispatch import campaign_text
+from apps.dispatch.models import Campaign, Job, Schedule, Slot
 from apps.published.models import Article
 from apps.regressions import kept, releases
 from apps.rig import world
@@ -52,6 +53,7 @@ NOT_READ = {
     *("web:run-exclude", "web:run-count-again", "web:acknowledge", "web:acknowledgement-withdraw", "web:save"),
     *("web:saved-refresh", "web:saved-describe", "web:pin-baseline", "api:campaign-files", "api:acknowledgement"),
     *("api:refresh-saved-comparison", "api:price"),
+    *("web:schedule-act", "api:pause-schedule", "api:resume-schedule", "api:run-schedule"),
     *("web:release-sign-off", "web:sign-off-withdraw", "api:sign-off"),
 }
 
@@ -87,6 +89,7 @@ def _addresses() -> dict[str, list[str]]:
         "acknowledgement_id": 1,
         "workload_id": run.workload_id,
         "key": "cpu.busy",
+        "schedule_id": _schedule(compared),
         "platform": release.platform.slug,
         "version": release.version,
         "sign_off_id": 1,
@@ -143,6 +146,15 @@ def _addresses() -> dict[str, list[str]]:
         paths = [reverse(name, kwargs={**usual, **own}) for own in told_otherwise.get(name, [{}])]
         found[name] = [f"{path}?{urlencode(query)}" for path in paths for query in queries.get(name, [[]])]
     return found
+
+
+def _schedule(campaign: Campaign) -> int:
+    """Id of a schedule that began the campaign, the same for whoever asks again."""
+    fields = {"plan": campaign_text.of(campaign), "cron": "30 2 * * *", "created_by": User.objects.get()}
+    schedule, _ = Schedule.objects.get_or_create(name="nightly", defaults=fields)
+    moment = {"due_at": campaign.created_at, "state": "complete"}
+    Slot.objects.get_or_create(campaign=campaign, defaults={"schedule": schedule, **moment})
+    return schedule.pk
 
 
 def _saved(sides: Sequence[str], workload: int) -> str:
