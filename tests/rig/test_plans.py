@@ -16,6 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.api.comparisons import INCLUDES
@@ -24,6 +25,8 @@ from apps.comparison.models import SavedComparison
 from apps.comparison.saved import save
 from apps.dispatch import campaign_text
 from apps.dispatch.models import Campaign, Job, Schedule, Slot
+from apps.notifications.models import Subscription
+from apps.notifications.subscribing import send_test
 from apps.published.models import Article
 from apps.regressions import kept, releases
 from apps.rig import world
@@ -31,6 +34,7 @@ from apps.runs.models import Artifact, Run
 from apps.web import overview
 from apps.web.compare_parts import PARTS
 from tests.builders import a_user
+from tests.notifications.made import a_subscription
 
 RUNS = 4000
 WHOLE = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
@@ -54,6 +58,8 @@ NOT_READ = {
     *("web:saved-refresh", "web:saved-describe", "web:pin-baseline", "api:campaign-files", "api:acknowledgement"),
     *("api:refresh-saved-comparison", "api:price"),
     *("web:schedule-act", "api:pause-schedule", "api:resume-schedule", "api:run-schedule"),
+    *("web:own-address", "web:team-delete", "web:subscription-delete", "web:subscription-test", "web:delivery-retry"),
+    *("api:subscription-test", "api:delivery-retry"),
     *("web:release-sign-off", "web:sign-off-withdraw", "api:sign-off"),
 }
 
@@ -87,6 +93,7 @@ def _addresses() -> dict[str, list[str]]:
         "secret": "none",
         "form": "csv",
         "acknowledgement_id": 1,
+        **_notifications(),
         "workload_id": run.workload_id,
         "key": "cpu.busy",
         "schedule_id": _schedule(compared),
@@ -155,6 +162,15 @@ def _schedule(campaign: Campaign) -> int:
     moment = {"due_at": campaign.created_at, "state": "complete"}
     Slot.objects.get_or_create(campaign=campaign, defaults={"schedule": schedule, **moment})
     return schedule.pk
+
+
+def _notifications() -> dict[str, int]:
+    """A subscription with a delivery, the same for whoever asks again."""
+    subscription = Subscription.objects.first() or a_subscription()
+    if not subscription.deliveries.exists():
+        send_test(subscription_id=subscription.pk, now=timezone.now())
+    delivery = subscription.deliveries.all()[0]
+    return {"team_id": subscription.team_id, "subscription_id": subscription.pk, "delivery_id": delivery.pk}
 
 
 def _saved(sides: Sequence[str], workload: int) -> str:
