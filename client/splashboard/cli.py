@@ -68,7 +68,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         # A sign that a terminal cannot show must not end the program.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     command: int = options.command(options)
     return command
 
@@ -183,19 +183,19 @@ def _seconds(text: str) -> float:
 _seconds.__name__ = "number of seconds"  # argparse quotes it
 
 
-def _parser() -> Parser:
-    parser = Parser(
+def parser() -> Parser:
+    whole = Parser(
         prog="splashboard",
         description="Results of database benchmarks: submit them, start campaigns, gate releases.",
         epilog=CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"splashboard {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    whole.add_argument("--version", action="version", version=f"splashboard {__version__}")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_submit(commands)
     _add_campaigns(commands)
     _add_comparing(commands)
-    return parser
+    return whole
 
 
 def _command(commands: Any, name: str, words: str, run: Any, *, timeout: str) -> Parser:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable, TextIO
 
 LINE_EVERY = 30.0  # s between two lines of a log that say no more than a count
@@ -48,22 +49,28 @@ class Shown:
     def __init__(self, stream: TextIO, *, clock: Callable[[], float]) -> None:
         self._stream = stream
         self._clock = clock
-        self._is_watched = stream.isatty()
-        self._said: tuple[str, Any, Any] | None = None
+        self._is_watched = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._news: tuple[str, int] | None = None
+        self._obstacles: tuple[str, ...] = ()
         self._said_at = 0.0
         self._words = ""
 
-    def show(self, progress: Mapping[str, Any], obstacles: list[str]) -> None:
-        words = "; ".join([words_of(progress), *obstacles])
+    def show(self, progress: Mapping[str, Any], obstacles: Sequence[str]) -> None:
+        """`obstacles`: why jobs wait, in sentences; each is told when it is new."""
+        words = words_of(progress)
+        for obstacle in obstacles:
+            if obstacle not in self._obstacles:
+                self.line(obstacle)
+        self._obstacles = tuple(obstacles)
         if self._is_watched:
             self._draw(share_of(progress), words)
             return
         # A log wants news, not every run.
-        news = (progress["state"], progress["jobs_failed"], tuple(obstacles))
+        news = (progress["state"], progress["jobs_failed"])
         is_due = self._clock() - self._said_at >= LINE_EVERY and words != self._words
-        if news != self._said or is_due:
+        if news != self._news or is_due:
             self.line(words)
-            self._said, self._said_at, self._words = news, self._clock(), words
+            self._news, self._said_at, self._words = news, self._clock(), words
 
     def line(self, words: str) -> None:
         self._stream.write(f"\r\x1b[K{words}\n" if self._is_watched else f"{words}\n")

@@ -217,15 +217,15 @@ def _no_answer(reason: object) -> _NoAnswer:
     if isinstance(reason, ssl.SSLCertVerificationError):
         remedy = "name the certificates of its authority in SSL_CERT_FILE"
         return _NoAnswer(
-            f"its certificate is not trusted: {reason.verify_message} ({remedy})", arrived=False, final=True
+            f"the server's certificate is not trusted: {reason.verify_message} ({remedy})", arrived=False, final=True
         )
     if isinstance(reason, socket.gaierror):
-        return _NoAnswer(f"its name is not known here: {reason.strerror}", arrived=False)
+        return _NoAnswer(f"the server's name is not known here: {reason.strerror}", arrived=False)
     if isinstance(reason, ConnectionRefusedError):
-        return _NoAnswer("nothing answers there: connection refused", arrived=False)
+        return _NoAnswer("the server refuses connections", arrived=False)
     if isinstance(reason, (TimeoutError, socket.timeout)):  # two classes before Python 3.10
-        return _NoAnswer("it did not answer in time")
-    return _NoAnswer(f"the connection broke: {str(reason) or type(reason).__name__}")
+        return _NoAnswer("the server did not answer in time")
+    return _NoAnswer(f"the connection to the server broke: {str(reason) or type(reason).__name__}")
 
 
 def _seconds(header: str | None) -> float:
