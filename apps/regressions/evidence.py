@@ -58,6 +58,14 @@ class Evidence:
     level: str
 
     @property
+    def sentence(self) -> str:
+        """ "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s."."""
+        change = self.change
+        what = f"{change.metric.name} {change.size}; " if change.metric and change.ratio is not None else ""
+        text = f"{what}{self.use.sentence}"
+        return f"{text[:1].upper()}{text[1:]}."
+
+    @property
     def before(self) -> tuple[SideRun, ...]:
         return tuple(run for run in self.runs if run.side == BEFORE)
 

@@ -20,7 +20,7 @@ from apps.web import findings
 from apps.web.accounts import may_write
 from apps.web.compare_seen import Address
 from apps.web.finding_chart import Chart, SideValues, Value, chart
-from apps.web.finding_words import STATE_BUTTONS, change_answer, lede, use_sentence
+from apps.web.finding_words import STATE_BUTTONS, change_answer, lede
 from apps.web.pages import render_page
 
 # Rows of the table of what servers did and of differences that are shown before they are folded.
@@ -57,7 +57,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "evidence": told,
         "chart": _chart(told, limits) if told else None,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
-        "use_sentence": use_sentence(told) if told and told.runs else "",
+        "use_sentence": told.sentence if told and told.runs else "",
         "use_slice": f":{SHOWN_AT_ONCE}",
         "use_rest": max(0, len(told.use.differences) - SHOWN_AT_ONCE) if told else 0,
         "compare_url": _compare_url(told) if told else "",
@@ -172,4 +172,4 @@ def _compare_url(told: Evidence) -> str:
 
 def _history_url(change: ChangeRow) -> str:
     """Empty: it is not of a history."""
-    return f"/history/{change.history}/" if change.history else ""
+    return reverse("web:history", args=[change.history]) if change.history else ""

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import reviewing
+from apps.regressions import queries, reviewing
 from apps.regressions.reviewing import Changed, NoSuch
 from apps.web import finding, findings
 from apps.web.accounts import writers_only
@@ -131,7 +131,10 @@ def _unlink(given: Given) -> str:
 
 
 def _merge(given: Given) -> str:
-    into = reviewing.merge(**given.common, into_id=given.number("into"))
+    wanted = given.number("into")
+    if not queries.load_rows([wanted]):
+        raise Invalid([FieldProblem("into", f"there is no finding {wanted}", "choose one from the list")])
+    into = reviewing.merge(**given.common, into_id=wanted)
     return f"It was merged into finding {into.pk}."
 
 

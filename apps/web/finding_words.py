@@ -1,9 +1,7 @@
-"""What the pages of findings say in sentences: how much there is to do, what a finding is, what a change rests on."""
+"""What the pages of findings say in sentences: how much there is to do, what a finding is, what changed."""
 
 from collections.abc import Mapping, Sequence
 
-from apps.regressions.evidence import Evidence
-from apps.regressions.states import NEXT
 from apps.regressions.values import ChangeRow, FindingDetail, FindingRow
 
 # What a button that sets a state is called; one to `new` puts it back.
@@ -54,7 +52,8 @@ def change_answer(change: ChangeRow) -> str:
     where = f"{change.workload.name}{level}"
     if change.ratio is None or change.metric is None:
         return f"{where}: {change.words}"
-    text = f"{change.metric.name} of {where}: {change.words}"
+    name = change.metric.name
+    text = f"{name[:1].upper()}{name[1:]} of {where}: {change.words}"
     text += f"; {len(change.runs_after)} against {len(change.runs_before)} runs"
     if change.p is not None:
         how = "corrected for all tests of the release" if change.kind == "release" else "along its history"
@@ -64,15 +63,3 @@ def change_answer(change: ChangeRow) -> str:
 
 def _p(p: float) -> str:
     return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
-
-
-def use_sentence(evidence: Evidence) -> str:
-    """ "Throughput −12 %; redo log: waits for the log buffer 0 → 340 waits/s"."""
-    change = evidence.change
-    what = f"{change.metric.name} {change.size}; " if change.metric and change.ratio is not None else ""
-    text = f"{what}{evidence.use.sentence}"
-    return f"{text[:1].upper()}{text[1:]}."
-
-
-def may_set(row: FindingRow, state: str) -> bool:
-    return row.merged_into is None and state in NEXT[row.state]
