@@ -226,4 +226,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("SPLASHBOARD_LOG_LEVEL", default="INFO")},
+    # It writes whole addresses, and the address of a chat's webhook is a secret.
+    "loggers": {"httpx": {"level": "WARNING"}},
 }

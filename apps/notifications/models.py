@@ -55,7 +55,7 @@ class Subscription(models.Model):
     """
 
     class Kind(models.TextChoices):
-        EMAIL = "e-mail"
+        EMAIL = "e-mail", "E-mail"
         WEBHOOK = "webhook"
         SLACK = "slack", "Slack-compatible webhook"
 

@@ -11,6 +11,7 @@ from django.db.models import Count, Max, Prefetch, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
+from apps.core.units import with_unit
 from apps.notifications.models import Delivery, Event, Notice, Subscription, Team
 from apps.regressions import filters
 
@@ -45,6 +46,10 @@ class SubscriptionRow:
     is_enabled: bool
     created_by: str
     created_at: datetime
+
+    @property
+    def shown(self) -> str:
+        return shown(self.address)
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,10 @@ class DeliveryRow:
     sent_at: datetime | None
     given_up_at: datetime | None
     answer: str
+
+    @property
+    def shown(self) -> str:
+        return shown(self.address)
 
     @property
     def more(self) -> int:
@@ -150,10 +159,15 @@ def row(subscription: Subscription, *, may_see: bool) -> SubscriptionRow:
 
 def _asks_words(asks: dict[str, Any]) -> str:
     try:
-        asked = filters.read(asks).as_query()
+        asked = filters.read(asks).as_json()
     except Invalid as error:
         return f"nothing any more: {error}"
-    return ", ".join(f"{name}: {value}" for name, value in asked) or "all findings"
+    smallest = asked.pop("smallest", None)
+    words = [f"from {with_unit(100 * smallest, '%')}"] if smallest else []
+    for name, value in asked.items():
+        joint = " and " if name == "label" else " or "
+        words.append(f"{name} {joint.join(value) if isinstance(value, list) else value}")
+    return "; ".join(words) or "all findings"
 
 
 def masked(address: str) -> str:
@@ -165,6 +179,11 @@ def masked(address: str) -> str:
         return f"{parts.scheme}://{parts.hostname}/…"
     name, _, host = address.rpartition("@")
     return f"{name[:1]}…@{host}"
+
+
+def shown(address: str) -> str:
+    """In a list: where a webhook leads is often a secret, and always long."""
+    return masked(address) if "://" in address else address
 
 
 def deliveries(*, subscription: int | None = None, state: str = "") -> QuerySet[Delivery]:

@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
             name='Subscription',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('e-mail', 'Email'), ('webhook', 'Webhook'), ('slack', 'Slack-compatible webhook')], max_length=8)),
+                ('kind', models.CharField(choices=[('e-mail', 'E-mail'), ('webhook', 'Webhook'), ('slack', 'Slack-compatible webhook')], max_length=8)),
                 ('address', models.CharField(blank=True, max_length=500)),
                 ('secret', models.CharField(blank=True, max_length=100)),
                 ('asks', models.JSONField(blank=True, default=dict)),
