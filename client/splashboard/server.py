@@ -160,7 +160,7 @@ class Server:
         problem = _problem(answer)
         fields = tuple(_sentence(each) for each in problem.get("errors", []))
         told = said(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
-        words = f"the server refused this: {told}"
+        words = f"the server refused this: {told}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
         if answer.status in (401, 403):
             words += f" ({LOGIN})"
         raise Refused(words, status=answer.status, fields=fields)

@@ -87,6 +87,9 @@ def test_a_page_of_something_else_is_told_from_an_answer(fake: FakeServer) -> No
     fake.answers = [(200, {"Content-Type": "text/html"}, b"<html>welcome")]
     with pytest.raises(Unreachable, match="not JSON: '<html>welcome'; is it a Splashboard"):
         a_server(fake)[0].read("health/").json()
+    fake.answers = [(404, {"Content-Type": "text/html"}, b"<html>no such page")]
+    with pytest.raises(Refused, match=r"404; is http://.* a Splashboard"):
+        a_server(fake)[0].read("health/")
 
 
 @pytest.mark.parametrize("url", ["splashboard.example", "ftp://a.example", "http://", "http://a:0", "http://u:p@a/"])
