@@ -37,12 +37,11 @@ class Lines:
 
 def lines(release: Release, hardware_class: HardwareClass, baseline: Release | None = None) -> Lines:
     """`baseline` None: the newest release before it with runs that count on this hardware. A system is held against the
-    one with the same settings, else against the only one there is. Where a release has measured runs, made-up ones and
-    examples count neither for it nor as its baseline."""
+    one with the same settings, else against the only one there is. Systems with measured runs are held against such
+    ones, those with made-up runs and examples alone against their like."""
     ran = _with_runs(release.platform_id, hardware_class)
-    measured = [system for system, is_measured in ran if is_measured]
-    is_measured = any(system.release_id == release.pk for system in measured)
-    own = measured if is_measured else [system for system, _ in ran]
+    wanted = any(is_measured for system, is_measured in ran if system.release_id == release.pk)
+    own = [system for system, is_measured in ran if is_measured == wanted]
     if baseline is None:
         baseline = before(release, [system.release for system in own])
     if baseline is None:

@@ -2,10 +2,11 @@
 marked, then compared, one release after another."""
 
 import logging
-from datetime import date
+from datetime import date, timedelta
 
 from django.db import transaction
 from django.db.models import F, Q
+from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, Release, System
 from apps.regressions import grouping, history, kept, marking, releases
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 
 # Runs that one sweep finds.
 AT_ONCE = 200
+# So long after it was accepted in what sides differ, releases are compared anew for that.
+REMEMBERED = timedelta(days=1)
 
 
 def look(*, run_id: int) -> bool:
@@ -48,6 +51,7 @@ def due(*, limit: int = AT_ONCE) -> list[int]:
 def check_pending() -> int:
     """Compares the releases that are marked, those first that wait longest; how many. One that another worker compares
     now is left to it."""
+    marking.mark_accepted(since=timezone.now() - REMEMBERED)
     done = 0
     for pk in list(Pending.objects.order_by("since", "pk").values_list("pk", flat=True)):
         try:

@@ -1,11 +1,14 @@
 """Marks which releases are to be compared anew: their own runs changed, or those of the release before them."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.catalog.models import System
+from apps.comparison.models import Acknowledgement
 from apps.regressions.lines import after, with_runs
 from apps.regressions.models import CheckedRelease, Pending
 
@@ -23,6 +26,20 @@ def mark(systems: Iterable[System]) -> int:
 def mark_all() -> int:
     """Every release that was compared: what counts as a difference is another now."""
     return mark_releases(CheckedRelease.objects.values_list("release_id", "hardware_class_id"))
+
+
+def mark_accepted(*, since: datetime) -> int:
+    """Releases that were compared before people accepted, after `since`, in what their systems differ, or took that
+    back; how many."""
+    decided = Acknowledgement.objects.filter(Q(acknowledged_at__gte=since) | Q(withdrawn_at__gte=since))
+    found: set[tuple[int, int]] = set()
+    for each in decided:
+        older = CheckedRelease.objects.filter(
+            release__systems__slug__in=[side["system"] for side in each.said["sides"]],
+            checked_at__lt=each.withdrawn_at or each.acknowledged_at,
+        )
+        found |= set(older.values_list("release_id", "hardware_class_id"))
+    return mark_releases(found)
 
 
 @transaction.atomic

@@ -111,7 +111,8 @@ def _notes(
         yield f"{system.name} has no counterpart in {found.baseline}: none is set like it."
     new = sum(len(where[pair.system.pk] - where[pair.baseline.pk]) for pair in found.pairs)
     if new:
-        yield f"{new} {'place' if new == 1 else 'places'} (workload and load level) the baseline has not: left out."
+        what = "1 workload at a load level" if new == 1 else f"{new} workloads at load levels"
+        yield f"Left out: {what} that the baseline did not run."
     shown = {(row.baseline_system_id, row.workload_id) for row in rows}
     without = [each for each in judged if (each.pair.baseline.pk, each.workload.pk) not in shown]
     if without:

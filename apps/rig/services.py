@@ -13,6 +13,7 @@ from apps.catalog import services as catalog_services
 from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.dispatch.models import Agent, Campaign, JobRun
+from apps.regressions import forgetting
 from apps.rig import world
 from apps.rig.making import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
 from apps.rig.plan import Planned, campaigns
@@ -78,6 +79,7 @@ def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> It
 
 def remove() -> Iterator[int]:
     """Deletes what `seed` made; yields how many runs are gone. What others refer to by now stays in the catalog."""
+    forgetting.forget_made_up(System.objects.filter(slug__startswith=world.PREFIX).values_list("pk", flat=True))
     done = 0
     while ids := list(Run.objects.filter(provenance=Run.Provenance.RIG).values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
         _delete_runs(ids)

@@ -2,16 +2,22 @@
 
 import threading
 from collections.abc import Callable
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
+from apps.catalog.models import HardwareClass, Node
+from apps.comparison import queries
+from apps.comparison.acknowledging import acknowledge
 from apps.regressions import looking, thresholds
 from apps.regressions.models import Change, CheckedRelease, Finding, Looked, Pending
+from apps.rig import services
 from apps.runs import exclusion
 from apps.runs.models import Run
-from tests.builders import a_run, a_user
+from tests.builders import a_run, a_user, a_workload
 from tests.regressions.released import NEW, SLOWER, STEADY, a_release, a_system_of, measure, the_hardware, two_releases
 
 pytestmark = pytest.mark.django_db
@@ -158,3 +164,31 @@ def test_a_threshold_that_is_set_has_releases_compared_by_it() -> None:
     look_at_all()
     assert Finding.objects.get().state == "verify"
     assert CheckedRelease.objects.get(release=a_release(NEW)).result == "fine"
+
+
+def test_a_verdict_that_was_withheld_is_given_once_people_accept_in_what_the_sides_differ() -> None:
+    old, new = two_releases()
+    large = HardwareClass.objects.create(slug="large", name="large")
+    Node.objects.create(system=new, name="db2", role="reader", hardware_class=large)
+    Node.objects.create(system=old, name="db2", role="reader", hardware_class=old.hardware_class)
+    look_at_all()
+    kept = CheckedRelease.objects.get(release=a_release(NEW))
+    assert (kept.result, kept.counts["verdict withheld"]) == ("cannot tell", 1)
+    comparison = queries.compare(sides=[old.slug, new.slug], workload_id=a_workload().pk)
+    acknowledge(obstacles=comparison.obstacles, by=a_user(), reason="readers are idle")
+    looking.check_pending()
+    assert Finding.objects.get().verdict == "worse"
+
+
+def test_what_was_found_of_made_up_runs_goes_with_them_and_nothing_else_does() -> None:
+    two_releases()
+    look_at_all()
+    for version, values in (("11.4.1", STEADY), ("11.4.2", SLOWER)):
+        measure(a_system_of(version, f"rig-{version}", settings={"made": "up"}), values, provenance="rig")
+    out = StringIO()
+    call_command("find_regressions", "--made-up", stdout=out)
+    assert out.getvalue() == "0 runs looked at, 2 releases compared, 1 finding new\n"
+    assert list(services.remove()) == [6]
+    assert [finding.release and finding.release.version for finding in Finding.objects.all()] == [NEW]
+    assert CheckedRelease.objects.filter(release__version__startswith="11.4").count() == 0
+    assert CheckedRelease.objects.filter(release__version=NEW).exists()

@@ -1,0 +1,46 @@
+"""`manage.py find_regressions`: what the worker does after each run, for all runs that it has not looked at."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from apps.catalog.models import HardwareClass, Release
+from apps.regressions import history, looking
+from apps.regressions.lines import MEASURED
+from apps.regressions.models import Finding
+from apps.runs.models import COUNTED, Run
+from apps.runs.queries import places
+
+
+class Command(BaseCommand):
+    help = "Looks at complete runs that nobody looked at yet: along their histories, and release against release."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--made-up", action="store_true", help="at those of the rig and at examples as well")
+
+    def handle(self, **options: Any) -> None:
+        before = Finding.objects.count()
+        looked = 0
+        while runs := looking.due():
+            for run_id in runs:
+                looking.look(run_id=run_id)
+            looked += len(runs)
+        compared = looking.check_pending()
+        if options["made_up"]:
+            compared += self._made_up()
+        found = Finding.objects.count() - before
+        told = [(looked, "run", "looked at"), (compared, "release", "compared"), (found, "finding", "new")]
+        self.stdout.write(", ".join(f"{count:,} {one}{'' if count == 1 else 's'} {what}" for count, one, what in told))
+
+    def _made_up(self) -> int:
+        systems = Run.objects.filter(COUNTED).exclude(provenance__in=MEASURED).order_by()
+        told = systems.values_list("system", "system__release", "system__hardware_class").distinct()
+        for place in places.counted(systems={system for system, _, _ in told}, newest=1):
+            history.follow_run(place.newest[0])
+        sides = sorted({(release, hardware) for _, release, hardware in told})
+        releases = Release.objects.select_related("platform").in_bulk({release for release, _ in sides})
+        hardware_classes = HardwareClass.objects.in_bulk({hardware for _, hardware in sides})
+        for release, hardware in sides:
+            looking.compare(releases[release], hardware_classes[hardware], made_up=True)
+        return len(sides)
