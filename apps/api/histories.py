@@ -91,7 +91,7 @@ class LevelSerializer(serializers.Serializer[Any]):
 class LimitsSerializer(serializers.Serializer[Any]):
     smallest = NumberField(help_text="share of the value")
     significant = NumberField(help_text="p")
-    source = serializers.CharField(help_text="for what the threshold was set; “the default”: for nothing")
+    set_for = serializers.CharField(help_text="for what the threshold was set; “the default”: none was")
 
 
 class HistoryDetailSerializer(HistorySerializer):
@@ -114,7 +114,7 @@ class Histories(APIView):
         chosen = HistoryFilter(**{name: value for name, value in asked.items() if name not in ("limit", "cursor")})
         pages = Cursors()
         pages.ordering = "pk"
-        page: list[History] = pages.paginate_queryset(histories.rows_of(chosen).order_by("pk"), request, view=self)
+        page: list[History] = pages.paginate_queryset(histories.rows_of(chosen), request, view=self) or []
         return pages.get_paginated_response(HistorySerializer(histories.listed(page), many=True).data)
 
 
@@ -130,7 +130,7 @@ class OneHistory(APIView):
         threshold = {
             "smallest": found.limits.smallest,
             "significant": found.limits.significant,
-            "source": found.source,
+            "set_for": found.source,
         }
         told = {
             "threshold": LimitsSerializer(threshold).data,

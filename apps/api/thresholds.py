@@ -81,7 +81,6 @@ class TriedSerializer(serializers.Serializer[Any]):
 class Thresholds(APIView):
     @extend_schema(
         operation_id="list_thresholds",
-        parameters=[NoParameters],
         responses=listing(ThresholdSerializer, name="Threshold"),
     )
     def get(self, request: Request) -> Response:

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from apps.catalog.models import System
 from apps.regressions import detect, grouping, history, thresholds
@@ -18,6 +18,8 @@ from apps.regressions.watched import Point
 
 RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
 MOST_LISTED = 300
+# In this order, those with changes first.
+MOST_CHANGED = (F("holding").desc(), F("analysed").desc(), F("pk"))
 # Series that a threshold is tried on: about a hundredth of a second each.
 MOST_TRIED = 200
 FIT, SHORT, NOISY, CHANGED = "fit", "short", "noisy", "changed"
@@ -168,7 +170,7 @@ def rows_of(chosen: HistoryFilter) -> QuerySet[History]:
     }
     found = with_changes(History.objects.filter(**{name: value for name, value in asked.items() if value}))
     if chosen.sight == CHANGED:
-        return found.filter(holding__gt=0)
+        return found.filter(pk__in=Change.objects.filter(kind=Change.Kind.HISTORY, gone_at=None).values("history"))
     starts = {SHORT: Q(reason__startswith="too short"), NOISY: Q(reason__startswith="too noisy"), FIT: Q(reason="")}
     return found.filter(starts.get(chosen.sight, Q()))
 
@@ -228,7 +230,7 @@ def preview(*, workload: int | None, metric: str | None, smallest: float, signif
     found, own = thresholds.place(workload=workload, metric=metric)
     key = (found.pk if found else None, own.pk if own else None)
     chosen = thresholds.every().instead(key, limits)
-    every = list(with_changes(thresholds.histories(*key)).order_by("-holding", "-analysed", "pk"))
+    every = list(with_changes(thresholds.histories(*key)).order_by(*MOST_CHANGED))
     concerned = [each for each in every if chosen.source(each.workload_id, each.metric_id) == key]
     looked_at = concerned[:MOST_TRIED]
     tried = _tried(looked_at, chosen)

@@ -9,6 +9,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -45,7 +46,7 @@ def follow_run(run_id: int) -> list[Finding]:
     run = Run.objects.select_related("system__release", "workload__primary_metric").filter(pk=run_id).first()
     if run is None or run.workload.primary_metric.direction == Metric.Direction.NEUTRAL:
         return []
-    key = {
+    key: dict[str, Any] = {
         "platform_id": run.system.release.platform_id,
         "hardware_class_id": run.system.hardware_class_id,
         "settings_hash": run.system.settings_hash,

@@ -18,6 +18,7 @@ from apps.regressions.models import History
 from apps.regressions.titles import percent
 from apps.web.history_chart import Marked, chart
 from apps.web.pages import render_page
+from apps.web.thresholds import percent_of
 
 LONGEST_NUMBER = 19
 
@@ -28,7 +29,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
         chosen, status, problems = read(request.GET), 200, []
     except Invalid as error:
         chosen, status, problems = HistoryFilter(), 400, [each.sentence() for each in error.errors]
-    found = list(histories.rows_of(chosen).order_by("-holding", "pk")[: histories.MOST_LISTED + 1])
+    found = list(histories.rows_of(chosen).order_by(*histories.MOST_CHANGED)[: histories.MOST_LISTED + 1])
     rows = histories.listed(found[: histories.MOST_LISTED])
     asked = query(chosen)
     context = {
@@ -58,7 +59,7 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
         "releases": releases(found),
         "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
         "resets": [point for point in found.points if point.reset],
-        "smallest": f"{found.limits.smallest:.2%}".replace(".00%", "%").replace("%", "\u00a0%"),
+        "smallest": percent_of(found.limits.smallest),
         "page_url": reverse("web:history", args=[history_id]),
         "json_url": reverse("api:history", args=[history_id]),
         "try_url": f"{reverse('web:thresholds')}?{urlencode({'workload': found.row.workload})}",

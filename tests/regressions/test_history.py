@@ -122,7 +122,7 @@ def test_a_finding_stays_when_only_its_first_run_is_left_out(fell: list[Run]) ->
     ],
 )
 def test_what_changes_with_the_conditions_is_no_finding(db: None, other: dict[str, Any]) -> None:
-    first = {
+    first: dict[str, Any] = {
         "host": {"cpus": 8, "load": 0.1},
         "warmup": 10,
         "data_bytes": 10 * 2**30,
