@@ -1,0 +1,175 @@
+"""A release that is slower than the one before it: measured, found, reviewed by two people, held up by the gate and let
+through once it is accepted.
+
+The slower release is a stand-in, and its version says so: the same MariaDB, which logs every statement and flushes each
+log at each commit.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.accounts import services as accounts
+from apps.regressions.models import Finding
+from apps.runs.models import Run
+from lab.mariadb import MariaDB
+from splashboard import cli
+from tests.browser import open_page
+from tests.builders import a_user
+from tests.databases import StartMariaDB
+from tests.e2e.stack import Stack
+
+pytestmark = [pytest.mark.mariadb, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+REPETITIONS, THREADS = 5, 4
+SLOWED = {
+    "innodb_flush_log_at_trx_commit": "1",
+    "log_bin": "binlog",
+    "sync_binlog": "1",
+    "general_log": "1",
+    "slow_query_log": "1",
+    "long_query_time": "0",
+}
+HARDWARE = """
+[[hardware]]
+slug = "test-machine"
+name = "test machine"
+vcpu = 2
+memory_mb = 4096
+"""
+CAMPAIGN = f"""
+name: The release and a slowed stand-in for the next one
+systems: [current, slowed]
+repetitions: {REPETITIONS}
+warmup: 0.5
+duration: 2
+load_levels: [{THREADS}]
+workloads:
+  - tool: sysbench_oltp
+    parameters: {{test: oltp_write_only, tables: 2, table_size: 2000}}
+"""
+PATIENCE = 420.0  # s, for ten runs of 0.5 + 2 s on a machine that does other things as well
+
+
+@pytest.fixture
+def servers(start_mariadb: StartMariaDB) -> dict[str, MariaDB]:
+    current = start_mariadb(innodb_flush_log_at_trx_commit="0")
+    version = current.sql("SELECT VERSION()").strip()
+    numbers = [int(each) for each in re.findall(r"\d+", version)[:3]]
+    later = ".".join(map(str, [*numbers[:2], numbers[2] + 1]))
+    return {"current": current, "slowed": start_mariadb(version=f"{later}-MariaDB-slowed-stand-in", **SLOWED)}
+
+
+@pytest.fixture
+def stack(tmp_path: Path, var_folder: Path, servers: dict[str, MariaDB]) -> Iterator[Stack]:
+    running = Stack(tmp_path, var_folder)
+    try:
+        running.manage("seed_catalog")
+        running.start_web()
+        running.start_worker()
+        running.start_agent(systems="\n".join([HARDWARE, *(_system(slug, each) for slug, each in servers.items())]))
+        running.wait_for_systems(*servers)
+        yield running
+    finally:
+        running.close()
+
+
+def _system(slug: str, server: MariaDB) -> str:
+    settings = SLOWED if slug == "slowed" else {"innodb_flush_log_at_trx_commit": "0"}
+    lines = "\n".join(f'{name} = "{value}"' for name, value in settings.items())
+    return f"""
+        [[systems]]
+        slug = "{slug}"
+        name = "MariaDB {slug}"
+        platform = "mariadb"
+        hardware_class = "test-machine"
+        host = "127.0.0.1"
+        port = {server.port}
+        user = "splashboard"
+        password_file = "{server.password_file}"
+        [systems.settings]
+        {lines}
+        """
+
+
+def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_once_it_is_accepted(
+    stack: Stack, servers: dict[str, MariaDB], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = a_user(username="alice"), a_user(username="bob")
+    monkeypatch.setenv("SPLASHBOARD_URL", stack.url)
+    monkeypatch.setenv("SPLASHBOARD_TOKEN", accounts.create_token(user=alice, name="release pipeline")[1])
+    plan = tmp_path / "campaign.yaml"
+    plan.write_text(CAMPAIGN)
+    version = servers["slowed"].sql("SELECT VERSION()").strip()
+    gate = ["gate", "--platform", "mariadb", "--release", version]
+
+    assert cli.main(["campaign", str(plan), "--wait", "--timeout", str(PATIENCE)]) == 0
+    finding = _wait_for_finding()
+    assert Run.objects.filter(state="sealed", outcome="succeeded").count() == 2 * REPETITIONS
+    (change,) = finding.changes.all()
+    assert change.high is not None
+    assert change.high < 1
+    assert (len(change.runs_before), len(change.runs_after)) == (REPETITIONS, REPETITIONS)
+    assert cli.main([*gate, "--output", str(tmp_path / "gate.xml"), "--output", str(tmp_path / "gate.md")]) == 1
+    assert 'failures="1"' in (tmp_path / "gate.xml").read_text()
+    assert version in (tmp_path / "gate.md").read_text()
+
+    with open_page(stack.url) as page:
+        _sign_in(stack, page, alice.username)
+        _confirm(page, finding)
+    with open_page(stack.url) as page:
+        _sign_in(stack, page, bob.username)
+        _accept(page, finding)
+    finding.refresh_from_db()
+    assert (finding.state, finding.owner) == ("accepted", alice)
+    assert [note.by for note in finding.notes.filter(what="state")] == [alice, bob]
+
+    assert cli.main([*gate]) == 0
+    told: dict[str, Any] = httpx.get(
+        f"{stack.url}/api/v1/release-checks/", params={"platform": "mariadb", "release": version}
+    ).json()
+    assert told["result"] == "fine"
+    assert [(row["verdict"], row["is_accepted"]) for row in told["rows"]] == [("worse", True)]
+
+
+def _wait_for_finding() -> Finding:
+    """The last look at the release has all runs of both sides."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        found = Finding.objects.filter(kind="change", verdict="worse").first()
+        if found and all(len(change.runs_after) == REPETITIONS for change in found.changes.all()):
+            return found
+        time.sleep(0.5)
+    raise AssertionError(f"no finding came: {list(Finding.objects.values())}")
+
+
+def _sign_in(stack: Stack, page: Page, name: str) -> None:
+    page.goto(re.findall(r"/sign-in/\S+", stack.manage("sign_in_link", name))[-1])
+    page.get_by_role("button", name="Sign in as").click()
+
+
+def _confirm(page: Page, finding: Finding) -> None:
+    """By keys, from the list."""
+    page.goto("/findings/")
+    row = page.locator(f"tr[data-finding='{finding.pk}']")
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    expect(row).to_contain_text("alice")
+    page.keyboard.press("c")
+    expect(row).to_contain_text("confirmed")
+
+
+def _accept(page: Page, finding: Finding) -> None:
+    page.goto("/findings/")
+    page.locator(f"tr[data-finding='{finding.pk}'] a").first.click()
+    page.get_by_text("Accept it for a time").click()
+    page.locator("#accept-reason").fill("each commit is durable now, as we want it")
+    page.locator("#accept-until").fill("2099-12-31")
+    page.get_by_role("button", name="Accept", exact=True).click()
+    expect(page.locator("main")).to_contain_text("accepted")
