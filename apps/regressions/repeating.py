@@ -9,8 +9,9 @@ from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import FINAL, Campaign, Job
 from apps.dispatch.planning import MAX_REPETITIONS, Planned, Size, create_campaign, size_of
+from apps.regressions import kept
 from apps.regressions.changing import NoSuch, changing, note
-from apps.regressions.models import Change, Finding, Repetition
+from apps.regressions.models import Change, CheckedRelease, Finding, Repetition
 from apps.runs.models import Run
 
 # An interval needs three; more than ten at once is a decision for people.
@@ -104,11 +105,28 @@ def _count(changes: Sequence[Change], wanted: int | None) -> tuple[int, str]:
             problem = f"{wanted} is out of range"
             raise Invalid([FieldProblem("repetitions", problem, f"use 1 to {MAX_REPETITIONS}")])
         return wanted, "as asked for"
-    fewer = [min(len(change.runs_before), len(change.runs_after)) for change in changes]
-    count = min(MOST, max(FEWEST, *fewer, 0))
-    if count == FEWEST:
-        return count, f"{FEWEST} give an interval"
-    return count, "as many again as the side with fewer runs has" if count < MOST else f"at most {MOST} at once"
+    there = max(min(len(change.runs_before), len(change.runs_after)) for change in changes)
+    needed = _needed(changes)
+    count, why = max((FEWEST, f"{FEWEST} give an interval"), (there, "as many as the side with fewer has"))
+    if needed > count:
+        count, why = needed, "so many more are likely to tell"
+    return (count, why) if count <= MOST else (MOST, f"{count} more are likely to tell; at most {MOST} at once")
+
+
+def _needed(changes: Sequence[Change]) -> int:
+    """Repetitions that the last comparison of the release says are still missing to tell these changes; 0: none."""
+    wanted = {(each.system_id, each.baseline_system_id, each.workload_id, each.load_level_id) for each in changes}
+    rows = CheckedRelease.objects.filter(
+        release__in={each.system.release_id for each in changes},
+        hardware_class__in={each.system.hardware_class_id for each in changes},
+    )
+    missing = [
+        row.needed - min(len(row.runs_before), len(row.runs_after))
+        for found in kept.load(rows)
+        for row in found.check.rows
+        if row.needed and (row.system_id, row.baseline_system_id, row.workload_id, row.level_id) in wanted
+    ]
+    return max([0, *missing])
 
 
 def _runs(changes: Iterable[Change]) -> dict[int, Run]:

@@ -1,5 +1,6 @@
 """What people do with findings: legal, told, and never over somebody else's head."""
 
+import dataclasses
 import threading
 from datetime import date, datetime
 from typing import Any
@@ -12,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.dispatch.models import Job
-from apps.regressions import grouping, queries, reviewing
+from apps.regressions import grouping, kept, queries, releases, repeating, reviewing
 from apps.regressions.models import Finding
 from tests.builders import a_campaign, a_user
 from tests.regressions.a_finding import a_finding, a_pair, gone, told
@@ -274,6 +275,19 @@ def test_one_press_too_many_schedules_nothing_twice(alice: User) -> None:
         reviewing.repeat(finding_id=finding.pk, by=alice)
     assert finding.repetitions.count() == 1
     assert reviewing.plan_of(finding.pk).under_way == campaign.pk
+
+
+def test_as_many_repetitions_are_proposed_as_the_last_comparison_says_are_missing(alice: User) -> None:
+    pair = a_pair()
+    finding = a_finding(pair=pair)
+    gone(finding)
+    check = releases.check(pair[1].release, pair[1].hardware_class)
+    (row,) = check.rows
+    kept.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=9),)))
+    plan = reviewing.plan_of(finding.pk)
+    assert (plan.repetitions, plan.why) == (7, "so many more are likely to tell")  # two on each side are there
+    kept.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=1001),)))
+    assert reviewing.plan_of(finding.pk).repetitions == repeating.MOST
 
 
 def test_only_what_still_holds_is_measured_again(alice: User) -> None:
