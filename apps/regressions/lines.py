@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import QuerySet
 
 from apps.catalog.models import HardwareClass, Release, System
-from apps.runs.models import COUNTED, Run
+from apps.runs.models import Run
+from apps.runs.queries import places
 
 # Origins of runs that were measured somewhere: what was made up or is shipped is told apart from them.
-MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)
+MEASURED = (Run.Provenance.AGENT.value, Run.Provenance.SUBMITTED.value)
 MOST_SETTINGS = 4
 
 
@@ -77,31 +78,31 @@ def after(release: Release, known: Iterable[Release]) -> Release | None:
 
 
 def with_runs(platform: int, hardware_class: HardwareClass) -> list[Release]:
-    """Releases of a platform that have measured runs that count on this hardware. One query."""
+    """Releases of a platform that have measured runs that count on this hardware. Two queries."""
     found = [system.release for system, is_measured in _with_runs(platform, hardware_class) if is_measured]
     return list({each.pk: each for each in found}.values())
 
 
 def on_hardware(release: Release) -> list[HardwareClass]:
-    """On which it has runs that count; where any were measured, only those. One query."""
-    own = Run.objects.filter(COUNTED, system__hardware_class=OuterRef("pk"), system__release=release)
-    found = HardwareClass.objects.annotate(is_measured=Exists(own.filter(provenance__in=MEASURED))).filter(Exists(own))
-    classes = [(each, each.is_measured) for each in found]
-    measured = [each for each, is_measured in classes if is_measured]
-    return list(measured or [each for each, _ in classes])
+    """On which it has runs that count; where any were measured, only those. Two queries."""
+    ran = _ran(System.objects.filter(release=release).order_by("hardware_class__name"))
+    wanted = any(is_measured for _, is_measured in ran)
+    found = [system.hardware_class for system, is_measured in ran if is_measured == wanted]
+    return list({each.pk: each for each in found}.values())
 
 
 def _with_runs(platform: int, hardware_class: HardwareClass) -> list[tuple[System, bool]]:
-    """The newest system first, and whether any of its runs was measured. One query."""
-    own = Run.objects.filter(COUNTED, system=OuterRef("pk"))
     systems = System.objects.filter(release__platform=platform, hardware_class=hardware_class)
-    found = (
-        systems.select_related("release__platform", "hardware_class")
-        .annotate(is_measured=Exists(own.filter(provenance__in=MEASURED)))
-        .filter(Q(is_measured=True) | Exists(own))
-        .order_by("-created_at", "-pk")
-    )
-    return [(system, system.is_measured) for system in found]
+    return _ran(systems.order_by("-created_at", "-pk"))
+
+
+def _ran(systems: "QuerySet[System]") -> list[tuple[System, bool]]:
+    """Those with runs that count, and whether any of these was measured. Two queries, from index to index."""
+    known = list(systems.select_related("release__platform", "hardware_class"))
+    origins: dict[int, set[str]] = {}
+    for place in places.counted(systems=[system.pk for system in known], most=0) if known else ():
+        origins.setdefault(place.system, set()).update(place.kind)
+    return [(system, not origins[system.pk].isdisjoint(MEASURED)) for system in known if system.pk in origins]
 
 
 def _counterpart(system: System, older: Sequence[System]) -> System | None:
