@@ -162,12 +162,8 @@ if KEEP_SAMPLES_DAYS < 0 or (KEEP_SAMPLES_DAYS and not ARCHIVE):
     )
 
 # Where people find this server, for links in what it sends.
-ADDRESS = env.str(
-    "SPLASHBOARD_ADDRESS",
-    default=CSRF_TRUSTED_ORIGINS[0]
-    if CSRF_TRUSTED_ORIGINS
-    else f"http://{env.str('SPLASHBOARD_HOST', default='127.0.0.1')}:{env.int('SPLASHBOARD_PORT', default=8000)}",
-).rstrip("/")
+_OWN = f"http://{env.str('SPLASHBOARD_HOST', default='127.0.0.1')}:{env.int('SPLASHBOARD_PORT', default=8000)}"
+ADDRESS = (env.str("SPLASHBOARD_ADDRESS", default="") or (CSRF_TRUSTED_ORIGINS or [_OWN])[0]).rstrip("/")
 # E-mail: smtp+tls://user:password@host:587; without a server each mail is a file below var/.
 if env.str("EMAIL_URL", default=""):
     globals().update(env.email_url("EMAIL_URL"))
@@ -176,10 +172,10 @@ else:
 EMAIL_TIMEOUT = 15
 DEFAULT_FROM_EMAIL = env.str("SPLASHBOARD_MAIL_FROM", default="splashboard@localhost")
 # Networks (10.1.0.0/16) of this organisation that webhooks may be in; without them only public addresses.
-WEBHOOK_NETWORKS = env.list("SPLASHBOARD_WEBHOOK_NETWORKS", default=[])
+WEBHOOK_NETWORKS = [each.strip() for each in env.list("SPLASHBOARD_WEBHOOK_NETWORKS", default=[])]
 try:
     for network in WEBHOOK_NETWORKS:
-        ip_network(network.strip())
+        ip_network(network)
 except ValueError as error:
     raise ImproperlyConfigured(f"SPLASHBOARD_WEBHOOK_NETWORKS: {error}") from error
 

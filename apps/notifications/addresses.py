@@ -72,7 +72,7 @@ def is_allowed(text: str) -> bool:
             carried = ip_address(int(address) & 0xFFFF_FFFF)  # type: ignore[assignment]  # an IPv4Address
         if carried is not None:
             return is_allowed(str(carried))
-    networks = [ip_network(each.strip()) for each in settings.WEBHOOK_NETWORKS]
+    networks = [ip_network(each) for each in settings.WEBHOOK_NETWORKS]
     if any(address in network for network in networks if network.version == address.version):
         return True
     return address.is_global and not address.is_multicast

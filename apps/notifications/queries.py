@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Prefetch, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.core.units import with_unit
+from apps.core.units import NBSP
 from apps.notifications.models import Delivery, Event, Notice, Subscription, Team
 from apps.regressions import filters
 
@@ -163,7 +163,7 @@ def _asks_words(asks: dict[str, Any]) -> str:
     except Invalid as error:
         return f"nothing any more: {error}"
     smallest = asked.pop("smallest", None)
-    words = [f"from {with_unit(100 * smallest, '%')}"] if smallest else []
+    words = [f"from {100 * smallest:g}{NBSP}%"] if smallest else []
     for name, value in asked.items():
         joint = " and " if name == "label" else " or "
         words.append(f"{name} {joint.join(value) if isinstance(value, list) else value}")
@@ -176,7 +176,7 @@ def masked(address: str) -> str:
         return ""
     if "://" in address:
         parts = urlsplit(address)
-        return f"{parts.scheme}://{parts.hostname}/…"
+        return f"{parts.scheme}://{parts.netloc}/…"
     name, _, host = address.rpartition("@")
     return f"{name[:1]}…@{host}"
 

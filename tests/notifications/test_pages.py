@@ -48,7 +48,7 @@ def test_from_nothing_to_a_delivery_that_arrived(
     subscription = Subscription.objects.get()
     assert subscription.asks == {"smallest": 0.05, "state": ["open"], "label": ["io", "disk"]}
     page = engineer.get("/notifications/").content.decode()
-    assert "from 5.00\u00a0%" in page
+    assert "from 5\u00a0%" in page
     engineer.post(f"/notifications/subscriptions/{subscription.pk}/test/")
     assert enqueued == ["workers.tasks.send_delivery"]
     delivery = Delivery.objects.get()

@@ -1,6 +1,7 @@
 """Deliveries go out once, to where they may go, and what goes wrong is said and tried again."""
 
 import json
+import re
 import smtplib
 import socket
 import threading
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,6 +58,27 @@ def test_a_webhook_is_signed_so_that_its_receiver_can_tell(receiver: Receiver) -
     assert not signing.verify(headers["X-Splashboard-Signature"], body + b" ", secret=secret, now=now)
     assert not signing.verify(headers["X-Splashboard-Signature"], body, secret="another", now=now)
     assert not signing.verify(headers["X-Splashboard-Signature"], body, secret=secret, now=now + 3600)
+
+
+def test_the_documents_example_takes_what_is_sent_and_nothing_else(receiver: Receiver) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text()
+    (example,) = re.findall(r"^```python\n(.*?)^```$", document, re.MULTILINE | re.DOTALL)
+    shown: dict[str, Any] = {}
+    exec(example, shown)
+    delivery = sent(a_delivery(address=receiver.url))
+    assert delivery.subscription is not None
+    ((_, headers, body),) = receiver.received
+    header, secret = headers["X-Splashboard-Signature"], delivery.subscription.secret
+    assert shown["is_from_splashboard"](header, body, secret)
+    assert not shown["is_from_splashboard"](header, body + b" ", secret)
+    assert not shown["is_from_splashboard"]("", body, secret)
+    (described,) = (
+        json.loads(each) for each in re.findall(r"^```json\n(.*?)^```$", document, re.MULTILINE | re.DOTALL)
+    )
+    told = json.loads(body)
+    assert set(described) == set(told)
+    assert set(described["findings"][0]) == set(told["findings"][0])
+    assert set(described["findings"][0]["events"][0]) == set(told["findings"][0]["events"][0])
 
 
 @pytest.mark.parametrize("header", ["", "v1=5f", "t=x,v1=5f", "t=1,v1=", "t", "t=٣,v1=é"])

@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 from apps.accounts import services as accounts
 from apps.catalog import services as catalog
 from apps.dispatch import schedules
+from apps.notifications.subscribing import send_test
 from apps.published import services as published
 from apps.regressions import kept, releases
 from apps.web.urls import urlpatterns
@@ -18,7 +19,9 @@ from tests.builders import a_campaign, a_load_level, a_system, a_user, an_agent
 from tests.comparison.altered import an_altered_run
 from tests.dispatch.scheduled import a_schedule
 from tests.failed_over import a_failover, made_up
+from tests.notifications.made import a_subscription
 from tests.regressions.released import NEW, a_release, the_hardware, two_releases
+from tests.web.found import a_finding
 from tests.web.runs import a_sealed_run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,7 +29,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS: tuple[tuple[int, int, Literal["light", "dark"]], ...] = ((1440, 900, "light"), (390, 844, "dark"))
 # Parts that htmx asks for, and addresses that only take forms or lead elsewhere.
-NO_PAGES = {"findings-feed", "sign-out", "save", "acknowledge", "campaign-size", "campaign-file", "schedule-times"}
+NO_PAGES = {
+    "findings-feed",
+    "sign-out",
+    "save",
+    "acknowledge",
+    "campaign-size",
+    "campaign-file",
+    "own-address",
+    "schedule-times",
+}
 # Pages that fetch parts of themselves.
 FETCHING = ("/runs/", "/compare/?", "/timeline/?")
 FOUND = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations
@@ -48,6 +60,8 @@ def _everything() -> list[str]:
     schedules.start_due(now=timezone.now())
     two_releases()
     kept.keep(releases.check(a_release(), the_hardware()))
+    subscription = a_subscription()
+    (delivery,) = send_test(subscription_id=subscription.pk, now=timezone.now())
     sides = f"side=alpha&side=beta&workload={run.workload_id}"
     return [
         f"/runs/{run.pk}/",
@@ -60,9 +74,13 @@ def _everything() -> list[str]:
         f"/timeline/?series={run.pk}:client.throughput:client&series={beside.pk}:client.latency.p95:client",
         "/published/ddl-under-load-2017/",
         f"/campaigns/{campaign.pk}/",
+        f"/findings/{a_finding().pk}/",
         f"/releases/mariadb/{NEW}/?rows=all",
         f"/schedules/{schedule.pk}/",
         f"/schedules/{schedule.pk}/edit/",
+        f"/notifications/teams/{subscription.team_id}/",
+        f"/notifications/subscriptions/{subscription.pk}/",
+        f"/notifications/deliveries/{delivery.pk}/",
         "/search/?q=alpha",
         *(
             f"/{each.pattern}"
