@@ -150,7 +150,7 @@ class OneSchedule(APIView):
             schedules.edit(schedule_id=schedule_id, stated=stated, now=timezone.now())
         return Response(_answer(request, schedule_id))
 
-    @extend_schema(operation_id="archive_schedule", request=None, responses=ScheduleDetailSerializer)
+    @extend_schema(operation_id="archive_schedule", request=None, responses={200: ScheduleDetailSerializer})
     def delete(self, request: Request, schedule_id: int) -> Response:
         """Archives it for good: it begins nothing any more, and what it brought stays."""
         with _as_404():

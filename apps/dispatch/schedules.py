@@ -9,7 +9,7 @@ that two beats begin one campaign.
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db import IntegrityError, transaction
 
@@ -22,6 +22,7 @@ LONGEST_NAME = 120
 MOST_PATIENCE = 14 * 24.0  # h
 # After an absence so many of the times that were missed are told one by one, the latest.
 TOLD_MISSED = 50
+LOOKED_BACK = timedelta(days=31)
 State = Slot.State
 
 
@@ -129,19 +130,18 @@ def _start(schedule_id: int, *, now: datetime) -> bool:
     schedule = locked.select_related("created_by").filter(pk=schedule_id, next_at__lte=now).first()
     if schedule is None or schedule.next_at is None:
         return False
-    times = [schedule.next_at]
-    passed = 1
-    following = None
-    for moment in cron.after(schedule.next_at, expression=schedule.cron, zone=schedule.zone):
+    times, following = [schedule.next_at], None
+    horizon = max(schedule.next_at, now - LOOKED_BACK)
+    for moment in cron.after(horizon, expression=schedule.cron, zone=schedule.zone):
         if moment > now:
             following = moment
             break
-        passed += 1
-        times = [*times, moment][-TOLD_MISSED - 1 :]
+        times.append(moment)
+    is_whole = horizon == schedule.next_at and len(times) <= TOLD_MISSED + 1
+    *missed, last = times[-TOLD_MISSED - 1 :]
     schedule.next_at = following
     schedule.save(update_fields=["next_at"])
-    *missed, last = times
-    _note_missed(schedule, missed, untold=passed - len(times), last=last, now=now)
+    _note_missed(schedule, missed, last=last, is_whole=is_whole, now=now)
     return _begin(schedule, due_at=last, now=now)
 
 
@@ -163,10 +163,10 @@ def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
     return slot.state == State.STARTED
 
 
-def _note_missed(schedule: Schedule, missed: list[datetime], *, untold: int, last: datetime, now: datetime) -> None:
+def _note_missed(schedule: Schedule, missed: list[datetime], *, last: datetime, is_whole: bool, now: datetime) -> None:
     reason = f"the server was away: of all that it missed, only what was due {in_utc(last)} was caught up"
-    if untold:
-        reason += f"; {untold:,} earlier time{'s' if untold > 1 else ''} passed untold"
+    if not is_whole:
+        reason += "; earlier times passed untold"
     Slot.objects.bulk_create(
         Slot(schedule=schedule, due_at=moment, state=State.NOT_STARTED, reason=reason, settled_at=now)
         for moment in missed

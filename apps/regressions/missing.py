@@ -33,7 +33,7 @@ def look(*, now: datetime) -> list[Finding]:
     settled = slots.settle(now=now)
     related = ("slot__schedule", "slot__campaign", "finding")
     known = list(Change.objects.filter(kind=MISSING, gone_at=None).select_related(*related))
-    brought = _brought(known)
+    brought = _brought(known, now)
     came = [change for change in known if _has_come(change, *brought)]
     held = {_key(change): change for change in known if change not in came and change.finding.state not in CLOSED}
     told: list[tuple[Place, Told]] = []
@@ -94,7 +94,7 @@ def _key(change: Change) -> Key:
 Brought = dict[Key, datetime]
 
 
-def _brought(known: Sequence[Change]) -> tuple[Brought, Brought]:
+def _brought(known: Sequence[Change], now: datetime) -> tuple[Brought, Brought]:
     """When the last campaign that brought all its results was planned: of schedules, and of repetitions (their key:
     finding, system, workload)."""
     repeated: dict[int, set[int]] = defaultdict(set)
@@ -104,6 +104,7 @@ def _brought(known: Sequence[Change]) -> tuple[Brought, Brought]:
     of_schedule = Q(campaign__slot__schedule__in={_slot(change).schedule_id for change in known})
     rows = (
         Job.objects.filter(of_schedule | Q(campaign__in=repeated))
+        .filter(campaign__created_at__gte=min(map(_expected_at, known), default=now))
         .filter(system__in={change.system_id for change in known})
         .filter(workload__in={change.workload_id for change in known})
         .order_by()
@@ -126,7 +127,11 @@ def _keep(brought: Brought, key: Key, planned: datetime) -> None:
 
 
 def _has_come(change: Change, by_schedule: Brought, by_finding: Brought) -> bool:
-    slot = _slot(change)
-    expected = slot.campaign.created_at if slot.campaign else slot.begun_at
+    expected = _expected_at(change)
     found = (by_schedule.get(_key(change)), by_finding.get((change.finding_id, change.system_id, change.workload_id)))
     return any(planned is not None and planned >= expected for planned in found)
+
+
+def _expected_at(change: Change) -> datetime:
+    slot = _slot(change)
+    return slot.campaign.created_at if slot.campaign else slot.begun_at

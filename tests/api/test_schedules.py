@@ -98,7 +98,7 @@ def test_nothing_is_done_to_what_there_is_not(engineer: APIClient, deed: str) ->
     assert engineer.post(f"{ADDRESS}77/{deed}").status_code == 404
 
 
-ODD = ("\0", "\ud800", "x" * 300_000, 1e308, [], None, "* * * * * *", "0 0 L/0 * 1#9", "a\x85b")
+ODD: tuple[Any, ...] = ("\0", "\ud800", "x" * 300_000, 1e308, [], None, "* * * * * *", "0 0 L/0 * 1#9", "a\x85b")
 
 
 @pytest.mark.parametrize("field", ["name", "plan", "cron", "zone", "patience"])

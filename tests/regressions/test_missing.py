@@ -1,6 +1,7 @@
 """What a schedule did not bring is a finding, once, until it comes."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -8,9 +9,11 @@ from django.utils import timezone
 from apps.dispatch import schedules
 from apps.dispatch.models import Schedule, Slot
 from apps.regressions import missing
-from apps.regressions.models import Change, Finding, Repetition
+from apps.regressions.models import Change, Finding, Note, Repetition
 from tests.builders import a_campaign, a_user, an_agent
 from tests.dispatch.scheduled import PLAN, a_schedule, end_jobs
+from tests.dispatch.test_races import at_once
+from workers import tasks
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -147,3 +150,23 @@ def test_a_plan_that_is_refused_misses_what_the_campaign_before_it_brought() -> 
     assert look(DAY) == ["nightly: 2 expected results did not come"]
     assert "the plan was refused: systems.1: line 2: there is no system 'gone'" in Change.objects.all()[0].reason
     assert look(DAY + HOUR) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_tell_it_once() -> None:
+    begun(a_schedule())
+    end_jobs("failed", reason="disk full")
+    told = at_once(*[partial(look, HOUR)] * 3)
+    assert sorted(map(str, told)) == ["['nightly: 2 expected results did not come']", "[]", "[]"]
+    assert (Finding.objects.count(), Change.objects.count(), Note.objects.count()) == (1, 2, 1)
+
+
+def test_the_beat_begins_what_is_due_and_tells_what_did_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+    monkeypatch.setattr(tasks, "enqueue", lambda task, **_: given.append(task.name))
+    a_schedule(next_at=NOW)
+    assert tasks.start_due() == 1
+    assert given == ["workers.tasks.match_jobs"]
+    end_jobs("failed", reason="disk full")
+    assert tasks.look_for_missing() == 1
+    assert (tasks.start_due(), tasks.look_for_missing()) == (0, 0)
