@@ -21,10 +21,20 @@ from apps.regressions.release_values import Result
 RESULTS = [each.value for each in Result]
 
 
-class CheckedReleaseParameters(PageParameters):
+# Each is read with all its rows.
+MOST_RELEASES = 100
+
+
+class SignOffParameters(PageParameters):
     platform = serializers.CharField(required=False, max_length=40, help_text="slug")
     hardware = serializers.CharField(required=False, max_length=80, help_text="slug of a hardware class")
     release = serializers.CharField(required=False, max_length=80, help_text="version")
+
+
+class CheckedReleaseParameters(SignOffParameters):
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=MOST_RELEASES, help_text="entries a page; 100"
+    )
 
 
 class CheckedReleaseSerializer(serializers.Serializer[Any]):
@@ -85,7 +95,8 @@ class CheckedReleases(APIView):
     def get(self, request: Request) -> Response:
         """Every release on every hardware class as it was last held against the one before it."""
         asked = CheckedReleaseParameters.read(request)
-        rows = CheckedRelease.objects.all()
+        # What was kept is read for the page alone.
+        rows = CheckedRelease.objects.defer("told")
         for name, field in (
             ("platform", "release__platform__slug"),
             ("hardware", "hardware_class__slug"),
@@ -111,12 +122,12 @@ class _Kept(serializers.Serializer[Any]):
 class SignOffs(APIView):
     @extend_schema(
         operation_id="list_sign_offs",
-        parameters=[CheckedReleaseParameters],
+        parameters=[SignOffParameters],
         responses=listing(SignOffSerializer, name="SignOff"),
     )
     def get(self, request: Request) -> Response:
         """Who let which release pass, the newest first; withdrawn ones too."""
-        asked = CheckedReleaseParameters.read(request)
+        asked = SignOffParameters.read(request)
         rows = SignOff.objects.select_related("release__platform", "hardware_class", "by", "withdrawn_by")
         for name, field in (
             ("platform", "release__platform__slug"),

@@ -147,8 +147,11 @@ def _findings(checks: Sequence[ReleaseCheck]) -> Mapping[Key, Finding]:
 def _current(row: CheckRow, known: Mapping[Key, Finding]) -> CheckRow:
     key = row.system_id, row.baseline_system_id, row.workload_id, row.level_id, row.metric_id
     finding = known.get(key)
-    if finding is None:
-        return replace(row, finding=None, finding_state="", is_accepted=False)
-    until = finding.accepted_until
-    accepted = finding.state == Finding.State.ACCEPTED and until is not None and until >= timezone.localdate()
-    return replace(row, finding=finding.pk, finding_state=finding.state, is_accepted=accepted)
+    number, state, accepted = None, "", False
+    if finding is not None:
+        until = finding.accepted_until
+        number, state = finding.pk, finding.state
+        accepted = state == Finding.State.ACCEPTED and until is not None and until >= timezone.localdate()
+    if (number, state, accepted) == (row.finding, row.finding_state, row.is_accepted):
+        return row
+    return replace(row, finding=number, finding_state=state, is_accepted=accepted)

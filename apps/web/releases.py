@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -15,7 +16,7 @@ from apps.comparison.sides import Unknown
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import kept, release_markdown, sign_offs
 from apps.regressions.kept import Kept
-from apps.regressions.models import CheckedRelease, SignOff
+from apps.regressions.models import CheckedRelease, Pending, SignOff
 from apps.regressions.release_values import ReleaseCheck, Result
 from apps.regressions.releases import check as compare
 from apps.web import badges, release_exports
@@ -25,6 +26,7 @@ from apps.web.release_sheet import RESULTS, counts, overall, seldom, sheet
 
 # Releases × hardware classes on a page.
 PAGE = 60
+MOST_WAITING = 5
 BADGE_SECONDS = 300
 BADGES = {Result.FINE: "better", Result.REGRESSION: "worse", Result.CANNOT_TELL: "unknown"}
 
@@ -42,6 +44,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
         "rows": [_listed(row, signed.get((row.check.release_id, row.check.hardware_id), [])) for row in rows],
         "answer": overall([row.check for row in rows]),
         "has_more": len(ids) > PAGE,
+        "waiting": _waiting(),
         "asked": asked,
         "platforms": Platform.objects.filter(releases__checks__isnull=False).distinct().values_list("slug", "name"),
         "hardware": HardwareClass.objects.filter(pk__in=CheckedRelease.objects.values("hardware_class")).values_list(
@@ -49,6 +52,13 @@ def show_all(request: HttpRequest) -> HttpResponse:
         ),
     }
     return render_page(request, "web/releases.html", context)
+
+
+def _waiting() -> list[str]:
+    """Releases of which runs came, and that were never compared yet."""
+    known = CheckedRelease.objects.filter(release=OuterRef("release"), hardware_class=OuterRef("hardware_class"))
+    found = Pending.objects.filter(~Exists(known)).select_related("release__platform", "hardware_class")
+    return [f"{each.release} on {each.hardware_class.name}" for each in found.order_by("since", "pk")[:MOST_WAITING]]
 
 
 def _listed(row: Kept, signed: list[sign_offs.SignedOff]) -> dict[str, Any]:
@@ -96,7 +106,7 @@ def _shown(request: HttpRequest, release: Release, row: Kept | None, check: Rele
     signed = sign_offs.of_releases([(*where, print_)]).get(where, [])
     mine = request.user.get_username() if isinstance(request.user, User) else ""
     query = request.GET.urlencode()
-    page = request.build_absolute_uri(request.get_full_path())
+    page = request.build_absolute_uri(address(check) if row else request.get_full_path())
     badge = f"{reverse('web:release-badge', args=[check.platform, check.release])}?hardware={check.hardware}"
     files = {
         ending: f"{reverse('web:release-export', args=[check.platform, check.release, ending])}?{query}"

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog.models import HardwareClass
 from apps.regressions import kept, releases
-from apps.regressions.models import Change, CheckedRelease, Finding, SignOff
+from apps.regressions.models import Change, CheckedRelease, Finding, Pending, SignOff
 from apps.regressions.release_values import ReleaseCheck
 from tests.builders import START, a_user, a_workload
 from tests.regressions.released import (
@@ -77,6 +77,16 @@ ACCEPTED = {"state": "accepted", "reason": "known", "accepted_until": date(2999,
 
 def test_without_releases_the_list_says_what_fills_it(client: Client) -> None:
     assert "No release has been compared yet" in page(client, "/releases/")
+
+
+def test_a_release_whose_runs_have_just_come_is_told_to_be_compared(client: Client) -> None:
+    _, new = two_releases()
+    Pending.objects.create(release=new.release, hardware_class=new.hardware_class)
+    assert "To be compared: MariaDB 10.11.20 on small." in page(client, "/releases/")
+    checked()
+    text = text_of(page(client, "/releases/"))
+    assert "To be compared" not in text
+    assert "new runs to be looked at" in text
 
 
 def test_the_list_tells_first_which_release_regressed_with_its_counts(client: Client) -> None:
@@ -276,12 +286,12 @@ def test_more_releases_take_no_more_queries(client: Client, django_assert_num_qu
     two_releases()
     a_finding(checked())
     client.get("/releases/")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         client.get("/releases/")
     checked(OLD)
     measure(a_system_of("10.11.18"), SLOWER[::-1])
     checked("10.11.18")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         client.get("/releases/")
 
 
