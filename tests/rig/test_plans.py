@@ -29,12 +29,14 @@ from apps.notifications.models import Subscription
 from apps.notifications.subscribing import send_test
 from apps.published.models import Article
 from apps.regressions import kept, releases
+from apps.regressions.models import Finding
 from apps.rig import world
 from apps.runs.models import Artifact, Run
 from apps.web import overview
 from apps.web.compare_parts import PARTS
 from tests.builders import a_user
 from tests.notifications.made import a_subscription
+from tests.regressions.a_finding import a_finding
 
 RUNS = 4000
 WHOLE = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
@@ -60,6 +62,9 @@ NOT_READ = {
     *("web:schedule-act", "api:pause-schedule", "api:resume-schedule", "api:run-schedule"),
     *("web:own-address", "web:team-delete", "web:subscription-delete", "web:subscription-test", "web:delivery-retry"),
     *("api:subscription-test", "api:delivery-retry"),
+    *("web:finding-act", "api:finding-state", "api:finding-acceptance", "api:finding-reopen", "api:finding-owner"),
+    *("api:finding-due", "api:finding-labels", "api:finding-comments", "api:finding-links", "api:finding-link"),
+    *("api:finding-merge", "api:finding-split"),
     *("web:release-sign-off", "web:sign-off-withdraw", "api:sign-off"),
 }
 
@@ -100,6 +105,9 @@ def _addresses() -> dict[str, list[str]]:
         "platform": release.platform.slug,
         "version": release.version,
         "sign_off_id": 1,
+        "finding_id": _finding(run),
+        "deed": "state",
+        "link_id": 1,
     }
     sides = [("side", slug) for slug in biggest]
     nightly = [*sides, ("workload", run.workload_id)]
@@ -162,6 +170,17 @@ def _schedule(campaign: Campaign) -> int:
     moment = {"due_at": campaign.created_at, "state": "complete"}
     Slot.objects.get_or_create(campaign=campaign, defaults={"schedule": schedule, **moment})
     return schedule.pk
+
+
+def _finding(run: Run) -> int:
+    """Id of a finding about the run's release, the same for whoever asks again; its sides are the runs like it."""
+    found = Finding.objects.first()
+    if found is None:
+        found = a_finding()
+        alike = Run.objects.filter(system=run.system, workload=run.workload, load_level=run.load_level, state="sealed")
+        before, after = (list(some.values_list("pk", flat=True)[:5]) for some in (alike, alike.order_by("started_at")))
+        found.changes.update(system=run.system, workload=run.workload, runs_before=before, runs_after=after)
+    return found.pk
 
 
 def _notifications() -> dict[str, int]:
