@@ -1,9 +1,9 @@
-"""Badges: how a release stands, as a small picture for a README or a wiki; words and colour, no script, no font."""
+"""Badges: how a release stands, as a small picture for a README or a wiki; words and colour, no script, no font. Pure."""
 
-from django.utils.html import escape
+from html import escape
 
 # Text on these has a contrast of at least 4.5:1.
-COLOURS = {"better": "#116329", "fine": "#116329", "worse": "#b3261e", "unknown": "#76580b", "none": "#47525e"}
+COLOURS = {"better": "#116329", "worse": "#b3261e", "unknown": "#76580b", "none": "#47525e"}
 LABEL = "#3d434a"
 WIDE, NARROW = "MWmw%@", "fijltIr.,:;|!' "
 
