@@ -16,8 +16,6 @@ from apps.regressions import histories
 from apps.regressions.histories import SIGHTS, HistoryFilter
 from apps.regressions.models import History
 
-VERDICTS = ["better", "worse"]
-
 
 class HistoryParameters(PageParameters):
     platform = serializers.CharField(required=False, max_length=40, help_text="slug")
@@ -70,7 +68,7 @@ class HistoryChangeSerializer(serializers.Serializer[Any]):
     place = serializers.IntegerField(help_text="in `points`, from 0")
     run = serializers.IntegerField(help_text="where it was first told")
     version = serializers.CharField()
-    verdict = serializers.ChoiceField(choices=VERDICTS)
+    verdict = serializers.CharField(help_text="better or worse")
     ratio = NumberField(allow_null=True, help_text="after over before")
     low = NumberField(allow_null=True, help_text="of its approximate 95 % interval")
     high = NumberField(allow_null=True)
@@ -82,7 +80,7 @@ class HistoryChangeSerializer(serializers.Serializer[Any]):
     gone_at = serializers.DateTimeField(allow_null=True, help_text="since then newer runs do not bear it out")
 
 
-class LevelSerializer(serializers.Serializer[Any]):
+class HistoryLevelSerializer(serializers.Serializer[Any]):
     start = serializers.IntegerField()
     end = serializers.IntegerField(help_text="the first run that is no longer of it")
     value = NumberField(help_text="median, in the metric's unit")
@@ -98,7 +96,7 @@ class HistoryDetailSerializer(HistorySerializer):
     threshold = LimitsSerializer()
     points = HistoryPointSerializer(many=True)
     changes_told = HistoryChangeSerializer(many=True)
-    levels = LevelSerializer(many=True)
+    levels = HistoryLevelSerializer(many=True)
 
 
 class Histories(APIView):
@@ -136,6 +134,6 @@ class OneHistory(APIView):
             "threshold": LimitsSerializer(threshold).data,
             "points": HistoryPointSerializer(found.points, many=True).data,
             "changes_told": HistoryChangeSerializer(found.changes, many=True).data,
-            "levels": LevelSerializer(found.levels, many=True).data,
+            "levels": HistoryLevelSerializer(found.levels, many=True).data,
         }
         return Response({**HistorySerializer(found.row).data, **told})

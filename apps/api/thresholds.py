@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.api.fields import NumberField
-from apps.api.histories import VERDICTS, HistorySerializer
+from apps.api.histories import HistorySerializer
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, whole
 from apps.api.strict import FiniteField, Strict
 from apps.regressions import histories, thresholds
@@ -53,7 +53,7 @@ class TriedChangeSerializer(serializers.Serializer[Any]):
     place = serializers.IntegerField(help_text="in the series' points, from 0")
     run = serializers.IntegerField()
     version = serializers.CharField()
-    verdict = serializers.ChoiceField(choices=VERDICTS)
+    verdict = serializers.CharField(help_text="better or worse")
     ratio = NumberField(help_text="after over before")
     low = NumberField(help_text="of its approximate 95 % interval")
     high = NumberField()
