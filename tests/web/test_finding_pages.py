@@ -9,10 +9,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.regressions.models import Finding
+from apps.dispatch import schedules
+from apps.dispatch.models import Campaign, Schedule
+from apps.regressions import grouping, missing
+from apps.regressions.grouping import Place, Told
+from apps.regressions.models import Finding, History
 from apps.runs.models import Run
-from tests.builders import a_user
-from tests.web.found import AFTER, BEFORE, a_finding
+from tests.builders import a_metric, a_user
+from tests.dispatch.scheduled import a_schedule
+from tests.web.found import AFTER, BEFORE, a_finding, a_release, measured
 
 pytestmark = pytest.mark.django_db
 
@@ -70,16 +75,13 @@ def test_the_list_asks_as_often_for_many_as_for_one(finding: Finding, engineer: 
     assert few <= 12
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("state=all", 1), ("state=confirmed", 0), ("verdict=worse", 1), ("verdict=better", 0), ("platform=mariadb", 1),
-        ("release=10.11.19", 0), ("owner=nobody", 1), ("owner=me", 0), ("smallest=0.1", 1), ("smallest=0.2", 0),
-        ("text=write_only", 1), ("text=nothing+like+it", 0),
-    ],
-)  # fmt: skip
-def test_the_list_is_narrowed_by_its_address(finding: Finding, engineer: Client, query: str, found: int) -> None:
-    assert page(engineer, f"/findings/?{query}").count("data-finding=") == found
+def test_the_list_is_narrowed_by_its_address(finding: Finding, engineer: Client) -> None:
+    for query, found in (
+        *(("state=all", 1), ("state=confirmed", 0), ("verdict=better", 0), ("platform=mariadb&release=10.11.20", 1)),
+        *(("release=10.11.19", 0), ("owner=nobody", 1), ("owner=me", 0), ("smallest=0.1", 1), ("smallest=0.2", 0)),
+        ("text=write_only", 1),
+    ):
+        assert page(engineer, f"/findings/?{query}").count("data-finding=") == found, query
 
 
 @pytest.mark.parametrize("query", ["state=odd", "smallest=large", "after=x", "colour=red"])
@@ -225,3 +227,80 @@ def test_a_change_for_the_better_is_no_trouble(engineer: Client) -> None:
     text = text_of(page(engineer, "/findings/"))
     assert "none of those shown is for the worse" in text
     assert "better" in text
+
+
+def test_both_sides_are_measured_again_in_one_click(finding: Finding, engineer: Client) -> None:
+    assert "Run 5 more repetitions of both sides" in text_of(page(engineer, f"/findings/{finding.pk}/"))
+    text = text_of(act(engineer, finding, "repeat", repetitions="5"))
+    campaign = Campaign.objects.get()
+    assert f"Campaign {campaign.pk} measures both sides again" in text
+    assert "0 of 10 runs" in text
+    assert sorted(campaign.systems.values_list("slug", flat=True)) == ["mariadb-10-11-19", "mariadb-10-11-20"]
+    assert "is measuring them again already" in text_of(act(engineer, finding, "repeat", 400, repetitions="3"))
+
+
+def test_changes_are_split_off_and_merged_back(finding: Finding, engineer: Client) -> None:
+    a_finding("oltp_insert", after=tuple(value * 0.5 for value in BEFORE))
+    small = finding.changes.get(workload__name="oltp_write_only")
+    assert "are not all changes" in text_of(act(engineer, finding, "split", 400))
+    act(engineer, finding, "split", change=str(small.pk))
+    other = Finding.objects.exclude(pk=finding.pk).get()
+    assert [change.pk for change in other.changes.all()] == [small.pk]
+    assert "there is no finding 987654" in text_of(act(engineer, other, "merge", 400, into="987654"))
+    text = text_of(act(engineer, other, "merge", into=str(finding.pk)))
+    assert f"This was merged into finding {finding.pk}" in text
+    assert finding.changes.count() == 2
+
+
+def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer: Client) -> None:
+    system = a_release("10.11.19")
+    a_metric("client.throughput", name="Throughput")
+    runs = [
+        *measured(system, BEFORE, test="oltp_write_only", waits=0.0, day=0),
+        *measured(system, AFTER, test="oltp_write_only", waits=340.0, day=9),
+    ]
+    Run.objects.filter(pk__in=[run.pk for run in runs[5:]]).update(server_version="10.11.19-rebuilt")
+    watched = History.objects.create(
+        platform=system.release.platform,
+        hardware_class=system.hardware_class,
+        settings_hash=system.settings_hash,
+        workload=runs[0].workload,
+        load_level=runs[0].load_level,
+        metric=a_metric("client.throughput"),
+    )
+    place = Place("change", "sysbench", watched.platform, watched.hardware_class, system.release)
+    told = Told(
+        kind="history",
+        verdict="worse",
+        system=system.pk,
+        workload=watched.workload_id,
+        load_level=watched.load_level_id,
+        metric=watched.metric_id,
+        history=watched.pk,
+        first_run=runs[5].pk,
+        before=1000.0,
+        after=880.0,
+        ratio=0.88,
+        runs_before=tuple(run.pk for run in runs[:5]),
+        runs_after=tuple(run.pk for run in runs[5:]),
+    )
+    (finding,) = grouping.settle([(place, told)])
+    html = page(engineer, f"/findings/{finding.pk}/")
+    text = text_of(html)
+    assert "0 → 340 waits/s (saturated)" in text
+    assert "Server version not known 10.11.19-rebuilt" in text
+    assert "too few repetitions" in text
+    assert f'href="/history/{watched.pk}/"' in html
+    assert "/compare/?side=" not in html
+
+
+def test_a_result_that_did_not_come_is_told_with_its_reason(engineer: Client) -> None:
+    schedule = a_schedule()
+    now = timezone.now()
+    Schedule.objects.filter(pk=schedule.pk).update(next_at=now)
+    schedules.start_due(now=now)
+    (finding,) = missing.look(now=now + timedelta(hours=13))
+    assert "What the schedule nightly was to bring and did not." in text_of(page(engineer, f"/findings/{finding.pk}/"))
+    assert "no agent has the labels system:b" in text_of(page(engineer, f"/findings/{finding.pk}/"))
+    text = text_of(page(engineer, "/findings/?kind=missing"))
+    assert "2 results missing new" in text
