@@ -61,6 +61,7 @@ class Worker:
     broker: Broker
     var: Path
     beat: bool = False
+    concurrency: int = 1
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -76,8 +77,8 @@ class Worker:
             "REDIS_URL": self.broker.url,
             "SPLASHBOARD_VAR": str(self.var),
         }
-        words = [sys.executable, "-m", "celery", "-A", "workers.celery", "worker", "--concurrency", "1", "-l", "INFO"]
-        words += ["--without-gossip", "--without-mingle"]
+        words = [sys.executable, "-m", "celery", "-A", "workers.celery", "worker", "-l", "INFO"]
+        words += ["--concurrency", str(self.concurrency), "--without-gossip", "--without-mingle"]
         if self.beat:
             words += ["--beat", "--schedule", str(self.folder / "schedule")]
         with self.log.open("ab") as log:

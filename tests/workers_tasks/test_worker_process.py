@@ -13,8 +13,11 @@ from django.utils import timezone
 from kombu import pools
 
 from apps.dispatch.models import Job
+from apps.regressions import marking
+from apps.regressions.models import Change, Finding, Looked, Pending
 from apps.runs.models import Batch, Run, Series
 from tests.builders import a_campaign, an_agent
+from tests.regressions.released import two_releases
 from tests.runs.uploads import an_upload
 from tests.workers_tasks.processes import Broker, Worker, eventually
 from workers import tasks
@@ -167,3 +170,23 @@ def test_beat_matches_a_queued_job_by_itself(broker: Broker, worker: Worker) -> 
     worker.start()
     an_agent(job.system, last_seen_at=timezone.now() + timedelta(minutes=1))
     eventually(lambda: Job.objects.get(pk=job.pk).state == "matched", within=60, why=worker.said)
+
+
+def test_two_processes_that_look_at_the_same_runs_make_no_twins(broker: Broker, worker: Worker) -> None:
+    two_releases()
+    runs = list(Run.objects.values_list("pk", flat=True))
+    broker.start()
+    # Wait in the queue, so that both processes take them at once.
+    for run in (*runs, *runs):
+        assert tasks.enqueue(tasks.look_at_run, run_id=run)
+    worker.concurrency = 2
+    worker.start()
+    eventually(lambda: Looked.objects.count() == len(runs), within=60, why=worker.said)
+    for _ in range(4):
+        marking.mark_releases(Pending.objects.values_list("release_id", "hardware_class_id"))
+        assert tasks.enqueue(tasks.check_pending)
+    eventually(lambda: worker.said().count("check_pending") >= 8, within=60, why=worker.said)
+    eventually(lambda: not Pending.objects.exists(), within=60, why=worker.said)
+    assert "Traceback" not in worker.said()
+    assert (Finding.objects.count(), Change.objects.count()) == (1, 1)
+    assert list(Finding.objects.get().notes.values_list("what", flat=True)) == ["found"]
