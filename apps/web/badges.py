@@ -1,4 +1,4 @@
-"""Badges: how a release stands, as a small picture for a README or a wiki; words and colour, no script, no font. Pure."""
+"""Badges: how a release stands, as a small picture for a README or a wiki: words and colour, no script. Pure."""
 
 from html import escape
 

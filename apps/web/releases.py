@@ -153,7 +153,7 @@ def _text(stated: str) -> str:
 
 
 def _release(platform: str, version: str) -> Release:
-    found = Release.objects.select_related("platform").filter(platform__slug=platform, version=version).first()
+    found = _find(platform, version)
     if found is None:
         raise Http404(f"there is no release {version!r} of {platform!r}; the Catalog page lists them all")
     return found
@@ -231,7 +231,7 @@ def sign_off(request: HttpRequest, platform: str, version: str) -> HttpResponse:
             release=release,
             hardware_class=HardwareClass.objects.get(pk=check.hardware_id),
             by=_person(request),
-            note=request.POST.get("note", ""),
+            note=_text(request.POST.get("note", "")),
             seen=kept.seen(check),
             looked_at=request.POST.get("seen", "") or "none",
         )
@@ -258,7 +258,7 @@ def withdraw(request: HttpRequest, sign_off_id: int) -> HttpResponse:
 @require_safe
 def badge(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     """Of one hardware class, or the worst of all. What is not known has a badge as well, which says so."""
-    release = Release.objects.select_related("platform").filter(platform__slug=platform, version=version).first()
+    release = _find(platform, version)
     label = f"{release.platform.name} {version}" if release else f"{platform} {version}"[:60]
     found = CheckedRelease.objects.filter(release=release) if release else CheckedRelease.objects.none()
     if hardware := request.GET.get("hardware", ""):
