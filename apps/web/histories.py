@@ -18,6 +18,7 @@ from apps.regressions.models import History
 from apps.regressions.titles import percent
 from apps.web.history_chart import Marked, chart
 from apps.web.pages import render_page
+from apps.web.templatetags.changes import share
 from apps.web.thresholds import percent_of
 
 LONGEST_NUMBER = 19
@@ -101,11 +102,11 @@ def answer(rows: Sequence[HistoryRow], *, more: bool) -> str:
 def lede(found: HistoryDetail) -> str:
     """What changed, and what could have been seen."""
     row = found.row
-    holding = [change for change in found.changes if change.gone_at is None]
+    holding = [change for change in found.changes if change.gone_at is None][::-1]
     told = "; ".join(_words(change, row.unit) for change in holding) or "no change holds"
     if row.reason:
         return f"{told[:1].upper()}{told[1:]}. It is {row.reason}."
-    seen = f"a change of {row.effect:.1%} would be seen within ten runs" if row.effect is not None else ""
+    seen = f"a change of {share(row.effect)} would be seen within ten runs" if row.effect is not None else ""
     return f"{told[:1].upper()}{told[1:]}. After {row.runs} runs {seen}."
 
 

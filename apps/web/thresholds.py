@@ -20,6 +20,7 @@ from apps.regressions.titles import percent
 from apps.web.accounts import may_write, writers_only
 from apps.web.history_chart import Marked, chart
 from apps.web.pages import render_page
+from apps.web.templatetags.changes import p_value
 from workers import tasks
 
 # Series of a preview that are drawn.
@@ -109,7 +110,7 @@ def _page(request: HttpRequest, asked: Asked, *, problems: Invalid | None = None
         "asked": asked,
         "errors": {_field(each): each.sentence() for each in problems.errors} if problems else {},
         "kept": [(each, percent_of(each.smallest)) for each in thresholds.kept()],
-        "default": (percent_of(DEFAULT.smallest), f"{DEFAULT.significant:g}"),
+        "default": (percent_of(DEFAULT.smallest), p_value(DEFAULT.significant)),
         "workloads": [(str(each.pk), str(each)) for each in watched],
         "metrics": list(Metric.objects.filter(pk__in=History.objects.values("metric")).values_list("key", "name")),
         "tried": tried,

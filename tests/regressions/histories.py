@@ -8,7 +8,7 @@ import numpy as np
 
 from apps.catalog.models import Platform, Release, System
 from apps.regressions import history
-from apps.regressions.models import Finding
+from apps.regressions.models import Finding, History
 from apps.runs.models import Run
 from tests.builders import START, a_measured_run, a_system, a_workload
 
@@ -47,3 +47,13 @@ def runs_of(system: System, numbers: Sequence[float], *, day: int = 0, **fields:
 def followed(runs: Sequence[Run]) -> list[Finding]:
     """Run by run; what happened to findings, in order."""
     return [finding for run in runs for finding in history.follow_run(run.pk)]
+
+
+def a_history() -> History:
+    """Of two releases, the second slower by 15 %, with a change of conditions after it."""
+    numbers = values(runs=26, changes=[(12, 0.85)])
+    runs = runs_of(a_release("10.11.19"), numbers[:12])
+    runs += runs_of(a_release("10.11.20"), numbers[12:24], day=2)
+    runs += runs_of(a_release("10.11.20"), numbers[24:], day=3, duration=120)
+    followed(runs[-1:])
+    return History.objects.get(workload=runs[0].workload, load_level=runs[0].load_level)

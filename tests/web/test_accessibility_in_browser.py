@@ -20,6 +20,7 @@ from tests.comparison.altered import an_altered_run
 from tests.dispatch.scheduled import a_schedule
 from tests.failed_over import a_failover, made_up
 from tests.notifications.made import a_subscription
+from tests.regressions.histories import a_history
 from tests.regressions.released import NEW, a_release, the_hardware, two_releases
 from tests.web.found import a_finding
 from tests.web.runs import a_sealed_run
@@ -75,6 +76,8 @@ def _everything() -> list[str]:
         "/published/ddl-under-load-2017/",
         f"/campaigns/{campaign.pk}/",
         f"/findings/{a_finding().pk}/",
+        f"/history/{a_history().pk}/",
+        "/thresholds/?percent=2&significant=1e-6",
         f"/releases/mariadb/{NEW}/?rows=all",
         f"/schedules/{schedule.pk}/",
         f"/schedules/{schedule.pk}/edit/",

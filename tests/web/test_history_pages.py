@@ -67,7 +67,7 @@ def test_a_series_shows_its_change_its_releases_and_every_run(
         text = page(client, f"/history/{fell.pk}/")
     change = fell.changes.get()
     assert re.search(r"−15.%? \([\d,.]+.transactions/s → [\d,.]+.transactions/s\) with 10.11.20, worse", text)
-    assert re.search(r"a change of \d\.\d% would be seen within ten runs", text)
+    assert re.search(r"a change of \d\.\d % would be seen within ten runs", text)
     assert text.count('class="history-plot__point"') == 36
     assert text.count('class="history-plot__level"') == 2
     assert "worse −15" in text

@@ -30,4 +30,4 @@ def share(value: float | None) -> str:
 def p_value(p: float | None) -> str:
     if p is None:
         return "not known"
-    return f"below {LEAST:g}" if p < LEAST else f"{p:.1g}"
+    return (f"below {LEAST:g}" if p < LEAST else f"{p:.1g}").replace("e-0", "e-")
