@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.urls import reverse
 
 from apps.notifications.models import Event, Notice, Subscription
 from apps.regressions import deeds
@@ -27,7 +28,7 @@ class Told:
 
     @property
     def address(self) -> str:
-        return f"{settings.ADDRESS}/findings/{self.finding.pk}/"
+        return page("web:finding", self.finding.pk)
 
     @property
     def title(self) -> str:
@@ -48,6 +49,11 @@ class Told:
 def sentence(note: Note) -> str:
     by = note.by.username if note.by else ""
     return deeds.sentence(what=note.what, by=by, text=note.text.strip(), detail=note.detail)
+
+
+def page(name: str, *parameters: int) -> str:
+    """Its whole address, as people find it."""
+    return f"{settings.ADDRESS}{reverse(name, args=parameters)}"
 
 
 def one_line(text: str) -> str:
@@ -77,9 +83,9 @@ def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any
         "subject": subject,
         "findings": findings[:MOST_SHOWN],
         "more": max(len(findings) - MOST_SHOWN, 0),
-        "list": f"{settings.ADDRESS}/findings/",
+        "list": page("web:findings"),
         "why": f"You get this as a subscriber of the team {team}" if team else "You get this because it is about you",
-        "where": f"{settings.ADDRESS}/notifications/",
+        "where": page("web:notifications"),
         "test": TEST,
     }
     return {
@@ -126,7 +132,7 @@ def _for_chat(findings: Sequence[Told]) -> str:
         lines.append(f"*{_headline(each.notices)}:* <{each.address}|{_escaped(each.title)}>")
         lines += [f"• {_escaped(one_line(said))}" for said in each.sentences]
     if len(findings) > MOST_SHOWN:
-        lines.append(f"and {len(findings) - MOST_SHOWN} more: <{settings.ADDRESS}/findings/|all findings>")
+        lines.append(f"and {len(findings) - MOST_SHOWN} more: <{page('web:findings')}|all findings>")
     return "\n".join(lines)
 
 
