@@ -1,11 +1,11 @@
-"""Search: anything by words or id, from the field on every page. Every word must be found; thirteen queries at most."""
+"""Search: anything by words or id, from the field on every page. Every word must be found; fifteen queries at most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, or_
 
-from django.db.models import Case, IntegerField, Q, Value, When
+from django.db.models import Case, F, IntegerField, Q, Value, When
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -13,8 +13,10 @@ from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Metric, System, Workload
 from apps.comparison import saved
-from apps.dispatch.models import Campaign
+from apps.dispatch import cron
+from apps.dispatch.models import Campaign, Schedule
 from apps.published.models import Article
+from apps.regressions.models import Finding
 from apps.runs.models import Run
 from apps.runs.queries.words import newest_left_out, said_of
 from apps.web.addresses import runs_address
@@ -59,7 +61,9 @@ def find(words: Sequence[str]) -> list[Group]:
         _group("Runs", _runs(words)),
         _group("Systems", _systems(words)),
         _group("Workloads", _workloads(words)),
+        _group("Findings", _findings(words)),
         _group("Campaigns", _campaigns(words)),
+        _group("Schedules", _schedules(words)),
         _group("Saved comparisons", _saved(words)),
         _group("Published articles", _articles(words)),
         _group("Metrics", _metrics(words)),
@@ -135,6 +139,30 @@ def _campaigns(words: Sequence[str]) -> list[Hit]:
     return [
         Hit(campaign.name, f"planned {campaign.created_at:%Y-%m-%d}", reverse("web:campaign", args=[campaign.pk]))
         for campaign in rows[: EACH + 1]
+    ]
+
+
+def _schedules(words: Sequence[str]) -> list[Hit]:
+    rows = Schedule.objects.filter(_every(words, "name")).order_by(F("archived_at").desc(nulls_first=True), "name")
+    return [
+        Hit(
+            schedule.name,
+            f"archived {schedule.archived_at:%Y-%m-%d}" if schedule.archived_at else cron.in_words(schedule.cron),
+            reverse("web:schedule", args=[schedule.pk]),
+        )
+        for schedule in rows[: EACH + 1]
+    ]
+
+
+def _findings(words: Sequence[str]) -> list[Hit]:
+    rows = Finding.objects.filter(_every(words, "title"), merged_into=None)
+    return [
+        Hit(
+            finding.title,
+            f"{finding.get_state_display().lower()}, found {finding.found_at:%Y-%m-%d}",
+            reverse("web:finding", args=[finding.pk]),
+        )
+        for finding in rows[: EACH + 1]
     ]
 
 

@@ -2,12 +2,15 @@
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.dispatch.models import Campaign
 from apps.published.models import Article
+from apps.regressions.models import Finding
 from apps.web.search import EACH, find
 from tests.builders import a_metric, a_run, a_system, a_workload
+from tests.dispatch.scheduled import a_schedule
 
 pytestmark = pytest.mark.django_db
 
@@ -35,11 +38,15 @@ def test_each_kind_of_thing_is_found() -> None:
     Campaign.objects.create(name="Splash night", repetitions=1)
     Article.objects.create(slug="splash", title="Blast or splash", published="2015", content_hash="a" * 64)
     a_metric("mysql.status.Splash")
+    Finding.objects.create(kind="change", title="splash: throughput −12 %", verdict="worse", changed_at=timezone.now())
+    a_schedule(name="splash every night")
     assert list(_found("splash")) == [
         "Runs",
         "Systems",
         "Workloads",
+        "Findings",
         "Campaigns",
+        "Schedules",
         "Published articles",
         "Metrics",
     ]
@@ -52,13 +59,13 @@ def test_more_than_can_be_read_are_cut_and_said_so(client: Client) -> None:
     assert "the first 10; more words narrow it" in client.get("/search/?q=box").content.decode()
 
 
-def test_search_takes_thirteen_queries_at_most(
+def test_search_takes_fifteen_queries_at_most(
     client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     system = a_system("box")
     for _ in range(12):
         a_run(system=system)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         client.get("/search/?q=box")
 
 
