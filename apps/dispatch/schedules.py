@@ -7,6 +7,7 @@ One that is due takes a slot in the same transaction as its campaign, under the 
 that two beats begin one campaign.
 """
 
+import logging
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,8 @@ from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import campaign_file, cron
 from apps.dispatch.models import FINAL, Campaign, Job, Schedule, Slot
+
+log = logging.getLogger(__name__)
 
 LONGEST_NAME = 120
 MOST_PATIENCE = 14 * 24.0  # h
@@ -115,9 +118,16 @@ def run_now(*, schedule_id: int, by: User, now: datetime) -> Slot:
 
 
 def start_due(*, now: datetime) -> int:
-    """How many campaigns were begun. Each schedule in a transaction of its own."""
+    """How many campaigns were begun. Each schedule in a transaction of its own: one that cannot be begun, and is
+    tried again with the next tick, keeps no other waiting."""
     due = Schedule.objects.filter(next_at__lte=now).order_by("next_at").values_list("pk", flat=True)
-    return sum(_start(pk, now=now) for pk in list(due))
+    begun = 0
+    for pk in list(due):
+        try:
+            begun += _start(pk, now=now)
+        except Exception:
+            log.exception("schedule %s is due and could not be begun", pk)
+    return begun
 
 
 # ---------------------------------------------------------------- what is due

@@ -8,8 +8,9 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.dispatch import schedules
+from apps.dispatch import campaign_file, schedules
 from apps.dispatch.models import Campaign, Schedule, Slot
 from tests.builders import a_system, a_user
 from tests.dispatch.scheduled import PLAN, a_schedule, end_jobs, stated
@@ -80,6 +81,23 @@ def test_a_plan_that_is_wrong_by_now_brings_nothing_and_says_why() -> None:
     assert "there is no system 'gone'" in reason
     schedule.refresh_from_db()
     assert schedule.next_at is not None
+
+
+def test_one_that_cannot_be_begun_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = a_schedule(next_at=NOW - DAY, plan=PLAN.replace("nightly", "broken"), name="broken")
+    a_schedule(next_at=NOW)
+    start = campaign_file.start
+
+    def started(content: bytes, *, by: User | None) -> Campaign:
+        if b"broken" in content:
+            raise RuntimeError("no such zone any more")
+        return start(content, by=by)
+
+    monkeypatch.setattr(campaign_file, "start", started)
+    assert schedules.start_due(now=NOW) == 1
+    broken.refresh_from_db()
+    assert broken.next_at == NOW - DAY, "it is tried again"
+    assert not broken.slots.exists()
 
 
 def test_paused_it_begins_nothing_and_makes_up_for_nothing_when_resumed() -> None:
