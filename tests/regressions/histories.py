@@ -52,8 +52,8 @@ def followed(runs: Sequence[Run]) -> list[Finding]:
 def a_history() -> History:
     """Of two releases, the second slower by 15 %, with a change of conditions after it."""
     numbers = values(runs=26, changes=[(12, 0.85)])
-    runs = runs_of(a_release("10.11.19"), numbers[:12])
-    runs += runs_of(a_release("10.11.20"), numbers[12:24], day=2)
-    runs += runs_of(a_release("10.11.20"), numbers[24:], day=3, duration=120)
+    runs = runs_of(a_release("11.4.1"), numbers[:12])
+    runs += runs_of(a_release("11.4.2"), numbers[12:24], day=2)
+    runs += runs_of(a_release("11.4.2"), numbers[24:], day=3, duration=120)
     followed(runs[-1:])
     return History.objects.get(workload=runs[0].workload, load_level=runs[0].load_level)
