@@ -29,7 +29,7 @@ from apps.notifications.models import Subscription
 from apps.notifications.subscribing import send_test
 from apps.published.models import Article
 from apps.regressions import kept, releases
-from apps.regressions.models import Finding
+from apps.regressions.models import Finding, History
 from apps.rig import world
 from apps.runs.models import Artifact, Run
 from apps.web import overview
@@ -64,7 +64,7 @@ NOT_READ = {
     *("api:subscription-test", "api:delivery-retry"),
     *("web:finding-act", "api:finding-state", "api:finding-acceptance", "api:finding-reopen", "api:finding-owner"),
     *("api:finding-due", "api:finding-labels", "api:finding-comments", "api:finding-links", "api:finding-link"),
-    *("api:finding-merge", "api:finding-split"),
+    *("api:finding-merge", "api:finding-split", "web:threshold-drop", "api:threshold"),
     *("web:release-sign-off", "web:sign-off-withdraw", "api:sign-off"),
 }
 
@@ -107,6 +107,8 @@ def _addresses() -> dict[str, list[str]]:
         "sign_off_id": 1,
         "finding_id": _finding(run),
         "deed": "state",
+        "history_id": _history(run),
+        "threshold_id": 1,
         "link_id": 1,
     }
     sides = [("side", slug) for slug in biggest]
@@ -147,6 +149,7 @@ def _addresses() -> dict[str, list[str]]:
         "web:search": [[("q", "aurora")], [("q", "nowhere")], [("q", "lost connection")], [("q", run.pk)]],
         "api:series": [[metric]],
         "api:series-of-runs": [[("run", run.pk), ("run", compared_run.pk), metric]],
+        "api:threshold-preview": [[("smallest", 0.05), ("significant", 1e-6)]],
         "web:release": [[], [("rows", "all")]],
         "api:release-checks": [
             [("platform", release.platform.slug), ("release", release.version), ("hardware", hardware.slug)]
@@ -181,6 +184,19 @@ def _finding(run: Run) -> int:
         before, after = (list(some.values_list("pk", flat=True)[:5]) for some in (alike, alike.order_by("started_at")))
         found.changes.update(system=run.system, workload=run.workload, runs_before=before, runs_after=after)
     return found.pk
+
+
+def _history(run: Run) -> int:
+    """Id of the history that the run is part of, the same for whoever asks again."""
+    made, _ = History.objects.get_or_create(
+        platform=run.system.release.platform,
+        hardware_class=run.system.hardware_class,
+        settings_hash=run.system.settings_hash,
+        workload=run.workload,
+        load_level=run.load_level,
+        metric=run.workload.primary_metric,
+    )
+    return made.pk
 
 
 def _notifications() -> dict[str, int]:
