@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.notifications import collecting, subscribing
 from apps.notifications.models import Delivery, Notice, Subscription
-from apps.regressions import grouping
+from apps.regressions import grouping, reviewing
 from apps.regressions.models import Note
 from tests.builders import a_user
 from tests.notifications.made import a_finding, a_note, a_subscription, a_team
@@ -177,6 +177,25 @@ def test_who_is_assigned_or_mentioned_is_told_and_nobody_of_their_own_deeds() ->
     assert "Assigned to you" in ann_told.content["subject"]
     assert "You were mentioned" in bob_told.content["subject"]
     assert "ann said: @bob @ann look" in bob_told.content["text"]
+
+
+def test_what_people_do_with_findings_is_told_as_they_do_it() -> None:
+    """Held against the deeds themselves, whose notes this reads."""
+    subscription = a_subscription(events=["state", "reopened", "comment"])
+    ann, bob = a_user(username="ann", email="ann@example.com"), a_user(username="bob")
+    finding, today = a_finding(), timezone.localdate()
+    reviewing.assign(finding_id=finding.pk, by=bob, owner=ann)
+    reviewing.comment(finding_id=finding.pk, by=bob, text="is it the disk, @ann?")
+    reviewing.set_state(finding_id=finding.pk, by=ann, state="confirmed")
+    reviewing.accept(finding_id=finding.pk, by=ann, reason="known", until=today, today=today)
+    reviewing.reopen(finding_id=finding.pk, by=bob)
+    reviewing.set_due(finding_id=finding.pk, by=bob, due_on=today)
+    team, person = told()
+    assert events_of(subscription) == ["comment", "state", "state", "reopened"]
+    words = [event["words"] for event in team.content["body"]["findings"][0]["events"]]
+    assert words[2] == f"ann set it from confirmed to accepted until {today}: known"
+    assert list(person.notices.values_list("event", flat=True)) == ["assigned", "mentioned"]
+    assert person.to == "ann@example.com"
 
 
 def test_words_of_people_neither_call_a_whole_chat_nor_make_markup_in_mail() -> None:
