@@ -31,7 +31,7 @@ def test_waits_that_came_are_told_per_second_whatever_the_runs_took() -> None:
     assert found.sentence == "Redo log: waits for the log buffer 0 → 340\u00a0waits/s (saturated)"
 
 
-def test_values_whose_ranges_touch_are_no_difference() -> None:
+def test_values_that_overlap_are_no_difference() -> None:
     found = use_difference.compare(
         panels(BEFORE, "cpu.busy", (40.0, 45.0, 50.0)), panels(AFTER, "cpu.busy", (49.0, 60.0, 70.0))
     )
@@ -39,7 +39,7 @@ def test_values_whose_ranges_touch_are_no_difference() -> None:
     assert found.sentence == "no resource stands out among 1 indicator that both sides saw"
 
 
-def test_values_closer_together_than_they_scatter_are_no_difference() -> None:
+def test_values_are_told_apart_by_how_much_the_repetitions_scatter() -> None:
     found = use_difference.compare(
         panels(BEFORE, "cpu.busy", (40.0, 45.0, 50.0)), panels(AFTER, "cpu.busy", (55.0, 60.0, 65.0))
     )
@@ -67,6 +67,16 @@ def test_a_level_that_got_worse_comes_before_one_that_got_better_and_before_valu
         side(BEFORE, Level.OK, Level.SATURATED, queue=1.0), side(AFTER, Level.SATURATED, Level.OK, queue=9.0)
     )
     assert [each.indicator.key for each in found.differences] == ["disk.pressure", "memory.pressure", "disk.queue"]
+
+
+def test_a_level_that_one_run_more_reaches_is_no_difference() -> None:
+    def side(first: int, saturated: int) -> dict[int, Panel]:
+        levels = [Level.SATURATED] * saturated + [Level.OK] * (5 - saturated)
+        return {first + place: panel(reading("disk.pressure", 50.0, level)) for place, level in enumerate(levels)}
+
+    assert use_difference.compare(side(1, 2), side(11, 3)).differences == ()
+    (difference,) = use_difference.compare(side(1, 0), side(11, 4)).differences
+    assert difference.level_words == "ok → saturated"
 
 
 def test_nodes_of_other_names_are_matched_by_their_role() -> None:
