@@ -6,17 +6,23 @@ from apps.core.units import with_unit
 from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling
 from apps.regressions.titles import percent
 
+# A summary is read: what else is missing is counted.
+MOST_MISSING = 10
 SIGNS = {Result.FINE: "✓", Result.REGRESSION: "✗", Result.CANNOT_TELL: "?"}
 
 
 def markdown(check: ReleaseCheck, *, link: str) -> str:
-    """The answer, why, and the rows that a reader must know of, the missing ones last; `link`: of its page."""
+    """The answer, why, and the rows that a reader must know of, last the first few that are missing; `link`: of its
+    page."""
     telling = [row for row in check.rows if is_telling(row, check.tolerance)]
-    telling.sort(key=lambda row: row.verdict is RowVerdict.MISSING)
+    missing = [row for row in telling if row.verdict is RowVerdict.MISSING]
+    shown = [*(row for row in telling if row.verdict is not RowVerdict.MISSING), *missing[:MOST_MISSING]]
     heads = ["Verdict", "Workload", "Load", "Metric", check.baseline or "before", check.release, "Change"]
     lines = [f"**{SIGNS[check.result]} {escaped(check.title)}: {escaped(check.summary)}**", ""]
     lines += [f"- {escaped(sentence)}" for sentence in (*check.why, *check.notes)] + [""]
-    lines += [tabular.markdown(heads, map(_row, telling), numbers=3), ""] if telling else []
+    lines += [tabular.markdown(heads, map(_row, shown), numbers=3), ""] if shown else []
+    if more := len(telling) - len(shown):
+        lines += [f"{more} more row{' is' if more == 1 else 's are'} missing.", ""]
     if others := len(check.rows) - len(telling):
         lines += [f"{others} row{' is' if others == 1 else 's are'} left out: unchanged or not told apart.", ""]
     lines.append(f"Changes with their 95 % interval, p adjusted for {check.tests} comparisons. {link}")

@@ -111,7 +111,7 @@ def _rows(judged: Judged, least: float, tests: int) -> Iterator[CheckRow]:
         if not after.replicates:
             verdict, reason = (
                 RowVerdict.MISSING,
-                f"{pair.system.name} has no run of it that counts and has {metric.name}",
+                f"no run of {pair.system.name} with {metric.name} counts",
             )
         elif after.side in withheld and after.ratio.verdict in table.JUDGED:
             verdict, reason = RowVerdict.WITHHELD, _withheld(comparison)
