@@ -76,7 +76,7 @@ class Given:
 
 def _assign(given: Given) -> str:
     name = given.text("owner")
-    owner = User.objects.filter(username=name).first() if name else None
+    owner = User.objects.filter(username=name).first() if name.isprintable() and name else None
     if name and owner is None:
         raise Invalid([FieldProblem("owner", f"there is nobody called {name[:80]!r}", "choose one from the list")])
     reviewing.assign(**given.common, owner=owner)

@@ -177,6 +177,7 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
         ("accept", {"reason": " ", "until": "2099-01-01"}, "reason: is empty"),
         ("link", {"url": "known", "title": "it"}, "url: 'known' is no address of a web page"),
         ("assign", {"owner": "known"}, "owner: there is nobody called 'known'"),
+        ("assign", {"owner": "a\0known"}, "owner: there is nobody called"),
         ("state", {"state": "verify", "reason": "known"}, "state: 'verify' does not follow 'new'"),
     ],
 )
