@@ -9,8 +9,8 @@ import numpy as np
 from apps.catalog.models import Platform, Release, System
 from apps.regressions import history
 from apps.regressions.models import Finding, History
-from apps.runs.models import Run
-from tests.builders import START, a_measured_run, a_system, a_workload
+from apps.runs.models import Artifact, Measurement, Run
+from tests.builders import START, a_load_level, a_system, a_workload
 
 
 def a_release(version: str) -> System:
@@ -30,18 +30,36 @@ def values(*, runs: int, changes: Sequence[tuple[int, float]] = (), seed: int = 
 
 
 def runs_of(system: System, numbers: Sequence[float], *, day: int = 0, **fields: Any) -> list[Run]:
-    """An hour apart, from `day` on."""
+    """Measured an hour apart, from `day` on; as a_measured_run makes them, all at once."""
     workload = fields.pop("workload", None) or a_workload()
-    return [
-        a_measured_run(
-            {"client.throughput": value},
-            system=system,
-            workload=workload,
-            started_at=START + timedelta(days=day, hours=hour),
-            **fields,
+    starts = [START + timedelta(days=day, hours=hour) for hour in range(len(numbers))]
+    shared = {
+        "provenance": "agent",
+        "duration": 60,
+        "system": system,
+        "workload": workload,
+        "load_level": fields.pop("load_level", None) or a_load_level(),
+        "state": "sealed",
+        "outcome": "succeeded",
+        "sealed_at": START,
+        **fields,
+    }
+    runs = Run.objects.bulk_create(Run(started_at=at, ended_at=at + timedelta(minutes=1), **shared) for at in starts)
+    files = Artifact.objects.bulk_create(Artifact(run=run, name="out.txt", sha256="0" * 64, size=10) for run in runs)
+    Measurement.objects.bulk_create(
+        Measurement(
+            run=run,
+            metric=workload.primary_metric,
+            value=value,
+            artifact=file,
+            byte_start=0,
+            byte_end=10,
+            parser="sysbench",
+            parser_version="1",
         )
-        for hour, value in enumerate(numbers)
-    ]
+        for run, file, value in zip(runs, files, numbers, strict=True)
+    )
+    return runs
 
 
 def followed(runs: Sequence[Run]) -> list[Finding]:
