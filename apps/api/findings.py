@@ -65,7 +65,7 @@ class Seen(Strict):
 
 
 class NewState(Seen):
-    state = ChoiceField(choices=list(filters.STATES), help_text="one of the finding's `next_states`")
+    state = serializers.CharField(max_length=16, help_text="one of the finding's `next_states`")
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=reviewing.LONGEST_REASON)
 
 

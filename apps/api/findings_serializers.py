@@ -13,9 +13,6 @@ from apps.regressions import filters
 from apps.regressions.models import Change
 from apps.regressions.values import FindingRow, Named
 
-CHANGE_KINDS = [each.value for each in Change.Kind]
-CHANGE_VERDICTS = [each.value for each in Change.Verdict]
-
 
 class MetricShownSerializer(serializers.Serializer[Any]):
     key = serializers.CharField()
@@ -28,8 +25,8 @@ class ChangeSerializer(serializers.Serializer[Any]):
     """One difference: of `system` against `baseline`, or from `first_run` of a history on, or a missing result."""
 
     id = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=CHANGE_KINDS)
-    verdict = serializers.ChoiceField(choices=CHANGE_VERDICTS)
+    kind = serializers.CharField(help_text=f"one of {', '.join(Change.Kind.values)}")
+    verdict = serializers.CharField(help_text=f"one of {', '.join(Change.Verdict.values)}")
     words = WordsField(help_text="size, interval and values; of a missing result: why")
     workload = NamedSerializer()
     tool = serializers.CharField()
@@ -59,7 +56,7 @@ class FindingSerializer(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     address = serializers.SerializerMethodField(help_text="of its page")
-    kind = serializers.ChoiceField(choices=list(filters.KINDS))
+    kind = serializers.CharField(help_text=f"one of {', '.join(filters.KINDS)}")
     title = WordsField()
     platform = NamedSerializer(allow_null=True)
     hardware_class = NamedSerializer(allow_null=True)
@@ -68,8 +65,8 @@ class FindingSerializer(serializers.Serializer[Any]):
     schedule = NamedSerializer(allow_null=True)
     family = serializers.CharField(help_text="load tool of its workloads")
     part = serializers.IntegerField(help_text="above 0: split from another")
-    verdict = serializers.ChoiceField(choices=list(filters.VERDICTS), help_text="of the changes that hold now")
-    state = serializers.ChoiceField(choices=list(filters.STATES))
+    verdict = serializers.CharField(help_text=f"of the changes that hold now: {', '.join(filters.VERDICTS)}")
+    state = serializers.CharField(help_text=f"one of {', '.join(filters.STATES)}")
     largest = NumberField(allow_null=True, help_text="relative change furthest for the worse, else the better: 0.12")
     shown = ChangeSerializer(allow_null=True, help_text="the change that `largest` is of")
     changes_count = serializers.IntegerField(source="changes")
