@@ -14,6 +14,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
+from apps.comparison.stats import MARGIN
 from apps.dispatch.models import Schedule
 from apps.regressions import titles
 from apps.regressions.models import Change, Finding, Note
@@ -109,9 +110,12 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
         for name, value in _values(each).items():
             setattr(change, name, value)
         change.judged_at, change.gone_at = now, None
+        has_grown = _is_beyond_accepted(change)
+        if has_grown:
+            change.accepted_ratio = None
         change.save()
         happened.setdefault(change.finding_id, [])
-        if was_gone or was != change.verdict:
+        if was_gone or was != change.verdict or has_grown:
             happened[change.finding_id].append(("back" if was_gone else "changed", change))
     still = {each.key for _, each in told}
     for change in looked_at:
@@ -185,6 +189,16 @@ def _values(told: Told) -> dict[str, Any]:
     plain = ("kind", "verdict", "before", "after", "ratio", "low", "high", "p", "reason")
     runs = {"runs_before": list(told.runs_before), "runs_after": list(told.runs_after)}
     return related | {name: getattr(told, name) for name in plain} | runs
+
+
+def _is_beyond_accepted(change: Change) -> bool:
+    """Whether it is surely, and by more than makes no difference, further for the worse than what was accepted."""
+    accepted = change.accepted_ratio
+    if accepted is None or change.verdict != Change.Verdict.WORSE or change.low is None or change.high is None:
+        return False
+    if accepted < 1:
+        return change.high < accepted / (1 + MARGIN)
+    return change.low > accepted * (1 + MARGIN)
 
 
 def _finding(place: Place, now: datetime) -> Finding:

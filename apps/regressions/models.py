@@ -144,7 +144,7 @@ class Change(models.Model):
 
     `ratio` with its 95 % interval (`low`, `high`) is after over before; `p` is corrected for the tests of a release.
     `before` and `after` are values in the metric's unit; `runs_before` and `runs_after` those that they rest on.
-    `gone_at`: since then newer runs do not bear it out.
+    `gone_at`: since then newer runs do not bear it out. `accepted_ratio`: as it was when people accepted it.
     """
 
     class Kind(models.TextChoices):
@@ -174,6 +174,7 @@ class Change(models.Model):
     low = models.FloatField(null=True, blank=True)
     high = models.FloatField(null=True, blank=True)
     p = models.FloatField(null=True, blank=True)
+    accepted_ratio = models.FloatField(null=True, blank=True)
     runs_before = ArrayField(models.BigIntegerField(), default=list, blank=True)
     runs_after = ArrayField(models.BigIntegerField(), default=list, blank=True)
     reason = models.TextField(blank=True)

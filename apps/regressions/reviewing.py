@@ -11,6 +11,7 @@ from datetime import date, datetime
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
+from django.db.models import F
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
@@ -76,6 +77,8 @@ def accept(
         if not may_accept(finding.state):
             raise Invalid([FieldProblem("state", f"what is {finding.state} cannot be accepted", _instead(finding))])
         _move(finding, by=by, what="state", state=State.ACCEPTED, text=text, until=until)
+        # What grows beyond this was not accepted.
+        finding.changes.filter(gone_at=None).update(accepted_ratio=F("ratio"))
     return finding
 
 

@@ -26,7 +26,7 @@ def percent(ratio: float) -> str:
     share = (ratio - 1) * 100
     sign = "−" if share < 0 else "+"
     size = abs(share)
-    return f"{sign}{size:.0f}\u00a0%" if size >= 10 else f"{sign}{size:.1f}\u00a0%"
+    return f"{sign}{size:.0f}\u00a0%" if size >= 9.95 else f"{sign}{size:.1f}\u00a0%"
 
 
 def _missing(changes: Sequence[Change]) -> str:

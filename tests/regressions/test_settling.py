@@ -3,12 +3,13 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
 from django.db import connection
 
-from apps.regressions import grouping
+from apps.regressions import grouping, reviewing
 from apps.regressions.grouping import Place, Told
 from apps.regressions.models import Change, Finding
 from tests.builders import a_metric, a_run, a_user, a_workload
@@ -80,6 +81,20 @@ def test_another_change_for_the_worse_opens_a_closed_finding_again(told: tuple[P
     assert finding.changes.count() == 2
     assert finding.state == "new"
     assert _whats(finding)[-1] == "reopened"
+
+
+@pytest.mark.parametrize(("ratio", "state"), [(0.86, "accepted"), (0.6, "new"), (0.95, "accepted")])
+def test_what_grows_beyond_what_was_accepted_is_new_again(told: tuple[Place, Told], ratio: float, state: str) -> None:
+    place, change = told
+    (finding,) = grouping.settle([told])
+    today = date(2026, 1, 1)
+    reviewing.accept(finding_id=finding.pk, by=a_user(), reason="the price of safety", until=today, today=today)
+    again = replace(change, ratio=ratio, low=ratio - 0.02, high=ratio + 0.02)
+    grouping.settle([(place, again)])
+    finding.refresh_from_db()
+    assert finding.state == state
+    grouping.settle([(place, again)])
+    assert finding.notes.filter(what="reopened").count() == (state == "new")
 
 
 def test_a_merged_finding_takes_what_comes_later_along(told: tuple[Place, Told]) -> None:
