@@ -64,8 +64,8 @@ class NewSubscription(Strict):
         help_text="of a mailbox or a webhook; empty for e-mail: each member's own mailbox",
     )  # fmt: skip
     secret = serializers.CharField(
-        required=False, allow_blank=True, default="", min_length=SHORTEST_SECRET, max_length=LONGEST_SECRET,
-        help_text="of a generic webhook; without it one is made, or the one that is there stays",
+        required=False, allow_blank=True, default="", max_length=LONGEST_SECRET,
+        help_text=f"of a generic webhook, at least {SHORTEST_SECRET} characters; without it one is made, or the one that is there stays",
     )  # fmt: skip
     asks = serializers.DictField(required=False, default=dict, help_text="filter, as of GET /findings/, without `sort`")
     events = serializers.ListField(
