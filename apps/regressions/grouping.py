@@ -98,6 +98,7 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
     told = list(told)
     known = _known([each for _, each in told])
     happened: dict[int, list[tuple[str, Change]]] = {}
+    as_before: list[int] = []
     for place, each in told:
         change = known.get(each.key)
         if change is None:
@@ -107,6 +108,10 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
             happened.setdefault(finding.pk, []).append(("found", change))
             continue
         was_gone, was = change.gone_at is not None, change.verdict
+        differs = [name for name, value in _values(each).items() if getattr(change, name) != value]
+        if not differs and not was_gone:
+            as_before.append(change.pk)
+            continue
         for name, value in _values(each).items():
             setattr(change, name, value)
         change.judged_at, change.gone_at = now, None
@@ -117,6 +122,7 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
         happened.setdefault(change.finding_id, [])
         if was_gone or was != change.verdict or has_grown:
             happened[change.finding_id].append(("back" if was_gone else "changed", change))
+    Change.objects.filter(pk__in=as_before).update(judged_at=now)
     still = {each.key for _, each in told}
     for change in looked_at:
         if change.gone_at is None and key_of(change) not in still:
