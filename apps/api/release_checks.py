@@ -197,9 +197,10 @@ def _hardware(slug: str | None, release: Release | None) -> tuple[HardwareClass 
     on = on_hardware(release)
     if len(on) == 1:
         return on[0], []
-    problem = f"{release} has runs that count on {len(on) or 'no'} hardware classes"
-    remedy = _one_of([each.slug for each in on]) if on else "measure it first"
-    return None, [FieldProblem("hardware", problem, remedy)]
+    if not on:
+        return None, [FieldProblem("release", f"{release} has no run that counts yet", "measure it first")]
+    problem = f"{release} has runs that count on {len(on)} hardware classes"
+    return None, [FieldProblem("hardware", problem, _one_of([each.slug for each in on]))]
 
 
 def _one_of(names: Any) -> str:
