@@ -62,6 +62,19 @@ class UseDifferenceSerializer(serializers.Serializer[Any]):
     climbed = serializers.IntegerField(help_text="by how many levels it is worse; negative: better")
 
 
+class WorkDifferenceSerializer(serializers.Serializer[Any]):
+    metric = serializers.CharField(source="key")
+    name = WordsField()
+    unit = serializers.CharField(help_text="for each of what `per` says")
+    per = serializers.CharField(help_text="transaction, query or row")
+    before = NumberField()
+    after = NumberField()
+    ratio = NumberField(allow_null=True, help_text="after over before; null: one of them is zero")
+    low = NumberField(allow_null=True, help_text="of its 95 % interval")
+    high = NumberField(allow_null=True)
+    words = WordsField(help_text="better or worse")
+
+
 class SettingDifferenceSerializer(serializers.Serializer[Any]):
     field = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # the metaclass takes it out of the class
@@ -77,6 +90,7 @@ class EvidenceSerializer(serializers.Serializer[Any]):
     runs = SideRunSerializer(many=True, help_text="of both sides, each in time")
     use = UseDifferenceSerializer(source="use.differences", many=True, help_text="the most telling first")
     use_compared = serializers.IntegerField(source="use.compared", help_text="indicators that both sides saw")
+    work = WorkDifferenceSerializer(many=True, help_text="what a transaction cost both sides, the largest change first")
     pending = serializers.IntegerField(help_text="runs whose USE panel is still to be judged")
     settings = SettingDifferenceSerializer(
         source="differences", many=True, help_text="in what the configurations differ"

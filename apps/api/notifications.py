@@ -65,7 +65,7 @@ class NewSubscription(Strict):
     )  # fmt: skip
     secret = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=LONGEST_SECRET,
-        help_text=f"of a generic webhook, at least {SHORTEST_SECRET} characters; without it one is made, or the one that is there stays",
+        help_text=f"of a generic webhook, from {SHORTEST_SECRET} characters on; without it one is made or kept",
     )  # fmt: skip
     asks = serializers.DictField(required=False, default=dict, help_text="filter, as of GET /findings/, without `sort`")
     events = serializers.ListField(

@@ -1,6 +1,7 @@
-"""What a change of a finding rests on: both sides' runs with their values, what the servers did differently, and in
-what the configurations differ."""
+"""What a change of a finding rests on: both sides' runs with their values, what the servers did differently, what each
+transaction cost them, and in what the configurations differ."""
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,10 @@ from apps.catalog.models import LoadLevel
 from apps.comparison import comparability, queries, variables
 from apps.comparison.comparability import Difference, Group, Weight
 from apps.comparison.held import variables_of
+from apps.comparison.values import Comparison
+from apps.comparison.work import work_of
 from apps.core.problems import Invalid
+from apps.core.units import with_unit
 from apps.diagnosis.limits import panels_of
 from apps.regressions import use_difference
 from apps.regressions.use_difference import UseDifference
@@ -20,6 +24,8 @@ from apps.runs.models import Measurement, Run
 
 # Of each side along history, nearest to the change: what servers did long before says nothing of it.
 NEAREST = 10
+# Of what a transaction costs: differences from a tenth on are told, so many of them in the sentence.
+LEAST_WORK, MOST_NAMED = math.log(1.1), 3
 BEFORE, AFTER = "before", "after"
 
 
@@ -42,11 +48,39 @@ class SideRun:
 
 
 @dataclass(frozen=True)
+class WorkDifference:
+    """What a transaction (or what `per` says) cost both sides, typical of their runs, in `unit`: told apart by the
+    repetitions. `ratio` with its 95 % interval; None: one side's is zero."""
+
+    key: str
+    name: str
+    unit: str
+    per: str
+    before: float
+    after: float
+    ratio: float | None
+    low: float | None
+    high: float | None
+    words: str
+
+    @property
+    def size(self) -> float:
+        """Of the change, on the scale of logarithms."""
+        return math.inf if self.ratio is None else abs(math.log(self.ratio))
+
+    @property
+    def span(self) -> str:
+        """ "fsyncs of InnoDB 0.01 → 3.1 fsyncs"."""
+        return f"{self.name} {with_unit(self.before, self.unit)} → {with_unit(self.after, self.unit)}"
+
+
+@dataclass(frozen=True)
 class Evidence:
     """`runs` of both sides, before first, each side's in time. `systems`: slug and name of the two that are compared;
     the same twice where a system changed along its history. `differences`: in what their configurations differ.
     `pending`: runs whose USE panel is still to be judged. `problem`: why no comparison of the two could be made.
-    `level`: key of the load level in addresses."""
+    `level`: key of the load level in addresses. `work`: the largest change first; none along a system's own history.
+    """
 
     change: ChangeRow
     runs: tuple[SideRun, ...]
@@ -56,13 +90,16 @@ class Evidence:
     differences: tuple[Difference, ...]
     problem: str
     level: str
+    work: tuple[WorkDifference, ...] = ()
 
     @property
     def sentence(self) -> str:
         """ "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s."."""
         change = self.change
         what = f"{change.metric.name} {change.size}; " if change.metric and change.ratio is not None else ""
-        text = f"{what}{self.use.sentence}"
+        dearer = [each for each in self.work if each.words == "worse"][:MOST_NAMED]
+        per = f"; for each {dearer[0].per} {', '.join(each.span for each in dearer)}" if dearer else ""
+        text = f"{what}{self.use.sentence}{per}"
         return f"{text[:1].upper()}{text[1:]}."
 
     @property
@@ -94,7 +131,7 @@ def gather(change: ChangeRow) -> Evidence:
         {run.id: panels[run.id] for run in near if run.side == side and run.id in panels} for side in (BEFORE, AFTER)
     ]
     systems = _systems(near)
-    differences, problem = _differences(change, near, systems) if systems else ((), "")
+    differences, work, problem = _compared(change, near, systems) if systems else ((), (), "")
     return Evidence(
         change=change,
         runs=runs,
@@ -104,6 +141,7 @@ def gather(change: ChangeRow) -> Evidence:
         differences=differences,
         problem=problem,
         level=_level(change),
+        work=work,
     )
 
 
@@ -170,19 +208,46 @@ def _systems(runs: Collection[SideRun]) -> tuple[tuple[str, str], tuple[str, str
     return (before[-1].system, before[-1].system_name), (after[0].system, after[0].system_name)
 
 
-def _differences(
+def _compared(
     change: ChangeRow, runs: Sequence[SideRun], systems: tuple[tuple[str, str], tuple[str, str]]
-) -> tuple[tuple[Difference, ...], str]:
-    """In what the two sides differ, or why that cannot be told."""
+) -> tuple[tuple[Difference, ...], tuple[WorkDifference, ...], str]:
+    """In what the two sides differ and what a transaction cost them, or why that cannot be told."""
     if systems[0] == systems[1]:
-        return _of_one_system(runs), ""
+        return _of_one_system(runs), (), ""
     try:
         found = queries.compare(
             sides=[slug for slug, _ in systems], workload_id=change.workload.id, runs=[run.id for run in runs]
         )
     except Invalid as error:
-        return (), str(error)
-    return found.differences, ""
+        return (), (), str(error)
+    return found.differences, _work(found), ""
+
+
+def _work(comparison: Comparison) -> tuple[WorkDifference, ...]:
+    compared = work_of(comparison)[:1]
+    found = []
+    for per in compared:
+        baselines = {cell.metric: cell for cell in per.cells if cell.side == comparison.sides[0].slug}
+        metrics = {metric.key: metric for metric in per.metrics}
+        for cell in per.cells:
+            before = baselines[cell.metric].summary
+            if cell.words not in ("better", "worse") or before is None or cell.summary is None or cell.ratio is None:
+                continue
+            told = WorkDifference(
+                key=cell.metric,
+                name=metrics[cell.metric].name,
+                unit=metrics[cell.metric].unit,
+                per=per.per,
+                before=before.value,
+                after=cell.summary.value,
+                ratio=cell.ratio.value,
+                low=cell.ratio.low,
+                high=cell.ratio.high,
+                words=cell.words,
+            )
+            if told.size >= LEAST_WORK:
+                found.append(told)
+    return tuple(sorted(found, key=lambda each: (-each.size, each.key)))
 
 
 def _of_one_system(runs: Sequence[SideRun]) -> tuple[Difference, ...]:

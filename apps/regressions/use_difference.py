@@ -111,6 +111,12 @@ class Difference:
         return self.before.up_to(self.after)
 
     @property
+    def had_room(self) -> bool:
+        """Whether it is a utilization that was no trouble on either side."""
+        is_ok = self.before.level is self.after.level is Level.OK
+        return self.indicator.aspect is Aspect.UTILIZATION and is_ok
+
+    @property
     def level_words(self) -> str:
         """Empty: the level is the same."""
         return f"{self.before.level.word} → {self.after.level.word}" if self.climbed else ""
@@ -135,11 +141,13 @@ class UseDifference:
             return f"what the servers did cannot be compared: {which} USE panel"
         if not self.compared:
             return "what the servers did cannot be compared: no indicator was seen on both sides"
-        if not self.differences:
+        # A resource that is less, or more, busy and had room all the time follows the throughput: it explains nothing.
+        telling = [each for each in self.differences if not each.had_room]
+        if not telling:
             plural = "" if self.compared == 1 else "s"
             return f"no resource stands out among {self.compared} indicator{plural} that both sides saw"
-        named, more = self.differences[:MOST_NAMED], len(self.differences) - MOST_NAMED
-        several = len({each.where for each in self.differences}) > 1
+        named, more = telling[:MOST_NAMED], len(telling) - MOST_NAMED
+        several = len({each.where for each in telling}) > 1
         told = [
             f"{each.title}{f' on {each.where}' if several else ''} {each.span}"
             + (f" ({each.after.level.word})" if each.climbed and each.after.level.severity > 1 else "")

@@ -109,6 +109,7 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
     version = servers["slowed"].sql("SELECT VERSION()").strip()
     gate = ["gate", "--platform", "mariadb", "--release", version]
 
+    assert cli.main([*gate, "--hardware", "test-machine"]) == 2, "the gate cannot tell of what nobody measured"
     assert cli.main(["campaign", str(plan), "--wait", "--timeout", str(PATIENCE)]) == 0
     finding = _wait_for_finding()
     assert Run.objects.filter(state="sealed", outcome="succeeded").count() == 2 * REPETITIONS
@@ -119,6 +120,12 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
     assert cli.main([*gate, "--output", str(tmp_path / "gate.xml"), "--output", str(tmp_path / "gate.md")]) == 1
     assert 'failures="1"' in (tmp_path / "gate.xml").read_text()
     assert version in (tmp_path / "gate.md").read_text()
+
+    evidence: dict[str, Any] = httpx.get(f"{stack.url}/api/v1/findings/{finding.pk}/evidence").json()
+    costs = {each["metric"]: each for each in evidence["work"]}
+    assert (costs["work.binlog"]["before"], costs["work.binlog"]["words"]) == (0, "worse")
+    assert "for each transaction" in evidence["use_sentence"]
+    assert "sync_binlog" in {each["label"] for each in evidence["settings"] if not each["hidden"]}
 
     with open_page(stack.url) as page:
         _sign_in(stack, page, alice.username)
