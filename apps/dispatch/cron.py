@@ -17,6 +17,14 @@ from cronsim import CronSim, CronSimError
 FIELDS = 5
 LONGEST = 100
 EXAMPLE = "30 2 * * * is every day at 02:30; 0 22 * * MON-FRI is 22:00 on working days"
+# By the names that cronsim gives to fields.
+_TAKES = {
+    "minute": "0 to 59",
+    "hour": "0 to 23",
+    "day-of-month": "1 to 31 or L",
+    "month": "1 to 12 or JAN to DEC",
+    "day-of-week": "0 to 7 or SUN to SAT",
+}
 # Zones change their clocks at most twice a year: what comes later is not told.
 LOOKED_AHEAD = 370  # days
 
@@ -41,7 +49,9 @@ def check(expression: str) -> None:
     try:
         next(CronSim(expression, now))
     except CronSimError as error:
-        raise NoCron(f"cannot be read: {str(error)[:1].lower()}{str(error)[1:]}") from error
+        said = f"{str(error)[:1].lower()}{str(error)[1:]}"
+        takes = _TAKES.get(said.removeprefix("bad "))
+        raise NoCron(f"cannot be read: {said}{f', which is {takes}' if takes else ''}") from error
     except StopIteration as error:
         raise NoCron("is no time that ever comes") from error
 

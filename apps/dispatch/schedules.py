@@ -233,16 +233,23 @@ def _own_problems(stated: Stated, known_id: int | None) -> list[FieldProblem]:
         problems.append(FieldProblem("name", f"has {len(name)} characters", f"use at most {LONGEST_NAME}"))
     elif Schedule.objects.filter(name=name).exclude(pk=known_id or 0).exists():
         problems.append(_taken(name))
-    try:
-        cron.check(stated.cron)
-    except cron.NoCron as error:
-        problems.append(FieldProblem("cron", str(error), cron.EXAMPLE))
-    if stated.zone not in cron.zones():
-        problems.append(FieldProblem("zone", f"there is no time zone {stated.zone[:60]!r}", "use one as Europe/Berlin"))
+    problems += time_problems(stated.cron, stated.zone)
     if not (math.isfinite(stated.patience) and 0 < stated.patience <= MOST_PATIENCE):
         message = f"{stated.patience:g} h is out of range"
         problems.append(FieldProblem("patience", message, f"use more than 0, at most {MOST_PATIENCE:g} h"))
     return [*problems, *_unsayable(stated)]
+
+
+def time_problems(expression: str, zone: str) -> list[FieldProblem]:
+    """What is wrong with `cron` and `zone`; empty: its times can be told."""
+    problems = []
+    try:
+        cron.check(expression)
+    except cron.NoCron as error:
+        problems.append(FieldProblem("cron", str(error), cron.EXAMPLE))
+    if zone not in cron.zones():
+        problems.append(FieldProblem("zone", f"there is no time zone {zone[:60]!r}", "use one as Europe/Berlin"))
+    return problems
 
 
 def _unsayable(stated: Stated) -> list[FieldProblem]:

@@ -95,12 +95,8 @@ def times(request: HttpRequest) -> HttpResponse:
 
 
 def _times(expression: str, zone: str) -> dict[str, Any]:
-    try:
-        cron.check(expression)
-    except cron.NoCron:
-        return {"coming": ()}
-    if zone not in cron.zones():
-        return {"coming": ()}
+    if wrong := schedules.time_problems(expression, zone):
+        return {"coming": (), "time_problems": wrong}
     coming, change = schedule_queries.times(expression, zone, now=timezone.now())
     return {"coming": _in_zone(coming, zone), "words": cron.in_words(expression), "zone": zone, "clock_change": change}
 

@@ -1,6 +1,6 @@
 """The pages of schedules: what is due, what ran and what did not, the form and its deeds."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.dispatch import schedules
-from apps.dispatch.models import Campaign, Schedule
+from apps.dispatch.models import Campaign, Schedule, Slot
 from apps.regressions import missing
 from apps.regressions.models import Finding
 from tests.builders import a_campaign, a_system, a_user
@@ -91,7 +91,28 @@ def test_times_are_told_while_they_are_typed(engineer: Client) -> None:
     told = words(engineer.get("/schedules/times/", {"cron": "0 22 * * MON-FRI", "zone": "UTC"}))
     assert "At 22:00 on Monday through Friday" in told
     assert "UTC has no clock changes" in told
-    assert "as soon as time and zone can be read" in words(engineer.get("/schedules/times/?cron=x"))
+
+
+@pytest.mark.parametrize(
+    ("cron", "zone", "told"),
+    [
+        ("61 2 * * *", "UTC", "cron : cannot be read: bad minute, which is 0 to 59 (30 2 * * * is every day at 02:30"),
+        ("30 2 * *", "UTC", "cron : has 4 fields instead of 5 (30 2 * * * is every day at 02:30"),
+        ("30 2 * * *", "Mars", "zone : there is no time zone 'Mars' (use one as Europe/Berlin)"),
+    ],
+)
+def test_what_is_wrong_with_a_time_is_told_while_it_is_typed(engineer: Client, cron: str, zone: str, told: str) -> None:
+    assert told in words(engineer.get("/schedules/times/", {"cron": cron, "zone": zone}))
+
+
+def test_every_time_of_a_schedule_is_told_in_its_own_zone_by_its_name(engineer: Client) -> None:
+    schedule = a_schedule(next_at=datetime(2026, 11, 21, 15, 5, tzinfo=UTC), zone="Europe/Berlin")
+    page = words(engineer.get(f"/schedules/{schedule.pk}/"))
+    assert "It was not due yet. Next 2026-11-21 16:05 Europe/Berlin" in page
+    assert "It will be begun 2026-11-21 16:05 Europe/Berlin" in page
+    assert "nightly 2026-11-21 16:05 Europe/Berlin" in words(engineer.get("/schedules/"))
+    Slot.objects.create(schedule=schedule, due_at=datetime(2026, 11, 20, 15, 5, tzinfo=UTC), state="started")
+    assert "The last time, 2026-11-20 16:05 Europe/Berlin" in words(engineer.get(f"/schedules/{schedule.pk}/"))
 
 
 def test_an_edit_begins_with_what_is_kept_and_keeps_the_rest(engineer: Client) -> None:

@@ -7,6 +7,7 @@
 {% for name, value in parameters|pairs %}
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
+{% time_in zone moment %}       2026-03-01 02:30 Europe/Berlin, whoever reads it
 {% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
 {% origin "published" %}        mark: published, example, submitted, agent, rig
 {% quality run.failed_checks run.is_excluded %}  marks: excluded, failed checks; nothing when there are none
@@ -17,6 +18,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django import template
 from django.urls import reverse
@@ -164,6 +166,19 @@ def time(moment: datetime | None, *, seconds: bool = False) -> SafeString | str:
         "seconds" if seconds else "minutes",
         utc.strftime("%Y-%m-%d %H:%M:%S"),
         shown,
+    )
+
+
+@register.simple_tag
+def time_in(zone: str, moment: datetime) -> SafeString:
+    """A moment in the zone that belongs to it, by its name; UTC in the title. It is not turned into the reader's."""
+    utc = moment.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time> {}',
+        utc.isoformat(),
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
+        moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M"),
+        zone,
     )
 
 
