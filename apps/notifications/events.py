@@ -5,7 +5,7 @@ from apps.notifications.models import Event
 from apps.regressions.models import Finding, Note
 
 _EVENTS = {
-    **dict.fromkeys(("found", "back", "changed"), Event.FOUND),
+    **dict.fromkeys(("found", "back", "changed", "grown"), Event.FOUND),
     **dict.fromkeys(("state", "merged", "split"), Event.STATE),
     "reopened": Event.REOPENED,
     "comment": Event.COMMENT,

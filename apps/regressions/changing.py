@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -14,6 +14,7 @@ from apps.regressions import deeds, grouping
 from apps.regressions.models import Finding, Note
 
 LONGEST_REASON = 2000
+CLOCKS_APART = timedelta(minutes=5)
 # What others did that takes nothing away from a decision.
 HARMLESS = ("comment", "link", "unlink")
 
@@ -55,9 +56,11 @@ def changing(finding_id: int, seen: datetime | None) -> Iterator[Finding]:
 
 
 def check_seen(finding: Finding, seen: datetime | None) -> None:
-    """Raises Changed when anything that matters happened to it since."""
+    """Raises Changed when anything that matters happened to it since, Invalid (`seen`) for a moment to come."""
     if seen is None:
         return
+    if seen > timezone.now() + CLOCKS_APART:
+        raise Invalid([FieldProblem("seen", "is in the future", "send it as the finding's answer has it")])
     since = finding.notes.filter(at__gt=seen).exclude(what__in=HARMLESS).select_related("by")
     told = [
         deeds.sentence(what=each.what, by=each.by.username if each.by else "", text=each.text, detail=each.detail)

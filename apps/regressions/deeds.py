@@ -16,12 +16,13 @@ def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR09
     count = len(detail.get("changes", ()))
     changes = f"{count} change{'' if count == 1 else 's'}"
     match what:
-        case "found" | "back" | "gone" | "changed":
+        case "found" | "back" | "gone" | "changed" | "grown":
             return {
                 "found": f"{who} found {changes}",
                 "back": f"{changes} came back",
                 "gone": f"{changes} went away",
                 "changed": f"{changes} turned from better to worse or back",
+                "grown": f"{changes} grew beyond what was accepted",
             }[what]
         case "state":
             until = f" until {detail['until']}" if detail.get("until") else ""

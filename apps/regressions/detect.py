@@ -169,7 +169,7 @@ def test(y: Floats, start: int, at: int, end: int, *, noise: Noise, limits: Limi
     error = math.sqrt(sum(parts) * noise.inflation)
     k = freedom_of(parts, freedoms(len(left), len(right)))
     p = 2 * float(special.stdtr(k, -abs(shift) / error))
-    if abs(noises.median(right) - noises.median(left)) < math.log1p(limits.smallest):
+    if abs(math.expm1(noises.median(right) - noises.median(left))) < limits.smallest:
         p = 1.0
     half = float(special.stdtrit(k, (1 + CONFIDENCE) / 2)) * error
     return Tested(at, shift, half, p, end - at, before=float(sides[0].mean()))

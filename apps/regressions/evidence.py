@@ -18,6 +18,7 @@ from apps.core.problems import Invalid
 from apps.core.units import with_unit
 from apps.diagnosis.limits import panels_of
 from apps.regressions import use_difference
+from apps.regressions.models import Change
 from apps.regressions.use_difference import UseDifference
 from apps.regressions.values import ChangeRow
 from apps.runs.models import Measurement, Run
@@ -103,6 +104,11 @@ class Evidence:
         return f"{text[:1].upper()}{text[1:]}."
 
     @property
+    def doubted(self) -> int:
+        """Runs that failed a check."""
+        return sum(bool(run.failed_checks) for run in self.runs)
+
+    @property
     def before(self) -> tuple[SideRun, ...]:
         return tuple(run for run in self.runs if run.side == BEFORE)
 
@@ -136,7 +142,7 @@ def gather(change: ChangeRow) -> Evidence:
         change=change,
         runs=runs,
         systems=systems,
-        use=use_difference.compare(*sides),
+        use=use_difference.compare(*sides, is_worse=change.verdict != Change.Verdict.BETTER),
         pending=pending,
         differences=differences,
         problem=problem,

@@ -24,6 +24,8 @@ LOCK = 7_305_001
 State, Verdict = Finding.State, Finding.Verdict
 OPEN = (State.NEW, State.UNDER_REVIEW, State.CONFIRMED)
 CLOSED = (State.FIXED, State.NOT_REPRODUCIBLE)
+# Deeds by which a change holds that did not, or not so.
+CAME = ("found", "back", "changed", "grown")
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
         change.save()
         happened.setdefault(change.finding_id, [])
         if was_gone or was != change.verdict or has_grown:
-            happened[change.finding_id].append(("back" if was_gone else "changed", change))
+            deed = "back" if was_gone else "changed" if was != change.verdict else "grown"
+            happened[change.finding_id].append((deed, change))
     Change.objects.filter(pk__in=as_before).update(judged_at=now)
     still = {each.key for _, each in told}
     for change in looked_at:
@@ -232,7 +235,7 @@ def _settled(pk: int, deeds: Sequence[tuple[str, Change]]) -> Finding | None:
     if not deeds:
         finding.save(update_fields=["verdict", "largest", "title"])
         return None
-    for what in ("found", "back", "changed", "gone"):
+    for what in (*CAME, "gone"):
         own = [change.pk for name, change in deeds if name == what]
         if own:
             Note.objects.create(finding=finding, what=what, detail={"changes": own})
@@ -246,10 +249,11 @@ def _settled(pk: int, deeds: Sequence[tuple[str, Change]]) -> Finding | None:
 
 def _move(finding: Finding, deeds: Sequence[tuple[str, Change]]) -> None:
     """The states that the system itself sets."""
-    came = any(name in ("found", "back", "changed") and change.verdict != "better" for name, change in deeds)
+    came_at_all = any(name in CAME for name, _ in deeds)
+    came = any(name in CAME and change.verdict != "better" for name, change in deeds)
     holds = finding.verdict in (Verdict.WORSE, Verdict.MIXED, Verdict.MISSING)
     was = finding.state
-    if came and holds and was == State.VERIFY:
+    if came_at_all and finding.verdict != Verdict.GONE and was == State.VERIFY:
         finding.state = _before_verify(finding)
     elif came and holds and was in (*CLOSED, State.ACCEPTED):
         finding.state = State.NEW

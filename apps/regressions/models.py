@@ -221,7 +221,7 @@ class Note(models.Model):
     """What happened to a finding, in order: who did what, or said what. `by` null: the system itself.
 
     `what` names the deed ("found", "state", "owner", "due", "labels", "comment", "link", "unlink", "merged", "split",
-    "reopened", "repetitions", "changed", "gone", "back"); `detail` has its values, `text` words of a person.
+    "reopened", "repetitions", "changed", "grown", "gone", "back"); `detail` has its values, `text` words of a person.
     """
 
     finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="notes")

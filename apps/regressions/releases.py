@@ -12,8 +12,10 @@ from apps.regressions import kept, release_rows, thresholds
 from apps.regressions.lines import MEASURED, Lines, Pair, lines
 from apps.regressions.release_rows import Judged, Where
 from apps.regressions.release_values import TOLERANCE, CheckRow, Line, ReleaseCheck, Result, RowVerdict, answer
+from apps.runs.models import Run
 
 MOST_NAMED = 4
+SIGNIFICANT = 0.05
 
 
 def check(
@@ -119,6 +121,16 @@ def _notes(
         named = ", ".join(dict.fromkeys(each.workload.name for each in without[:MOST_NAMED]))
         more = f" and {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
         yield f"Left out, since the baseline's runs have no value of the primary metric that is judged: {named}{more}."
+    small = sum(
+        row.verdict is RowVerdict.UNCHANGED and bool(row.worst) and (row.p or 1.0) <= SIGNIFICANT for row in rows
+    )
+    if small:
+        yield f"{small} row{' is' if small == 1 else 's are'} worse, but by less than the threshold: told as unchanged."
+    runs = {run for row in rows for run in (*row.runs_before, *row.runs_after)}
+    doubted = Run.objects.filter(pk__in=runs).exclude(failed_checks=[]).count() if runs else 0
+    if doubted:
+        of = f"{doubted} of {len(runs)} runs" if len(runs) > 1 else "The only run"
+        yield f"{of} failed a quality check, which each run's page names: look at them before you trust a close call."
     made_up = {origin for row in rows for origin in row.origins} - set(MEASURED)
     if made_up:
         yield "Runs that nobody measured (made up, or shipped examples) count here: they make no findings."

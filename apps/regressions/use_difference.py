@@ -111,6 +111,13 @@ class Difference:
         return self.before.up_to(self.after)
 
     @property
+    def grew(self) -> bool:
+        """Whether it is more trouble after than before: a worse level, else a higher value."""
+        if self.climbed:
+            return self.climbed > 0
+        return (self.after.value or 0.0) > (self.before.value or 0.0)
+
+    @property
     def had_room(self) -> bool:
         """Whether it is a utilization that was no trouble on either side."""
         is_ok = self.before.level is self.after.level is Level.OK
@@ -157,8 +164,9 @@ class UseDifference:
         return "; ".join(told)
 
 
-def compare(before: Mapping[int, Panel], after: Mapping[int, Panel]) -> UseDifference:
-    """`before`, `after`: panels by run."""
+def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse: bool = True) -> UseDifference:
+    """`before`, `after`: panels by run. `is_worse`: what is to be explained is for the worse, so that what grew is more
+    telling than what fell; else the other way round."""
     places = _places(list(before.values()), list(after.values()))
     sides = [
         _side(panels, {name: where for where, name in own.items()})
@@ -175,7 +183,7 @@ def compare(before: Mapping[int, Panel], after: Mapping[int, Panel]) -> UseDiffe
         if climbed or (size >= LEAST_SIZE and _apart(first, second)):
             found.append(Difference(INDICATORS[key[0]], key[1], first, second, size, climbed))
     return UseDifference(
-        differences=tuple(sorted(found, key=_most_telling_first)),
+        differences=tuple(sorted(found, key=lambda each: (each.grew is not is_worse, *_most_telling_first(each)))),
         compared=compared,
         runs=(len(before), len(after)),
         one_sided=_one_sided(before, after, places),
@@ -244,7 +252,8 @@ def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[s
 
 def _is_total(indicator: Indicator) -> bool:
     """Whether its value is how many there were in the whole phase."""
-    counted = indicator.formula.startswith("rise of ") and "/ time" not in indicator.formula
+    # A quotient is a share or a mean, however long it was measured.
+    counted = indicator.formula.startswith("rise of ") and " / " not in indicator.formula
     return (counted or indicator.unit == "errors") and not indicator.unit.endswith(("/s", "%"))
 
 

@@ -13,7 +13,7 @@ import yaml
 from config.launch import environment
 from config.launch.places import ROOT, VENV
 
-VARIABLE = r"(?:SPLASHBOARD|DATABASE|REDIS|S3)_[A-Z0-9_]+"
+VARIABLE = r"(?:SPLASHBOARD|DATABASE|REDIS|S3|EMAIL)_[A-Z0-9_]+"
 # Read by libraries, not by us.
 OF_LIBRARIES = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"}
 OF_COMPOSE = {"POSTGRES_PASSWORD", "S3_SECRET"}

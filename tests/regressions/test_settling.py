@@ -71,6 +71,16 @@ def test_a_change_that_has_gone_asks_for_a_look_and_comes_back_as_it_was(told: t
     assert _whats(finding) == ["found", "gone", "state", "back", "state"]
 
 
+def test_what_is_only_better_comes_back_too(told: tuple[Place, Told]) -> None:
+    place, change = told
+    better = (place, replace(change, verdict="better", ratio=1.2, low=1.1, high=1.3))
+    grouping.settle([better])
+    grouping.settle([], looked_at=_known())
+    assert Finding.objects.get().state == "verify"
+    grouping.settle([better], looked_at=_known())
+    assert Finding.objects.get().state == "new"
+
+
 @pytest.mark.parametrize("state", ["fixed", "not reproducible", "accepted"])
 def test_another_change_for_the_worse_opens_a_closed_finding_again(told: tuple[Place, Told], state: str) -> None:
     place, change = told

@@ -1,5 +1,7 @@
 """What two sides' servers did differently is said in one sentence, the most telling first."""
 
+import pytest
+
 from apps.regressions import use_difference
 from apps.use_method.values import Level, Panel, Reading
 
@@ -57,7 +59,7 @@ def test_next_to_nothing_against_nothing_is_no_difference() -> None:
     assert found.differences == ()
 
 
-def test_a_level_that_got_worse_comes_before_one_that_got_better_and_before_values() -> None:
+def test_what_grew_comes_before_what_fell_and_levels_before_values() -> None:
     def side(runs: tuple[int, ...], *levels: Level, queue: float) -> dict[int, Panel]:
         keys = ("disk.pressure", "memory.pressure")
         own = [reading(key, 10.0, level) for key, level in zip(keys, levels, strict=True)]
@@ -66,7 +68,14 @@ def test_a_level_that_got_worse_comes_before_one_that_got_better_and_before_valu
     found = use_difference.compare(
         side(BEFORE, Level.OK, Level.SATURATED, queue=1.0), side(AFTER, Level.SATURATED, Level.OK, queue=9.0)
     )
-    assert [each.indicator.key for each in found.differences] == ["disk.pressure", "memory.pressure", "disk.queue"]
+    assert [each.indicator.key for each in found.differences] == ["disk.pressure", "disk.queue", "memory.pressure"]
+
+
+@pytest.mark.parametrize("key", ["disk.await_read", "disk.await_write"])
+def test_a_mean_is_told_as_it_is_however_long_it_was_measured(key: str) -> None:
+    found = use_difference.compare(panels(BEFORE, key, (1.0, 1.1, 0.9)), panels(AFTER, key, (6.0, 6.1, 5.9)))
+    (difference,) = found.differences
+    assert difference.span == "1.00 → 6.00\u00a0ms"
 
 
 def test_a_level_that_one_run_more_reaches_is_no_difference() -> None:
