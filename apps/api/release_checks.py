@@ -1,5 +1,6 @@
 """A release held against an earlier one: the release gate, as JSON and as Markdown for a pull request."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpResponse
@@ -66,6 +67,8 @@ class CheckRowSerializer(serializers.Serializer[Any]):
 
     verdict = serializers.ChoiceField(source="verdict.value", choices=[each.value for each in RowVerdict])
     is_accepted = serializers.BooleanField(help_text="people accepted that it is worse, and that has not ended")
+    accepted_until = serializers.DateField(allow_null=True, help_text="last day of that; null: it is not accepted")
+    accepted_why = serializers.CharField()
     is_coarse = serializers.SerializerMethodField(help_text="not told apart, and may be worse by more than tolerated")
     tool = serializers.CharField()
     workload_id = serializers.IntegerField()
@@ -89,7 +92,12 @@ class CheckRowSerializer(serializers.Serializer[Any]):
     high = BoundField(allow_null=True)
     p = serializers.FloatField(allow_null=True, help_text="adjusted for all rows (Benjamini-Hochberg)")
     smallest = serializers.FloatField(help_text="relative difference from which on it counts")
-    visible = BoundField(allow_null=True, help_text="smallest relative difference that such runs find (80 %)")
+    visible = BoundField(
+        source="visible_worse",
+        allow_null=True,
+        help_text="smallest change for the worse that such runs find (80 %), as a share: 0.1 is a fall by 10 % where higher is "
+        "better, a rise by 10 % where lower is",
+    )
     worst = BoundField(allow_null=True, help_text="share by which it may be worse, as the interval leaves open")
     needed = serializers.IntegerField(
         allow_null=True, help_text="repetitions of each side that are likely to tell; 1001: more than 1,000"
@@ -160,13 +168,17 @@ class ReleaseChecks(APIView):
         if is_json(request):
             context = {"tolerance": check.tolerance, "address": address}
             return Response(ReleaseCheckSerializer(check, context=context).data)
-        text = release_markdown.markdown(check, link=address)
+        text = release_markdown.markdown(check, link=address, finding=_finding(request))
         return HttpResponse(text, content_type=f"{Markdown.media_type}; charset=utf-8")
 
 
 def _address(request: Request, check: ReleaseCheck) -> str:
     path = reverse("web:release", args=[check.platform, check.release])
     return request.build_absolute_uri(f"{path}?{urlencode({'hardware': check.hardware})}")
+
+
+def _finding(request: Request) -> Callable[[int], str]:
+    return lambda finding: request.build_absolute_uri(reverse("web:finding", args=[finding]))
 
 
 def _chosen(asked: dict[str, Any]) -> tuple[Release, HardwareClass, Release | None]:
@@ -177,14 +189,29 @@ def _chosen(asked: dict[str, Any]) -> tuple[Release, HardwareClass, Release | No
         raise Invalid([FieldProblem("platform", f"there is no platform {asked['platform']!r}", remedy)])
     errors = []
     known = {release.version: release for release in platform.releases.select_related("platform")}
+    found: dict[str, Release | None] = {}
     for name in ("release", "baseline"):
-        if name in asked and asked[name] not in known:
+        named = _named(asked.get(name, ""), known)
+        found[name] = named[0] if len(named) == 1 else None
+        if name in asked and not named:
             remedy = _one_of(list(known)[::-1])
             errors.append(FieldProblem(name, f"{platform.name} has no release {asked[name]!r}", remedy))
-    hardware, trouble = _hardware(asked.get("hardware"), known.get(asked["release"]))
-    if hardware is None or errors:
+        elif len(named) > 1:
+            remedy = _one_of([release.version for release in named])
+            errors.append(FieldProblem(name, f"{len(named)} releases begin with {asked[name]!r}", remedy))
+    release, baseline = found["release"], found["baseline"]
+    hardware, trouble = _hardware(asked.get("hardware"), release)
+    if release is None or hardware is None or errors:
         raise Invalid([*errors, *trouble])
-    return known[asked["release"]], hardware, known.get(asked.get("baseline", ""))
+    return release, hardware, baseline
+
+
+def _named(version: str, known: Mapping[str, Release]) -> list[Release]:
+    """The release of that version, else those of which it is the beginning, up to a part of the version's end: 10.11.2
+    is not the beginning of 10.11.20."""
+    if not version or version in known:
+        return [known[version]] if version else []
+    return [each for full, each in known.items() if full.startswith(version) and not full[len(version)].isalnum()]
 
 
 def _hardware(slug: str | None, release: Release | None) -> tuple[HardwareClass | None, list[FieldProblem]]:

@@ -136,3 +136,20 @@ def test_agent_names_are_slugs(db: None, name: str) -> None:
     with pytest.raises(CommandError, match="is no name for an agent"):
         run("register_agent", name)
     assert not Agent.objects.exists()
+
+
+def test_set_user_makes_a_user_who_can_sign_in_and_changes_their_role_later(db: None) -> None:
+    path = run("set_user", "alice", "--role", "engineer", "--email", "alice@example.com")
+    user = services.use_sign_in_link(secret=path.split("/")[2], now=timezone.now())
+    assert user is not None
+    assert (user.username, user.role, user.email) == ("alice", "engineer", "alice@example.com")
+    run("set_user", "alice", "--role", "administrator")
+    user.refresh_from_db()
+    assert (user.role, user.email) == ("administrator", "alice@example.com")
+    assert run("set_user", "alice", "--inactive") == ""
+    assert services.use_sign_in_link(secret=path.split("/")[2], now=timezone.now()) is None
+
+
+def test_set_user_says_what_is_wrong_with_a_name(db: None) -> None:
+    with pytest.raises(CommandError, match="username"):
+        run("set_user", "no blanks allowed")

@@ -117,3 +117,16 @@ def test_a_release_on_several_machines_is_asked_which(anyone: APIClient) -> None
     error = problem(anyone)
     assert (error["field"], error["remedy"]) == ("hardware", "there are: large, small")
     assert read(anyone, hardware="small")["hardware"] == "small"
+
+
+def test_a_release_is_found_by_the_beginning_of_its_version(anyone: APIClient) -> None:
+    two_releases()
+    a_release(f"{NEW}-MariaDB-debug")
+    a_release("10.12.1-MariaDB-log")
+    a_release("10.12.1-MariaDB-debug")
+    assert read(anyone, release=NEW)["release"] == NEW
+    assert read(anyone, baseline=OLD)["baseline"] == OLD
+    error = problem(anyone, release="10.12.1")
+    assert error["field"] == "release"
+    assert "2 releases begin with" in error["message"]
+    assert "has no release" in problem(anyone, release=NEW[:-1])["message"]

@@ -1,0 +1,41 @@
+"""Makes a user, or gives one another role, and prints the path of a link that signs them in once."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts import services
+from apps.accounts.models import User
+
+
+class Command(BaseCommand):
+    help = "Make a user or change one: role, mailbox, whether they may sign in. Prints a link that signs them in once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--role", choices=User.Role.values, help="a new user without it is a reader")
+        parser.add_argument("--email", help="for what they are told")
+        parser.add_argument("--inactive", action="store_true", help="may sign in no more; all they did stays")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        user = User.objects.filter(username=options["username"]).first() or User(username=options["username"])
+        is_new = user.pk is None
+        user.role = options["role"] or user.role
+        user.email = user.email if options["email"] is None else options["email"]
+        user.is_active = not options["inactive"]
+        if is_new:
+            user.set_unusable_password()
+        try:
+            user.full_clean()
+        except ValidationError as error:
+            raise CommandError(
+                "; ".join(f"{field}: {' '.join(said)}" for field, said in error.message_dict.items())
+            ) from error
+        user.save()
+        self.stderr.write(f"{user.username} is {'made: ' if is_new else ''}{user.get_role_display()}.")
+        if user.is_active:
+            secret = services.create_sign_in_link(user=user, now=timezone.now())
+            self.stdout.write(reverse("web:sign-in-link", kwargs={"secret": secret}))
