@@ -95,8 +95,8 @@ class CheckRowSerializer(serializers.Serializer[Any]):
     visible = BoundField(
         source="visible_worse",
         allow_null=True,
-        help_text="smallest change for the worse that such runs find (80 %), as a share: 0.1 is a fall by 10 % where higher is "
-        "better, a rise by 10 % where lower is",
+        help_text="share of the smallest change for the worse that such runs find (80 %): of a fall where higher is "
+        "better, of a rise where lower is",
     )
     worst = BoundField(allow_null=True, help_text="share by which it may be worse, as the interval leaves open")
     needed = serializers.IntegerField(

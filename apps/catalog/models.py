@@ -4,6 +4,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
+from apps.core.naming import with_tool
+
 SHA256 = r"^[0-9a-f]{64}$"
 
 
@@ -212,7 +214,7 @@ class Workload(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.tool} {self.name}"
+        return with_tool(self.tool, self.name)
 
 
 class LoadLevel(models.Model):

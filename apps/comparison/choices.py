@@ -12,6 +12,7 @@ from apps.catalog.models import System, Workload
 from apps.comparison import baselines
 from apps.comparison.rows import MOST_RUNS
 from apps.comparison.values import ComparedCampaign
+from apps.core.naming import with_tool
 from apps.runs.models import COUNTED, Run
 from apps.runs.queries import places
 from apps.runs.queries.places import Amount, Place
@@ -105,7 +106,7 @@ def _summed(ran: Iterable[tuple[int, Place]]) -> dict[int, Amount]:
 
 def workload_texts(rows: Sequence[Workload]) -> dict[int, str]:
     """Tool and name; with the parameters where two would read the same."""
-    plain = {row.pk: f"{row.tool} {row.name}" for row in rows}
+    plain = {row.pk: with_tool(row.tool, row.name) for row in rows}
     seen = Counter(plain.values())
     return {
         row.pk: plain[row.pk] if seen[plain[row.pk]] == 1 else f"{plain[row.pk]} ({_parameters(row)})" for row in rows

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from apps.catalog.models import System, Workload
 from apps.comparison.values import ComparedWorkload
+from apps.core.naming import with_tool
 from apps.core.problems import FieldProblem, Invalid
 
 FEWEST_SIDES, MOST_SIDES = 2, 4
@@ -98,7 +99,7 @@ def _chosen(system: System, workload: Workload, base: Workload) -> ChosenSide:
 def _told_apart(workload: Workload, base: Workload) -> str:
     """What this workload has that the other has not, in a few words."""
     if (workload.tool, workload.name) != (base.tool, base.name):
-        return f"{workload.tool} {workload.name}" if workload.tool != base.tool else workload.name
+        return with_tool(workload.tool, workload.name) if workload.tool != base.tool else workload.name
     own = _different(workload.parameters, base.parameters)
     named = [f"{name} {value}" for name, value in own.items()][:NAMED_PARAMETERS]
     return ", ".join(named) + (" …" if len(own) > NAMED_PARAMETERS else "")

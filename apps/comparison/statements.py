@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apps.core.naming import with_tool
 from workers.workloads.ddl_under_load import SPEC
 
 TOOL = SPEC.tool
@@ -79,7 +80,7 @@ def setting_text(tool: str, name: str, parameters: Mapping[str, Any], level: str
     if tool == TOOL:
         tables, rows = parameters.get("tables", 1), parameters.get("table_size", 0)
         return f"{tables} table{'' if tables == 1 else 's'} of {rows:,} rows, {level}"
-    return f"{tool} {name}, {level}"
+    return f"{with_tool(tool, name)}, {level}"
 
 
 def setting_of(tool: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

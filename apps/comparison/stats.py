@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from apps.core.units import NBSP
+
 CONFIDENCE = 0.95
 POWER = 0.8
 # Ratios within 1/(1 + MARGIN) and 1 + MARGIN make no practical difference.
@@ -198,7 +200,8 @@ def _judge(
     verdict, reason, needed = _verdict(low, high, margin), "", None
     if verdict is Verdict.EQUIVALENT and not _could_know(error, freedom, math.log1p(margin) - systematic):
         reason = (
-            f"the interval lies within ±{margin:.0%}, but so few runs could have missed a difference of {margin:.0%}"
+            f"the interval lies within ±{margin * 100:.0f}{NBSP}%, but so few runs could have missed a difference of "
+            f"{margin * 100:.0f}{NBSP}%"
         )
         verdict = Verdict.NOT_TOLD_APART
     if verdict is Verdict.NOT_TOLD_APART:

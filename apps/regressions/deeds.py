@@ -34,7 +34,8 @@ def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR09
         case "due":
             return f"{who} made it due on {detail['to']}" if detail.get("to") else f"{who} removed its due date"
         case "labels":
-            return f"{who} labelled it {', '.join(detail.get('to', ())) or 'with nothing'}"
+            named = ", ".join(f"“{label}”" for label in detail.get("to", ()))
+            return f"{who} labelled it {named}" if named else f"{who} took its labels away"
         case "comment":
             return f"{who} said"
         case "link" | "unlink":

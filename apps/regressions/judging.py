@@ -6,6 +6,7 @@ from scipy import special
 
 from apps.comparison import stats
 from apps.comparison.stats import DISCOVERY_RATE, MARGIN, MOST_REPETITIONS, POWER, Direction, Ratio, Verdict
+from apps.core.units import NBSP
 from apps.regressions.release_values import RowVerdict
 
 
@@ -23,7 +24,7 @@ def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVer
     if ratio.verdict in (Verdict.HIGHER, Verdict.LOWER):
         if abs(ratio.value - 1) >= smallest:
             return RowVerdict(stats.words(ratio.verdict, direction)), ""
-        reason = f"{ratio.verdict.value}, but by less than the {smallest:.1%} from which on it counts"
+        reason = f"{ratio.verdict.value}, but by less than the {smallest * 100:g}{NBSP}% from which on it counts"
         return (RowVerdict.UNCHANGED if _within(ratio, max(MARGIN, smallest)) else RowVerdict.NOT_TOLD_APART), reason
     if ratio.verdict is Verdict.EQUIVALENT:
         return RowVerdict.UNCHANGED, ratio.reason
@@ -38,8 +39,8 @@ def worst(ratio: Ratio, direction: Direction) -> float | None:
 
 
 def visible(ratio: Ratio, counts: tuple[int, int], history: tuple[int, int]) -> float | None:
-    """Smallest relative difference that such runs find with 80 % power: the interval's standard error, with degrees of
-    freedom as Satterthwaite's are at most. None: there is no interval."""
+    """Smallest rise, as a share, that such runs find with 80 % power (the fall: to 1 / (1 + that)): from the interval's
+    standard error, with degrees of freedom as Satterthwaite's are at most. None: there is no interval."""
     error = _error(ratio, counts, history)
     if error is None:
         return None

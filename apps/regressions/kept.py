@@ -14,6 +14,7 @@ from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, answ
 
 # What makes a row the same change as one of a finding: both systems, workload, load level, metric.
 Key = tuple[int | None, int, int, int, int]
+NOT_ACCEPTED: Mapping[str, Any] = {"accepted_until": None, "accepted_why": ""}
 
 
 @dataclass(frozen=True)
@@ -147,11 +148,11 @@ def _findings(checks: Sequence[ReleaseCheck]) -> Mapping[Key, Finding]:
 def _current(row: CheckRow, known: Mapping[Key, Finding]) -> CheckRow:
     key = row.system_id, row.baseline_system_id, row.workload_id, row.level_id, row.metric_id
     finding = known.get(key)
-    number, state, accepted = None, "", False
-    if finding is not None:
+    if finding is None:
+        told: dict[str, Any] = {"finding": None, "finding_state": "", "is_accepted": False, **NOT_ACCEPTED}
+    else:
         until = finding.accepted_until
-        number, state = finding.pk, finding.state
-        accepted = state == Finding.State.ACCEPTED and until is not None and until >= timezone.localdate()
-    if (number, state, accepted) == (row.finding, row.finding_state, row.is_accepted):
-        return row
-    return replace(row, finding=number, finding_state=state, is_accepted=accepted)
+        accepted = finding.state == Finding.State.ACCEPTED and until is not None and until >= timezone.localdate()
+        told = {"finding": finding.pk, "finding_state": finding.state, "is_accepted": accepted}
+        told |= {"accepted_until": until, "accepted_why": finding.reason} if accepted else NOT_ACCEPTED
+    return row if all(getattr(row, name) == value for name, value in told.items()) else replace(row, **told)

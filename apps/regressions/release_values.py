@@ -3,11 +3,22 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
+
+from apps.core.naming import with_tool
+from apps.core.units import NBSP
 
 # A row that is not told apart passes unless its interval leaves open that it is worse by more than this share.
 TOLERANCE = 0.1
+# Below it a p is said to be so small, not written.
+LEAST_P = 1e-4
+
+
+def p_words(p: float | None) -> str:
+    if p is None:
+        return "none"
+    return f"< {LEAST_P:.4f}" if p < LEAST_P else f"{p:.2g}"
 
 
 class RowVerdict(StrEnum):
@@ -54,10 +65,10 @@ class CheckRow:
 
     `before` and `after` are typical values in `unit`, None without runs; `runs_*` are ids of runs. `ratio` is after
     over before with its 95 % interval (`low`, `high`); `p` is adjusted for all rows of the release. `smallest`:
-    relative difference from which on it counts; `visible`: the smallest one that such runs find with 80 % power;
-    `worst`: by how much it may be worse, as the interval leaves open (0: not at all). `needed`: repetitions of each
-    side that are likely (80 %) to tell, 1001: more than 1,000. `origins` of the runs. `finding` None: there is none;
-    `is_accepted`: people accepted it, and that has not ended.
+    relative difference from which on it counts; `visible`: the smallest rise that such runs find with 80 % power
+    (`visible_worse`: the same for the worse); `worst`: by how much it may be worse, as the interval leaves open (0: not
+    at all). `needed`: repetitions of each side that are likely (80 %) to tell, 1001: more than 1,000. `origins` of the
+    runs. `finding` None: there is none; `is_accepted`: people accepted it, and that has not ended: until (`accepted_until`) and why (`accepted_why`).
     """
 
     verdict: RowVerdict
@@ -94,11 +105,25 @@ class CheckRow:
     finding: int | None = None
     finding_state: str = ""
     is_accepted: bool = False
+    accepted_until: date | None = None
+    accepted_why: str = ""
 
     @property
     def change(self) -> float | None:
         """Relative: 0.12 for 12 % more."""
         return None if self.ratio is None else self.ratio - 1
+
+    @property
+    def workload_words(self) -> str:
+        return with_tool(self.tool, self.workload)
+
+    @property
+    def visible_worse(self) -> float | None:
+        """Share of the smallest change for the worse that such runs find. The test is on logarithms: it sees a fall to
+        1 / (1 + visible) as well as a rise to 1 + visible."""
+        if self.visible is None or self.direction == "lower":
+            return self.visible
+        return 1 - 1 / (1 + self.visible)
 
     @property
     def counts_against(self) -> bool:
@@ -178,9 +203,12 @@ def answer(
         why.append("There is no earlier release with runs to hold it against.")
     elif not rows:
         why.append("There is nothing to compare.")
-    why += [f"{_rows(count)} {_UNKNOWN_WORDS[verdict]}." for verdict, count in unknown.items()]
+    why += [
+        f"{_rows(count, _UNKNOWN_VERBS.get(verdict, IS))} {_UNKNOWN_WORDS[verdict]}."
+        for verdict, count in unknown.items()
+    ]
     if coarse:
-        why.append(f"{_rows(len(coarse))} not told apart, and may be worse by more than {tolerance:.0%}.")
+        why.append(f"{_rows(len(coarse))} not told apart, and may be worse by more than {tolerance * 100:.0f}{NBSP}%.")
     if against:
         return Result.REGRESSION, tuple(why)
     if allow_missing:
@@ -188,7 +216,7 @@ def answer(
     there = sum(row.verdict is not RowVerdict.MISSING for row in rows)
     if unknown or coarse or not there:
         return Result.CANNOT_TELL, tuple(why)
-    return Result.FINE, (*why, f"None of {_rows(there, verb=False)} is worse{' beside these' if accepted else ''}.")
+    return Result.FINE, (*why, f"None of {_rows(there, ())} is worse{' beside these' if accepted else ''}.")
 
 
 def is_coarse(row: CheckRow, tolerance: float) -> bool:
@@ -207,10 +235,13 @@ _UNKNOWN_WORDS = {
     RowVerdict.MISSING: "missing: the baseline has them, this release has no runs that count",
     RowVerdict.WITHHELD: "without verdict until a person accepts in what the sides differ",
     RowVerdict.NO_RATIO: "without a ratio",
-    RowVerdict.TOO_FEW: "with too few repetitions",
+    RowVerdict.TOO_FEW: "too few repetitions",
 }
+# Of one and of several.
+IS, HAS = ("is", "are"), ("has", "have")
+_UNKNOWN_VERBS = {RowVerdict.TOO_FEW: HAS}
 
 
-def _rows(count: int, *, verb: bool = True) -> str:
+def _rows(count: int, verb: Sequence[str] = IS) -> str:
     word = f"{count} row{'' if count == 1 else 's'}"
-    return f"{word} {'is' if count == 1 else 'are'}" if verb else word
+    return f"{word} {verb[0 if count == 1 else 1]}" if verb else word

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 from scipy import special
 
+from apps.core.units import NBSP
 from apps.regressions import detect
 from apps.regressions import noise as noises
 from apps.regressions.detect import DEFAULT, Limits
@@ -45,5 +46,7 @@ def sight(values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER, 
     error = noise.scale * math.sqrt(noise.inflation * (1 / left + 1 / right))
     reach = -float(special.stdtrit(freedom, limits.significant / 2)) + float(special.stdtrit(freedom, POWER))
     effect = max(math.expm1(reach * error), limits.smallest)
-    reason = f"too noisy: only changes of {effect:.0%} and more would be found" if effect > TOO_COARSE else ""
+    reason = (
+        f"too noisy: only changes of {effect * 100:.0f}{NBSP}% and more would be found" if effect > TOO_COARSE else ""
+    )
     return Sight(len(y), noise.scale, effect, reason)

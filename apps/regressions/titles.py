@@ -23,10 +23,13 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
 
 def percent(ratio: float) -> str:
     """A ratio as a signed change with a proper minus."""
-    share = (ratio - 1) * 100
-    sign = "−" if share < 0 else "+"
-    size = abs(share)
-    return f"{sign}{size:.0f}\u00a0%" if size >= 9.95 else f"{sign}{size:.1f}\u00a0%"
+    return f"{'−' if ratio < 1 else '+'}{share(abs(ratio - 1))}"
+
+
+def share(part: float) -> str:
+    """As percent: 12 %, 1.2 %, 0.1 %."""
+    size = part * 100
+    return f"{size:.0f}\u00a0%" if size >= 9.95 else f"{size:.1f}\u00a0%"
 
 
 def _missing(changes: Sequence[Change]) -> str:

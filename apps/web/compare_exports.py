@@ -4,6 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from apps.comparison.everything import everything
+from apps.core.naming import with_tool
 from apps.core.problems import Invalid
 from apps.web import compare
 from apps.web.compare_everything import comma_separated, markdown
@@ -29,7 +30,7 @@ def everything_as(request: HttpRequest, form: str) -> HttpResponse:
     else:
         link = request.build_absolute_uri(f"{address.url()}#all-metrics")
         table = markdown(comparison, found, show_all=address.option("show") == "all")
-        text = f"{table}\n\n{comparison.workload.tool} {comparison.workload.name}: {link}\n"
+        text = f"{table}\n\n{with_tool(comparison.workload.tool, comparison.workload.name)}: {link}\n"
     response = HttpResponse(text, content_type=f"{TYPES[form]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="comparison-{comparison.workload.id}.{form}"'
     return response

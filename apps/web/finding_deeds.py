@@ -88,7 +88,11 @@ def _assign(given: Given) -> str:
 def _state(given: Given) -> str:
     state = given.text("state")
     reviewing.set_state(**given.common, state=state, reason=given.text("reason"))
-    return f"It is {state} now."
+    return {
+        "new": "It is new again.",
+        "not reproducible": "It is dismissed as not reproducible.",
+        "fixed": "It is marked as fixed.",
+    }.get(state, f"It is {state} now.")
 
 
 def _accept(given: Given) -> str:

@@ -10,6 +10,7 @@ from apps.comparison.stats import Direction
 from apps.comparison.table import WITHHELD
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload
 from apps.comparison.wording import interval_text, label, ratio_text
+from apps.core.naming import with_tool
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.published.matrix import StatedMatrix
 from apps.published.values import FigureValue
@@ -166,7 +167,7 @@ def _name(workload: ComparedWorkload) -> str:
     spec = WORKLOADS.get(workload.tool)
     if spec and workload.name.lower().startswith(spec.title.lower()):
         return workload.name
-    return f"{workload.tool} {workload.name}"
+    return with_tool(workload.tool, workload.name)
 
 
 def _doubts(cell: Cell, doubted: Collection[int]) -> str:

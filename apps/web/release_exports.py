@@ -20,7 +20,7 @@ def comma_separated(check: ReleaseCheck) -> str:
                 *(row.tool, row.workload, row.level, row.metric, row.unit, row.direction, row.verdict.value),
                 *("yes" if row.is_accepted else "no", str(row.finding or ""), row.finding_state),
                 *(row.before, row.after, " ".join(map(str, row.runs_before)), " ".join(map(str, row.runs_after))),
-                *(row.ratio, row.low, row.high, row.p, row.visible, row.needed, row.reason),
+                *(row.ratio, row.low, row.high, row.p, row.visible_worse, row.needed, row.reason),
             ]
             for row in check.rows
         ),

@@ -1,13 +1,14 @@
 """A release against the one before it as it is shown: every row in words and signs, what the page leads with."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.urls import reverse
 
-from apps.core.units import all_digits, format_number
-from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling
-from apps.regressions.titles import percent
+from apps.core.units import NBSP, all_digits, format_number
+from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
+from apps.regressions.titles import percent, share
 
 # Result -> mark's class, sign, words.
 RESULTS = {
@@ -27,6 +28,7 @@ COUNTED = (
 # Told beside these, where there are any.
 SELDOM = (RowVerdict.WITHHELD, RowVerdict.NO_RATIO)
 MORE_THAN_MOST = 1000
+BARE_PERCENT = re.compile(r"(?<=\d)%")
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,7 @@ class Shown:
 
     @property
     def p(self) -> str:
-        if self.row.p is None:
-            return "none"
-        return "< 0.0001" if self.row.p < 1e-4 else f"{self.row.p:.2g}"
+        return p_words(self.row.p)
 
 
 @dataclass(frozen=True)
@@ -126,14 +126,16 @@ def _title(row: CheckRow) -> str:
 def _also(row: CheckRow) -> str:
     """What the verdict alone does not say."""
     parts = [row.reason] if row.reason else []
-    if row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.UNCHANGED) and row.visible is not None:
-        parts.append(f"a difference of {row.visible:.1%} would have been seen")
+    if row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.UNCHANGED) and row.visible_worse is not None:
+        turn = "rise" if row.direction == "lower" else "fall"
+        parts.append(f"a {turn} of {share(row.visible_worse)} would have been seen")
     if row.verdict is RowVerdict.NOT_TOLD_APART and row.worst:
-        parts.append(f"may be worse by up to {row.worst:.1%}")
+        parts.append(f"may be worse by up to {share(row.worst)}")
     if row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW):
         many = f"more than {MORE_THAN_MOST:,}" if row.needed > MORE_THAN_MOST else f"{row.needed:,}"
         parts.append(f"{many} repetitions of each would likely tell")
-    return "; ".join(parts).replace("%", "\u00a0%")
+    # What was kept some time ago has them without a space.
+    return BARE_PERCENT.sub(f"{NBSP}%", "; ".join(parts))
 
 
 @dataclass(frozen=True)
@@ -171,14 +173,18 @@ def overall(checks: Sequence[ReleaseCheck]) -> str:
     if not checks:
         return ""
     bad = [check for check in checks if check.result is Result.REGRESSION]
-    unsure = sum(check.result is Result.CANNOT_TELL for check in checks)
-    fine = len(checks) - len(bad) - unsure
+    first = sum(not check.baseline for check in checks)
+    unsure = sum(check.result is Result.CANNOT_TELL for check in checks) - first
+    fine = len(checks) - len(bad) - unsure - first
     parts = []
     if bad:
         named = ", ".join(f"{check.platform_name} {check.release} on {check.hardware_name}" for check in bad[:3])
         more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
         parts.append(f"{_number(len(bad))} regressed beyond what was accepted: {named}{more}")
     parts += [f"{_number(unsure)} cannot be told"] if unsure else []
+    parts += [f"{_number(first)} {'is the first on its' if first == 1 else 'are the first on their'} hardware"] * (
+        first > 0
+    )
     parts += [f"{_number(fine)} {'is' if fine == 1 else 'are'} no worse than the one before"] if fine else []
     return "; ".join(parts) + "."
 

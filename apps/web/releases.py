@@ -1,5 +1,6 @@
 """Releases: how each stands to the one before it on each hardware class, and who lets it pass."""
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -124,13 +125,17 @@ def _shown(request: HttpRequest, release: Release, row: Kept | None, check: Rele
         "has_signed": any(each.by == mine and each.stands and each.is_current for each in signed),
         "may_write": may_write(request),
         "baselines": _baselines(release),
-        "markdown": release_markdown.markdown(check, link=page),
+        "markdown": release_markdown.markdown(check, link=page, finding=_finding(request)),
         "markdown_url": files["md"],
         "csv_url": files["csv"],
         "json_url": f"{reverse('api:release-checks')}?{_json_query(check)}",
         "badge_url": badge,
         "badge_markdown": f"[![{check.platform_name} {check.release}]({request.build_absolute_uri(badge)})]({page})",
     }
+
+
+def _finding(request: HttpRequest) -> Callable[[int], str]:
+    return lambda finding: request.build_absolute_uri(reverse("web:finding", args=[finding]))
 
 
 def _json_query(check: ReleaseCheck) -> str:
@@ -209,7 +214,7 @@ def export(request: HttpRequest, platform: str, version: str, ending: str) -> Ht
         raise Http404(f"{release} has not been compared yet; name a hardware class to compare it now")
     if ending == "md":
         link = request.build_absolute_uri(address(check))
-        text, media_type = release_markdown.markdown(check, link=link), "text/markdown"
+        text, media_type = release_markdown.markdown(check, link=link, finding=_finding(request)), "text/markdown"
     else:
         text, media_type = release_exports.comma_separated(check), "text/csv"
     headers = {"Content-Disposition": f'attachment; filename="release.{ending}"'}

@@ -142,7 +142,7 @@ def test_a_difference_below_the_threshold_is_none_that_counts() -> None:
     Threshold.objects.create(workload=workload, metric=a_metric(), smallest=0.2, significant=1e-5, by=a_user())
     row = checked().rows[0]
     assert (row.verdict, row.smallest) == (RowVerdict.UNCHANGED, 0.2)
-    assert row.reason == "lower, but by less than the 20.0% from which on it counts"
+    assert row.reason == "lower, but by less than the 20\u00a0% from which on it counts"
 
 
 def test_lower_is_better_where_the_metric_says_so() -> None:

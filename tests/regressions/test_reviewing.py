@@ -62,7 +62,7 @@ def test_the_whole_history_of_a_finding_says_who_did_what(alice: User, bob: User
         "alice assigned it to alice",
         "alice set it from new to confirmed: three machines agree",
         "bob made it due on 2026-06-30",
-        "bob labelled it commit, redo",
+        "bob labelled it “commit”, “redo”",
         "bob set it from confirmed to accepted until 2026-06-30: known trade-off",
         "alice re-opened it; it was accepted: worse than thought",
     ]

@@ -22,7 +22,7 @@ def test_a_noisy_series_says_what_it_would_still_show() -> None:
     said = sight(a_series(variation=0.3))
     assert said.effect is not None
     assert said.effect > 0.25
-    assert said.reason == f"too noisy: only changes of {said.effect:.0%} and more would be found"
+    assert said.reason == f"too noisy: only changes of {said.effect * 100:.0f}\u00a0% and more would be found"
 
 
 def test_a_steady_series_is_fit_to_be_watched() -> None:

@@ -157,7 +157,7 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
         ("assign", {"owner": "bob"}, "ann assigned it to bob"),
         ("state", {"state": "under review", "reason": "looking"}, "from new to under review: looking"),
         ("due", {"due_on": later}, f"ann made it due on {later}"),
-        ("labels", {"labels": "redo, io"}, "ann labelled it io, redo"),
+        ("labels", {"labels": "redo, io"}, "ann labelled it “io”, “redo”"),
         ("comment", {"text": "look at this, @bob"}, "mentions bob"),
         ("link", {"url": "https://jira.example/MDEV-1", "title": "MDEV-1"}, "ann linked https://jira.example/MDEV-1"),
         ("accept", {"reason": "a known price", "until": later}, f"to accepted until {later}: a known price"),

@@ -94,7 +94,8 @@ def test_the_list_tells_first_which_release_regressed_with_its_counts(client: Cl
     checked()
     checked(OLD)
     text = text_of(page(client, "/releases/"))
-    assert "1 release regressed beyond what was accepted: MariaDB 10.11.20 on small; 1 release cannot be told." in text
+    assert "1 release regressed beyond what was accepted: MariaDB 10.11.20 on small" in text
+    assert "; 1 release is the first on its hardware." in text
     assert "MariaDB 10.11.20 ✗ regression 10.11.19 small 1 0 0 0 0 0 by nobody" in text
     assert "MariaDB 10.11.19 ? cannot tell no earlier release small" in text
 
@@ -191,6 +192,41 @@ def test_files_hold_what_the_page_shows(client: Client) -> None:
     assert (line["verdict"], line["unit"], line["direction"]) == ("worse", "transactions/s", "higher")
     assert float(line["ratio"]) == pytest.approx(0.88)
     assert len(line["runs_after"].split()) == 3
+
+
+def test_a_row_that_is_not_told_apart_says_which_fall_would_have_been_seen_and_offers_to_measure_it_again(
+    client: Client, engineer: Client
+) -> None:
+    two_releases(before=(1000.0, 1300.0, 700.0), after=(900.0, 1500.0, 650.0))
+    check = checked()
+    (row,) = check.rows
+    assert row.visible is not None
+    assert row.visible > 1
+    html = page(engineer, ADDRESS)
+    fall = 100 * (1 - 1 / (1 + row.visible))
+    assert f"a fall of {fall:.0f} % would have been seen; may be worse by up to" in text_of(html)
+    (line,) = csv.DictReader(io.StringIO(engineer.get(f"{ADDRESS}release.csv").content.decode()))
+    assert float(line["visible"]) == pytest.approx(fall / 100)
+
+
+def test_rows_with_too_few_repetitions_and_first_releases_are_told_in_plain_words(client: Client) -> None:
+    two_releases(after=(880.0, 881.0))
+    checked()
+    assert "1 row has too few repetitions." in text_of(page(client, ADDRESS))
+    checked(OLD)
+    text = text_of(page(client, "/releases/"))
+    assert "1 release cannot be told; 1 release is the first on its hardware." in text
+
+
+def test_markdown_links_findings_and_says_until_when_and_why_they_are_accepted(client: Client) -> None:
+    two_releases()
+    finding = a_finding(checked())
+    address = f"http://testserver/findings/{finding.pk}/"
+    assert f"| [{finding.pk}]({address}), new |" in client.get(f"{ADDRESS}release.md").content.decode()
+    Finding.objects.filter(pk=finding.pk).update(**ACCEPTED)
+    text = client.get(f"{ADDRESS}release.md").content.decode()
+    assert f"| [{finding.pk}]({address}), accepted until 2999-01-01: known |" in text
+    assert "| Change | p |" in text
 
 
 def test_a_badge_says_in_words_and_colour_how_a_release_stands(client: Client) -> None:

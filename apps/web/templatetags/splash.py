@@ -5,6 +5,7 @@
 {{ value|as_printed:"ms" }}     1,382.43, every digit that the tool printed
 {{ value|with_unit:"ms" }}      12.3 ms
 {% for name, value in parameters|pairs %}
+{{ name|with_tool:tool }}       sysbench oltp_read_only
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
 {% time_in zone moment %}       2026-03-01 02:30 Europe/Berlin, whoever reads it
@@ -27,6 +28,7 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import is_naive
 
 from apps.core import units
+from apps.core.naming import with_tool as tool_and_name
 from apps.runs.quality.checklist import title_of
 from apps.use_method.values import Level
 
@@ -65,6 +67,11 @@ def number(value: float | None, digits: int = 3) -> SafeString:
     return format_html(
         '<span class="n" title="{}">{}</span>', units.all_digits(value), units.format_number(value, digits)
     )
+
+
+@register.filter
+def with_tool(name: str, tool: str) -> str:
+    return tool_and_name(tool, name)
 
 
 @register.filter

@@ -1,0 +1,17 @@
+"""What is called by two names."""
+
+import pytest
+
+from apps.core.naming import with_tool
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "words"),
+    [
+        ("sysbench", "oltp_read_only", "sysbench oltp_read_only"),
+        ("asyncload", "asyncload", "asyncload"),
+        ("sysbench_oltp", "sysbench OLTP", "sysbench OLTP"),
+    ],
+)
+def test_a_workload_is_called_by_its_tool_once(tool: str, name: str, words: str) -> None:
+    assert with_tool(tool, name) == words
