@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 CONFIDENCE = 0.95
 PARAMETERS = 3
@@ -124,6 +124,9 @@ def fit(runs: Mapping[int, Sequence[float]]) -> Fit | Refused:
         return Refused(reason)
     ladder = _ladder(runs)
     errors, misfit = _errors(ladder)
+    # Half a second, which every process would pay as it starts.
+    from scipy import optimize  # noqa: PLC0415
+
     bounded, _ = optimize.nnls(ladder.design, np.sqrt(ladder.counts))
     reason = _not_the_law(errors, bounded)
     if reason:
