@@ -68,7 +68,8 @@ class CheckRow:
     relative difference from which on it counts; `visible`: the smallest rise that such runs find with 80 % power
     (`visible_worse`: the same for the worse); `worst`: by how much it may be worse, as the interval leaves open (0: not
     at all). `needed`: repetitions of each side that are likely (80 %) to tell, 1001: more than 1,000. `origins` of the
-    runs. `finding` None: there is none; `is_accepted`: people accepted it, and that has not ended: until (`accepted_until`) and why (`accepted_why`).
+    runs. `finding` None: there is none; `is_accepted`: people accepted it, and that has not ended: until
+    `accepted_until`, for `accepted_why`.
     """
 
     verdict: RowVerdict

@@ -1,6 +1,7 @@
 """The page of one finding: what changed, what it rests on, what people made of it, and what they may do now."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
@@ -14,12 +15,12 @@ from apps.regressions.detect import Limits
 from apps.regressions.evidence import Evidence, SideRun
 from apps.regressions.filters import FindingFilter
 from apps.regressions.models import Change, Finding
-from apps.regressions.values import ChangeRow, FindingDetail
+from apps.regressions.values import ChangeRow, FindingDetail, FindingRow
 from apps.runs.quality.checklist import title_of
 from apps.web import findings
 from apps.web.accounts import may_write
 from apps.web.compare_seen import Address
-from apps.web.finding_chart import Chart, SideValues, Value, chart
+from apps.web.finding_chart import NARROW, WIDTH, Chart, SideValues, Value, chart
 from apps.web.finding_words import STATE_BUTTONS, change_answer, lede
 from apps.web.pages import render_page
 
@@ -50,12 +51,14 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         "finding": found,
         "row": found.row,
         "lede": lede(found),
+        "release_url": _release_url(found.row),
         "problems": problems,
         "change": change,
         "change_answer": change_answer(change) if change else "",
         "others": found.row.holding - 1 if change and change.holds else found.row.holding,
         "evidence": told,
-        "chart": _chart(told, limits) if told else None,
+        "chart": _chart(told, limits, WIDTH) if told else None,
+        "narrow_chart": _chart(told, limits, NARROW) if told else None,
         "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
         "use_sentence": told.sentence if told and told.runs else "",
         "use_slice": f":{SHOWN_AT_ONCE}",
@@ -132,7 +135,7 @@ def _limits(change: ChangeRow) -> Limits | None:
     return thresholds.of(change.workload.id, metric) if metric is not None else None
 
 
-def _chart(told: Evidence, limits: Limits | None) -> Chart | None:
+def _chart(told: Evidence, limits: Limits | None, width: int) -> Chart | None:
     change = told.change
     if change.metric is None:
         return None
@@ -142,6 +145,7 @@ def _chart(told: Evidence, limits: Limits | None) -> Chart | None:
         metric=change.metric.name,
         unit=change.metric.unit,
         smallest=limits.smallest if limits else None,
+        width=width,
     )
 
 
@@ -168,6 +172,14 @@ def _compare_url(told: Evidence) -> str:
         runs=told.compared_runs,
         level=told.level,
     ).url()
+
+
+def _release_url(row: FindingRow) -> str:
+    """Where all of its release is held against the baseline; empty: it is of no release on one hardware class."""
+    if row.platform is None or row.release is None or row.hardware_class is None:
+        return ""
+    path = reverse("web:release", args=[row.platform.slug, row.release.slug])
+    return f"{path}?{urlencode({'hardware': row.hardware_class.slug})}"
 
 
 def _history_url(change: ChangeRow) -> str:

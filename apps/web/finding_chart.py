@@ -11,9 +11,13 @@ from apps.core.units import format_number, with_unit
 from apps.web.ticks import linear_ticks
 
 # In the units of the drawing, which are pixels where it has its usual width.
-WIDTH, HEIGHT = 620, 236
-LEFT, RIGHT, TOP, BOTTOM = 64, 14, 26, 34
+WIDTH, HEIGHT = 620, 252
+# On a phone.
+NARROW = 340
+LEFT, RIGHT, TOP, BOTTOM = 64, 14, 26, 50
 GAP = 26
+# Of a side's name below its runs, in units of the drawing for each character.
+CHARACTER = 6.8
 # From zero unless all values lie within this share of the highest.
 CLOSE = 0.35
 # Room above and below, as a share of what is shown.
@@ -49,7 +53,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Band:
-    """One side: where it lies across, its points, and the line of its level (`y`; None: none) with its text."""
+    """One side: where it lies across, its name as far as there is room, its points, and the line of its level (`y`;
+    None: none) with its text."""
 
     left: float
     right: float
@@ -90,7 +95,7 @@ class Chart:
 
     @property
     def inner(self) -> int:
-        return WIDTH - RIGHT - LEFT
+        return self.right - LEFT
 
     @property
     def doubted(self) -> bool:
@@ -98,7 +103,7 @@ class Chart:
 
     @property
     def right(self) -> int:
-        return WIDTH - RIGHT
+        return self.width - RIGHT
 
     @property
     def top(self) -> int:
@@ -116,7 +121,13 @@ class _Axis:
 
 
 def chart(
-    before: SideValues, after: SideValues, *, metric: str, unit: str, smallest: float | None = None
+    before: SideValues,
+    after: SideValues,
+    *,
+    metric: str,
+    unit: str,
+    smallest: float | None = None,
+    width: int = WIDTH,
 ) -> Chart | None:
     """`smallest`: relative difference from which on it is a finding. None: no run of either side has a value."""
     values = [each.value for side in (before, after) for each in side.values]
@@ -124,10 +135,10 @@ def chart(
         return None
     shown = values + [side.level for side in (before, after) if side.level is not None]
     axis = _axis(min(shown), max(shown))
-    middle = (LEFT + WIDTH - RIGHT) / 2
+    middle = (LEFT + width - RIGHT) / 2
     bands = (
         _band(before, LEFT, middle - GAP / 2, axis, unit),
-        _band(after, middle + GAP / 2, WIDTH - RIGHT, axis, unit),
+        _band(after, middle + GAP / 2, width - RIGHT, axis, unit),
     )
     threshold = None
     if smallest is not None and before.level is not None and before.level > 0:
@@ -135,7 +146,7 @@ def chart(
         foot = axis.y(max(before.level * (1 - smallest), axis.low))
         threshold = (top, round(foot - top, 1))
     return Chart(
-        width=WIDTH,
+        width=width,
         height=HEIGHT,
         unit=unit,
         bands=bands,
@@ -178,11 +189,15 @@ def _band(side: SideValues, left: float, right: float, axis: _Axis, unit: str) -
         left=round(left, 1),
         right=round(right, 1),
         middle=round((left + right) / 2, 1),
-        title=side.title,
+        title=_shortened(side.title, int((right - left + GAP) / CHARACTER)),
         points=points,
         y=axis.y(side.level) if side.level is not None else None,
         text=format_number(side.level) if side.level is not None else "",
     )
+
+
+def _shortened(title: str, room: int) -> str:
+    return title if len(title) <= room else f"{title[: room - 1].rstrip()}…"
 
 
 def _side_words(side: SideValues, unit: str) -> str:

@@ -1,14 +1,17 @@
 """A release against the one before it as it is shown: every row in words and signs, what the page leads with."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from apps.core.units import NBSP, all_digits, format_number
+from apps.dispatch.planning import MAX_REPETITIONS
 from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
 from apps.regressions.titles import percent, share
+from workers.workloads import WORKLOADS
 
 # Result -> mark's class, sign, words.
 RESULTS = {
@@ -28,13 +31,17 @@ COUNTED = (
 # Told beside these, where there are any.
 SELDOM = (RowVerdict.WITHHELD, RowVerdict.NO_RATIO)
 MORE_THAN_MOST = 1000
+LONGEST_NAME = 120
+# Warm-up and planned length of a run, s; None: not known.
+Times = tuple[float, float | None]
 BARE_PERCENT = re.compile(r"(?<=\d)%")
 
 
 @dataclass(frozen=True)
 class Shown:
     """A row: `kind` is the class of its verdict, `turned` that of a sign where lower is better; `interval` or why there
-    is none; `also` says what it could have seen, or what would tell."""
+    is none; `also` says what it could have seen, or what would tell; `plan_url`: of the form of a campaign that would,
+    empty: there is none to propose."""
 
     row: CheckRow
     kind: str
@@ -46,6 +53,7 @@ class Shown:
     title: str
     also: str
     compare_url: str
+    plan_url: str
 
     @property
     def p(self) -> str:
@@ -66,9 +74,10 @@ class Sheet:
     missing: tuple[Shown, ...]
 
 
-def sheet(check: ReleaseCheck) -> Sheet:
+def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> Sheet:
+    """`times`: of the runs of `to_repeat`."""
     mark, sign, words = RESULTS[check.result]
-    shown = [_shown(row) for row in check.rows]
+    shown = [_shown(row, times) for row in check.rows]
     return Sheet(
         check=check,
         mark=mark,
@@ -90,7 +99,7 @@ def _is_missing(shown: Shown) -> bool:
     return shown.row.verdict is RowVerdict.MISSING
 
 
-def _shown(row: CheckRow) -> Shown:
+def _shown(row: CheckRow, times: Mapping[int, Times]) -> Shown:
     kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
     kind = kinds.get(row.verdict, "unknown")
     turned = {"better": "verdict--down", "worse": "verdict--up"}.get(kind, "") if row.direction == "lower" else ""
@@ -105,7 +114,35 @@ def _shown(row: CheckRow) -> Shown:
         title=_title(row),
         also=_also(row),
         compare_url=f"{reverse('web:compare')}?{row.compare}" if row.compare and row.after is not None else "",
+        plan_url=_plan_url(row, times),
     )
+
+
+def to_repeat(check: ReleaseCheck) -> list[int]:
+    """A run of each row that more repetitions would tell, to measure them alike."""
+    return [row.runs_before[-1] for row in check.rows if _can_be_planned(row)]
+
+
+def _can_be_planned(row: CheckRow) -> bool:
+    """By the form of a campaign: an agent measures so, at no rate of its own, as often as it may."""
+    more_would_tell = row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW)
+    is_possible = row.tool in WORKLOADS and row.rate is None and bool(row.system and row.runs_before)
+    return more_would_tell and is_possible and (row.needed or 0) <= MAX_REPETITIONS
+
+
+def _plan_url(row: CheckRow, times: Mapping[int, Times]) -> str:
+    if not _can_be_planned(row):
+        return ""
+    asked = [
+        ("name", f"{row.workload}, {row.level}: {row.baseline_system} and {row.system} again"[:LONGEST_NAME]),
+        *(("system", system) for system in (row.baseline_system, row.system)),
+        ("workload", row.workload_id),
+        ("threads", row.threads),
+        ("repetitions", row.needed),
+    ]
+    if (known := times.get(row.runs_before[-1])) and known[1] is not None:
+        asked += [("warmup", f"{known[0]:g}"), ("duration", f"{known[1]:g}")]
+    return f"{reverse('web:campaign-new')}?{urlencode(asked)}"
 
 
 def interval(row: CheckRow) -> str:

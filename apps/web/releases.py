@@ -20,10 +20,11 @@ from apps.regressions.kept import Kept
 from apps.regressions.models import CheckedRelease, Pending, SignOff
 from apps.regressions.release_values import ReleaseCheck, Result
 from apps.regressions.releases import check as compare
+from apps.runs.models import Run
 from apps.web import badges, release_exports
 from apps.web.accounts import may_write, writers_only
 from apps.web.pages import render_page
-from apps.web.release_sheet import RESULTS, counts, overall, seldom, sheet
+from apps.web.release_sheet import RESULTS, Times, counts, overall, seldom, sheet, to_repeat
 
 # Releases × hardware classes on a page.
 PAGE = 60
@@ -114,7 +115,7 @@ def _shown(request: HttpRequest, release: Release, row: Kept | None, check: Rele
         for ending in ("md", "csv")
     }
     return {
-        "sheet": sheet(check),
+        "sheet": sheet(check, _times(to_repeat(check))),
         "check": check,
         "kept": row,
         "all": request.GET.get("rows") == "all",
@@ -132,6 +133,11 @@ def _shown(request: HttpRequest, release: Release, row: Kept | None, check: Rele
         "badge_url": badge,
         "badge_markdown": f"[![{check.platform_name} {check.release}]({request.build_absolute_uri(badge)})]({page})",
     }
+
+
+def _times(runs: list[int]) -> dict[int, Times]:
+    found = Run.objects.filter(pk__in=runs).values_list("pk", "warmup", "duration") if runs else ()
+    return {pk: (warmup, duration) for pk, warmup, duration in found}
 
 
 def _finding(request: HttpRequest) -> Callable[[int], str]:

@@ -194,9 +194,7 @@ def test_files_hold_what_the_page_shows(client: Client) -> None:
     assert len(line["runs_after"].split()) == 3
 
 
-def test_a_row_that_is_not_told_apart_says_which_fall_would_have_been_seen_and_offers_to_measure_it_again(
-    client: Client, engineer: Client
-) -> None:
+def test_a_row_that_is_not_told_apart_says_which_fall_would_have_been_seen(engineer: Client) -> None:
     two_releases(before=(1000.0, 1300.0, 700.0), after=(900.0, 1500.0, 650.0))
     check = checked()
     (row,) = check.rows
@@ -207,6 +205,31 @@ def test_a_row_that_is_not_told_apart_says_which_fall_would_have_been_seen_and_o
     assert f"a fall of {fall:.0f} % would have been seen; may be worse by up to" in text_of(html)
     (line,) = csv.DictReader(io.StringIO(engineer.get(f"{ADDRESS}release.csv").content.decode()))
     assert float(line["visible"]) == pytest.approx(fall / 100)
+
+
+def test_who_may_write_is_offered_the_campaign_that_would_tell(client: Client, engineer: Client) -> None:
+    two_releases(before=(1000.0, 1090.0, 910.0), after=(900.0, 1010.0, 800.0))
+    (row,) = checked().rows
+    assert row.verdict == "not told apart"
+    html = page(engineer, f"{ADDRESS}?rows=all")
+    assert f"{row.needed} repetitions of each would likely tell: plan them" in text_of(html)
+    found = re.search(r'href="(/campaigns/new/[^"]+)"[^>]*>plan them', html)
+    assert found is not None
+    form = page(engineer, found[1].replace("&amp;", "&"))
+    for slug in (row.baseline_system, row.system):
+        assert re.search(rf'name="systems" value="{slug}" checked', form)
+    assert f'name="workloads" value="{row.workload_id}" checked' in form
+    assert re.search(rf'name="repetitions"[^>]*value="{row.needed}"', form)
+    assert re.search(r'name="threads" value="4"', form)
+    assert re.search(r'name="duration"[^>]*value="60"', form)
+    client.logout()
+    assert "plan them" not in page(client, f"{ADDRESS}?rows=all")
+
+
+def test_a_finding_leads_back_to_its_release(client: Client) -> None:
+    two_releases()
+    finding = a_finding(checked())
+    assert f'href="{ADDRESS}?hardware=small"' in page(client, f"/findings/{finding.pk}/")
 
 
 def test_rows_with_too_few_repetitions_and_first_releases_are_told_in_plain_words(client: Client) -> None:
