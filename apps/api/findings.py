@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.api.findings_serializers import (
+    CommentedSerializer,
     FindingDetailSerializer,
     FindingPartsSerializer,
     FindingSerializer,
@@ -83,7 +84,7 @@ class NewOwner(Seen):
 
 
 class NewDue(Seen):
-    due_on = serializers.DateField(allow_null=True)
+    due_on = serializers.DateField(allow_null=True, help_text="today or later, at most ten years away; null: none")
 
 
 class NewLabels(Seen):
@@ -197,7 +198,8 @@ class FindingDue(APIView):
     def put(self, request: Request, finding_id: int) -> Response:
         """Sets the day on which it is due, or none."""
         with _told():
-            reviewing.set_due(finding_id=finding_id, by=_person(request), **_read(NewDue, request))
+            stated, today = _read(NewDue, request), timezone.localdate()
+            reviewing.set_due(finding_id=finding_id, by=_person(request), today=today, **stated)
         return Response(_answer(request, finding_id))
 
 
@@ -211,12 +213,12 @@ class FindingLabels(APIView):
 
 
 class FindingComments(APIView):
-    @extend_schema(operation_id="comment_finding", request=NewComment, responses={201: FindingDetailSerializer})
+    @extend_schema(operation_id="comment_finding", request=NewComment, responses={201: CommentedSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
-        """Adds to the discussion; whoever is mentioned is told."""
+        """Adds to the discussion; whoever is mentioned is told. `not_told`: mentioned names that nobody has."""
         with _told():
-            reviewing.comment(finding_id=finding_id, by=_person(request), **_read(NewComment, request))
-        return Response(_answer(request, finding_id), status=201)
+            made = reviewing.comment(finding_id=finding_id, by=_person(request), **_read(NewComment, request))
+        return Response(_answer(request, finding_id) | {"not_told": reviewing.not_told(made)}, status=201)
 
 
 class FindingLinks(APIView):

@@ -143,6 +143,14 @@ class FindingDetailSerializer(FindingPartsSerializer, FindingSerializer):
     """A finding with everything that belongs to it."""
 
 
+class CommentedSerializer(FindingDetailSerializer):
+    """The same, after a comment."""
+
+    not_told = serializers.ListField(
+        child=serializers.CharField(), help_text="names that the comment mentions and nobody has"
+    )
+
+
 class PlannedAgainSerializer(serializers.Serializer[Any]):
     workload = serializers.CharField(source="workload.name")
     systems = serializers.SerializerMethodField(help_text="slugs")

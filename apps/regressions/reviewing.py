@@ -7,7 +7,7 @@ from others (comments, links) does not ask. All raise NoSuch, and Invalid (`find
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
@@ -32,6 +32,7 @@ __all__ = [
     "link",
     "mentioned",
     "merge",
+    "not_told",
     "plan_of",
     "reopen",
     "repeat",
@@ -45,6 +46,7 @@ __all__ = [
 LONGEST_TEXT = 10_000
 LONGEST_LABEL = 60
 MOST_LABELS = 20
+FURTHEST_DUE = timedelta(days=3652)
 State = Finding.State
 _MENTION = re.compile(r"(?<![\w@.+-])@([\w.+-]+)")
 _is_address = URLValidator(schemes=["http", "https"])
@@ -105,12 +107,25 @@ def assign(*, finding_id: int, by: User, owner: User | None, seen: datetime | No
     return finding
 
 
-def set_due(*, finding_id: int, by: User, due_on: date | None, seen: datetime | None = None) -> Finding:
+def set_due(*, finding_id: int, by: User, due_on: date | None, today: date, seen: datetime | None = None) -> Finding:
+    """`due_on` None: it has no such day any more. Raises Invalid (`due_on`) for a day that has passed or is years away;
+    the one that is there may stay."""
     with changing(finding_id, seen) as finding:
-        was, finding.due_on = finding.due_on, due_on
+        was = finding.due_on
+        if due_on is not None and due_on != was:
+            _check_due(due_on, today)
+        finding.due_on = due_on
         if was != due_on:
             note(finding, by=by, what="due", detail={"from": str(was or ""), "to": str(due_on or "")})
     return finding
+
+
+def _check_due(due_on: date, today: date) -> None:
+    if due_on < today:
+        raise Invalid([FieldProblem("due_on", f"{due_on} has passed", "choose today or a later day")])
+    if due_on > today + FURTHEST_DUE:
+        remedy = f"choose a day up to {today + FURTHEST_DUE}"
+        raise Invalid([FieldProblem("due_on", f"{due_on} is more than ten years away", remedy)])
 
 
 def set_labels(*, finding_id: int, by: User, labels: Sequence[str], seen: datetime | None = None) -> Finding:
@@ -140,8 +155,19 @@ def comment(*, finding_id: int, by: User, text: str) -> Note:
 
 def mentioned(text: str) -> list[User]:
     """The active people whom a text names; a full stop after a name is none of it."""
-    names = {name for found in _MENTION.findall(text) for name in (found, found.rstrip(".-+"))}
+    names = {name for either in _mentions(text) for name in either}
     return list(User.objects.filter(username__in=names, is_active=True).order_by("username"))
+
+
+def not_told(note: Note) -> list[str]:
+    """Names that a comment mentions and nobody has, in order."""
+    known = set(note.mentions.values_list("username", flat=True))
+    return sorted({either[-1] for either in _mentions(note.text) if not known & set(either)} - {""})
+
+
+def _mentions(text: str) -> list[tuple[str, str]]:
+    """Each as it was written, and without the full stop that may be the sentence's."""
+    return [(found, found.rstrip(".-+")) for found in _MENTION.findall(text)]
 
 
 def link(*, finding_id: int, by: User, url: str, title: str = "") -> Link:

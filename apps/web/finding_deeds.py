@@ -109,7 +109,7 @@ def _reopen(given: Given) -> str:
 
 def _due(given: Given) -> str:
     day = given.day("due_on", needed=False)
-    reviewing.set_due(**given.common, due_on=day)
+    reviewing.set_due(**given.common, due_on=day, today=timezone.localdate())
     return f"It is due on {day} now." if day else "It has no due date now."
 
 
@@ -119,8 +119,9 @@ def _labels(given: Given) -> str:
 
 
 def _comment(given: Given) -> str:
-    reviewing.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
-    return "Your comment is kept."
+    made = reviewing.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
+    unknown = [f"Nobody is called @{name}: not told." for name in reviewing.not_told(made)]
+    return " ".join(["Your comment is kept.", *unknown])
 
 
 def _link(given: Given) -> str:

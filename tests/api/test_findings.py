@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
@@ -35,9 +36,9 @@ def test_a_finding_is_reviewed_from_found_to_accepted(alice: APIClient) -> None:
     one = f"{finding.pk}/"
     _do(alice, "put", f"{one}owner", owner="alice", seen=row["seen"])
     _do(alice, "put", f"{one}state", state="confirmed", reason="three machines agree")
-    _do(alice, "put", f"{one}due", due_on="2099-03-01")
+    _do(alice, "put", f"{one}due", due_on=str(timezone.localdate()))
     _do(alice, "put", f"{one}labels", labels=["redo"])
-    _do(alice, "post", f"{one}comments", 201, text="@alice look")
+    assert _do(alice, "post", f"{one}comments", 201, text="@alice @alcie look")["not_told"] == ["alcie"]
     linked = _do(alice, "post", f"{one}links", 201, url="https://jira.mariadb.org/browse/MDEV-1")
     _do(alice, "delete", f"{one}links/{linked['links'][0]['id']}", 204)
     accepted = _do(alice, "put", f"{one}acceptance", reason="known", until="2099-12-31")
@@ -85,6 +86,8 @@ def test_findings_are_merged_split_and_measured_again(alice: APIClient) -> None:
         ("put", "acceptance", {"until": "2099-01-01", "reason": ""}, 422, "reason"),
         ("put", "owner", {"owner": "nobody.at.all"}, 422, "owner"),
         ("put", "owner", {"owner": None, "seen": "yesterday"}, 422, "seen"),
+        ("put", "due", {"due_on": "2020-01-01"}, 422, "due_on"),
+        ("put", "due", {"due_on": "9999-01-01"}, 422, "due_on"),
         ("put", "labels", {"labels": ["a,b"]}, 422, "labels"),
         ("post", "comments", {"text": " "}, 422, "text"),
         ("post", "links", {"url": "javascript:alert(1)"}, 422, "url"),

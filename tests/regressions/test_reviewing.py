@@ -53,7 +53,7 @@ def test_the_whole_history_of_a_finding_says_who_did_what(alice: User, bob: User
     finding = a_finding()
     reviewing.assign(finding_id=finding.pk, by=alice, owner=alice)
     reviewing.set_state(finding_id=finding.pk, by=alice, state="confirmed", reason="three machines agree")
-    reviewing.set_due(finding_id=finding.pk, by=bob, due_on=LATER)
+    reviewing.set_due(finding_id=finding.pk, by=bob, due_on=LATER, today=TODAY)
     reviewing.set_labels(finding_id=finding.pk, by=bob, labels=["redo", " commit "])
     _accept(finding, bob)
     reviewing.reopen(finding_id=finding.pk, by=alice, reason="worse than thought")
@@ -156,11 +156,30 @@ def test_nobody_is_made_owner_who_may_not_act(alice: User) -> None:
         reviewing.assign(finding_id=a_finding().pk, by=alice, owner=a_user(role="reader"))
 
 
+@pytest.mark.parametrize(
+    ("due_on", "told"),
+    [(date(2026, 2, 28), "due_on: 2026-02-28 has passed"), (date(2036, 3, 2), "is more than ten years away")],
+)
+def test_a_due_date_that_has_passed_or_is_many_years_away_is_refused(alice: User, due_on: date, told: str) -> None:
+    finding = a_finding()
+    with pytest.raises(Invalid, match=told):
+        reviewing.set_due(finding_id=finding.pk, by=alice, due_on=due_on, today=TODAY)
+    assert Finding.objects.get().due_on is None
+    reviewing.set_due(finding_id=finding.pk, by=alice, due_on=date(2036, 2, 28), today=TODAY)
+
+
+def test_a_due_date_that_has_passed_since_it_was_set_may_stay(alice: User) -> None:
+    finding = a_finding(due_on=date(2026, 2, 1))
+    assert reviewing.set_due(finding_id=finding.pk, by=alice, due_on=finding.due_on, today=TODAY).due_on
+    assert reviewing.set_due(finding_id=finding.pk, by=alice, due_on=None, today=TODAY).due_on is None
+
+
 def test_a_comment_knows_whom_it_mentions(alice: User, bob: User) -> None:
     a_user(username="left", is_active=False)
     text = "@bob, ask @alice. Not @left, @nobody, mail@bob or @@bob."
     note = reviewing.comment(finding_id=a_finding().pk, by=alice, text=text)
     assert [user.username for user in note.mentions.order_by("username")] == ["alice", "bob"]
+    assert reviewing.not_told(note) == ["left", "nobody"]
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "", "ftp://a.example/1", "https://a.example/" + "x" * 500])

@@ -159,6 +159,7 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
         ("due", {"due_on": later}, f"ann made it due on {later}"),
         ("labels", {"labels": "redo, io"}, "ann labelled it “io”, “redo”"),
         ("comment", {"text": "look at this, @bob"}, "mentions bob"),
+        ("comment", {"text": "and you, @bbo."}, "Your comment is kept. Nobody is called @bbo: not told."),
         ("link", {"url": "https://jira.example/MDEV-1", "title": "MDEV-1"}, "ann linked https://jira.example/MDEV-1"),
         ("accept", {"reason": "a known price", "until": later}, f"to accepted until {later}: a known price"),
         ("reopen", {"reason": "no longer"}, "ann re-opened it; it was accepted: no longer"),
@@ -175,6 +176,7 @@ def test_every_deed_is_done_and_told(finding: Finding, engineer: Client) -> None
         ("accept", {"reason": "known", "until": "2020-01-01"}, "until: 2020-01-01 has passed"),
         ("accept", {"reason": "known", "until": "tomorrow"}, "until: 'tomorrow' is no day"),
         ("accept", {"reason": " ", "until": "2099-01-01"}, "reason: is empty"),
+        ("due", {"due_on": "2020-01-01"}, "due_on: 2020-01-01 has passed"),
         ("link", {"url": "known", "title": "it"}, "url: 'known' is no address of a web page"),
         ("assign", {"owner": "known"}, "owner: there is nobody called 'known'"),
         ("assign", {"owner": "a\0known"}, "owner: there is nobody called"),
@@ -186,7 +188,7 @@ def test_what_is_refused_says_why_and_keeps_what_was_typed(
 ) -> None:
     html = act(engineer, finding, deed, 400, **form)
     assert told in text_of(html).replace("&#x27;", "'")
-    assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or deed == "assign"
+    assert "known" in html[html.index('id="review"') :] or form.get("reason") == " " or deed in ("assign", "due")
     assert Finding.objects.get().state == "new"
 
 
