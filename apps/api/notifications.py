@@ -28,8 +28,14 @@ MASKED = "in part for who may not write"
 class TeamSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     name = serializers.CharField()
-    members = serializers.ListField(child=serializers.CharField(), help_text="user names")
-    mute = serializers.ListField(child=serializers.CharField(), help_text="members without an e-mail address")
+    size = serializers.IntegerField(help_text="how many members it has")
+    members = serializers.ListField(
+        child=serializers.CharField(), help_text="user names; empty for who is not signed in"
+    )
+    mute = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="members without an e-mail address; empty for who is not signed in",
+    )
 
 
 class NewTeam(Strict):
@@ -52,6 +58,7 @@ class SubscriptionSerializer(serializers.Serializer[Any]):
     hour = serializers.IntegerField(help_text="of the day at which a digest is sent, in `zone`")
     zone = serializers.CharField()
     is_enabled = serializers.BooleanField()
+    lacks = serializers.CharField(help_text="why it reaches nobody; empty: it does")
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
 
@@ -118,9 +125,9 @@ class OwnAddress(Strict):
 class Teams(APIView):
     @extend_schema(operation_id="list_teams", responses=listing(TeamSerializer, name="Team"))
     def get(self, request: Request) -> Response:
-        """Teams with their members, by name."""
+        """Teams with their members, by name; names of members for who is signed in."""
         NoParameters.read(request)
-        return whole(queries.teams(may_see=_may_see(request)), serializer=TeamSerializer)
+        return whole(queries.teams(viewer=_viewer(request)), serializer=TeamSerializer)
 
     @extend_schema(operation_id="make_team", request=NewTeam, responses={201: TeamSerializer})
     def post(self, request: Request) -> Response:
@@ -162,7 +169,7 @@ def _kept_team(request: Request, team_id: int | None) -> dict[str, Any]:
 
 
 def _team(team_id: int, request: Request) -> dict[str, Any]:
-    for row in queries.teams(may_see=_may_see(request), only=Team.objects.filter(pk=team_id)):
+    for row in queries.teams(viewer=_viewer(request), only=Team.objects.filter(pk=team_id)):
         return dict(TeamSerializer(row).data)
     raise Http404(f"There is no team {team_id}.")
 
@@ -175,7 +182,7 @@ class Subscriptions(APIView):
     def get(self, request: Request) -> Response:
         """What teams are told, where and when; by team."""
         NoParameters.read(request)
-        rows = [row for team in queries.teams(may_see=_may_see(request)) for row in team.subscriptions]
+        rows = [row for team in queries.teams(viewer=_viewer(request)) for row in team.subscriptions]
         return whole(rows, serializer=SubscriptionSerializer)
 
     @extend_schema(operation_id="subscribe", request=NewSubscription, responses={201: SubscriptionSerializer})
@@ -218,10 +225,10 @@ class SendTest(APIView):
             raise Http404(str(error)) from error
         for delivery in made:
             tasks.enqueue(tasks.send_delivery, delivery_id=delivery.pk)
-        found = queries.deliveries().filter(pk__in=[delivery.pk for delivery in made])
-        return Response(
-            DeliverySerializer(queries.delivery_rows(list(found), may_see=True), many=True).data, status=202
-        )
+        viewer = _viewer(request)
+        found = queries.deliveries(viewer=viewer).filter(pk__in=[delivery.pk for delivery in made])
+        rows = queries.delivery_rows(list(found), viewer=viewer)
+        return Response(DeliverySerializer(rows, many=True).data, status=202)
 
 
 def _kept_subscription(request: Request, subscription_id: int | None) -> dict[str, Any]:
@@ -240,7 +247,7 @@ def _subscription(subscription_id: int, request: Request) -> dict[str, Any]:
     found = Subscription.objects.select_related("team", "created_by").filter(pk=subscription_id).first()
     if found is None:
         raise Http404(f"There is no subscription {subscription_id}.")
-    return dict(SubscriptionSerializer(queries.row(found, may_see=_may_see(request))).data)
+    return dict(SubscriptionSerializer(queries.subscription_row(found, viewer=_viewer(request))).data)
 
 
 # ---------------------------------------------------------------- deliveries
@@ -253,13 +260,15 @@ class Deliveries(APIView):
         responses=listing(DeliverySerializer, name="Delivery"),
     )
     def get(self, request: Request) -> Response:
-        """E-mails and POSTs with what became of them, the newest first."""
+        """E-mails and POSTs with what became of them, the newest first. What went to a person is shown to that person
+        and to administrators."""
         asked = DeliveryParameters.read(request)
-        found = queries.deliveries(subscription=asked.get("subscription"), state=asked.get("state", ""))
+        viewer = _viewer(request)
+        found = queries.deliveries(viewer=viewer, subscription=asked.get("subscription"), state=asked.get("state", ""))
         plain = found.select_related(None).prefetch_related(None)
         answer = page_of(self, request, plain, key="-id", serializer=_Ids)
         ids = [each["id"] for each in answer.data["results"]]
-        rows = queries.delivery_rows(list(queries.deliveries().filter(pk__in=ids)), may_see=_may_see(request))
+        rows = queries.delivery_rows(list(queries.deliveries(viewer=viewer).filter(pk__in=ids)), viewer=viewer)
         answer.data["results"] = DeliverySerializer(rows, many=True).data
         return answer
 
@@ -288,10 +297,10 @@ class _Ids(serializers.Serializer[Any]):
 
 
 def _delivery(delivery_id: int, request: Request) -> dict[str, Any]:
-    found = queries.deliveries().filter(pk=delivery_id).first()
+    found = queries.deliveries(viewer=_viewer(request)).filter(pk=delivery_id).first()
     if found is None:
-        raise Http404(f"There is no delivery {delivery_id}.")
-    (row,) = queries.delivery_rows([found], may_see=_may_see(request))
+        raise Http404(f"There is no delivery {delivery_id} that you may see.")
+    (row,) = queries.delivery_rows([found], viewer=_viewer(request))
     return {**DeliverySerializer(row).data, "said": queries.said(found)}
 
 
@@ -318,8 +327,8 @@ class MyAddress(APIView):
         return Response({"address": _person(request).email})
 
 
-def _may_see(request: Request) -> bool:
-    return isinstance(request.user, User) and request.user.may_write
+def _viewer(request: Request) -> User | None:
+    return request.user if isinstance(request.user, User) else None
 
 
 def _person(request: Request) -> User:

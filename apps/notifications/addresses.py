@@ -1,10 +1,12 @@
 """Where a webhook may lead: to the public, or into networks that the installation names. Nobody makes this server
 ask its neighbours, or itself.
 
-A name is looked up right before each request, and the request goes to the address that was checked.
+A name is looked up when it is stated, so that people hear of it, and right before each request, which goes to the
+address that was checked.
 """
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -13,6 +15,8 @@ from django.conf import settings
 from apps.core.problems import FieldProblem, Invalid
 
 LONGEST = 500
+# s
+LOOKUP = 3.0
 # IPv6 that stands for IPv4: NAT64.
 _NAT64 = IPv6Network("64:ff9b::/96")
 
@@ -26,13 +30,13 @@ class Unknown(Exception):
 
 
 def check(url: str) -> str:
-    """The address of a webhook as it is kept. Raises Invalid (`address`). Names are not looked up: they may change."""
+    """The address of a webhook as it is kept. Raises Invalid (`address`); a name that is not known now may be later."""
     url = url.strip()
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
+        host, port = parts.hostname, parts.port
     except ValueError:
-        parts, host = urlsplit(""), None
+        parts, host, port = urlsplit(""), None, None
     problem = ""
     if parts.scheme not in ("http", "https") or not host:
         problem = "is no address of a webhook"
@@ -43,23 +47,35 @@ def check(url: str) -> str:
     if problem:
         raise Invalid([FieldProblem("address", problem, "use https://host/path")])
     try:
-        ip_address(str(host))
-    except ValueError:
-        return url
-    if not is_allowed(str(host)):
-        raise Invalid([FieldProblem("address", f"{host} is not public", "see SPLASHBOARD_WEBHOOK_NETWORKS")])
+        _resolve_soon(str(host), port or (443 if parts.scheme == "https" else 80))
+    except Forbidden as error:
+        remedy = "use a public one, or see SPLASHBOARD_WEBHOOK_NETWORKS"
+        raise Invalid([FieldProblem("address", str(error), remedy)]) from error
+    except (Unknown, TimeoutError):
+        pass
     return url
 
 
+def _resolve_soon(host: str, port: int) -> None:
+    """Raises as `resolve`, and TimeoutError: a form does not wait for a name server that is away."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        pool.submit(resolve, host, port).result(LOOKUP)
+    finally:
+        pool.shutdown(wait=False)
+
+
 def resolve(host: str, port: int) -> list[str]:
-    """The addresses to ask, the best first. Raises Unknown; Forbidden where one of them may not be asked."""
+    """The addresses to ask, the best first; of `0x7f.1` and `2130706433`, too, which are 127.0.0.1 to inet_aton(3).
+    Raises Unknown; Forbidden where one of them may not be asked."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise Unknown(f"the name {host} is not known here ({error})") from error
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     if forbidden := [each for each in addresses if not is_allowed(each)]:
-        raise Forbidden(f"{host} is {forbidden[0]}, which is not public; SPLASHBOARD_WEBHOOK_NETWORKS can allow it")
+        said = host if forbidden[0] == host else f"{host} is {forbidden[0]}, which"
+        raise Forbidden(f"{said} is not public")
     return addresses
 
 

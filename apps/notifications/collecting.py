@@ -13,6 +13,7 @@ from apps.core.problems import Invalid
 from apps.notifications import wording
 from apps.notifications.events import concerned, event_of
 from apps.notifications.models import Considered, Delivery, Notice, Subscription
+from apps.notifications.queries import mailboxes
 from apps.regressions import filters
 from apps.regressions.models import Note
 
@@ -144,8 +145,7 @@ def receivers_of(subscription: Subscription) -> list[str]:
         return [""]
     if subscription.address:
         return [subscription.address]
-    members = subscription.team.members.filter(is_active=True).exclude(email="")
-    return sorted(set(members.values_list("email", flat=True)))
+    return sorted(set(mailboxes(subscription.team).values_list("email", flat=True)))
 
 
 def _alone() -> bool:

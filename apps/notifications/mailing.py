@@ -9,6 +9,11 @@ from django.core.mail import EmailMultiAlternatives
 
 from apps.notifications.posting import Outcome
 
+# Where settings without EMAIL_URL leave it.
+_TAKEN = {
+    "django.core.mail.backends.filebased.EmailBackend": "written to a file in var/mail: there is no mail server",
+}
+
 
 def mail(*, to: str, subject: str, text: str, html: str, number: int, made_at: datetime) -> Outcome:
     """`number`, `made_at`: of the delivery; a second copy of it carries the same Message-ID."""
@@ -31,7 +36,7 @@ def mail(*, to: str, subject: str, text: str, html: str, number: int, made_at: d
         return Outcome(is_sent=False, again=again, words=_words(error.smtp_code, error.smtp_error))
     except (smtplib.SMTPException, OSError) as error:
         return Outcome(is_sent=False, again=True, words=f"no mail server: {error or type(error).__name__}")
-    return Outcome(is_sent=True, again=False, words="taken by the mail server")
+    return Outcome(is_sent=True, again=False, words=_TAKEN.get(settings.EMAIL_BACKEND, "taken by the mail server"))
 
 
 def _words(code: int, said: bytes | str) -> str:

@@ -30,7 +30,7 @@ def post(url: str, body: bytes, *, headers: dict[str, str]) -> Outcome:
     try:
         return _post(httpx.URL(url), body, headers)
     except addresses.Forbidden as error:
-        return Outcome(is_sent=False, again=False, words=str(error))
+        return Outcome(is_sent=False, again=False, words=f"{error}; SPLASHBOARD_WEBHOOK_NETWORKS can allow it")
     except addresses.Unknown as error:
         return Outcome(is_sent=False, again=True, words=str(error))
     except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:

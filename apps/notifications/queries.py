@@ -1,4 +1,8 @@
-"""Teams, subscriptions and deliveries as pages and API show them. Who may not write sees addresses in part."""
+"""Teams, subscriptions and deliveries as pages and API show them to a `viewer`, None: somebody who is not signed in.
+
+Who may not write sees addresses in part; who is not signed in sees no names of members. What goes to a person is shown
+to that person and to administrators.
+"""
 
 import json
 from collections.abc import Sequence
@@ -26,7 +30,8 @@ STATES = {
 
 @dataclass(frozen=True)
 class SubscriptionRow:
-    """`asks`: a filter as JSON; `asks_words`: the same in words. `secret`: empty for who may not see it."""
+    """`asks`: a filter as JSON; `asks_words`: the same in words. `secret`: empty for who may not see it. `lacks`: why
+    it reaches nobody; empty: it does."""
 
     id: int
     team_id: int
@@ -44,6 +49,7 @@ class SubscriptionRow:
     hour: int
     zone: str
     is_enabled: bool
+    lacks: str
     created_by: str
     created_at: datetime
 
@@ -54,10 +60,12 @@ class SubscriptionRow:
 
 @dataclass(frozen=True)
 class TeamRow:
-    """`members`: user names; `mute`: those of them without an e-mail address."""
+    """`members`: user names; `mute`: those of them without an e-mail address; both empty for who is not signed in.
+    `size`: how many members there are."""
 
     id: int
     name: str
+    size: int
     members: tuple[str, ...]
     mute: tuple[str, ...]
     subscriptions: tuple[SubscriptionRow, ...]
@@ -111,24 +119,51 @@ class Standing:
     last_given_up: str
 
 
-def teams(*, may_see: bool, only: QuerySet[Team] | None = None) -> list[TeamRow]:
+def teams(*, viewer: User | None, only: QuerySet[Team] | None = None) -> list[TeamRow]:
     found = (Team.objects.all() if only is None else only).prefetch_related(
         Prefetch("members", User.objects.filter(is_active=True).order_by("username")),
         Prefetch("subscriptions", Subscription.objects.select_related("team", "created_by").order_by("pk")),
     )
-    return [
-        TeamRow(
-            id=team.pk,
-            name=team.name,
-            members=tuple(user.username for user in team.members.all()),
-            mute=tuple(user.username for user in team.members.all() if not user.email),
-            subscriptions=tuple(row(each, may_see=may_see) for each in team.subscriptions.all()),
-        )
-        for team in found
-    ]
+    return [_team_row(team, viewer) for team in found]
 
 
-def row(subscription: Subscription, *, may_see: bool) -> SubscriptionRow:
+def _team_row(team: Team, viewer: User | None) -> TeamRow:
+    members = list(team.members.all())
+    named = members if viewer else []
+    has_mailbox = any(user.email for user in members)
+    return TeamRow(
+        id=team.pk,
+        name=team.name,
+        size=len(members),
+        members=tuple(user.username for user in named),
+        mute=tuple(user.username for user in named if not user.email),
+        subscriptions=tuple(
+            _subscription_row(each, may_see=may_write(viewer), has_mailbox=has_mailbox)
+            for each in team.subscriptions.all()
+        ),
+    )
+
+
+def subscription_row(subscription: Subscription, *, viewer: User | None) -> SubscriptionRow:
+    has_mailbox = mailboxes(subscription.team).exists()
+    return _subscription_row(subscription, may_see=may_write(viewer), has_mailbox=has_mailbox)
+
+
+def may_write(viewer: User | None) -> bool:
+    return viewer is not None and viewer.may_write
+
+
+def mailboxes(team: Team) -> QuerySet[User]:
+    return team.members.filter(is_active=True).exclude(email="")
+
+
+def lacks(subscription: Subscription, *, has_mailbox: bool) -> str:
+    if subscription.kind != Subscription.Kind.EMAIL or subscription.address or has_mailbox:
+        return ""
+    return f"nobody in {subscription.team.name} has a mailbox yet"
+
+
+def _subscription_row(subscription: Subscription, *, may_see: bool, has_mailbox: bool) -> SubscriptionRow:
     """Of one with its team and creator loaded."""
     words = {
         Subscription.Digest.AT_ONCE: "at once",
@@ -152,6 +187,7 @@ def row(subscription: Subscription, *, may_see: bool) -> SubscriptionRow:
         hour=subscription.hour,
         zone=subscription.zone,
         is_enabled=subscription.is_enabled,
+        lacks=lacks(subscription, has_mailbox=has_mailbox),
         created_by=subscription.created_by.username,
         created_at=subscription.created_at,
     )
@@ -186,9 +222,16 @@ def shown(address: str) -> str:
     return masked(address) if "://" in address else address
 
 
-def deliveries(*, subscription: int | None = None, state: str = "") -> QuerySet[Delivery]:
+def visible(viewer: User | None) -> QuerySet[Delivery]:
+    if viewer is not None and viewer.role == User.Role.ADMINISTRATOR:
+        return Delivery.objects.all()
+    of_teams = Q(person=None)
+    return Delivery.objects.filter(of_teams | Q(person=viewer) if viewer else of_teams)
+
+
+def deliveries(*, viewer: User | None, subscription: int | None = None, state: str = "") -> QuerySet[Delivery]:
     """With all that `delivery_rows` needs, the newest first."""
-    found = Delivery.objects.select_related("subscription__team", "person").order_by("-pk")
+    found = visible(viewer).select_related("subscription__team", "person").order_by("-pk")
     if subscription is not None:
         found = found.filter(subscription=subscription)
     if state:
@@ -198,8 +241,8 @@ def deliveries(*, subscription: int | None = None, state: str = "") -> QuerySet[
     )
 
 
-def delivery_rows(found: Sequence[Delivery], *, may_see: bool) -> list[DeliveryRow]:
-    return [_delivery_row(delivery, may_see=may_see) for delivery in found]
+def delivery_rows(found: Sequence[Delivery], *, viewer: User | None) -> list[DeliveryRow]:
+    return [_delivery_row(delivery, may_see=may_write(viewer)) for delivery in found]
 
 
 def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
@@ -223,12 +266,19 @@ def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
         next_at=delivery.next_at if is_open else None,
         sent_at=delivery.sent_at,
         given_up_at=delivery.given_up_at,
-        answer=delivery.answer,
+        answer=_answer(delivery, may_see=may_see),
     )
 
 
-def standing(*, now: datetime) -> Standing:
-    recent = Delivery.objects.filter(made_at__gt=now - RECENT)
+def _answer(delivery: Delivery, *, may_see: bool) -> str:
+    """Mail servers like to name the mailbox."""
+    if may_see or not delivery.to:
+        return delivery.answer
+    return delivery.answer.replace(delivery.to, masked(delivery.to))
+
+
+def standing(*, viewer: User | None, now: datetime) -> Standing:
+    recent = visible(viewer).filter(made_at__gt=now - RECENT)
     counts = recent.aggregate(
         **{name.replace(" ", "_"): Count("pk", filter=asked) for name, asked in STATES.items()},
         newest=Max("pk", filter=STATES["given up"]),
@@ -237,7 +287,7 @@ def standing(*, now: datetime) -> Standing:
     return Standing(
         teams=Team.objects.count(),
         subscriptions=Subscription.objects.filter(is_enabled=True).count(),
-        last_given_up=newest.answer if newest else "",
+        last_given_up=_answer(newest, may_see=may_write(viewer)) if newest else "",
         **counts,
     )
 

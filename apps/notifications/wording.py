@@ -9,8 +9,9 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from apps.notifications.models import Event, Notice, Subscription
-from apps.regressions import deeds
+from apps.regressions import deeds, queries
 from apps.regressions.models import Finding, Note
+from apps.regressions.values import FindingRow
 
 # A chat or a mail of more is read by nobody; the list of findings has the rest. A generic webhook gets all.
 MOST_SHOWN = 30
@@ -21,10 +22,12 @@ TEST = "This is a test of a subscription of Splashboard. Nothing has happened."
 
 @dataclass(frozen=True)
 class Told:
-    """A finding with what happened to it, in order."""
+    """A finding with what happened to it, in order. `size`: how far its furthest change goes, with interval and values,
+    as it stands when this is told; empty: it has none."""
 
     finding: Finding
     notices: tuple[Notice, ...]
+    size: str
 
     @property
     def address(self) -> str:
@@ -65,7 +68,16 @@ def told(notices: Sequence[Notice]) -> list[Told]:
     by_finding: dict[Finding, list[Notice]] = {}
     for notice in notices:
         by_finding.setdefault(notice.note.finding, []).append(notice)
-    return [Told(finding, tuple(own)) for finding, own in by_finding.items()]
+    rows = queries.load_rows(finding.pk for finding in by_finding)
+    return [Told(finding, tuple(own), _size(rows[finding.pk])) for finding, own in by_finding.items()]
+
+
+def _size(row: FindingRow) -> str:
+    """Of what holds; where nothing does any more, of what is gone."""
+    if row.shown is None:
+        return ""
+    alike = row.holding or row.changes
+    return one_line(row.shown.words) + (f" (the furthest of {alike} changes)" if alike > 1 else "")
 
 
 def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any]:
@@ -130,6 +142,7 @@ def _for_chat(findings: Sequence[Told]) -> str:
     lines = []
     for each in findings[:MOST_SHOWN]:
         lines.append(f"*{_headline(each.notices)}:* <{each.address}|{_escaped(each.title)}>")
+        lines += [_escaped(each.size)] if each.size else []
         lines += [f"• {_escaped(one_line(said))}" for said in each.sentences]
     if len(findings) > MOST_SHOWN:
         lines.append(f"and {len(findings) - MOST_SHOWN} more: <{page('web:findings')}|all findings>")
@@ -150,6 +163,7 @@ def _as_json(each: Told) -> dict[str, Any]:
         "kind": finding.kind,
         "verdict": finding.verdict,
         "largest": finding.largest,
+        "size": each.size,
         "state": finding.state,
         "platform": finding.platform.slug if finding.platform else None,
         "hardware_class": finding.hardware_class.slug if finding.hardware_class else None,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.notifications import queries, sending, subscribing
+from apps.notifications.models import Delivery
 from apps.web.accounts import may_write, writers_only
 from apps.web.pages import render_page
 from workers import tasks
@@ -22,33 +23,32 @@ PAGE = 50
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     """htmx asks for the deliveries alone, while some of them are waiting."""
-    may_see = may_write(request)
+    viewer = viewer_of(request)
     before = request.GET.get("before", "")
-    found = queries.deliveries()
+    found = queries.deliveries(viewer=viewer)
     if before.isascii() and before.isdecimal() and len(before) < 19:
         found = found.filter(pk__lt=int(before))
-    rows = queries.delivery_rows(list(found[: PAGE + 1]), may_see=may_see)
+    rows = queries.delivery_rows(list(found[: PAGE + 1]), viewer=viewer)
     now = timezone.now()
     context: dict[str, Any] = {
         "rows": rows[:PAGE],
         "older": rows[PAGE - 1].id if len(rows) > PAGE else None,
         "before": before,
-        "standing": queries.standing(now=now),
+        "standing": queries.standing(viewer=viewer, now=now),
         "is_moving": any(row.next_at and row.state == "waiting" for row in rows),
-        "may_write": may_see,
+        "may_write": may_write(request),
+        "signed_in": viewer is not None,
         "now": now,
     }
     if not request.headers.get("HX-Request"):
-        context["teams"] = queries.teams(may_see=may_see)
+        context["teams"] = queries.teams(viewer=viewer)
     return render_page(request, "web/notifications.html", context, part="web/notifications_deliveries.html")
 
 
 @require_safe
 def show_delivery(request: HttpRequest, delivery_id: int) -> HttpResponse:
-    found = queries.deliveries().filter(pk=delivery_id).first()
-    if found is None:
-        raise Http404(f"There is no delivery {delivery_id}.")
-    (row,) = queries.delivery_rows([found], may_see=may_write(request))
+    found = _delivery(request, delivery_id)
+    (row,) = queries.delivery_rows([found], viewer=viewer_of(request))
     context = {"row": row, "said": queries.said(found), "may_write": may_write(request)}
     return render_page(request, "web/notifications_delivery.html", context)
 
@@ -56,12 +56,25 @@ def show_delivery(request: HttpRequest, delivery_id: int) -> HttpResponse:
 @require_POST
 @writers_only
 def retry(request: HttpRequest, delivery_id: int) -> HttpResponse:
+    _delivery(request, delivery_id)
     if sending.retry(delivery_id=delivery_id, now=timezone.now()):
         tasks.enqueue(tasks.send_delivery, delivery_id=delivery_id)
         messages.info(request, f"Delivery {delivery_id} is tried again.")
     else:
         messages.info(request, f"Delivery {delivery_id} was sent, or is being sent at this moment.")
     return redirect("web:notifications")
+
+
+def _delivery(request: HttpRequest, delivery_id: int) -> Delivery:
+    """Raises Http404, also for one that the caller may not see."""
+    found = queries.deliveries(viewer=viewer_of(request)).filter(pk=delivery_id).first()
+    if found is None:
+        raise Http404(f"There is no delivery {delivery_id} that you may see.")
+    return found
+
+
+def viewer_of(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None
 
 
 @require_POST

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform
 from apps.core.problems import FieldProblem, Invalid
-from apps.notifications import subscribing
+from apps.notifications import queries, subscribing
 from apps.notifications.models import CHOOSABLE, Subscription, Team, usual_events
 from apps.regressions import filters
 from apps.web.accounts import writers_only
@@ -98,6 +98,11 @@ def subscription(request: HttpRequest, subscription_id: int | None = None) -> Ht
         )
     except Invalid as error:
         return _subscription_page(request, known, _typed(request.POST), problems=error.errors)
+    lacks = queries.lacks(kept, has_mailbox=queries.mailboxes(kept.team).exists())
+    if lacks and kept.is_enabled:
+        remedy = "let its members state theirs under Notifications, or state one in the subscription"
+        messages.warning(request, f"The subscription is kept, but {lacks}, so nobody is told: {remedy}.")
+        return redirect("web:notifications")
     said = "is told from now on" if kept.is_enabled else "is told nothing: the subscription is switched off"
     messages.info(request, f"{kept.team.name} {said}.")
     return redirect("web:notifications")

@@ -28,6 +28,7 @@ def test_a_team_is_made_changed_and_deleted(engineer: APIClient) -> None:
     assert engineer.get(f"{API}teams/{team}/").json() == {
         "id": team,
         "name": "storage",
+        "size": 1,
         "members": ["of-storage"],
         "mute": [],
     }
@@ -126,6 +127,40 @@ def test_readers_read_without_secrets_and_change_only_their_own_address(engineer
     }
     assert reader.get(f"{API}own-address").json() == {"address": "r@example.com"}
     assert reader.put(f"{API}own-address", {"address": "r"}, format="json").json()["errors"][0]["field"] == "address"
+
+
+def test_strangers_read_no_names_of_members(engineer: APIClient, anyone: APIClient) -> None:
+    a_team(engineer)
+    (team,) = anyone.get(f"{API}teams/").json()["results"]
+    assert (team["size"], team["members"], team["mute"]) == (1, [], [])
+
+
+def test_a_delivery_to_a_person_is_read_by_that_person_and_administrators(
+    engineer: APIClient, reader: APIClient, anyone: APIClient
+) -> None:
+    bob = a_user(username="bob", email="bob@example.com")
+    a_note(a_finding(), "comment", by=a_user(), text="for @bob").mentions.set([bob])
+    collecting.collect()
+    collecting.bundle(now=timezone.now())
+    address = f"{API}deliveries/{Delivery.objects.get().pk}/"
+    for client in (engineer, reader, anyone):
+        assert client.get(address).status_code == 404
+        assert client.get(f"{API}deliveries/").json()["results"] == []
+    assert engineer.post(f"{address}retry").status_code == 404
+    for viewer in (bob, a_user(role="administrator")):
+        client = APIClient()
+        client.force_authenticate(viewer)
+        assert "for @bob" in client.get(address).json()["said"]
+        assert len(client.get(f"{API}deliveries/").json()["results"]) == 1
+
+
+def test_a_subscription_that_reaches_nobody_says_so(engineer: APIClient) -> None:
+    team = engineer.post(f"{API}teams/", {"name": "empty"}, format="json").json()["id"]
+    body = {"team": team, "kind": "e-mail", "events": ["found"]}
+    made = engineer.post(f"{API}subscriptions/", body, format="json").json()
+    assert made["lacks"] == "nobody in empty has a mailbox yet"
+    (listed,) = engineer.get(f"{API}subscriptions/").json()["results"]
+    assert listed["lacks"] == made["lacks"]
 
 
 def test_strangers_have_no_address_of_their_own(anyone: APIClient) -> None:

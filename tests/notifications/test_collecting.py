@@ -14,6 +14,7 @@ from apps.regressions import grouping, reviewing
 from apps.regressions.models import Note
 from tests.builders import a_user
 from tests.notifications.made import a_finding, a_note, a_subscription, a_team
+from tests.regressions.a_finding import a_finding as with_changes
 
 pytestmark = pytest.mark.django_db
 
@@ -189,13 +190,24 @@ def test_what_people_do_with_findings_is_told_as_they_do_it() -> None:
     reviewing.set_state(finding_id=finding.pk, by=ann, state="confirmed")
     reviewing.accept(finding_id=finding.pk, by=ann, reason="known", until=today, today=today)
     reviewing.reopen(finding_id=finding.pk, by=bob)
-    reviewing.set_due(finding_id=finding.pk, by=bob, due_on=today)
+    reviewing.set_due(finding_id=finding.pk, by=bob, due_on=today, today=today)
     team, person = told()
     assert events_of(subscription) == ["comment", "state", "state", "reopened"]
     words = [event["words"] for event in team.content["body"]["findings"][0]["events"]]
     assert words[2] == f"ann set it from confirmed to accepted until {today}: known"
     assert list(person.notices.values_list("event", flat=True)) == ["assigned", "mentioned"]
     assert person.to == "ann@example.com"
+
+
+def test_mail_chat_and_webhook_say_how_far_it_changed_with_interval_and_values() -> None:
+    team = a_team()
+    for kind, address in (("e-mail", "x@example.com"), ("slack", ""), ("webhook", "")):
+        a_subscription(team=team, kind=kind, address=address or "https://example.com/hook")
+    with_changes("oltp_write_only", "oltp_insert")
+    mail, chat, webhook = (each.content for each in told())
+    said = "−12 % [−14 %, −9.0 %]: 100 transactions/s → 88.0 transactions/s (the furthest of 2 changes)"
+    for text in (mail["text"], mail["html"], chat["body"]["text"], webhook["body"]["findings"][0]["size"]):
+        assert said in text
 
 
 def test_words_of_people_neither_call_a_whole_chat_nor_make_markup_in_mail() -> None:

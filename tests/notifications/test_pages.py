@@ -140,6 +140,51 @@ def test_readers_read_and_see_addresses_in_part(client: Client) -> None:
         assert client.post(f"/notifications/{address}").status_code == 403
 
 
+def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engineer: Client) -> None:
+    team = a_team("storage", a_user())
+    form = FORM | {"team": team.pk, "channel": "e-mail", "address": ""}
+    said = engineer.post("/notifications/subscriptions/new/", form, follow=True).content.decode()
+    assert "The subscription is kept, but nobody in storage has a mailbox yet, so nobody is told" in said
+    assert "from now on" not in said
+    assert "reaches nobody" in said
+    team.members.add(a_user(email="ann@example.com"))
+    assert "reaches nobody" not in engineer.get("/notifications/").content.decode()
+
+
+def test_a_mail_to_a_person_is_shown_to_that_person_and_to_administrators(client: Client) -> None:
+    bob = a_user(username="bob", email="bob@example.com", role="reader")
+    a_note(a_finding(), "comment", by=a_user(), text="a word for @bob alone").mentions.set([bob])
+    collecting.collect()
+    collecting.bundle(now=timezone.now())
+    address = f"/notifications/deliveries/{Delivery.objects.get().pk}/"
+    row = f'href="{address}"'
+
+    def sees() -> tuple[bool, bool]:
+        found = client.get(address)
+        is_shown = found.status_code == 200 and "a word for @bob alone" in found.content.decode()
+        return is_shown, row in client.get("/notifications/").content.decode()
+
+    assert sees() == (False, False)
+    client.force_login(a_user(role="engineer"))
+    assert sees() == (False, False)
+    assert client.post(f"{address}retry/").status_code == 404
+    for viewer in (bob, a_user(role="administrator")):
+        client.force_login(viewer)
+        assert sees() == (True, True)
+
+
+def test_strangers_read_how_many_members_a_team_has_and_no_name_nor_mailbox(client: Client) -> None:
+    a_subscription(
+        team=a_team("storage", a_user(username="zoe"), a_user(email="zoe2@example.com")), kind="e-mail", address=""
+    )
+    tell()
+    Delivery.objects.update(given_up_at=timezone.now(), answer="550 no zoe2@example.com here")
+    page = client.get("/notifications/").content.decode()
+    assert "2 members; who is signed in sees their names" in page
+    assert "550 no z…@example.com here" in page
+    assert "zoe" not in page
+
+
 def test_anybody_signed_in_says_where_they_are_told(client: Client) -> None:
     assert client.post("/notifications/own-address/", {"address": "x@example.com"}).status_code == 302
     reader = a_user(role="reader")

@@ -165,6 +165,27 @@ def test_addresses_inside_are_not_asked(address: str) -> None:
         addresses.check(f"https://{host}/hook")
 
 
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST", "0x7f.1", "2130706433", "0177.0.0.1", "127.1"])
+def test_names_and_numbers_that_lead_inside_are_refused_when_they_are_typed(host: str) -> None:
+    with pytest.raises(Invalid, match="which is not public"):
+        addresses.check(f"http://{host}:8080/hook")
+
+
+def test_a_name_that_nobody_knows_yet_or_that_takes_long_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = threading.Event()
+
+    def lookup(host: str, *_: Any, **__: Any) -> list[Any]:
+        if host == "slow.example":
+            asked.wait(10)
+        raise socket.gaierror("not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    monkeypatch.setattr(addresses, "LOOKUP", 0.01)
+    for url in ("https://later.example/hook", "https://slow.example/hook"):
+        assert addresses.check(url) == url
+    asked.set()
+
+
 @pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1"])
 def test_public_addresses_are_asked(address: str) -> None:
     assert addresses.is_allowed(address)
@@ -181,8 +202,10 @@ def test_what_is_no_address_of_a_webhook_is_refused(url: str) -> None:
 
 
 def test_a_name_that_leads_inside_is_not_asked(receiver: Receiver, settings: Settings) -> None:
+    delivery = a_delivery(address=receiver.url.replace("127.0.0.1", "localhost"))
     settings.WEBHOOK_NETWORKS = []
-    delivery = sent(a_delivery(address=receiver.url.replace("127.0.0.1", "localhost")))
+    sent(delivery)
+    delivery.refresh_from_db()
     assert delivery.state == "given up"
     assert "not public" in delivery.answer
     assert receiver.received == []
@@ -291,6 +314,14 @@ def test_a_mail_says_what_changed_as_text_and_as_html_with_the_way_to_it(mailbox
         assert "Throughput −12 %" in part.get_content()
         assert "Splashboard found 1 change" in part.get_content()
         assert address in part.get_content()
+
+
+def test_without_a_mail_server_it_is_said_where_the_mail_lies(settings: Settings, tmp_path: Path) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    settings.EMAIL_FILE_PATH = str(tmp_path)
+    delivery = sent(a_delivery(kind="e-mail", address="storage@example.com"))
+    assert delivery.answer == "written to a file in var/mail: there is no mail server"
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_second_copy_of_a_mail_carries_the_same_message_id(mailbox: Mailbox) -> None:
