@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
-from splashboard import files, progress
+from splashboard import files, progress, shapes
 from splashboard.failures import Exit, Failure, Refused
 from splashboard.server import Server, printable
 
@@ -30,7 +30,7 @@ def start(server: Server, *, file: str) -> dict[str, Any]:
             raise
         problems = "\n".join(f"{file}: {sentence}" for sentence in error.fields)
         raise Refused(f"nothing was started\n{problems}", status=error.status) from error
-    document: dict[str, Any] = answer.json()
+    document: dict[str, Any] = answer.json(shapes.CAMPAIGN)
     return document
 
 
@@ -53,7 +53,7 @@ def wait(
         while True:
             left = None if timeout is None else began + timeout - clock()
             server.timeout = OUTAGE if left is None else max(1.0, min(OUTAGE, left))
-            found: dict[str, Any] = server.read(f"campaigns/{campaign}/").json()
+            found: dict[str, Any] = server.read(f"campaigns/{campaign}/").json(shapes.CAMPAIGN)
             shown.show(found["progress"], [printable(each) for each in found["obstacles"]])
             drawn = True
             if found["progress"]["state"] not in UNFINISHED:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
 import time
 import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from splashboard import __version__, campaigns, files, gate, submitting
 from splashboard.failures import Exit, Failure, Misuse, Refused
@@ -36,48 +37,69 @@ ANSWERS_WITHIN = 60.0  # s
 
 
 class Parser(argparse.ArgumentParser):
+    def __init__(self, **settings: Any) -> None:
+        """Without abbreviations: what is one today is ambiguous, or another option, tomorrow."""
+        super().__init__(**settings, allow_abbrev=False)
+
     def error(self, message: str) -> NoReturn:
         """argparse would end with 2, which says "cannot tell" here."""
         raise Misuse(f"{self.format_usage()}{self.prog}: {message}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code, one of Exit's."""
+    """Exit code, one of Exit's. Python's own is 1 for whatever is not caught, which says "regression" here."""
     try:
         code = _run(arguments)
         sys.stdout.flush()
     except Failure as failure:
-        _complain(failure)
-        return int(failure.code)
+        return _failed(failure.code, *_words(failure))
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return int(Exit.INTERRUPTED)
+        return _failed(Exit.INTERRUPTED, "interrupted")
     except BrokenPipeError:
-        # The reader of a pipe has gone; Python would complain once more while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.USE)
-    except Exception:  # Python's own exit code would be 1, which says "regression" here
-        traceback.print_exc()
-        print(f"splashboard {__version__}: this is a defect of the client", file=sys.stderr)
-        return int(Exit.DEFECT)
+        _silence(sys.stdout)
+        return _failed(Exit.USE)
+    except OSError as error:  # files and the server are told as failures: what is left is our own output
+        _silence(sys.stdout)
+        return _failed(Exit.USE, f"the output cannot be written: {error.strerror or error}")
+    except Exception:
+        words = f"splashboard {__version__}: this is a defect of the client"
+        return _failed(Exit.DEFECT, traceback.format_exc().rstrip(), words)
     return int(code)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    for stream in (sys.stdout, sys.stderr):
-        # A sign that a terminal cannot show must not end the program.
-        if hasattr(stream, "reconfigure"):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever called: told to nobody
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  until the end
+        elif hasattr(stream, "reconfigure"):
+            # A sign that a terminal cannot show must not end the program.
             stream.reconfigure(errors="replace")
     options = parser().parse_args(arguments)
     command: int = options.command(options)
     return command
 
 
-def _complain(failure: Failure) -> None:
-    print(failure, file=sys.stderr)
-    if isinstance(failure, Refused) and len(failure.fields) > 1:
-        for sentence in failure.fields:
-            print(f"  {sentence}", file=sys.stderr)
+def _words(failure: Failure) -> list[str]:
+    several = failure.fields if isinstance(failure, Refused) and len(failure.fields) > 1 else ()
+    return [str(failure), *(f"  {sentence}" for sentence in several)]
+
+
+def _failed(code: Exit, *words: str) -> int:
+    """The code, also where nobody can be told why."""
+    try:
+        for line in words:
+            print(line, file=sys.stderr)
+        sys.stderr.flush()
+    except OSError:
+        _silence(sys.stderr)
+    return int(code)
+
+
+def _silence(stream: TextIO) -> None:
+    """Python would try to write the rest while it shuts down, and end with a code of its own."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 # ---------------------------------------------------------------- commands
@@ -210,6 +232,10 @@ def _command(commands: Any, name: str, words: str, run: Any, *, timeout: str) ->
 ANSWER = "s until an answer must have come, over all tries (default 60)"
 TOLERANCE = "by which a row that is not told apart may be worse, as far as is known, and still pass (default 0.1)"
 END = "s until the campaign must be at its end, else exit 2 (default: as long as it takes)"
+ALL = (
+    "the table also shows rows in which nothing changed; JSON and JUnit hold every row anyway, Markdown is the "
+    "server's summary, the same with --all"
+)
 
 
 def _add_submit(commands: Any) -> None:
@@ -266,6 +292,6 @@ def _add_comparing(commands: Any) -> None:
             help="write it there and print the table for people; .md, .json and .xml say the format themselves;"
             " may be given several times",
         )
-        add("--all", action="store_true", help="also show rows in which nothing changed")
+        add("--all", action="store_true", help=ALL)
         add("--tolerance", type=float, metavar="SHARE", help=TOLERANCE)
         add("--allow-missing", action="store_true", help="rows that the release has no runs for do not count")

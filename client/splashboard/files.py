@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import shutil
+import stat
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from splashboard.failures import Misuse
 
@@ -26,19 +30,71 @@ def read_object(path: str) -> dict[str, Any]:
         raise Misuse(f"{path} is not JSON: line {error.lineno}: {error.msg}") from error
     except UnicodeDecodeError as error:
         raise Misuse(f"{path} is not JSON: it is not text") from error
+    except (ValueError, RecursionError) as error:
+        raise Misuse(
+            f"{path} is not a description: it is nested too deeply, or a number has too many digits"
+        ) from error
     if not isinstance(document, dict):
         raise Misuse(f'{path} must hold a JSON object, {{"system": …}}')
     return document
 
 
 def write(path: str, text: str) -> None:
-    """All of it or nothing, so that nobody publishes half a report. Raises Misuse naming the file."""
-    aside = f"{path}.{os.getpid()}.part"
+    """A regular file, also behind a symbolic link: all of it or nothing, so that nobody publishes half a report. What
+    is no regular file (a device, a FIFO, our own output) stays what it is and is written to.
+
+    Raises Misuse naming the file.
+    """
+    content = text.encode("utf-8", "replace")
     try:
-        try:
-            Path(aside).write_text(text, encoding="utf-8")
-            Path(aside).replace(path)
-        finally:
-            Path(aside).unlink(missing_ok=True)
+        found = _found(path)
+        stream = found and _stream(found)
+        target = os.path.realpath(path)
+        if stream:
+            stream.write(text)
+            stream.flush()
+        elif found and not (stat.S_ISREG(found.st_mode) and _is_there(target, found)):
+            Path(path).write_bytes(content)
+        else:
+            _replace(target, content)
     except OSError as error:
         raise Misuse(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _found(path: str) -> os.stat_result | None:
+    """What is there, behind all links; None: nothing yet."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _stream(found: os.stat_result) -> TextIO | None:
+    """The stream that goes there already (`--output /dev/stdout`): opened once more it would be written over."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if os.path.samestat(found, os.fstat(stream.fileno())):
+                return stream
+        except OSError:  # a stream without a file
+            continue
+    return None
+
+
+def _is_there(target: str, found: os.stat_result) -> bool:
+    """Whether that is its name; a file without one can be reached through /proc."""
+    now = _found(target)
+    return now is not None and os.path.samestat(now, found)
+
+
+def _replace(target: str, content: bytes) -> None:
+    aside = Path(target).with_name(f".splashboard-{secrets.token_hex(4)}.part")
+    with open(aside, "xb") as file:  # never through a link that somebody laid there
+        try:
+            file.write(content)
+            file.flush()
+            if os.path.exists(target):
+                shutil.copymode(target, aside)
+            aside.replace(target)
+        except BaseException:
+            aside.unlink()
+            raise

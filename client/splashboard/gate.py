@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from splashboard import junit, table
+from splashboard import junit, shapes, table
 from splashboard.failures import Exit
 from splashboard.server import Server, printable
 
@@ -42,7 +42,7 @@ class Asked:
 
 def ask(server: Server, asked: Asked) -> dict[str, Any]:
     """Raises Refused, Unreachable."""
-    document: dict[str, Any] = server.read(PATH, [*asked.parameters(), ("format", "json")]).json()
+    document: dict[str, Any] = server.read(PATH, [*asked.parameters(), ("format", "json")]).json(shapes.CHECK)
     return document
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import queue
 import random
 import socket
 import ssl
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPException
 from typing import Any
 
-from splashboard import __version__
+from splashboard import __version__, shapes
 from splashboard.failures import Misuse, Refused, Unreachable
 
 API = "/api/v1/"
@@ -32,12 +35,15 @@ class Answer:
     headers: Mapping[str, str]
     body: bytes
 
-    def json(self) -> Any:
-        """Raises Unreachable: what answered is no Splashboard."""
+    def json(self, shape: Mapping[str, Any]) -> Any:
+        """Of that shape at least. Raises Unreachable: what answered is no Splashboard."""
         try:
-            return json.loads(self.body)
-        except ValueError as error:
+            document = json.loads(self.body)
+        except (ValueError, RecursionError) as error:
             raise Unreachable(f"the answer is not JSON: {printable(self.body[:80])!r}; is it a Splashboard?") from error
+        if shapes.is_deep(document):
+            raise Unreachable(f"the answer is nested too deeply: {printable(self.body[:80])!r}; is it a Splashboard?")
+        return shapes.checked(document, shape)
 
     def text(self) -> str:
         return self.body.decode("utf-8", "replace")
@@ -94,7 +100,7 @@ class Server:
 
     def read(self, path: str, parameters: Sequence[tuple[str, str]] = ()) -> Answer:
         """Raises Refused, Unreachable."""
-        asked = f"?{urllib.parse.urlencode(parameters)}" if parameters else ""
+        asked = f"?{urllib.parse.urlencode(parameters, errors='surrogateescape')}" if parameters else ""
         return self._ask("GET", f"{path}{asked}", None, "", repeatable=True)
 
     def send(self, path: str, body: bytes, *, kind: str, repeatable: bool) -> Answer:
@@ -110,7 +116,8 @@ class Server:
         while True:
             status, retry_after = None, None
             try:
-                answer = self._once(method, path, body, kind, wait=max(SHORTEST_WAIT, until - self._clock()))
+                wait = max(SHORTEST_WAIT, until - self._clock())
+                answer = _within(wait, partial(self._once, method, path, body, kind, wait=wait))
             except _NoAnswer as error:
                 trouble, again, final = str(error), repeatable or not error.arrived, error.final
             else:
@@ -126,11 +133,11 @@ class Server:
                 raise Unreachable(
                     f"{self.url}: {trouble}. It is not certain whether it was done: look before you repeat it"
                 )
-            wait = _seconds(retry_after) or pause * random.uniform(0.8, 1.2)  # noqa: S311  spreads callers, no secret
-            if self._clock() + wait >= until:
+            rest = _seconds(retry_after) or pause * random.uniform(0.8, 1.2)  # noqa: S311  spreads callers, no secret
+            if self._clock() + rest >= until:
                 raise Unreachable(f"{self.url}: {trouble}; given up after {self.timeout:g} s (--timeout)")
-            self.say(f"{trouble}; trying again in {wait:.0f} s" if wait >= 1 else f"{trouble}; trying again")
-            self._sleep(wait)
+            self.say(f"{trouble}; trying again in {rest:.0f} s" if rest >= 1 else f"{trouble}; trying again")
+            self._sleep(rest)
             pause = min(LONGEST_PAUSE, pause * 2)
 
     def _once(self, method: str, path: str, body: bytes | None, kind: str, *, wait: float) -> Answer:
@@ -150,6 +157,8 @@ class Server:
             raise _no_answer(error.reason) from error
         except (OSError, HTTPException) as error:
             raise _no_answer(error) from error
+        except UnicodeError as error:  # a name that DNS cannot hold
+            raise Misuse(f"{self.url!r} is no address of a server") from error
 
     def _checked(self, answer: Answer) -> Answer:
         if 200 <= answer.status < 300:
@@ -158,12 +167,34 @@ class Server:
             there = printable(answer.headers.get("location", "another address"))
             raise Misuse(f"{self.url} sends on to {there}: give that server's address as --url")
         problem = _problem(answer)
-        fields = tuple(_sentence(each) for each in problem.get("errors", []))
+        errors = problem.get("errors")
+        fields = tuple(_sentence(each) for each in errors if isinstance(each, dict)) if isinstance(errors, list) else ()
         told = said(answer) if len(fields) < 2 else f"{answer.status}, {len(fields)} fields are wrong"
         words = f"the server refused this: {told}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
         if answer.status in (401, 403):
             words += f" ({LOGIN})"
         raise Refused(words, status=answer.status, fields=fields)
+
+
+def _within(wait: float, ask: Callable[[], Answer]) -> Answer:
+    """The answer if all of it has come within `wait` s. A socket's timeout bounds only the pause between two bytes, and
+    finding the address of a name has none. Raises _NoAnswer."""
+    outcome: queue.SimpleQueue[Answer | BaseException] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            outcome.put(ask())
+        except BaseException as error:  # raised again below
+            outcome.put(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        found = outcome.get(timeout=wait)
+    except queue.Empty:
+        raise _NoAnswer("the server's answer was not whole in time") from None
+    if isinstance(found, BaseException):
+        raise found
+    return found
 
 
 def said(answer: Answer) -> str:
@@ -180,13 +211,13 @@ def _problem(answer: Answer) -> dict[str, Any]:
         return {}
     try:
         document = json.loads(answer.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
 
 
-def _sentence(error: Mapping[str, str]) -> str:
-    words = f"{error['field']}: {error['message']}" if error.get("field") else error.get("message", "")
+def _sentence(error: Mapping[str, Any]) -> str:
+    words = f"{error['field']}: {error.get('message', '')}" if error.get("field") else str(error.get("message", ""))
     return printable(f"{words} ({error['remedy']})" if error.get("remedy") else words)
 
 
@@ -194,7 +225,7 @@ def _base(url: str) -> str:
     """The server's root. Raises Misuse."""
     try:
         parts = urllib.parse.urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and parts.path.isascii()
     except ValueError:
         known = False
     if not known or parts.username or parts.query or parts.fragment:
@@ -230,4 +261,4 @@ def _no_answer(reason: object) -> _NoAnswer:
 
 def _seconds(header: str | None) -> float:
     """Of Retry-After, where it is a number."""
-    return float(header) if header and header.isdigit() else 0.0
+    return float(header) if header and header.isdecimal() else 0.0

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from splashboard import files
+from splashboard import files, shapes
 from splashboard.server import Server
 
 # Options that stand in the description as they are called.
@@ -38,7 +38,7 @@ def submit(server: Server, *, output: str, series: str | None, description: Mapp
     body, kind = encode(parts)
     # Sent again it is the same run: its uid is made from what is sent.
     answer = server.send("runs/", body, kind=kind, repeatable=True)
-    return {**answer.json(), "created": answer.status == 201}
+    return {**answer.json(shapes.RUN), "created": answer.status == 201}
 
 
 def encode(parts: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
@@ -47,7 +47,12 @@ def encode(parts: list[tuple[str, str, bytes]]) -> tuple[bytes, str]:
     lines = []
     for field, name, content in parts:
         head = f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{_quoted(name)}"\r\n'
-        lines += [head.encode(), b"Content-Type: application/octet-stream\r\n\r\n", content, b"\r\n"]
+        lines += [
+            head.encode(errors="surrogateescape"),
+            b"Content-Type: application/octet-stream\r\n\r\n",
+            content,
+            b"\r\n",
+        ]
     lines.append(f"--{boundary}--\r\n".encode())
     return b"".join(lines), f"multipart/form-data; boundary={boundary}"
 

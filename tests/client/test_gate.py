@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -11,26 +10,12 @@ from apps.regressions import looking
 from apps.regressions.models import Finding
 from splashboard import gate, junit, table
 from tests.builders import a_workload
+from tests.client.answers import a_check, a_row
 from tests.client.conftest import Command, FakeServer
 from tests.regressions.released import NEW, OLD, STEADY, a_release, a_system_of, measure, the_hardware, two_releases
 
 LIVE = pytest.mark.django_db(transaction=True)
 GATE = ("--platform", "mariadb", "--release", NEW)
-
-
-def a_row(verdict: str = "unchanged", **changes: Any) -> dict[str, Any]:
-    names = ("tool", "workload", "level", "metric", "metric_name", "unit", "direction", "system", "baseline_system")
-    row: dict[str, Any] = {name: f"a {name}" for name in names}
-    row |= dict.fromkeys(("before", "after", "ratio", "low", "high", "p", "needed", "finding"))
-    row |= {"is_accepted": False, "is_coarse": False, "reason": "", "finding_state": "", "runs_before": []}
-    return {**row, "runs_after": [], "verdict": verdict, **changes}
-
-
-def a_check(*rows: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    names = ("title", "platform", "release", "baseline", "hardware", "address")
-    check: dict[str, Any] = {name: f"a {name}" for name in names}
-    check |= {"result": "cannot tell", "why": ["A reason."], "notes": [], "checked_at": "2026-11-21T14:00:00Z"}
-    return {**check, "rows": list(rows), **changes}
 
 
 @LIVE

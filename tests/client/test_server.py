@@ -1,6 +1,7 @@
 """Tries, and what an answer means, against a server that fails as it is told."""
 
 import socket
+import threading
 
 import pytest
 
@@ -28,7 +29,7 @@ def a_server(fake: FakeServer | None = None, *, url: str = "", timeout: float = 
 def test_a_server_that_is_away_for_a_moment_is_asked_again(fake: FakeServer) -> None:
     fake.answers = [AWAY, None, FINE]
     server, pauses = a_server(fake)
-    assert server.read("health/").json() == {}
+    assert server.read("health/").json({}) == {}
     assert [path for _, path, _, _ in fake.received] == ["/api/v1/health/"] * 3
     assert fake.received[0][2]["Authorization"] == "Token t0p"
     assert pauses[0] < pauses[1]
@@ -48,6 +49,34 @@ def test_it_gives_up_after_the_time_that_was_given(fake: FakeServer) -> None:
         server.read("health/")
     assert sum(pauses) < 20
     assert len(fake.received) > 3
+
+
+@pytest.mark.parametrize(
+    "drips",
+    [b"HTTP/1.1 200 OK\r\nX-Slow: ", b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"],
+    ids=["its head", "its body"],
+)
+def test_an_answer_that_drips_is_not_waited_for_beyond_the_time_that_was_given(drips: bytes) -> None:
+    given_up = threading.Event()
+
+    def drip(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(drips)
+            while not given_up.wait(0.05):
+                connection.sendall(b"x")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        dripping = threading.Thread(target=drip, args=[listening])
+        dripping.start()
+        try:
+            server = Server(url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=0.01)
+            with pytest.raises(Unreachable, match="not whole in time; given up after"):
+                server.read("health/")
+        finally:
+            given_up.set()
+            dripping.join()
 
 
 def test_what_would_be_done_twice_is_not_sent_again_unless_it_cannot_have_arrived(fake: FakeServer) -> None:
@@ -86,16 +115,23 @@ def test_a_redirect_is_not_followed_as_the_token_would_go_along(fake: FakeServer
 def test_a_page_of_something_else_is_told_from_an_answer(fake: FakeServer) -> None:
     fake.answers = [(200, {"Content-Type": "text/html"}, b"<html>welcome")]
     with pytest.raises(Unreachable, match="not JSON: '<html>welcome'; is it a Splashboard"):
-        a_server(fake)[0].read("health/").json()
+        a_server(fake)[0].read("health/").json({})
     fake.answers = [(404, {"Content-Type": "text/html"}, b"<html>no such page")]
     with pytest.raises(Refused, match=r"404; is http://.* a Splashboard"):
         a_server(fake)[0].read("health/")
 
 
-@pytest.mark.parametrize("url", ["splashboard.example", "ftp://a.example", "http://", "http://a:0", "http://u:p@a/"])
+@pytest.mark.parametrize(
+    "url", ["splashboard.example", "ftp://a.example", "http://", "http://a:0", "http://u:p@a/", "http://a/ä"]
+)
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(Misuse, match="write it as https://"):
         Server(url=url)
+
+
+def test_a_name_that_cannot_be_looked_up_is_no_address() -> None:
+    with pytest.raises(Misuse, match="no address of a server"):
+        Server(url="http://a..example").read("health/")
 
 
 def test_an_address_may_be_copied_from_the_api() -> None:
