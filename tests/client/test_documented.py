@@ -1,8 +1,11 @@
 """docs/client.md tells what the client has."""
 
+import itertools
 import re
 import shlex
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -29,12 +32,27 @@ def test_every_option_and_exit_code_that_it_names_is_there(
 
 
 def test_the_commands_of_its_pipelines_are_read_as_they_stand() -> None:
-    pipelines = [
-        yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
-    ]
-    github, gitlab = pipelines
+    github, gitlab = _pipelines()
     steps = [step["run"] for step in github["jobs"]["benchmark"]["steps"] if "run" in step]
-    commands = [line for line in (*steps, *gitlab["benchmark"]["script"]) if line.startswith("splashboard ")]
-    assert len(commands) == 4
-    for line in commands:
+    scripts = [steps, gitlab["measure"]["script"], gitlab["gate"]["script"]]
+    commands = [[line for line in script if line.startswith("splashboard ")] for script in scripts]
+    assert [len(each) for each in commands] == [2, 1, 1]
+    for line in itertools.chain(*commands):
         cli.parser().parse_args(shlex.split(line)[1:])
+
+
+def test_no_pipeline_passes_on_a_campaign_that_was_too_slow_or_fails_for_a_summary_that_is_not_there(
+    tmp_path: Path,
+) -> None:
+    github, gitlab = _pipelines()
+    assert "allow_failure" not in gitlab["measure"]
+    (summary,) = [step["run"] for step in github["jobs"]["benchmark"]["steps"] if "cat gate.md" in step.get("run", "")]
+    where = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    subprocess.run(["/bin/sh", "-ec", summary], cwd=tmp_path, env=where, check=True)
+    (tmp_path / "gate.md").write_text("worse")
+    subprocess.run(["/bin/sh", "-ec", summary], cwd=tmp_path, env=where, check=True)
+    assert (tmp_path / "summary").read_text() == "worse"
+
+
+def _pipelines() -> list[Any]:
+    return [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)]
