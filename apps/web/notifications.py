@@ -37,7 +37,6 @@ def show(request: HttpRequest) -> HttpResponse:
         "standing": queries.standing(viewer=viewer, now=now),
         "is_moving": any(row.next_at and row.state == "waiting" for row in rows),
         "may_write": may_write(request),
-        "signed_in": viewer is not None,
         "now": now,
     }
     if not request.headers.get("HX-Request"):

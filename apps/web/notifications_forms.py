@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 from zoneinfo import available_timezones
 
 from django.contrib import messages
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
@@ -189,7 +190,9 @@ def _subscription_page(
         "subscription": known,
         "values": values | {"team_id": int(values["team"]) if _is_number(values["team"]) else None},
         "problems": _by_field(problems),
-        "teams": Team.objects.all(),
+        "teams": Team.objects.annotate(
+            has_mailbox=Exists(User.objects.filter(teams=OuterRef("pk"), is_active=True).exclude(email=""))
+        ),
         "channels": Subscription.Kind.choices,
         "digests": Subscription.Digest.choices,
         "events": [(event.value, EVENTS[event.value]) for event in CHOOSABLE],

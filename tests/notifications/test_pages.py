@@ -142,6 +142,8 @@ def test_readers_read_and_see_addresses_in_part(client: Client) -> None:
 
 def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engineer: Client) -> None:
     team = a_team("storage", a_user())
+    asked = engineer.get("/notifications/subscriptions/new/").content.decode()
+    assert "storage (nobody has a mailbox yet)" in asked
     form = FORM | {"team": team.pk, "channel": "e-mail", "address": ""}
     said = engineer.post("/notifications/subscriptions/new/", form, follow=True).content.decode()
     assert "The subscription is kept, but nobody in storage has a mailbox yet, so nobody is told" in said
