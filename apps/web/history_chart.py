@@ -20,8 +20,8 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 14, 34, 38
 MOST = 400
 # From zero unless all values lie within this share of the highest.
 CLOSE, ROOM = 0.35, 0.12
-# Of a release's name below its runs, in units of the drawing for each character.
-CHARACTER = 7.2
+# Of a release's name below its runs, in units of the drawing for each character, as large as on a phone.
+CHARACTER = 9.4
 
 
 class Run(Protocol):

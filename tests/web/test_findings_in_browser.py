@@ -21,6 +21,21 @@ def sign_in(page: Page, user: User) -> None:
     page.wait_for_load_state()
 
 
+def test_on_a_phone_both_sides_of_a_change_are_in_sight(browser_page: Page) -> None:
+    finding = a_finding()
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    browser_page.goto(f"/findings/{finding.pk}/")
+    names = browser_page.locator(".finding-plot__side:visible")
+    expect(names).to_have_count(2)
+    for name in names.all():
+        box = name.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        # Two lines of text.
+        assert box["height"] >= 24
+
+
 def test_alice_triages_by_keys_and_bob_accepts_with_a_reason_and_an_end(browser_page: Page) -> None:
     finding = a_finding()
     larger = a_finding("oltp_insert", family="other", after=tuple(value / 2 for value in BEFORE))
