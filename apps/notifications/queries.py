@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.db.models import Count, Max, Prefetch, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
@@ -109,7 +109,8 @@ class DeliveryRow:
 
 @dataclass(frozen=True)
 class Standing:
-    """Of the deliveries of the last days; `last_given_up`: why the newest of them was."""
+    """Of the deliveries of the last days; `last_given_up`: why the newest of them was. `subscriptions`: how many are on
+    and reach somebody."""
 
     teams: int
     subscriptions: int
@@ -286,10 +287,17 @@ def standing(*, viewer: User | None, now: datetime) -> Standing:
     newest = Delivery.objects.filter(pk=counts.pop("newest")).first()
     return Standing(
         teams=Team.objects.count(),
-        subscriptions=Subscription.objects.filter(is_enabled=True).count(),
+        subscriptions=_reaching().count(),
         last_given_up=_answer(newest, may_see=may_write(viewer)) if newest else "",
         **counts,
     )
+
+
+def _reaching() -> QuerySet[Subscription]:
+    """Those that are on and do not lack anybody who would get it."""
+    with_mailbox = User.objects.filter(teams=OuterRef("team"), is_active=True).exclude(email="")
+    elsewhere = ~Q(kind=Subscription.Kind.EMAIL) | ~Q(address="")
+    return Subscription.objects.filter(elsewhere | Q(Exists(with_mailbox)), is_enabled=True)
 
 
 def said(delivery: Delivery) -> str:

@@ -149,8 +149,10 @@ def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engin
     assert "The subscription is kept, but nobody in storage has a mailbox yet, so nobody is told" in said
     assert "from now on" not in said
     assert "reaches nobody" in said
+    assert answer_of(engineer) == "Nobody is told of findings yet."
     team.members.add(a_user(email="ann@example.com"))
     assert "reaches nobody" not in engineer.get("/notifications/").content.decode()
+    assert answer_of(engineer).startswith("1 subscription is told of findings.")
 
 
 def test_a_mail_to_a_person_is_shown_to_that_person_and_to_administrators(client: Client) -> None:

@@ -112,7 +112,9 @@ def test_every_time_of_a_schedule_is_told_in_its_own_zone_by_its_name(engineer: 
     assert "It will be begun 2026-11-21 16:05 Europe/Berlin" in page
     assert "nightly 2026-11-21 16:05 Europe/Berlin" in words(engineer.get("/schedules/"))
     Slot.objects.create(schedule=schedule, due_at=datetime(2026, 11, 20, 15, 5, tzinfo=UTC), state="started")
-    assert "The last time, 2026-11-20 16:05 Europe/Berlin" in words(engineer.get(f"/schedules/{schedule.pk}/"))
+    page = words(engineer.get(f"/schedules/{schedule.pk}/"))
+    assert "The last time, 2026-11-20 16:05 Europe/Berlin" in page
+    assert "Settled, Europe/Berlin 2026-11-20 16:05" in page
 
 
 def test_an_edit_begins_with_what_is_kept_and_keeps_the_rest(engineer: Client) -> None:

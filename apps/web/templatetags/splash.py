@@ -177,15 +177,18 @@ def time(moment: datetime | None, *, seconds: bool = False) -> SafeString | str:
 
 
 @register.simple_tag
-def time_in(zone: str, moment: datetime) -> SafeString:
-    """A moment in the zone that belongs to it, by its name; UTC in the title. It is not turned into the reader's."""
+def time_in(zone: str, moment: datetime | None, *, named: bool = True) -> SafeString | str:
+    """A moment in the zone that belongs to it, by its name (`named` False: a column's head says it); UTC in the title.
+    It is not turned into the reader's."""
+    if moment is None:
+        return "not yet"
     utc = moment.astimezone(UTC)
     return format_html(
-        '<time datetime="{}" title="{} UTC">{}</time> {}',
+        '<time datetime="{}" title="{} UTC">{}</time>{}',
         utc.isoformat(),
         utc.strftime("%Y-%m-%d %H:%M:%S"),
         moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M"),
-        zone,
+        f" {zone}" if named else "",
     )
 
 
