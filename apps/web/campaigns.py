@@ -6,17 +6,21 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.models import User
+from apps.catalog.models import System
 from apps.comparison import baselines
 from apps.dispatch import queries, schedule_queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
 from apps.dispatch.values import CampaignDetail, Grid, JobCell, RunCell
+from apps.regressions.grouping import OPEN
+from apps.regressions.models import Finding
 from apps.runs import queries as runs
 from apps.web.accounts import writers_only
 from apps.web.campaign_plan import Plan, prefilled
@@ -26,6 +30,7 @@ from workers import tasks
 PAGE = 50
 # The Compare page takes no more.
 MOST_SIDES = 4
+MOST_FINDINGS = 5
 THROUGHPUT = "client.throughput"
 
 
@@ -145,12 +150,21 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
         "current": _current(detail),
         "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
         "parts": [_part(grid, detail, pins.get(grid.entry.workload.id)) for grid in detail.grids],
+        "findings": _findings(campaign_id) if detail.row.progress.is_finished else [],
         "schedule": schedule_queries.schedule_of(campaign_id),
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
         "said": said,
         "may_write": isinstance(request.user, User) and request.user.may_write,
     }
     return render_page(request, "web/campaign.html", context, part="web/campaign_live.html")
+
+
+def _findings(campaign_id: int) -> list[tuple[int, str, str]]:
+    """Open findings of the releases of its systems on their hardware: id, title, state; those for the worse first."""
+    there = {"release": OuterRef("release"), "hardware_class": OuterRef("hardware_class")}
+    measured = System.objects.filter(campaigns=campaign_id, **there)
+    found = Finding.objects.filter(Exists(measured), state__in=OPEN, merged_into=None)
+    return list(found.order_by("-verdict", "-changed_at").values_list("pk", "title", "state")[:MOST_FINDINGS])
 
 
 def _current(detail: CampaignDetail) -> list[Now]:

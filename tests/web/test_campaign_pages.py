@@ -9,13 +9,15 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from apps.catalog.models import Workload
+from apps.catalog.models import System, Workload
 from apps.dispatch import leases
 from apps.dispatch.models import Job, JobRun, Skip
+from apps.regressions.models import Finding
 from apps.runs import ingest
 from tests.builders import a_campaign, a_job, a_load_level, a_run, a_system, a_user, a_workload, an_agent, an_entry
 from tests.runs.uploads import an_open_run, an_upload
 from tests.web.campaigns import HTMX, measured, words
+from tests.web.found import a_finding
 from workers import wire
 
 pytestmark = pytest.mark.usefixtures("enqueued")
@@ -122,6 +124,17 @@ def test_finished_campaign_stops_asking_and_opens_its_comparison(db: None, clien
     assert f'href="{address}"' in unescape(html)
     assert "hx-trigger" not in html
     assert client.get(address).status_code == 200
+
+
+def test_finished_campaign_leads_to_open_findings_of_its_releases(db: None, client: Client) -> None:
+    finding = a_finding()
+    newer = System.objects.get(release=finding.release)
+    campaign = a_campaign(newer)
+    assert finding.title not in words(client.get(f"/campaigns/{campaign.pk}/"))
+    campaign.jobs.update(state="cancelled", finished_at=timezone.now())
+    assert finding.title in words(client.get(f"/campaigns/{campaign.pk}/"))
+    Finding.objects.update(state="fixed")
+    assert finding.title not in words(client.get(f"/campaigns/{campaign.pk}/"))
 
 
 def test_campaign_with_one_measured_system_has_nothing_to_compare(db: None, client: Client) -> None:
