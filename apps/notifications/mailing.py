@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 
-from apps.notifications.posting import Outcome
+from apps.notifications.outcome import Outcome
 
 # Where settings without EMAIL_URL leave it.
 _TAKEN = {

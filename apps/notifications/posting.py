@@ -1,29 +1,14 @@
 """One POST to a webhook: never to where it may not go, never along a redirect, never for long."""
 
-from dataclasses import dataclass
-
 import httpx
 
 from apps.notifications import addresses
+from apps.notifications.outcome import Outcome, is_retryable
 
 # s, each.
 CONNECT, ANSWER = 5.0, 10.0
 # bytes of an answer that are read: enough for why it was refused.
 READ = 400
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """`words`: what the receiver, or the way to it, said. `again`: another attempt may do better."""
-
-    is_sent: bool
-    again: bool
-    words: str
-
-
-def is_retryable(status: int | None) -> bool:
-    """None: no answer came, so the receiver may never have seen it."""
-    return status is None or status in (408, 425, 429) or status >= 500
 
 
 def post(url: str, body: bytes, *, headers: dict[str, str]) -> Outcome:

@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet
 from apps.notifications import signing
 from apps.notifications.mailing import mail
 from apps.notifications.models import Delivery, Subscription
-from apps.notifications.posting import Outcome, post
+from apps.notifications.outcome import Outcome
 
 # Longer than an attempt can take. A worker that dies in between leaves it to the next, which may send it again.
 LEASE = timedelta(minutes=2)
@@ -62,6 +62,9 @@ def _attempt(delivery: Delivery, *, now: datetime) -> Outcome:
         if not delivery.to:
             return Outcome(is_sent=False, again=False, words="nobody of the team has an address")
         return mail(**delivery.content, to=delivery.to, number=delivery.pk, made_at=delivery.made_at)
+    # Its HTTP library is of use to the worker alone, which posts; every process that starts would read it.
+    from apps.notifications.posting import post  # noqa: PLC0415
+
     body = {"delivery": delivery.pk, **delivery.content["body"]}
     if subscription.kind == Subscription.Kind.SLACK:
         return post(subscription.address, _encoded(delivery.content["body"]), headers={})
