@@ -153,13 +153,25 @@ class Tested:
     before: float = math.nan
 
 
-def test(y: Floats, start: int, at: int, end: int, *, noise: Noise, limits: Limits) -> Tested:
+def test(
+    y: Floats,
+    start: int,
+    at: int,
+    end: int,
+    *,
+    noise: Noise,
+    limits: Limits,
+    whole: tuple[int, int] = (0, 0),  # noqa: PT028  it is no test of pytest's
+) -> Tested:
     """Welch's test of y[start:at] against y[at:end] (Welch 1947; Yuen 1974 for winsorised values), of the up to 40 runs
-    nearest to the change, standard error times √f."""
+    nearest to the change, standard error times √f. Runs of y[whole] are not winsorised."""
     left, right = y[max(start, at - MOST_ASIDE) : at], y[at : min(end, at + MOST_ASIDE)]
     if min(len(left), len(right)) < FEWEST_ASIDE:
         return Tested(at, 0.0, math.inf, 1.0, end - at)
-    sides = [_winsorised(left, noise), _winsorised(right, noise)]
+    sides = [winsorised(left, noise), winsorised(right, noise)]
+    for side, first in zip(sides, (at - len(left), at), strict=True):
+        own = slice(*np.clip(np.subtract(whole, first), 0, len(side)))
+        side[own] = y[first : first + len(side)][own]
     shift = float(sides[1].mean() - sides[0].mean())
     variances = [float(side.var(ddof=1)) for side in sides]
     short, long = (0, 1) if len(left) < len(right) else (1, 0)
@@ -192,7 +204,7 @@ def _tested(y: Floats, bounds: Sequence[int], place: int, noise: Noise, limits: 
     return test(y, bounds[place - 1], bounds[place], bounds[place + 1], noise=noise, limits=limits)
 
 
-def _winsorised(side: Floats, noise: Noise) -> Floats:
+def winsorised(side: Floats, noise: Noise) -> Floats:
     middle = noises.median(side)
     reach = WINSORISED * max(noises.TO_SIGMA * noises.median(np.abs(side - middle)), noise.scale)
     clipped: Floats = np.clip(side, middle - reach, middle + reach)

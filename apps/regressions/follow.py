@@ -8,10 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
+from apps.regressions import boundaries as releases
 from apps.regressions import detect
 from apps.regressions import noise as noises
 from apps.regressions.detect import DEFAULT, Change, Limits
-from apps.regressions.noise import Floats
+from apps.regressions.noise import Floats, Noise
 
 # Runs before the new ones that are looked at again: back to a known change, or all.
 CONTEXT = 100
@@ -39,9 +40,11 @@ def follow(
     known: Sequence[Change] = (),
     analysed: int = 0,
     resets: Sequence[int] = (),
+    boundaries: Sequence[int] = (),
     limits: Limits = DEFAULT,
 ) -> Followed:
     """Changes of a series (runs,) of which the first `analysed` runs were looked at before and had the `known` changes.
+    `boundaries`: runs with which a release begins; a new change is rather told there than some runs off.
 
     Only stretches between `resets` that have new runs are looked at, back to the last known change before CONTEXT runs
     or at most detect.LONGEST runs. A single new run is passed over where no place of the current level could hold a
@@ -57,10 +60,13 @@ def follow(
         mine = [change for change in kept if start < change.index < end]
         first = _first(start, end, mine, analysed)
         y = detect.logarithms(array[first:end], first=first)
-        if len(y) < detect.SHORTEST or (end - analysed == 1 and _is_quiet(y, first, mine)):
+        if len(y) < detect.SHORTEST:
             continue
         looked_at = [change for change in mine if change.index > first]
-        now = _again(y, first, looked_at, limits)
+        if end - analysed == 1 and _is_quiet(y, first, mine):
+            now = Followed(_gathering(y, first, looked_at))
+        else:
+            now = _again(y, first, looked_at, boundaries, limits)
         kept = sorted([*(change for change in kept if change not in looked_at), *now.changes], key=lambda c: c.index)
         found += now.found
         lost += now.lost
@@ -91,7 +97,18 @@ def _is_quiet(y: Floats, first: int, known: Sequence[Change]) -> bool:
     return bool((np.abs(differences) * np.sqrt(left * right / runs)).max() < QUIET * math.sqrt(noise.inflation))
 
 
-def _again(y: Floats, first: int, known: Sequence[Change], limits: Limits) -> Followed:
+def _gathering(y: Floats, first: int, known: Sequence[Change]) -> tuple[Change, ...]:
+    """With what one more run says of the last, while it has room for that."""
+    if not known or first + len(y) - known[-1].index > detect.MOST_ASIDE:
+        return tuple(known)
+    bounds = [0, *(change.index - first for change in known), len(y)]
+    noise = noises.of_level(
+        np.concatenate([y[start:end] - noises.median(y[start:end]) for start, end in pairwise(bounds)])
+    )
+    return (*known[:-1], _stated(known[-1], y, first, bounds[-3:], noise))
+
+
+def _again(y: Floats, first: int, known: Sequence[Change], boundaries: Sequence[int], limits: Limits) -> Followed:
     """Of the logarithms (runs,) from run `first` on, all of one stretch."""
     noise = noises.estimate(y)
     seen = detect.changes(y, noise, first=first, limits=limits)
@@ -103,17 +120,61 @@ def _again(y: Floats, first: int, known: Sequence[Change], limits: Limits) -> Fo
             seen.remove(nearest)
             kept.append(replace(nearest, index=change.index))
             continue
-        others = [other.index - first for other in (*seen, *known) if other is not change]
-        at = change.index - first
-        before = max((other for other in others if other < at), default=0)
-        after = min((other for other in others if other > at), default=len(y))
+        others = [other.index for other in (*seen, *known) if other is not change]
+        before, at, after = _between(change.index, others, first, len(y))
         tested = detect.test(y, before, at, after, noise=noise, limits=limits)
         if tested.p < FADED:
             kept.append(detect.change_of(tested, first=first))
         else:
             lost.append(change)
-    found = [change for change in seen if not detect.near(change.index, [other.index for other in kept])]
+    found = list[Change]()
+    own = [boundary - first for boundary in boundaries]
+    for change in seen:
+        told = [other.index for other in (*kept, *found)]
+        if detect.near(change.index, told):
+            continue
+        later = [other.index for other in seen if other.index > change.index]
+        before, at, after = _between(change.index, [*told, *later], first, len(y))
+        index = first + releases.place(y, before, at, after, boundaries=own, noise=noise, limits=limits)
+        if not detect.near(index, told):
+            found.append(replace(change, index=index))
+    places = [0, *sorted(change.index - first for change in (*kept, *found)), len(y)]
+    bounds = {
+        at + first: [before, at, after] for before, at, after in zip(places, places[1:], places[2:], strict=False)
+    }
+    kept, found = ([_stated(each, y, first, bounds[each.index], noise) for each in group] for group in (kept, found))
     return Followed(tuple(sorted([*kept, *found], key=lambda change: change.index)), tuple(found), tuple(lost))
+
+
+def _between(index: int, others: Sequence[int], first: int, runs: int) -> tuple[int, int, int]:
+    """A change and its neighbours, counted from `first`."""
+    before = max((other - first for other in others if other < index), default=0)
+    after = min((other - first for other in others if other > index), default=runs)
+    return before, index - first, after
+
+
+def _stated(change: Change, y: Floats, first: int, bounds: Sequence[int], noise: Noise) -> Change:
+    """With the size of the two sides as they are parted where it was told; p stays that of where it was seen. Runs
+    between the two are of their side as others are, not odd ones. As it was where a side has too few runs by now."""
+    start, at, end = bounds
+    seen = _seen(y, start, at, end)
+    tested = detect.test(y, start, at, end, noise=noise, limits=DEFAULT, whole=(min(seen, at), max(seen, at)))
+    return replace(detect.change_of(tested, first=first), p=change.p) if math.isfinite(tested.half) else change
+
+
+def _seen(y: Floats, start: int, at: int, end: int) -> int:
+    """Where, as near as makes one change, the runs turn from one side's level to the other's."""
+    left, right = y[max(start, at - detect.MOST_ASIDE) : at], y[at : min(end, at + detect.MOST_ASIDE)]
+    before = noises.median(left[: max(len(left) - detect.ALIKE, detect.FEWEST_ASIDE)])
+    after = noises.median(right[-max(len(right) - detect.ALIKE, detect.FEWEST_ASIDE) :])
+    if before == after:
+        return at
+    first = max(start, at - detect.ALIKE)
+    # From -1, of the level before, to 1.
+    turned = np.clip((2 * y[first : min(end, at + detect.ALIKE)] - before - after) / (after - before), -1, 1)
+    losses = np.concatenate([[0.0], np.cumsum(turned)])
+    best = np.flatnonzero(losses == losses.min()) + first
+    return int(best[np.abs(best - at).argmin()])
 
 
 def _counted(

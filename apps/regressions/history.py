@@ -18,7 +18,7 @@ from django.utils import timezone
 from apps.catalog.models import Metric, Release
 from apps.regressions import detect, grouping, sight, thresholds, watched
 from apps.regressions.detect import Limits
-from apps.regressions.follow import follow
+from apps.regressions.follow import Followed, follow
 from apps.regressions.grouping import Place, Told
 from apps.regressions.models import Change, Finding, History
 from apps.regressions.noise import Floats
@@ -88,7 +88,7 @@ def follow_history(history_id: int) -> list[Finding]:
 @dataclass(frozen=True)
 class Judged:
     """`holding`: changes that hold, by their place in the series; `known` those of them, and others, that were told
-    before."""
+    before. One that comes back near where it was told once is that one again."""
 
     holding: Sequence[detect.Change]
     known: Mapping[int, Change]
@@ -98,17 +98,39 @@ def judge(series: Series, changes: Sequence[Change], *, analysed: int = 0, anew:
     """`changes` that were ever told of it. `analysed`: so many runs were looked at before, and are as they were.
     `anew`: what was told before must pass the limits as what is new must."""
     known = _known(series, [change for change in changes if change.gone_at is None])
-    followed = follow(
+    followed = _followed(series, known, analysed)
+    if back := _back(series, followed, [change for change in changes if change.gone_at is not None]):
+        followed = _followed(series, known | back, analysed)
+        known |= {place: back[place] for each in followed.changes if (place := each.index) in back}
+    holding = followed.changes
+    if anew and any(change.p >= series.limits.significant for change in holding):
+        passed = {each.index for each in holding if each.p < series.limits.significant}
+        # What went parted the runs of its neighbours.
+        again = _followed(series, {place: change for place, change in known.items() if place in passed}, analysed)
+        holding = tuple(change for change in again.changes if change.p < series.limits.significant)
+    return Judged(holding, known)
+
+
+def _followed(series: Series, known: Mapping[int, Change], analysed: int) -> Followed:
+    return follow(
         series.values,
         known=[_as_detected(place, change) for place, change in known.items()],
         analysed=analysed,
         resets=series.resets,
+        boundaries=watched.boundaries(series.points),
         limits=series.limits,
     )
-    holding = followed.changes
-    if anew:
-        holding = tuple(change for change in holding if change.p < series.limits.significant)
-    return Judged(holding, known)
+
+
+def _back(series: Series, followed: Followed, gone: Sequence[Change]) -> dict[int, Change]:
+    """Those that were told once, by place, and are found again near there."""
+    places, found = _known(series, gone), dict[int, Change]()
+    for each in followed.found:
+        near = [place for place in places if abs(place - each.index) <= detect.ALIKE]
+        if near:
+            place = min(near, key=lambda place: abs(place - each.index))
+            found[place] = places.pop(place)
+    return found
 
 
 def read(histories: Sequence[History], chosen: thresholds.Thresholds) -> list[Series]:
@@ -161,25 +183,14 @@ def _as_detected(place: int, change: Change) -> detect.Change:
 
 
 def _settled(series: Series, judged: Judged, changes: Sequence[Change]) -> list[Finding]:
-    """Tells all that hold. One that comes back near where it was told once is that one again."""
+    """Tells all that hold."""
     holding = judged.holding
     looked_at = [change for change in changes if change.gone_at is None]
     if not holding and not looked_at:
         return []
-    gone = {
-        place_of(series.points, change.first_run): change
-        for change in changes
-        if change.gone_at is not None and change.first_run is not None
-    }
     releases = Release.objects.in_bulk({point.release for point in series.points} if holding else ())
     bounds = sorted({*detect.stretches(len(series.points), series.resets), *(each.index for each in holding)})
-    told = []
-    for each in holding:
-        own = judged.known.get(each.index)
-        if own is None:
-            near = [place for place in gone if abs(place - each.index) <= detect.ALIKE]
-            own = gone.pop(min(near, key=lambda place: abs(place - each.index))) if near else None
-        told.append(_told(series, each, bounds, releases, own))
+    told = [_told(series, each, bounds, releases, judged.known.get(each.index)) for each in holding]
     return grouping.settle(told, looked_at=looked_at)
 
 

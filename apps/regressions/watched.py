@@ -77,6 +77,11 @@ def resets(points: Sequence[Point]) -> list[int]:
     return [number for number, point in enumerate(points) if point.reset]
 
 
+def boundaries(points: Sequence[Point]) -> list[int]:
+    """Places with which a release begins, but the first."""
+    return [place for place in range(1, len(points)) if points[place].release != points[place - 1].release]
+
+
 def _conditions(row: Sequence[Any]) -> Conditions:
     warmup, duration, data, tool, host = row[7:12]
     # A cursor hands JSON over as text.

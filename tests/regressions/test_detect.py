@@ -113,6 +113,13 @@ def test_what_counts_as_a_change_may_be_set() -> None:
     assert detect.detect(values, limits=Limits(significant=1e-60)) == []
 
 
+@pytest.mark.parametrize(("ratio", "smallest", "is_told"), [(0.53, 0.48, False), (0.53, 0.46, True), (1.6, 0.55, True)])
+def test_a_size_is_a_share_of_the_value_up_and_down(ratio: float, smallest: float, is_told: bool) -> None:
+    """A fall of 47 % is none of 90 %, though its logarithm is that of a rise by as much."""
+    values = a_series((AT, ratio), variation=0.002)
+    assert bool(detect.detect(values, limits=Limits(smallest=smallest))) is is_told
+
+
 @pytest.mark.parametrize("limits", [{"smallest": 0.0}, {"smallest": 1.0}, {"significant": 0.0}, {"significant": 0.01}])
 def test_limits_that_make_no_sense_are_refused(limits: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"not (0|1|0\.01)"):

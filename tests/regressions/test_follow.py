@@ -66,7 +66,11 @@ def test_nothing_new_changes_nothing() -> None:
 
 def test_all_at_once_finds_what_detect_finds() -> None:
     for history in histories.made_up(22, series=4):
-        assert list(follow(history.values).changes) == detect.detect(history.values)
+        followed, detected = follow(history.values).changes, detect.detect(history.values)
+        assert [(change.index, change.p) for change in followed] == [(change.index, change.p) for change in detected]
+        # Its runs may be parted better some runs off: those between count whole.
+        for change, other in zip(followed, detected, strict=True):
+            assert change.ratio == pytest.approx(other.ratio, rel=0.003)
 
 
 def test_new_hardware_begins_anew_and_keeps_what_was_known() -> None:

@@ -4,13 +4,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from django.db import connection
 
 from apps.regressions import history
 from apps.regressions.models import Change, Finding, History
 from apps.runs.models import Run
-from tests.builders import a_metric, a_run, a_workload
+from tests.builders import START, a_metric, a_run, a_workload
 from tests.regressions.histories import a_release, followed, runs_of, values
 
 pytestmark = pytest.mark.django_db
@@ -83,6 +84,53 @@ def test_a_finding_stays_at_its_run_when_older_releases_are_measured_again(fell:
     assert (change.first_run, change.gone_at) == (fell[24], None)
     assert {run.pk for run in again} <= set(change.runs_before)
     assert _whats(change.finding) == ["found"]
+
+
+def sizes_of(change: Change) -> tuple[float, float]:
+    """Geometric means of the runs that a change lists."""
+    return tuple(  # type: ignore[return-value]
+        float(np.exp(np.log(Run.objects.filter(pk__in=runs).values_list("measurements__value", flat=True)).mean()))
+        for runs in (change.runs_before, change.runs_after)
+    )
+
+
+def test_a_size_is_of_the_runs_that_are_listed(fell: list[Run]) -> None:
+    """Also when older runs, measured later, are of the new level already: the change stays where it was told."""
+    followed(fell)
+    followed(runs_of(a_release("10.11.19"), values(runs=5, changes=[(0, 0.85)], seed=3), day=9))
+    change = Change.objects.get()
+    assert change.first_run == fell[24]
+    before, after = sizes_of(change)
+    assert before < 980
+    assert change.before == pytest.approx(before, rel=0.003)
+    assert change.after == pytest.approx(after, rel=0.003)
+    assert change.ratio == pytest.approx(after / before, rel=0.003)
+    assert (change.low or 0) < after / before < (change.high or 0)
+
+
+def test_a_small_change_is_of_the_release_that_brought_it(db: None) -> None:
+    """By its values alone it would be told some runs off in two of these three series."""
+    told = []
+    for seed in (1, 4, 6):
+        workload = a_workload(f"oltp_{seed}")
+        numbers = values(runs=30, changes=[(15, 0.96)], seed=seed, noise=0.015)
+        runs = runs_of(a_release("10.11.19"), numbers[:15], workload=workload)
+        runs += runs_of(a_release("10.11.20"), numbers[15:], workload=workload, day=2)
+        followed(runs[14:])
+        told += [change.first_run == runs[15] for change in Change.objects.filter(workload=workload)]
+    assert told == [True, True, True]
+
+
+def test_what_comes_back_near_where_it_was_told_is_that_one_again(fell: list[Run]) -> None:
+    followed(fell)
+    Change.objects.update(first_run=fell[26], gone_at=START)
+    History.objects.update(past_hash="", analysed_at=None)
+    followed(fell[-1:])
+    change = Change.objects.get()
+    assert (change.first_run, change.gone_at) == (fell[26], None)
+    assert change.runs_after == [run.pk for run in fell[26:]]
+    before, after = sizes_of(change)
+    assert change.ratio == pytest.approx(after / before, rel=0.003)
 
 
 def test_excluded_runs_never_count_and_what_rests_on_them_asks_for_a_look(fell: list[Run]) -> None:
