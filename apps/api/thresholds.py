@@ -68,14 +68,23 @@ class TriedSeriesSerializer(serializers.Serializer[Any]):
     changes = TriedChangeSerializer(many=True)
 
 
+class TriedReleasesSerializer(serializers.Serializer[Any]):
+    checks = serializers.IntegerField(help_text="last comparisons of releases, 200 at most")
+    rows = serializers.IntegerField(help_text="of these, that it would count for")
+    passed = serializers.IntegerField(help_text="of these, that are worse now and would be unchanged or not told apart")
+    worse = serializers.IntegerField(help_text="of these, that are worse by less than counts now and would be worse")
+
+
 class TriedSerializer(serializers.Serializer[Any]):
     concerned = serializers.IntegerField(help_text="series that it would count for")
     looked_at = serializers.IntegerField(help_text="of these; 200 at most")
+    too_short = serializers.IntegerField(help_text="of these, without ten runs under the same conditions")
     kept_apart = serializers.IntegerField(help_text="series that have a more particular threshold, which goes before")
     raised = serializers.IntegerField(help_text="changes that it tells")
     new = serializers.IntegerField(help_text="of these, that nobody was told yet")
     withdrawn = serializers.IntegerField(help_text="changes that are told now and would go")
     series = TriedSeriesSerializer(many=True)
+    releases = TriedReleasesSerializer(help_text="the size counts between releases, too")
 
 
 class Thresholds(APIView):

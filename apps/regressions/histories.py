@@ -9,11 +9,12 @@ import numpy as np
 from django.db.models import Count, F, Q, QuerySet
 
 from apps.catalog.models import System
-from apps.regressions import detect, grouping, history, thresholds
+from apps.regressions import detect, grouping, history, thresholds, tried_releases
 from apps.regressions.detect import Limits
 from apps.regressions.history import Series
 from apps.regressions.models import Change, History
 from apps.regressions.thresholds import Key
+from apps.regressions.tried_releases import TriedReleases
 from apps.regressions.watched import Point
 
 RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
@@ -135,15 +136,18 @@ class TriedSeries:
 
 @dataclass(frozen=True)
 class Tried:
-    """What a threshold would have done on history. `looked_at` series of the `concerned`; `kept_apart`: series that
-    have a more particular threshold, which goes before. `series`: those with changes, the most first."""
+    """What a threshold would have done on history. `looked_at` series of the `concerned`, `too_short` of those to tell
+    anything; `kept_apart`: series that have a more particular threshold, which goes before. `series`: those with
+    changes, the most first."""
 
     key: Key
     limits: Limits
     concerned: int
     looked_at: int
+    too_short: int
     kept_apart: int
     series: tuple[TriedSeries, ...]
+    releases: TriedReleases
 
     @property
     def raised(self) -> int:
@@ -233,21 +237,39 @@ def preview(*, workload: int | None, metric: str | None, smallest: float, signif
     every = list(with_changes(thresholds.histories(*key)).order_by(*MOST_CHANGED))
     concerned = [each for each in every if chosen.source(each.workload_id, each.metric_id) == key]
     looked_at = concerned[:MOST_TRIED]
-    tried = _tried(looked_at, chosen)
-    return Tried(key, limits, len(concerned), len(looked_at), len(every) - len(concerned), tuple(tried))
+    read = history.read(looked_at, chosen)
+    return Tried(
+        key,
+        limits,
+        len(concerned),
+        len(looked_at),
+        sum(map(_is_too_short, read)),
+        len(every) - len(concerned),
+        tuple(_tried(read)),
+        tried_releases.tried(key, limits, chosen),
+    )
 
 
-def _tried(looked_at: Sequence[History], chosen: thresholds.Thresholds) -> list[TriedSeries]:
-    told: dict[int, list[Change]] = {each.pk: [] for each in looked_at}
-    for change in Change.objects.filter(history__in=looked_at).select_related("first_run__system__release"):
+def _is_too_short(series: Series) -> bool:
+    bounds = detect.stretches(len(series.points), series.resets)
+    return all(end - start < detect.SHORTEST for start, end in pairwise(bounds))
+
+
+def _tried(read: Sequence[Series]) -> list[TriedSeries]:
+    told: dict[int, list[Change]] = {series.history.pk: [] for series in read}
+    for change in Change.objects.filter(history__in=told).select_related("first_run__system__release"):
         told[change.history_id or 0].append(change)
-    rows = listed(looked_at)
+    rows = listed([series.history for series in read])
     found = []
-    for row, series in zip(rows, history.read(looked_at, chosen), strict=True):
+    for row, series in zip(rows, read, strict=True):
         judged = history.judge(series, told[row.id], anew=True)
         holding = {change.index: change for change in judged.holding}
         changes = [_would(series, change, judged.known.get(place)) for place, change in holding.items()]
-        changes += [_would_not(series, place, change) for place, change in judged.known.items() if place not in holding]
+        changes += [
+            _would_not(series, place, change)
+            for place, change in judged.known.items()
+            if place not in holding and change.gone_at is None
+        ]
         if changes:
             ordered = tuple(sorted(changes, key=lambda change: change.place))
             found.append(TriedSeries(row, tuple(series.points), levels(series, list(holding)), ordered))
@@ -265,7 +287,7 @@ def _would(series: Series, change: detect.Change, known: Change | None) -> Tried
         low=change.low,
         high=change.high,
         p=change.p,
-        is_new=known is None,
+        is_new=known is None or known.gone_at is not None,
         stays=True,
         finding=known.finding_id if known else None,
     )

@@ -115,6 +115,7 @@ def _page(request: HttpRequest, asked: Asked, *, problems: Invalid | None = None
         "metrics": list(Metric.objects.filter(pk__in=History.objects.values("metric")).values_list("key", "name")),
         "tried": tried,
         "answer": answer(tried) if tried else "",
+        "on_releases": on_releases(tried) if tried else "",
         "drawn": [_drawn(each, tried) for each in tried.series[:MOST_DRAWN]] if tried else [],
         "not_drawn": max(len(tried.series) - MOST_DRAWN, 0) if tried else 0,
         "may_write": may_write(request),
@@ -143,6 +144,8 @@ def answer(tried: Tried) -> str:
     raised = f"It would have raised these {tried.raised}" if tried.raised > 1 else "It would have raised this one"
     text = raised if tried.raised else "It would have raised nothing"
     text += f" on {looked}"
+    if tried.too_short:
+        text += f", of which {tried.too_short} {'is' if tried.too_short == 1 else 'are'} too short to tell anything"
     text += f": {tried.new} that nobody was told yet" if tried.new else ""
     text += (
         f"; {tried.withdrawn} that {'is' if tried.withdrawn == 1 else 'are'} told now would go"
@@ -152,6 +155,23 @@ def answer(tried: Tried) -> str:
     if tried.kept_apart:
         text += f". {tried.kept_apart} series have a more particular one, which goes before"
     return f"{text}."
+
+
+def on_releases(tried: Tried) -> str:
+    """ "Its size also judges releases: 2 rows that are worse now would not be.\""""
+    found = tried.releases
+    if not found.rows:
+        return "Its size also judges releases: no kept comparison has a row that it would count for."
+    among = f"of {found.rows} row{'' if found.rows == 1 else 's'} of their last comparisons"
+    told = [
+        f"{count} that {'is' if count == 1 else 'are'} {now} would be called {then}"
+        for count, now, then in (
+            (found.passed, "worse now", "unchanged or not told apart"),
+            (found.worse, "worse by too little now", "worse"),
+        )
+        if count
+    ]
+    return f"Its size also judges releases: {among}, {' and '.join(told) or 'none worse would be called otherwise'}."
 
 
 def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:

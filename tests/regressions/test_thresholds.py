@@ -1,14 +1,18 @@
 """Thresholds: the most particular counts, they are tried on history before they are kept, and then hold for it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from apps.core.problems import Invalid
-from apps.regressions import detect, histories, history, thresholds
+from apps.regressions import detect, histories, history, kept, releases, thresholds
 from apps.regressions.models import Finding, History, Threshold
+from apps.regressions.release_values import CheckRow, RowVerdict
 from tests.builders import a_metric, a_user, a_workload
 from tests.regressions.histories import a_release, followed, runs_of, values
+from tests.regressions.released import NEW, the_hardware, two_releases
+from tests.regressions.released import a_release as the_release
 
 pytestmark = pytest.mark.django_db
 SLOWER, FAINT = 0.85, 0.985
@@ -106,8 +110,49 @@ def test_a_preview_asks_the_same_number_of_queries_of_one_series_and_of_two(
     workload: int, django_assert_num_queries: Any
 ) -> None:
     for asked in (workload, None):
-        with django_assert_num_queries(5 if asked is None else 6):
+        with django_assert_num_queries(6 if asked is None else 7):
             histories.preview(workload=asked, metric=None, smallest=0.05, significant=1e-6)
+
+
+def test_a_preview_says_how_many_series_are_too_short_to_tell(workload: int) -> None:
+    followed(runs_of(a_release("10.11.19"), values(runs=9), workload=a_workload("oltp_delete"))[-1:])
+    tried = histories.preview(workload=None, metric=None, smallest=0.05, significant=1e-6)
+    assert (tried.looked_at, tried.too_short) == (3, 1)
+
+
+def a_row(change: float, *, smallest: float = 0.005, verdict: str = "worse", **fields: Any) -> CheckRow:
+    """Of throughput, with an interval of ±1 % around its ratio."""
+    ids = {"workload_id": a_workload().pk, "metric_id": a_metric().pk, "level_id": 1, "baseline_system_id": 1}
+    words = {
+        "tool": "", "workload": "", "level": "", "metric": "", "metric_name": "", "unit": "", "baseline_system": ""
+    }  # fmt: skip
+    size = {"ratio": 1 + change, "low": 0.99 + change, "high": 1.01 + change, "p": 1e-4, "smallest": smallest}
+    numbers = {"threads": 1, "rate": None, "direction": "higher"}
+    return CheckRow(verdict=RowVerdict(verdict), **ids, **words, **numbers, **size, **fields)
+
+
+def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
+    two_releases()
+    check = releases.check(the_release(NEW), the_hardware())
+    rows = (
+        a_row(-0.12),
+        a_row(-0.03),
+        a_row(0.03, verdict="better"),
+        a_row(-0.015, smallest=0.02, verdict="unchanged"),
+        a_row(-0.005, smallest=0.02, verdict="not told apart"),
+        a_row(0.015, smallest=0.02, verdict="unchanged"),
+    )
+    kept.keep(replace(check, rows=rows))
+
+    def told(smallest: float) -> tuple[int, int, int]:
+        found = histories.preview(workload=None, metric=None, smallest=smallest, significant=1e-6).releases
+        return found.rows, found.passed, found.worse
+
+    assert told(0.05) == (6, 1, 0)
+    assert told(0.2) == (6, 2, 0)
+    assert told(0.01) == (6, 0, 1)
+    keep(0.02, workload=a_workload().pk)
+    assert told(0.2) == (0, 0, 0)
 
 
 def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:

@@ -6,8 +6,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.regressions.detect import DEFAULT
+from apps.regressions.histories import Level, Tried
 from apps.regressions.models import History, Threshold
-from tests.builders import a_load_level, a_user, a_workload
+from apps.regressions.tried_releases import TriedReleases
+from apps.regressions.watched import Point
+from apps.web.history_chart import chart
+from apps.web.thresholds import on_releases
+from tests.builders import START, a_load_level, a_user, a_workload
 from tests.regressions.histories import a_release, followed, runs_of, values
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +114,42 @@ def test_what_would_be_new_is_said(client: Client, fell: History) -> None:
     text = page(client, "/thresholds/?percent=2&significant=1e-6")
     assert "It would have raised this one on 1 series: 1 that nobody was told yet." in text
     assert "Engineers keep thresholds." in text
+
+
+@pytest.mark.parametrize("smallest", [0.1, 0.9])
+def test_the_band_ends_where_a_change_begins_to_count(smallest: float) -> None:
+    """As the detector asks: a share of the value, up and down; not as far of its logarithm."""
+    points = [
+        Point(run, 1, 1, "11.4.2", (11, 4, 2), START, value) for run, value in enumerate((1000.0, 2000.0, 1000.0))
+    ]
+    drawn = chart(points, [Level(0, 3, 1000.0)], [], unit="", label="", smallest=smallest)
+    assert drawn is not None
+    assert drawn.threshold is not None
+    assert drawn.broken_at == ""
+    level = drawn.levels[0].y
+    _, _, top, height = drawn.threshold
+    reach = smallest * (drawn.bottom - level)
+    assert (level - top, top + height - level) == (pytest.approx(reach, abs=0.2), pytest.approx(reach, abs=0.2))
+
+
+def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Client, fell: History) -> None:
+    followed(runs_of(a_release("10.11.20"), VALUES[:6], workload=a_workload("oltp_delete"))[-1:])
+    text = page(client, "/thresholds/?percent=30&significant=1e-6")
+    assert "nothing on 2 series, of which 1 is too short to tell anything; 1 that is told now would go." in text
+    assert "Its size also judges releases: no kept comparison has a row that it would count for." in text
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ((3, 40, 2, 0), "of 40 rows of their last comparisons, 2 that are worse now would be called unchanged"),
+        ((3, 40, 0, 1), "of 40 rows of their last comparisons, 1 that is worse by too little now would be"),
+        ((1, 1, 0, 0), "of 1 row of their last comparisons, none worse would be called otherwise."),
+    ],
+)
+def test_what_a_threshold_does_to_releases_is_a_sentence(counts: tuple[int, int, int, int], words: str) -> None:
+    tried = Tried((None, None), DEFAULT, 1, 1, 0, 0, (), TriedReleases(*counts))
+    assert on_releases(tried).startswith(f"Its size also judges releases: {words}")
 
 
 @pytest.mark.parametrize(
