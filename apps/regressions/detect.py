@@ -170,8 +170,8 @@ def test(
         return Tested(at, 0.0, math.inf, 1.0, end - at)
     sides = [winsorised(left, noise), winsorised(right, noise)]
     for side, first in zip(sides, (at - len(left), at), strict=True):
-        own = slice(*np.clip(np.subtract(whole, first), 0, len(side)))
-        side[own] = y[first : first + len(side)][own]
+        begin, stop = (min(max(place - first, 0), len(side)) for place in whole)
+        side[begin:stop] = y[first + begin : first + stop]
     shift = float(sides[1].mean() - sides[0].mean())
     variances = [float(side.var(ddof=1)) for side in sides]
     short, long = (0, 1) if len(left) < len(right) else (1, 0)

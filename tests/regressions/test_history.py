@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Callable
+from statistics import geometric_mean
 from typing import Any
 
-import numpy as np
 import pytest
 from django.db import connection
 
@@ -88,10 +88,12 @@ def test_a_finding_stays_at_its_run_when_older_releases_are_measured_again(fell:
 
 def sizes_of(change: Change) -> tuple[float, float]:
     """Geometric means of the runs that a change lists."""
-    return tuple(  # type: ignore[return-value]
-        float(np.exp(np.log(Run.objects.filter(pk__in=runs).values_list("measurements__value", flat=True)).mean()))
-        for runs in (change.runs_before, change.runs_after)
-    )
+
+    def typical(runs: list[int]) -> float:
+        found = Run.objects.filter(pk__in=runs).values_list("measurements__value", flat=True)
+        return geometric_mean(list(found))
+
+    return typical(change.runs_before), typical(change.runs_after)
 
 
 def test_a_size_is_of_the_runs_that_are_listed(fell: list[Run]) -> None:

@@ -122,13 +122,13 @@ def test_a_preview_says_how_many_series_are_too_short_to_tell(workload: int) -> 
 
 def a_row(change: float, *, smallest: float = 0.005, verdict: str = "worse", **fields: Any) -> CheckRow:
     """Of throughput, with an interval of ±1 % around its ratio."""
-    ids = {"workload_id": a_workload().pk, "metric_id": a_metric().pk, "level_id": 1, "baseline_system_id": 1}
-    words = {
-        "tool": "", "workload": "", "level": "", "metric": "", "metric_name": "", "unit": "", "baseline_system": ""
-    }  # fmt: skip
-    size = {"ratio": 1 + change, "low": 0.99 + change, "high": 1.01 + change, "p": 1e-4, "smallest": smallest}
-    numbers = {"threads": 1, "rate": None, "direction": "higher"}
-    return CheckRow(verdict=RowVerdict(verdict), **ids, **words, **numbers, **size, **fields)
+    told: dict[str, Any] = {
+        **dict.fromkeys(("tool", "workload", "level", "metric", "metric_name", "unit", "baseline_system"), ""),
+        **{"workload_id": a_workload().pk, "metric_id": a_metric().pk, "level_id": 1, "baseline_system_id": 1},
+        **{"ratio": 1 + change, "low": 0.99 + change, "high": 1.01 + change, "p": 1e-4, "smallest": smallest},
+        **{"threads": 1, "rate": None, "direction": "higher"},
+    }
+    return CheckRow(verdict=RowVerdict(verdict), **told, **fields)
 
 
 def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:

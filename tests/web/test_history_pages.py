@@ -129,7 +129,8 @@ def test_the_band_ends_where_a_change_begins_to_count(smallest: float) -> None:
     level = drawn.levels[0].y
     _, _, top, height = drawn.threshold
     reach = smallest * (drawn.bottom - level)
-    assert (level - top, top + height - level) == (pytest.approx(reach, abs=0.2), pytest.approx(reach, abs=0.2))
+    assert level - top == pytest.approx(reach, abs=0.2)
+    assert top + height - level == pytest.approx(reach, abs=0.2)
 
 
 def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Client, fell: History) -> None:
