@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch.queries import unreachable
 from apps.regressions import queries, reviewing
 from apps.regressions.reviewing import Changed, NoSuch
 from apps.web import finding, findings
@@ -152,7 +153,11 @@ def _split(given: Given) -> str:
 def _repeat(given: Given) -> str:
     wanted = given.number("repetitions") if given.text("repetitions") else None
     campaign = reviewing.repeat(**given.common, repetitions=wanted)
-    return f"Campaign {campaign.pk} measures both sides again; this finding updates itself as its runs come in."
+    lonely = unreachable(campaign.systems.all(), now=timezone.now())
+    waits = (
+        f" No agent that is alive can reach {', '.join(sorted(lonely))} now: those jobs wait for one." if lonely else ""
+    )
+    return f"Campaign {campaign.pk} measures again; this finding updates itself as its runs come in.{waits}"
 
 
 DEEDS: Mapping[str, Callable[[Given], str]] = {

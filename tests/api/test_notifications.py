@@ -36,7 +36,7 @@ def test_a_team_is_made_changed_and_deleted(engineer: APIClient) -> None:
     assert (again.status_code, again.json()["errors"][0]["field"]) == (422, "name")
     unknown = engineer.put(f"{API}teams/{team}/", {"name": "disks", "members": ["nobody?"]}, format="json")
     assert unknown.json()["errors"][0]["message"] == "nobody is called nobody?"
-    assert engineer.put(f"{API}teams/{team}/", {"name": "disks"}, format="json").json()["members"] == []
+    assert engineer.put(f"{API}teams/{team}/", {"name": "disks", "members": []}, format="json").json()["members"] == []
     assert [each["name"] for each in engineer.get(f"{API}teams/").json()["results"]] == ["disks"]
     assert engineer.delete(f"{API}teams/{team}/").status_code == 204
     assert engineer.get(f"{API}teams/{team}/").status_code == 404
@@ -79,6 +79,8 @@ def test_a_subscription_is_made_changed_tested_and_deleted(
         ({"asks": {"owner": "me"}}, "asks.owner"),
         ({"asks": {"state": "lost"}}, "asks.state"),
         ({"asks": {"colour": "red"}}, "asks.colour"),
+        ({"asks": {"platform": "misspelt"}}, "asks.platform"),
+        ({"asks": {"hardware": "misspelt"}}, "asks.hardware"),
         ({"zone": "Mars"}, "zone"),
         ({"hour": 24}, "hour"),
         ({"secret": "short"}, "secret"),
@@ -165,3 +167,10 @@ def test_a_subscription_that_reaches_nobody_says_so(engineer: APIClient) -> None
 
 def test_strangers_have_no_address_of_their_own(anyone: APIClient) -> None:
     assert anyone.get(f"{API}own-address").status_code == 401
+
+
+def test_a_team_is_not_renamed_without_its_members(engineer: APIClient) -> None:
+    made = engineer.post(f"{API}teams/", {"name": "storage", "members": []}, format="json").json()
+    answer = engineer.put(f"{API}teams/{made['id']}/", {"name": "stores"}, format="json")
+    assert answer.status_code == 422
+    assert [each["field"] for each in answer.json()["errors"]] == ["members"]

@@ -106,7 +106,8 @@ def _check_steadiness(told: Mapping[str, Any] | None, readings: Readings, levels
         known = run["steadiness"]
         matching = [each for each in own if min(each.seconds) == pytest.approx(known["box"]["least"], rel=1e-3)]
         assert matching, f"no run of {run['side']} has a worst second of {known['box']['least']}"
-        seconds = np.array(matching[0].seconds)
+        # Two runs may have a worst second alike.
+        seconds = min((np.array(each.seconds) for each in matching), key=lambda each: abs(each.mean() - known["mean"]))
         assert known["count"] == len(seconds)
         assert known["mean"] == pytest.approx(seconds.mean(), rel=0.01)
         assert known["variation"] == pytest.approx(seconds.std() / seconds.mean(), abs=0.01)
