@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
@@ -117,9 +116,7 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
         for name, value in _values(each).items():
             setattr(change, name, value)
         change.judged_at, change.gone_at = now, None
-        has_grown = _is_beyond_accepted(change)
-        if has_grown:
-            change.accepted_ratio = None
+        has_grown = change.finding.state == State.ACCEPTED and _is_beyond_accepted(change)
         change.save()
         happened.setdefault(change.finding_id, [])
         if was_gone or was != change.verdict or has_grown:
@@ -165,7 +162,7 @@ def merge_target(finding: Finding) -> Finding:
 
 
 def _known(told: Sequence[Told]) -> dict[tuple[Any, ...], Change]:
-    found = Change.objects.filter(
+    found = Change.objects.select_related("finding").filter(
         kind__in={each.kind for each in told},
         system__in={each.system for each in told},
         workload__in={each.workload for each in told},
@@ -188,9 +185,7 @@ def _told(change: Change) -> Told:
     )
 
 
-_RELATED = (
-    *("system", "workload", "load_level", "metric", "baseline_system", "history", "first_run", "slot"),
-)  # fmt: skip
+_RELATED = ("system", "workload", "load_level", "metric", "baseline_system", "history", "first_run", "slot")
 
 
 def _values(told: Told) -> dict[str, Any]:
@@ -282,11 +277,6 @@ def expire_acceptances(*, today: Any) -> int:
             finding.state, finding.changed_at = State.NEW, timezone.now()
             finding.save(update_fields=["state", "changed_at"])
     return len(ended)
-
-
-def open_findings() -> Any:
-    """Those that somebody has to do something about, the furthest for the worse first."""
-    return Finding.objects.filter(state__in=OPEN, merged_into=None).order_by(F("largest").desc(nulls_last=True))
 
 
 def family_of(workload: Workload) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, Release, Workload
+from apps.comparison.stats import DISCOVERY_RATE
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import kept, release_rows, thresholds
 from apps.regressions.lines import MEASURED, Lines, Pair, lines
@@ -15,7 +16,6 @@ from apps.regressions.release_values import TOLERANCE, CheckRow, Line, ReleaseCh
 from apps.runs.models import Run
 
 MOST_NAMED = 4
-SIGNIFICANT = 0.05
 
 
 def check(
@@ -122,7 +122,8 @@ def _notes(
         more = f" and {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
         yield f"Left out, since the baseline's runs have no value of the primary metric that is judged: {named}{more}."
     small = sum(
-        row.verdict is RowVerdict.UNCHANGED and bool(row.worst) and (row.p or 1.0) <= SIGNIFICANT for row in rows
+        row.verdict is RowVerdict.UNCHANGED and bool(row.worst) and row.p is not None and row.p <= DISCOVERY_RATE
+        for row in rows
     )
     if small:
         yield f"{small} row{' is' if small == 1 else 's are'} worse, but by less than the threshold: told as unchanged."
