@@ -1,6 +1,5 @@
 """The seed fills a catalog, renews what it curates, and deletes nothing."""
 
-import time
 from decimal import Decimal
 
 import pytest
@@ -84,10 +83,8 @@ def test_a_derived_metric_of_a_device_is_described_and_renewed() -> None:
     assert (renewed.name, renewed.unit, renewed.curated) == ("disk response time (nvme0n1)", "ms", True)
 
 
-def test_a_second_run_is_quick_and_asks_little() -> None:
+def test_a_second_run_asks_little() -> None:
     services.seed()
-    started = time.perf_counter()
     with CaptureQueriesContext(connection) as asked:
         services.seed()
-    assert time.perf_counter() - started < 0.5
     assert len(asked) <= 20

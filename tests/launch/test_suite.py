@@ -114,6 +114,16 @@ def test_npm_of_the_environment_runs_where_the_machine_has_no_node(tmp_path: Pat
     assert said.stdout.strip()[0].isdigit()
 
 
+def test_programs_keep_what_python_compiled_even_where_the_shell_says_not_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (tmp_path / "imported.py").write_text("")
+    argv = [sys.executable, "-c", "import imported"]
+    subprocess.run(argv, cwd=tmp_path, env=processes.clean_environment(), check=True)
+    assert list((tmp_path / "__pycache__").glob("imported.*.pyc"))
+
+
 def test_uv_gets_what_is_set_up_for_pip_unless_it_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"index-url": "https://mirror.example/simple", "cert": "/etc/ca.pem", "timeout": "9"}
     monkeypatch.setattr(environment, "_pip_settings", lambda: settings)

@@ -123,15 +123,16 @@ function counters.new_buckets(histogram, kind)
    return found
 end
 
--- Value and number of events; nothing without events.
+-- Value and number of events; nothing without events. As sysbench takes one: the share is rounded to whole events.
 function counters.percentile(buckets, percent)
    local total, seen = 0, 0
    for _, bucket in ipairs(buckets) do
       total = total + bucket[2]
    end
+   local share = math.floor(total * percent / 100 + 0.5)
    for _, bucket in ipairs(buckets) do
       seen = seen + bucket[2]
-      if seen >= total * percent / 100 then
+      if seen >= share then
          return bucket[1], total
       end
    end
