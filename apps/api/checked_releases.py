@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.api.lists import NoParameters, PageParameters, listing, page_of
+from apps.api.problems import changed_since
 from apps.api.strict import SLUG, Strict
 from apps.catalog.models import HardwareClass, Release
 from apps.core.problems import FieldProblem, Invalid
@@ -149,14 +150,17 @@ class SignOffs(APIView):
             problem = f"{release} has not been compared on {hardware.name}"
             raise Invalid([FieldProblem("release", problem, "it is once runs of it are sealed")])
         assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
-        made = sign_offs.sign_off(
-            release=release,
-            hardware_class=hardware,
-            by=request.user,
-            note=wanted["note"],
-            seen=kept.seen(rows[0].check),
-            looked_at=wanted.get("fingerprint", ""),
-        )
+        try:
+            made = sign_offs.sign_off(
+                release=release,
+                hardware_class=hardware,
+                by=request.user,
+                note=wanted["note"],
+                seen=kept.seen(rows[0].check),
+                looked_at=wanted.get("fingerprint", ""),
+            )
+        except sign_offs.Changed as error:
+            raise changed_since(error) from error
         return Response(SignOffSerializer(made).data, status=201)
 
 

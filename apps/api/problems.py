@@ -56,6 +56,12 @@ def conflict(field: str, message: str) -> Problem:
     return Problem(status=409, kind="conflict", title=title, detail=error.sentence(), errors=[error])
 
 
+def changed_since(error: Invalid) -> Problem:
+    """409 of what was edited by somebody else after it was read."""
+    detail = "; ".join(each.sentence() for each in error.errors)
+    return Problem(status=409, kind="conflict", title="Somebody was faster", detail=detail, errors=error.errors)
+
+
 def _invalid(errors: Sequence[FieldProblem], *, status: int = 422) -> Problem:
     detail = "; ".join(error.sentence() for error in errors)
     return Problem(status=status, kind="invalid", title="Invalid field", detail=detail, errors=errors)

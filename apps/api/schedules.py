@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
+from apps.api.problems import changed_since
 from apps.api.strict import FiniteField, Strict
 from apps.dispatch import campaign_file, cron, schedule_queries, schedules
 from apps.dispatch.schedule_queries import ScheduleRow
@@ -63,6 +64,7 @@ class ScheduleSerializer(serializers.Serializer[Any]):
 
 class ScheduleDetailSerializer(ScheduleSerializer):
     plan = serializers.CharField(help_text="a campaign file")
+    seen = serializers.CharField(help_text="as it is stated now: give it to PUT, which refuses when that has changed")
     coming = serializers.ListField(child=serializers.DateTimeField(), help_text="the next times; empty: it is not on")
     clock_change = serializers.CharField(help_text="what the zone's next clock change does to it, a sentence")
 
@@ -103,11 +105,21 @@ class StatedSchedule(Strict):
     )
 
     @classmethod
-    def read(cls, request: Request) -> Stated:
+    def read(cls, request: Request) -> dict[str, Any]:
         """Raises ValidationError naming each field at fault."""
         stated = cls(data=request.data)
         stated.is_valid(raise_exception=True)
-        return Stated(**stated.validated_data)
+        return dict(stated.validated_data)
+
+
+class EditedSchedule(StatedSchedule):
+    seen = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=64,
+        help_text="of the schedule as you saw it: refused (409) when it was edited since; left out: as it is now",
+    )
 
 
 # ---------------------------------------------------------------- endpoints
@@ -130,7 +142,7 @@ class Schedules(APIView):
         """Makes a schedule that is on. Problems of the plan are named by their path in it, after `plan`."""
         stated = StatedSchedule.read(request)
         with transaction.atomic():
-            schedule = schedules.create(stated=stated, by=_person(request), now=timezone.now())
+            schedule = schedules.create(stated=Stated(**stated), by=_person(request), now=timezone.now())
             answer = _answer(request, schedule.pk)
         return Response(answer, status=201, headers={"Location": reverse("api:schedule", args=[schedule.pk])})
 
@@ -142,12 +154,16 @@ class OneSchedule(APIView):
         NoParameters.read(request)
         return Response(_answer(request, schedule_id))
 
-    @extend_schema(operation_id="edit_schedule", request=StatedSchedule, responses=ScheduleDetailSerializer)
+    @extend_schema(operation_id="edit_schedule", request=EditedSchedule, responses=ScheduleDetailSerializer)
     def put(self, request: Request, schedule_id: int) -> Response:
         """States all of it anew; a paused one stays paused. What was begun goes on as it was planned."""
-        stated = StatedSchedule.read(request)
-        with _as_404():
-            schedules.edit(schedule_id=schedule_id, stated=stated, now=timezone.now())
+        stated = EditedSchedule.read(request)
+        seen = stated.pop("seen")
+        try:
+            with _as_404():
+                schedules.edit(schedule_id=schedule_id, stated=Stated(**stated), now=timezone.now(), seen=seen)
+        except schedules.Changed as error:
+            raise changed_since(error) from error
         return Response(_answer(request, schedule_id))
 
     @extend_schema(operation_id="archive_schedule", request=None, responses={200: ScheduleDetailSerializer})
@@ -222,5 +238,5 @@ def _answer(request: Request, schedule_id: int) -> dict[str, Any]:
     if found is None:
         raise Http404(f"There is no schedule {schedule_id}.")
     row = ScheduleSerializer(found.row, context={"request": request}).data
-    own = {"plan": found.plan, "coming": found.coming, "clock_change": found.clock_change}
+    own = {"plan": found.plan, "seen": found.seen, "coming": found.coming, "clock_change": found.clock_change}
     return {**row, **own}

@@ -10,6 +10,7 @@ from django.db.models import Count, Prefetch, Q
 
 from apps.dispatch import cron
 from apps.dispatch.models import FINAL, Job, Schedule, Slot
+from apps.dispatch.schedules import stated_of
 
 SHOWN_SLOTS = 10
 COMING = 5
@@ -78,10 +79,12 @@ class ScheduleRow:
 
 @dataclass(frozen=True)
 class ScheduleDetail:
-    """`coming`: the next times. `clock_change`: what the zone's next one does to them, a sentence."""
+    """`coming`: the next times. `clock_change`: what the zone's next one does to them, a sentence. `seen`: fingerprint
+    of what is stated, by which an edit tells that it is of this."""
 
     row: ScheduleRow
     plan: str
+    seen: str
     coming: tuple[datetime, ...]
     clock_change: str
 
@@ -100,7 +103,13 @@ def load_schedule(schedule_id: int, *, now: datetime) -> ScheduleDetail | None:
         return None
     coming, told = times(schedule.cron, schedule.zone, now=now)
     (row,) = _rows(schedules)
-    return ScheduleDetail(row=row, plan=schedule.plan, coming=coming if row.next_at else (), clock_change=told)
+    return ScheduleDetail(
+        row=row,
+        plan=schedule.plan,
+        seen=stated_of(schedule).fingerprint,
+        coming=coming if row.next_at else (),
+        clock_change=told,
+    )
 
 
 def exists(schedule_id: int) -> bool:

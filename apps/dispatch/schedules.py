@@ -9,12 +9,13 @@ that two beats begin one campaign.
 
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.db import IntegrityError, transaction
 
 from apps.accounts.models import User
+from apps.core.canonical import canonical_hash
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import campaign_file, cron
 from apps.dispatch.models import FINAL, Campaign, Job, Schedule, Slot
@@ -33,6 +34,10 @@ class NoSuch(LookupError):
     """There is no such schedule."""
 
 
+class Changed(Invalid):
+    """Somebody else edited the schedule after it was read."""
+
+
 @dataclass(frozen=True)
 class Stated:
     """What a person says of a schedule; `patience` in h."""
@@ -42,6 +47,14 @@ class Stated:
     cron: str
     zone: str = "UTC"
     patience: float = 12.0
+
+    @property
+    def fingerprint(self) -> str:
+        return canonical_hash(asdict(self))
+
+
+def stated_of(schedule: Schedule) -> Stated:
+    return Stated(schedule.name, schedule.plan, schedule.cron, schedule.zone, schedule.patience)
 
 
 def check(stated: Stated, *, known_id: int | None = None) -> campaign_file.Checked:
@@ -66,9 +79,13 @@ def create(*, stated: Stated, by: User, now: datetime) -> Schedule:
 
 
 @transaction.atomic
-def edit(*, schedule_id: int, stated: Stated, now: datetime) -> Schedule:
-    """A schedule that is paused stays so. What was begun goes on as it was planned. Raises Invalid, or NoSuch."""
+def edit(*, schedule_id: int, stated: Stated, now: datetime, seen: str = "") -> Schedule:
+    """A schedule that is paused stays so. What was begun goes on as it was planned. `seen`: fingerprint of what was
+    edited; empty: whatever it is now. Raises Changed when it is not that any more, Invalid, or NoSuch."""
     schedule = _locked(schedule_id)
+    if seen and seen != stated_of(schedule).fingerprint:
+        problem = f"{schedule.name} was edited by somebody else after you had opened it"
+        raise Changed([FieldProblem("seen", problem, "compare it with what you want; keeping yours now replaces it")])
     check(stated, known_id=schedule.pk)
     return _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
 

@@ -13,7 +13,6 @@ from django.db.models import Max
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.catalog.models import HardwareClass, Platform
 from apps.core.problems import FieldProblem, Invalid
 from apps.notifications import addresses, wording
 from apps.notifications.collecting import receivers_of
@@ -191,14 +190,9 @@ def _asks(asks: Mapping[str, Any], problems: list[FieldProblem]) -> dict[str, An
         return {}
     if wanted.owner == filters.ME:
         problems.append(FieldProblem("asks.owner", "a team has no 'me'", "use a user name"))
-    # What is misspelt would never tell anything. A release may be one to come.
-    for name, slug, known in (
-        ("platform", wanted.platform, Platform.objects.all()),
-        ("hardware", wanted.hardware, HardwareClass.objects.all()),
-    ):
-        if slug and not known.filter(slug=slug).exists():
-            what = name if name == "platform" else "hardware class"
-            problems.append(FieldProblem(f"asks.{name}", f"there is no {what} {slug!r}", "use a slug of the catalog"))
+    # What is misspelt would never tell anything. A release or a workload may be one to come.
+    missing = [each for each in filters.unknown(wanted) if each.field not in ("release", "family")]
+    problems += [FieldProblem(f"asks.{each.field}", each.message, each.remedy) for each in missing]
     return {name: value for name, value in wanted.as_json().items() if name != "sort"}
 
 

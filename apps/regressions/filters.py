@@ -9,6 +9,7 @@ from django.db.models import Case, F, FloatField, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
 from apps.accounts.models import User
+from apps.catalog.models import HardwareClass, Platform, Release, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.grouping import OPEN
 from apps.regressions.models import Finding
@@ -112,6 +113,24 @@ def _value(name: str, given: Sequence[Any], problems: list[FieldProblem]) -> Any
         elif choices is not None and text not in choices:
             problems.append(FieldProblem(name, f"{text!r} is not known", f"use one of {', '.join(choices)}"))
     return tuple(dict.fromkeys(texts)) if name in _MANY else texts[0]
+
+
+def unknown(wanted: FindingFilter) -> list[FieldProblem]:
+    """What is asked for and does not exist, so that nothing could ever be found."""
+    named: tuple[tuple[str, str, QuerySet[Any]], ...] = (
+        ("platform", "platform", Platform.objects.filter(slug=wanted.platform)),
+        ("hardware", "hardware class", HardwareClass.objects.filter(slug=wanted.hardware)),
+        ("release", "release", Release.objects.filter(version=wanted.release)),
+        ("family", "load tool with a workload", Workload.objects.filter(tool=wanted.family)),
+        ("owner", "user", User.objects.filter(username=wanted.owner)),
+    )
+    problems = []
+    for name, words, known in named:
+        value = getattr(wanted, name)
+        if value and not (name == "owner" and value in (ME, NOBODY)) and not known.exists():
+            remedy = "use a slug of the catalog" if name in ("platform", "hardware") else "check how it is spelt"
+            problems.append(FieldProblem(name, f"there is no {words} {value!r}", remedy))
+    return problems
 
 
 def matching(wanted: FindingFilter, *, me: User | None = None) -> "QuerySet[Finding]":

@@ -45,15 +45,18 @@ _RELATED = ("workload", "load_level", "metric", "system", "baseline_system")
 def list_findings(
     wanted: FindingFilter, *, me: User | None = None, limit: int = 50, after: int | None = None
 ) -> list[FindingRow]:
-    """In the order of `wanted.sort`. `after`: id of the finding after which the list goes on. Raises Invalid
-    (`cursor`) when there is none of that id."""
+    """In the order of `wanted.sort`. `after`: id of the finding after which the list goes on. Raises Invalid when there
+    is none of that id (`cursor`), or when nothing is found because something of that name does not exist."""
     found = filters.with_key(filters.matching(wanted, me=me), wanted.sort)
     if after is not None:
         last: Any = filters.with_key(Finding.objects.filter(pk=after), wanted.sort).first()
         if last is None:
             raise Invalid([FieldProblem("cursor", f"there is no finding {after}", "take it from `next`")])
         found = filters.behind(found, last)
-    return _rows(found[:limit])
+    rows = _rows(found[:limit])
+    if not rows and after is None and (problems := filters.unknown(wanted)):
+        raise Invalid(problems)
+    return rows
 
 
 def neighbours(finding_id: int, wanted: FindingFilter, *, me: User | None = None) -> tuple[int | None, int | None]:

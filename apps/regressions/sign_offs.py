@@ -17,6 +17,10 @@ from apps.regressions.models import CheckedRelease, SignOff
 LONGEST_NOTE = 2000
 
 
+class Changed(Invalid):
+    """The comparison changed after it was read."""
+
+
 @dataclass(frozen=True)
 class SignedOff:
     """`answer`: the sentence that was on the page. `is_current`: its verdicts and findings are still those of now."""
@@ -41,14 +45,15 @@ def sign_off(
     *, release: Release, hardware_class: HardwareClass, by: User, note: str, seen: dict[str, Any], looked_at: str = ""
 ) -> SignOff:
     """`seen`: what the person is shown (kept.seen). `looked_at`: the fingerprint of what they did see; empty: that of
-    now. Raises Invalid where nothing was compared, where it changed while they read, and where they signed the same."""
+    now. Raises Changed when it is not that any more, Invalid where nothing was compared and where they signed the same.
+    """
     kept = CheckedRelease.objects.select_for_update().filter(release=release, hardware_class=hardware_class).first()
     if kept is None:
         problem = f"{release} has not been compared on {hardware_class.name}"
         raise Invalid([FieldProblem("release", problem, "it is once runs of it are sealed")])
     if looked_at and looked_at != seen["fingerprint"]:
         problem = "the comparison has changed since you opened it"
-        raise Invalid([FieldProblem("seen", problem, "look at the page again, then sign off what it shows now")])
+        raise Changed([FieldProblem("fingerprint", problem, "look at the page again, then sign off what it shows now")])
     if len(note) > LONGEST_NOTE:
         raise Invalid([FieldProblem("note", f"has {len(note):,} characters", f"use at most {LONGEST_NOTE:,}")])
     standing = SignOff.objects.filter(release=release, hardware_class=hardware_class, by=by, withdrawn_at=None)

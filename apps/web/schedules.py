@@ -140,14 +140,14 @@ def edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
     detail = schedule_queries.load_schedule(schedule_id, now=timezone.now())
     if detail is None:
         raise Http404(f"There is no schedule {schedule_id}.")
-    row = detail.row
     if request.method != "POST":
-        stated = Stated(row.name, detail.plan, row.cron, row.zone, row.patience)
-        return _form(request, stated, known=row)
+        row = detail.row
+        return _form(request, Stated(row.name, detail.plan, row.cron, row.zone, row.patience), known=detail)
+    seen = request.POST.get("seen", "")
     return _sent(
         request,
-        lambda stated: schedules.edit(schedule_id=schedule_id, stated=stated, now=timezone.now()).pk,
-        known=row,
+        lambda stated: schedules.edit(schedule_id=schedule_id, stated=stated, now=timezone.now(), seen=seen).pk,
+        known=detail,
     )
 
 
@@ -160,7 +160,7 @@ def _prefilled(query: QueryDict) -> Stated:
 
 
 def _sent(
-    request: HttpRequest, keep: Callable[[Stated], int], *, known: schedule_queries.ScheduleRow | None = None
+    request: HttpRequest, keep: Callable[[Stated], int], *, known: schedule_queries.ScheduleDetail | None = None
 ) -> HttpResponse:
     typed = {name: request.POST.get(name, "").strip() for name in FIELDS}
     try:
@@ -169,14 +169,18 @@ def _sent(
         patience = float("nan")
     plan = request.POST.get("plan", "").replace("\r\n", "\n")
     stated = Stated(typed["name"], plan, typed["cron"], typed["zone"], patience)
-    known_id = known.id if known else None
+    known_id = known.row.id if known else None
+    seen = request.POST.get("seen", "")
     try:
         if "check" in request.POST:
             checked = schedules.check(stated, known_id=known_id)
-            return _form(request, stated, typed=typed, known=known, checked=checked)
+            return _form(request, stated, typed=typed, known=known, seen=seen, checked=checked)
         kept = keep(stated)
+    except schedules.Changed as refused:
+        # Now it has been said: keeping once more is meant.
+        return _form(request, stated, typed=typed, known=known, problems=refused.errors, status=409)
     except Invalid as refused:
-        return _form(request, stated, typed=typed, known=known, problems=refused.errors)
+        return _form(request, stated, typed=typed, known=known, seen=seen, problems=refused.errors)
     messages.info(request, f"{stated.name} is kept.")
     return redirect("web:schedule", kept)
 
@@ -186,16 +190,20 @@ def _form(
     stated: Stated,
     *,
     typed: dict[str, str] | None = None,
-    known: schedule_queries.ScheduleRow | None = None,
+    known: schedule_queries.ScheduleDetail | None = None,
+    seen: str = "",
     checked: campaign_file.Checked | None = None,
     problems: Sequence[FieldProblem] = (),
+    status: int = 422,
 ) -> HttpResponse:
+    """`seen`: fingerprint of the schedule that was edited, empty: of `known`. `status`: where there are problems."""
     values = typed or {name: getattr(stated, name) for name in FIELDS} | {"patience": f"{stated.patience:g}"}
     own = {name: [_words(each) for each in problems if each.field == name] for name in FIELDS}
     context = {
         "fields": {name: Field(name, values[name], own[name]) for name in FIELDS},
         "plan": stated.plan,
-        "known": known,
+        "known": known.row if known else None,
+        "seen": seen or (known.seen if known else ""),
         "checked": checked,
         "problems": problems,
         "plan_problems": [each for each in problems if each.field.partition(".")[0] == "plan"],
@@ -203,7 +211,7 @@ def _form(
         "example": cron.EXAMPLE,
         **_times(stated.cron, stated.zone),
     }
-    return render_page(request, "web/schedule_form.html", context, status=422 if problems else 200)
+    return render_page(request, "web/schedule_form.html", context, status=status if problems else 200)
 
 
 def _words(problem: FieldProblem) -> str:

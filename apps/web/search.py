@@ -1,4 +1,4 @@
-"""Search: anything by words or id, from the field on every page. Every word must be found; fifteen queries at most."""
+"""Search: anything by words or id, from the field on every page. Every word must be found; seventeen queries at most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from apps.catalog.models import Metric, System, Workload
+from apps.catalog.models import Metric, Release, System, Workload
 from apps.comparison import saved
 from apps.dispatch import cron
 from apps.dispatch.models import Campaign, Schedule
 from apps.published.models import Article
-from apps.regressions.models import Finding
+from apps.regressions.models import CheckedRelease, Finding
 from apps.runs.models import Run
 from apps.runs.queries.words import newest_left_out, said_of
 from apps.web.addresses import runs_address
@@ -60,6 +60,7 @@ def find(words: Sequence[str]) -> list[Group]:
     found = [
         _group("Runs", _runs(words)),
         _group("Systems", _systems(words)),
+        _group("Releases", _releases(words)),
         _group("Workloads", _workloads(words)),
         _group("Findings", _findings(words)),
         _group("Campaigns", _campaigns(words)),
@@ -119,6 +120,21 @@ def _systems(words: Sequence[str]) -> list[Hit]:
     return [
         Hit(system.name, f"{system.release} on {system.hardware_class.name}", runs_address(system=system.slug))
         for system in rows[: EACH + 1]
+    ]
+
+
+def _releases(words: Sequence[str]) -> list[Hit]:
+    found = Release.objects.filter(_every(words, "version", "platform__name")).select_related("platform")
+    rows = list(found.order_by("platform__name", "-version_key")[: EACH + 1])
+    checks = CheckedRelease.objects.filter(release__in=rows, baseline__isnull=False)
+    compared = set(checks.values_list("release_id", flat=True))
+    return [
+        Hit(
+            str(release),
+            "compared with an earlier one" if release.pk in compared else "not compared with an earlier one",
+            reverse("web:release", args=[release.platform.slug, release.version]),
+        )
+        for release in rows
     ]
 
 

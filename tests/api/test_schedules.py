@@ -65,6 +65,17 @@ def test_it_is_edited_paused_resumed_and_archived(engineer: APIClient) -> None:
     assert len(engineer.get(f"{ADDRESS}?archived=true").json()["results"]) == 1
 
 
+def test_the_later_of_two_edits_is_told_of_the_first(engineer: APIClient) -> None:
+    address = f"{ADDRESS}{a_schedule().pk}/"
+    seen = engineer.get(address).json()["seen"]
+    first = engineer.put(address, body(cron="0 5 * * *", seen=seen), format="json")
+    assert first.status_code == 200, first.content
+    second = engineer.put(address, body(cron="0 6 * * *", seen=seen), format="json")
+    assert (second.status_code, second.json()["errors"][0]["field"]) == (409, "seen")
+    assert Schedule.objects.get().cron == "0 5 * * *"
+    assert engineer.put(address, body(seen=first.json()["seen"]), format="json").status_code == 200
+
+
 def test_run_begins_its_campaign_once(engineer: APIClient, enqueued: list[tuple[str, Any]]) -> None:
     address = f"{ADDRESS}{a_schedule().pk}/run"
     answer = engineer.post(address)

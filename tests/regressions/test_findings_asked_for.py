@@ -52,7 +52,6 @@ def test_every_filter_narrows_the_list() -> None:
     assert _ids(verdict=("better",)) == [ids[2]]
     assert _ids(release="10.11.21") == [ids[0]]
     assert _ids(platform="mariadb", hardware="small", family="sysbench", kind="change") == [ids[1], ids[0], ids[2]]
-    assert _ids(platform="galera") == []
     assert _ids(owner="alice") == [ids[1]]
     assert _ids(owner="nobody") == [ids[0], ids[2]]
     assert _ids(owner="me") == []

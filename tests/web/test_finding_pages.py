@@ -89,6 +89,14 @@ def test_an_odd_filter_is_named_and_nothing_breaks(finding: Finding, engineer: C
     assert query.split("=", maxsplit=1)[0] in text_of(page(engineer, f"/findings/?{query}", 400))
 
 
+@pytest.mark.parametrize("name", ["platform", "hardware", "release", "family", "owner"])
+def test_what_is_asked_for_and_does_not_exist_is_named(finding: Finding, engineer: Client, name: str) -> None:
+    assert f"{name}: there is no" in text_of(page(engineer, f"/findings/?{name}=nope", 404))
+    answer = engineer.get(f"/api/v1/findings/?{name}=nope")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, name)
+    assert engineer.get(f"/findings/feed.atom?{name}=nope").status_code == 400
+
+
 def test_a_finding_says_what_changed_and_what_the_servers_did(finding: Finding, engineer: Client) -> None:
     html = page(engineer, f"/findings/{finding.pk}/")
     text = text_of(html)

@@ -1,5 +1,6 @@
 """The pages of schedules: what is due, what ran and what did not, the form and its deeds."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -125,6 +126,27 @@ def test_an_edit_begins_with_what_is_kept_and_keeps_the_rest(engineer: Client) -
     schedule.refresh_from_db()
     assert schedule.cron == "0 5 * * *"
     assert engineer.get("/schedules/999999/edit/").status_code == 404
+
+
+def test_who_edits_what_another_has_edited_is_told_and_keeps_it_by_a_second_press(engineer: Client) -> None:
+    schedule = a_schedule()
+    address = f"/schedules/{schedule.pk}/edit/"
+
+    def seen(answer: Any) -> str:
+        found = re.search(r'name="seen" value="(\w+)"', answer.content.decode())
+        assert found
+        return found[1]
+
+    opened = seen(engineer.get(address))
+    wrong = engineer.post(address, typed(cron="0 6 * *", seen=opened))
+    assert (wrong.status_code, seen(wrong)) == (422, opened)
+    schedule.cron = "0 5 * * *"
+    schedule.save()
+    told = engineer.post(address, typed(cron="0 6 * * *", seen=opened))
+    assert told.status_code == 409
+    assert "was edited by somebody else after you had opened it" in words(told)
+    assert 'value="0 6 * * *"' in told.content.decode()
+    assert engineer.post(address, typed(cron="0 6 * * *", seen=seen(told))).status_code == 302
 
 
 def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:

@@ -5,6 +5,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
+from apps.catalog.models import Release
 from apps.dispatch.models import Campaign
 from apps.published.models import Article
 from apps.regressions.models import Finding
@@ -40,9 +41,11 @@ def test_each_kind_of_thing_is_found() -> None:
     a_metric("mysql.status.Splash")
     Finding.objects.create(kind="change", title="splash: throughput −12 %", verdict="worse", changed_at=timezone.now())
     a_schedule(name="splash every night")
+    Release.objects.create(platform=a_system("other").release.platform, version="splash-1", version_key=[1])
     assert list(_found("splash")) == [
         "Runs",
         "Systems",
+        "Releases",
         "Workloads",
         "Findings",
         "Campaigns",
@@ -59,13 +62,13 @@ def test_more_than_can_be_read_are_cut_and_said_so(client: Client) -> None:
     assert "the first 10; more words narrow it" in client.get("/search/?q=box").content.decode()
 
 
-def test_search_takes_fifteen_queries_at_most(
+def test_search_takes_seventeen_queries_at_most(
     client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     system = a_system("box")
     for _ in range(12):
         a_run(system=system)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(17):
         client.get("/search/?q=box")
 
 
