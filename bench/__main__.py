@@ -52,6 +52,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         peers,
         rates,
         results,
+        start,
         warehouse,
     )
     from bench.context import Bench  # noqa: PLC0415
@@ -81,6 +82,8 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
             pages.measure(bench, folder, runs=rig_runs)
         if "panels" in parts:
             panels.measure(bench, folder)
+        if "start" in parts:
+            start.measure(bench, folder)
         if "detection" in parts:
             detection.measure(bench, folder)
         now = results.Results(

@@ -1,4 +1,4 @@
-"""Search: anything by words or id, from the field on every page. Every word must be found; seventeen queries at most."""
+"""Search: anything by words or id, from every page's field. Every word must be found; seventeen queries at most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
