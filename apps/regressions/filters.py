@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, cast
 
-from django.db.models import Case, F, FloatField, Q, QuerySet, Value, When
+from django.db.models import Case, Exists, F, FloatField, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.grouping import OPEN
-from apps.regressions.models import Finding
+from apps.regressions.models import Change, Finding
 
 ME, NOBODY = "me", "nobody"
 STATES = tuple(each.value for each in Finding.State)
@@ -23,6 +23,13 @@ SORTS = ("size", "newest", "changed")
 LONGEST = 200
 _CHOICES = {"state": ("open", *STATES), "verdict": VERDICTS, "kind": KINDS}
 _MANY = ("state", "verdict", "label")
+# Where a finding has it, and where what is missing has it: a schedule's results may be of several platforms.
+_PLACES = {
+    "platform": ("platform__slug", "system__release__platform__slug"),
+    "hardware": ("hardware_class__slug", "system__hardware_class__slug"),
+    "release": ("release__version", "system__release__version"),
+    "family": ("family", "workload__tool"),
+}
 
 
 @dataclass(frozen=True)
@@ -143,14 +150,14 @@ def matching(wanted: FindingFilter, *, me: User | None = None) -> "QuerySet[Find
         found = found.filter(verdict__in=wanted.verdict)
     if wanted.label:
         found = found.filter(labels__contains=list(wanted.label))
-    plain = {
-        "kind": wanted.kind,
-        "platform__slug": wanted.platform,
-        "hardware_class__slug": wanted.hardware,
-        "release__version": wanted.release,
-        "family": wanted.family,
-    }
-    found = found.filter(**{name: value for name, value in plain.items() if value})
+    if wanted.kind:
+        found = found.filter(kind=wanted.kind)
+    asked = {name: getattr(wanted, name) for name in _PLACES if getattr(wanted, name)}
+    if asked:
+        own = Q(**{_PLACES[name][0]: value for name, value in asked.items()})
+        lacking = Change.objects.filter(finding=OuterRef("pk"), kind=Change.Kind.MISSING)
+        lacking = lacking.filter(**{_PLACES[name][1]: value for name, value in asked.items()})
+        found = found.filter(own | Exists(lacking))
     if wanted.smallest:
         found = found.filter(largest__gte=wanted.smallest)
     if wanted.owner:

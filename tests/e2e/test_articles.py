@@ -13,7 +13,7 @@ from apps.runs.models import Run
 from lab.galera import Galera
 from lab.mariadb import MariaDB
 from tests.browser import open_page
-from tests.e2e.stack import Stack
+from tests.e2e.stack import Stack, everything
 
 pytestmark = [
     pytest.mark.mariadb,
@@ -58,17 +58,10 @@ memory_mb = 4096
 
 @pytest.fixture
 def stack(tmp_path: Path, var_folder: Path, lab_directory: Path, mariadb: MariaDB, galera: Galera) -> Iterator[Stack]:
-    running = Stack(tmp_path, var_folder)
     described = (lab_directory / "agent.d" / f"lab-{galera.slug}.toml").read_text()
     single = SINGLE.format(port=mariadb.port, password_file=mariadb.password_file)
-    try:
-        running.manage("seed_catalog")
-        running.start_web()
-        running.start_worker()
-        running.start_agent(systems=f"{single}\n{described}")
+    with everything(tmp_path, var_folder, local=f"{single}\n{described}") as running:
         yield running
-    finally:
-        running.close()
 
 
 def test_a_campaign_file_runs_to_its_end_on_real_systems(stack: Stack, tmp_path: Path) -> None:

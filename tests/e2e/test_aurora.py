@@ -17,7 +17,7 @@ from apps.runs.models import Event, Run
 from lab.mariadb import MariaDB
 from tests.builders import a_campaign, a_workload
 from tests.cloud import CLUSTER, REGION, a_cluster, aws_server, lead_to, measured
-from tests.e2e.stack import ROOT, Stack
+from tests.e2e.stack import ROOT, Stack, everything
 from tests.workers.agents import eventually
 from workers import wire
 
@@ -44,17 +44,11 @@ def stack(tmp_path: Path, var_folder: Path, mariadb: MariaDB, monkeypatch: pytes
     with aws_server() as endpoint:
         lead_to(endpoint, monkeypatch)
         a_cluster("one", "two")
-        running = Stack(tmp_path, var_folder)
-        try:
-            mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
-            running.manage("seed_catalog")
-            running.start_web()
-            running.start_worker()
-            fields = {"port": mariadb.port, "password_file": mariadb.password_file}
-            running.start_agent(systems=AURORA.format(**fields, region=REGION, cluster=CLUSTER))
+        mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
+        fields = {"port": mariadb.port, "password_file": mariadb.password_file}
+        cluster = AURORA.format(**fields, region=REGION, cluster=CLUSTER)
+        with everything(tmp_path, var_folder, local=cluster) as running:
             yield running
-        finally:
-            running.close()
 
 
 def test_a_run_at_aws_ends_with_what_agent_and_aws_said_of_it(stack: Stack) -> None:

@@ -4,7 +4,6 @@ Two MariaDB servers that differ in one variable, under two load tools; every num
 printed.
 """
 
-import re
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,20 +24,13 @@ from tests.builders import a_campaign
 from tests.databases import StartMariaDB
 from tests.e2e import limits, numbers, shown
 from tests.e2e.readings import Reading, read_report, read_sysbench
-from tests.e2e.stack import Stack
+from tests.e2e.stack import Stack, described, everything
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 FLUSH = {"flush-1": "1", "flush-2": "2"}
 THREADS = (1, 4)
 REPETITIONS = 3
-HARDWARE = """
-[[hardware]]
-slug = "test-machine"
-name = "test machine"
-vcpu = 2
-memory_mb = 4096
-"""
 # The second tool's runs are long enough to tell how steady they were.
 SECOND = {"mix": "insert", "tables": 2, "table_size": 2000}
 SECOND_THREADS, SECOND_DURATION = 4, 6.0
@@ -53,31 +45,9 @@ def servers(start_mariadb: StartMariaDB) -> dict[str, MariaDB]:
 
 @pytest.fixture
 def stack(tmp_path: Path, var_folder: Path, servers: dict[str, MariaDB]) -> Iterator[Stack]:
-    running = Stack(tmp_path, var_folder)
-    try:
-        running.manage("seed_catalog")
-        running.start_web()
-        running.start_worker()
-        running.start_agent(systems="\n".join([HARDWARE, *(_system(slug, each) for slug, each in servers.items())]))
+    settings = {slug: {"innodb_flush_log_at_trx_commit": value} for slug, value in FLUSH.items()}
+    with everything(tmp_path, var_folder, local=described(servers, settings)) as running:
         yield running
-    finally:
-        running.close()
-
-
-def _system(slug: str, server: MariaDB) -> str:
-    return f"""
-        [[systems]]
-        slug = "{slug}"
-        name = "MariaDB {slug}"
-        platform = "mariadb"
-        hardware_class = "test-machine"
-        host = "127.0.0.1"
-        port = {server.port}
-        user = "splashboard"
-        password_file = "{server.password_file}"
-        [systems.settings]
-        innodb_flush_log_at_trx_commit = "{FLUSH[slug]}"
-        """
 
 
 def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_computes_it(
@@ -85,7 +55,7 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
 ) -> None:
     schemas = {slug: server.sql("SHOW DATABASES") for slug, server in servers.items()}
     with open_page(stack.url) as page:
-        _sign_in(stack, page)
+        stack.sign_in(page)
         _plan(page)
         _follow(page)
         page.get_by_role("link", name="Open the comparison").click()
@@ -102,11 +72,6 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
         shown.check_matrix(page, stack.url, read)
     _check_warehouse()
     assert {slug: server.sql("SHOW DATABASES") for slug, server in servers.items()} == schemas
-
-
-def _sign_in(stack: Stack, page: Page) -> None:
-    page.goto(re.findall(r"/sign-in/\S+", stack.manage("sign_in_link"))[-1])
-    page.get_by_role("button", name="Sign in as").click()
 
 
 def _plan(page: Page) -> None:

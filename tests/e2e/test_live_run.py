@@ -11,7 +11,7 @@ from apps.runs.models import Run
 from lab.mariadb import MariaDB
 from tests.browser import open_page
 from tests.builders import a_campaign, a_workload
-from tests.e2e.stack import Stack
+from tests.e2e.stack import Stack, everything
 from tests.workers.agents import eventually
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -37,16 +37,10 @@ POINTS = "id => document.querySelector(`[id='${id}'] .chart__plot`)?.data?.[0]?.
 
 @pytest.fixture
 def stack(tmp_path: Path, var_folder: Path, mariadb: MariaDB) -> Iterator[Stack]:
-    running = Stack(tmp_path, var_folder)
-    try:
-        mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
-        running.manage("seed_catalog")
-        running.start_web()
-        running.start_worker()
-        running.start_agent(systems=SYSTEM.format(port=mariadb.port, password_file=mariadb.password_file))
+    mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
+    system = SYSTEM.format(port=mariadb.port, password_file=mariadb.password_file)
+    with everything(tmp_path, var_folder, local=system) as running:
         yield running
-    finally:
-        running.close()
 
 
 def test_new_seconds_appear_on_the_page_of_a_live_run_without_loading_it_again(stack: Stack) -> None:

@@ -23,11 +23,12 @@ from splashboard import cli
 from tests.browser import open_page
 from tests.builders import a_user
 from tests.databases import StartMariaDB
-from tests.e2e.stack import Stack
+from tests.e2e.stack import Stack, described, everything
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 REPETITIONS, THREADS = 5, 4
+CURRENT = {"innodb_flush_log_at_trx_commit": "0"}
 SLOWED = {
     "innodb_flush_log_at_trx_commit": "1",
     "log_bin": "binlog",
@@ -36,13 +37,6 @@ SLOWED = {
     "slow_query_log": "1",
     "long_query_time": "0",
 }
-HARDWARE = """
-[[hardware]]
-slug = "test-machine"
-name = "test machine"
-vcpu = 2
-memory_mb = 4096
-"""
 CAMPAIGN = f"""
 name: The release and a slowed stand-in for the next one
 systems: [current, slowed]
@@ -59,7 +53,7 @@ PATIENCE = 420.0  # s, for ten runs of 0.5 + 2 s on a machine that does other th
 
 @pytest.fixture
 def servers(start_mariadb: StartMariaDB) -> dict[str, MariaDB]:
-    current = start_mariadb(innodb_flush_log_at_trx_commit="0")
+    current = start_mariadb(**CURRENT)
     version = current.sql("SELECT VERSION()").strip()
     numbers = [int(each) for each in re.findall(r"\d+", version)[:3]]
     later = ".".join(map(str, [*numbers[:2], numbers[2] + 1]))
@@ -68,34 +62,10 @@ def servers(start_mariadb: StartMariaDB) -> dict[str, MariaDB]:
 
 @pytest.fixture
 def stack(tmp_path: Path, var_folder: Path, servers: dict[str, MariaDB]) -> Iterator[Stack]:
-    running = Stack(tmp_path, var_folder)
-    try:
-        running.manage("seed_catalog")
-        running.start_web()
-        running.start_worker()
-        running.start_agent(systems="\n".join([HARDWARE, *(_system(slug, each) for slug, each in servers.items())]))
+    systems = described(servers, {"current": CURRENT, "slowed": SLOWED})
+    with everything(tmp_path, var_folder, local=systems) as running:
         running.wait_for_systems(*servers)
         yield running
-    finally:
-        running.close()
-
-
-def _system(slug: str, server: MariaDB) -> str:
-    settings = SLOWED if slug == "slowed" else {"innodb_flush_log_at_trx_commit": "0"}
-    lines = "\n".join(f'{name} = "{value}"' for name, value in settings.items())
-    return f"""
-        [[systems]]
-        slug = "{slug}"
-        name = "MariaDB {slug}"
-        platform = "mariadb"
-        hardware_class = "test-machine"
-        host = "127.0.0.1"
-        port = {server.port}
-        user = "splashboard"
-        password_file = "{server.password_file}"
-        [systems.settings]
-        {lines}
-        """
 
 
 def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_once_it_is_accepted(
@@ -128,10 +98,10 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
     assert "sync_binlog" in {each["label"] for each in evidence["settings"] if not each["hidden"]}
 
     with open_page(stack.url) as page:
-        _sign_in(stack, page, alice.username)
+        stack.sign_in(page, alice.username)
         _confirm(page, finding)
     with open_page(stack.url) as page:
-        _sign_in(stack, page, bob.username)
+        stack.sign_in(page, bob.username)
         _accept(page, finding)
     finding.refresh_from_db()
     assert (finding.state, finding.owner) == ("accepted", alice)
@@ -154,11 +124,6 @@ def _wait_for_finding() -> Finding:
             return found
         time.sleep(0.5)
     raise AssertionError(f"no finding came: {list(Finding.objects.values())}")
-
-
-def _sign_in(stack: Stack, page: Page, name: str) -> None:
-    page.goto(re.findall(r"/sign-in/\S+", stack.manage("sign_in_link", name))[-1])
-    page.get_by_role("button", name="Sign in as").click()
 
 
 def _confirm(page: Page, finding: Finding) -> None:

@@ -13,7 +13,7 @@ from apps.runs import ingest, queries
 from apps.runs.models import Event, Run, RunNode, Stream
 from lab.mariadb import MariaDB
 from tests.builders import a_campaign, a_workload
-from tests.e2e.stack import Stack
+from tests.e2e.stack import Stack, everything
 from tests.workers.agents import eventually
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.django_db(transaction=True)]
@@ -57,18 +57,11 @@ port = {port}
 
 @pytest.fixture
 def stack(tmp_path: Path, var_folder: Path, mariadb: MariaDB) -> Iterator[Stack]:
-    running = Stack(tmp_path, var_folder)
     fields = {"port": mariadb.port, "password_file": mariadb.password_file}
-    try:
-        mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
-        running.manage("seed_catalog")
-        running.start_web()
-        running.start_worker()
-        running.start_agent(systems=DRIVEN.format(**fields), name=DRIVER)
-        running.start_agent(systems=SAMPLED.format(**fields), name=SAMPLER)
+    mariadb.sql("DROP DATABASE IF EXISTS splashboard_bench")
+    systems = {DRIVER: DRIVEN.format(**fields), SAMPLER: SAMPLED.format(**fields)}
+    with everything(tmp_path, var_folder, **systems) as running:
         yield running
-    finally:
-        running.close()
 
 
 def planned_runs(*, threads: tuple[int, ...], duration: float) -> None:

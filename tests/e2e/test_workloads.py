@@ -1,7 +1,6 @@
 """Our own workloads from a plan to the warehouse: agent, upload, sealing, and the server's reading of their reports."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from apps.runs import queries
 from apps.runs.models import Distribution, Event, Measurement, Run
 from lab.mariadb import MariaDB
 from tests.builders import a_campaign
-from tests.e2e.stack import Stack
+from tests.e2e.stack import Stack, described, everything
+from tests.workers.agents import eventually
 from workers.workloads import WORKLOADS
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.django_db(transaction=True)]
@@ -24,51 +24,21 @@ PARAMETERS = {"iibench": {"batch": 20}, "execution_latency": {"rows": 100}}
 
 @pytest.fixture
 def stack(tmp_path: Path, var_folder: Path, mariadb: MariaDB) -> Iterator[Stack]:
-    running = Stack(tmp_path, var_folder)
-    try:
-        running.manage("seed_catalog")
-        running.start_web()
-        running.start_worker()
-        running.start_agent(
-            systems=f"""
-            [[hardware]]
-            slug = "test-machine"
-            vcpu = 2
-            memory_mb = 4096
-
-            [[systems]]
-            slug = "single"
-            platform = "mariadb"
-            hardware_class = "test-machine"
-            host = "127.0.0.1"
-            port = {mariadb.port}
-            user = "splashboard"
-            password_file = "{mariadb.password_file}"
-            """
-        )
+    systems = described({"single": mariadb}, {"single": {}})
+    with everything(tmp_path, var_folder, local=systems) as running:
         yield running
-    finally:
-        running.close()
 
 
-def wait(what: str, is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + TIMEOUT
-    while time.monotonic() < deadline:
-        if is_so():
-            return
-        time.sleep(0.2)
-    raise AssertionError(f"{what}: not within {TIMEOUT} s")
-
-
-@pytest.mark.usefixtures("stack")
-def test_our_workloads_are_planned_run_verified_and_read() -> None:
-    wait("the agent makes its system known", lambda: System.objects.filter(slug="single").exists())
+def test_our_workloads_are_planned_run_verified_and_read(stack: Stack) -> None:
+    stack.wait_for_systems("single")
     workloads = [catalog.workload_for(tool=tool, parameters=given) for tool, given in PARAMETERS.items()]
     system = System.objects.get(slug="single")
     campaign: Campaign = a_campaign(system, workloads=workloads, threads=(2,), warmup=1.0, duration=2.0)
-    wait("the jobs end", lambda: not campaign.jobs.exclude(state__in=("succeeded", "failed")).exists())
+    unfinished = campaign.jobs.exclude(state__in=("succeeded", "failed"))
+    eventually(lambda: not unfinished.exists(), what="the jobs end", timeout=TIMEOUT)
     assert set(campaign.jobs.values_list("state", "reason")) == {(Job.State.SUCCEEDED, "")}
-    wait("the runs are sealed", lambda: Run.objects.filter(state="sealed").count() == len(PARAMETERS))
+    sealed = Run.objects.filter(state="sealed")
+    eventually(lambda: sealed.count() == len(PARAMETERS), what="the runs are sealed", timeout=TIMEOUT)
 
     for run in Run.objects.select_related("workload__primary_metric"):
         tool = run.workload.tool

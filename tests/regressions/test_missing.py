@@ -9,6 +9,7 @@ from django.utils import timezone
 from apps.dispatch import schedules
 from apps.dispatch.models import Schedule, Slot
 from apps.regressions import missing
+from apps.regressions.filters import matching, read
 from apps.regressions.models import Change, Finding, Note, Repetition
 from tests.builders import a_campaign, a_user, an_agent
 from tests.dispatch.scheduled import PLAN, a_schedule, end_jobs
@@ -59,6 +60,22 @@ def test_what_has_not_come_when_patience_is_over_is_one_finding_with_its_reasons
     finding = Finding.objects.get()
     assert (finding.kind, finding.verdict, finding.state, finding.schedule) == ("missing", "missing", "new", schedule)
     assert look(14 * HOUR) == []
+
+
+def test_what_is_missing_is_found_by_the_place_where_it_is_missing() -> None:
+    begun(a_schedule())
+    look(13 * HOUR)
+    finding, system = Finding.objects.get(), Change.objects.filter(system__slug="a").get().system
+    of = {
+        "platform": system.release.platform.slug,
+        "hardware": system.hardware_class.slug,
+        "release": system.release.version,
+        "family": "sysbench_oltp",
+    }
+    for wanted in ({name: value} for name, value in of.items()):
+        assert list(matching(read(wanted))) == [finding], wanted
+    assert list(matching(read(of))) == [finding]
+    assert not matching(read({**of, "platform": "galera"})).exists()
 
 
 def test_a_failed_job_is_told_as_soon_as_the_others_have_ended() -> None:
