@@ -1,86 +1,30 @@
 """A real Galera cluster under the real probe: every figure is worked out again from the raw log and from the table."""
 
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from apps.runs.outputs import report
 from lab import haproxy
 from lab.galera import NODES, Galera
 from lab.haproxy import current
-from tests.workers.agents import ROOT, AgentProcess, ConfigFile, eventually
+from tests.workers.agent.probing import INTERVAL, figures_of, inserts_of, lines_of, longest_gap, probed
+from tests.workers.agents import AgentProcess, ConfigFile, eventually
 from tests.workers.server import FakeServer, a_job
 from workers.agent import config as configuration
-from workers.agent.programs.failover.told import TABLE
-from workers.agent.programs.order import Order, arguments
-from workers.agent.tools.failover import Failover
-from workers.workloads import failover
-from workers.workloads.declared import check
 
 pytestmark = pytest.mark.galera
-INTERVAL = 0.05  # s between inserts
-
-
-def lines_of(output: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in output.splitlines()]
-
-
-def inserts_of(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [line for line in lines if line["kind"] == "probe" and line["what"] == "insert"]
-
-
-def longest_gap(inserts: list[dict[str, Any]]) -> tuple[float, float]:
-    """Length, and when it ended."""
-    ends = sorted(insert["end"] for insert in inserts if insert["ok"])
-    return max((later - earlier, later) for earlier, later in pairwise(ends))
-
-
-def figures_of(output: bytes) -> dict[str, float]:
-    """As the server reads them."""
-    found = report.read(output)
-    assert found.complete, found.fatal
-    assert not found.unparsed
-    assert not found.failures
-    return {headline.metric: headline.value for headline in found.headlines}
 
 
 def test_the_writer_stalls_when_a_reader_is_killed_and_the_counts_are_those_of_the_table(
     galera: Galera, lab_directory: Path, config: ConfigFile, tmp_path: Path
 ) -> None:
     config.include(lab_directory)
-    system = configuration.load(config.file).systems["galera"]
-    first = galera.servers[NODES[0]]
-    first.sql("CREATE OR REPLACE DATABASE probed")
-    secrets = tmp_path / "secrets"
-    secrets.write_text(Failover().secrets(system, "probed"))
     # A client of little patience, which sends again what may have been done.
     asked = {"fault": "kill_reader", "fault_at": 1.5, "timeout": 0.5, "retries": 6, "rejoin_timeout": 60}
-    order = Order(secrets, check(failover.SPEC, asked), threads=1, rate=None, warmup=1, duration=7)
-
-    def program(step: str) -> bytes:
-        argv = [sys.executable, "-m", "workers.agent.programs.failover", *arguments(step, order)]
-        done = subprocess.run(argv, cwd=ROOT, env=os.environ, capture_output=True, check=False)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr
-        return done.stdout
-
-    try:
-        program("prepare")
-        output = program("run")
-        lines, figures = lines_of(output), figures_of(output)
-        (run,) = (line["detail"]["run"] for line in lines if line.get("event") == "node_state")
-        rows = f"SELECT seq, COUNT(*) FROM probed.{TABLE} WHERE run = '{run}' GROUP BY seq"
-        tables = [server.sql(rows) for server in galera.servers.values()]
-        program("clean_up")
-    finally:
-        first.sql("DROP DATABASE probed")
+    system = configuration.load(config.file).systems["galera"]
+    lines, figures, tables = probed(system, galera.servers.values(), asked, folder=tmp_path, duration=7)
     inserts = inserts_of(lines)
 
     length, recovered = longest_gap(inserts)

@@ -115,6 +115,9 @@ def test_a_cluster_that_notices_is_better_evidence_than_its_proxy_or_the_client(
     manager = [Sign(3.0, "Ping succeeded"), Sign(12.4, "Got error on MySQL select ping")]
     found = detected(fault=10.0, manager=manager, proxy=proxy, errors=errors)
     assert found == Found(12.4, "manager", "Got error on MySQL select ping")
+    down = Sign(15.1, "[info] Master is down!")
+    found = detected(fault=10.0, manager=[*manager, down, Sign(16.3, '{"event": "detected"}')], proxy=proxy)
+    assert found == Found(15.1, "manager", "[info] Master is down!", suspected=12.4)
     assert detected(fault=10.0, errors=errors) == Found(10.02, "client", "2013 lost")
     assert detected(fault=10.0) is None
 

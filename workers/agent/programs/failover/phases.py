@@ -12,6 +12,9 @@ from itertools import pairwise
 INTERVALS = 3
 TIMES_BEFORE = 2
 SILENT = ("kill", "freeze", "cut")  # after these the struck node says no more
+# How MHA's manager, and a lab's, conclude that the source is gone. All that they say before is suspicion: MHA pings three
+# more times and asks the other servers.
+CONCLUDED = ("Master is down!", '"event": "detected"')
 ADDRESS = " address is "  # how a sign of the proxy says that a server is another one now
 
 
@@ -60,11 +63,12 @@ class Gap:
 
 @dataclass(frozen=True)
 class Found:
-    """When something happened, and by which evidence that is known."""
+    """When something happened, and by which evidence that is known. `suspected`: when the same saw its first sign."""
 
     t: float
     evidence: str
     text: str
+    suspected: float | None = None
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,11 @@ def detected(
         later = [sign for sign in signs if sign.t > fault]
         if later:
             earliest = min(later, key=lambda sign: sign.t)
-            return Found(earliest.t, evidence, earliest.text)
+            concluded = [sign for sign in later if any(words in sign.text for words in CONCLUDED)]
+            if not concluded:
+                return Found(earliest.t, evidence, earliest.text)
+            conclusion = min(concluded, key=lambda sign: sign.t)
+            return Found(conclusion.t, evidence, conclusion.text, suspected=earliest.t)
     return None
 
 

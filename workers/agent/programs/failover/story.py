@@ -6,7 +6,7 @@ from typing import Any
 
 from workers.agent.programs.failover import phases
 from workers.agent.programs.failover.faults import Fault
-from workers.agent.programs.failover.phases import Gap, Steady
+from workers.agent.programs.failover.phases import Found, Gap, Steady
 from workers.agent.programs.failover.record import Record
 from workers.agent.programs.report import say
 
@@ -53,7 +53,7 @@ def tell(record: Record, struck: Struck | None, *, warmup: float, interval: floa
         )
         if found:
             values["failover.detect"] = found.t - at
-            _event("detect", f"noticed by the {found.evidence}: {found.text}", at, found.t, evidence=found.evidence)
+            _event("detect", _noticed_words(found, at), at, found.t, evidence=found.evidence)
         else:
             _event("detect", "nobody noticed the fault", at, None)
     if gap.end is None or not cut_off:
@@ -81,6 +81,11 @@ def _recovery(
         values["failover.baseline"] = back - at
         _event("baseline", f"back to baseline {back - at:.2f} s after the fault", recovered, back)
     return values
+
+
+def _noticed_words(found: Found, at: float) -> str:
+    words = f"noticed by the {found.evidence}: {found.text}"
+    return words if found.suspected is None else f"{words}; its first sign {found.suspected - at:.2f} s after the fault"
 
 
 def _outage_words(gap: Gap, *, cut_off: bool) -> str:
