@@ -12,8 +12,8 @@ from itertools import pairwise
 INTERVALS = 3
 TIMES_BEFORE = 2
 SILENT = ("kill", "freeze", "cut")  # after these the struck node says no more
-# How MHA's manager, and a lab's, conclude that the source is gone. All that they say before is suspicion: MHA pings three
-# more times and asks the other servers.
+# How MHA's manager, and a lab's, conclude that the source is gone. All that they say before is suspicion: MHA pings
+# three more times and asks the other servers.
 CONCLUDED = ("Master is down!", '"event": "detected"')
 ADDRESS = " address is "  # how a sign of the proxy says that a server is another one now
 
