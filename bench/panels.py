@@ -39,11 +39,12 @@ const look = () => {
 };
 requestAnimationFrame(look);
 """
-# What is told: its name, the key of `seen`, the height of the window, and the bar, ms.
+# What is told: its key, its name, the page below the run's, the key of `seen`, the height of the window, the bar in ms.
 MOMENTS = (
-    ("first chart of a run's page", "first", USUAL, 500.0),
-    (f"{CHARTS} charts of a run's page, all in sight", "twelve", ALL_IN_SIGHT, 1_500.0),
-    ("USE panel of a run's page, all in sight", "use", ALL_IN_SIGHT, 1_500.0),
+    ("first", "first chart of a run's page", "", "first", USUAL, 500.0),
+    ("twelve", f"{CHARTS} charts of a run's page, all in sight", "", "twelve", ALL_IN_SIGHT, 1_500.0),
+    ("use_alone", "USE panel at its own address", "use/", "use", USUAL, 500.0),
+    ("use", "USE panel of a run's page, all in sight", "", "use", ALL_IN_SIGHT, 1_500.0),
 )
 
 
@@ -55,9 +56,9 @@ def measure(bench: Bench, folder: Path) -> None:
             for name, seconds in (("long", LONG), ("short", SHORT))
         }
         browser = stack.enter_context(_browser())
-        for name, key, height, limit in MOMENTS:
+        for key, name, below, seen, height, limit in MOMENTS:
             opened = {side: _opened(browser, height) for side in addresses}
-            sides = {side: partial(_moment, opened[side], address, key) for side, address in addresses.items()}
+            sides = {side: partial(_moment, opened[side], at + below, seen) for side, at in addresses.items()}
             rounds.interleaved(sides, rounds=WARM_UP)
             found = rounds.interleaved(sides, rounds=ROUNDS)
             bench.tell(
