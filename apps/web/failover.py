@@ -142,13 +142,15 @@ def show(request: HttpRequest) -> HttpResponse:
         context = {"problems": sentences, "address": Address(), "found": load_failovers(FailoverFilter())}
         return render_page(request, "web/failover.html", context | {"faults": FAULTS}, status=400)
     found = load_failovers(address.filter())
+    bars, bar_ticks = _bars(found)
     scale = scale_of([trial.course for group in found.groups for trial in group.trials])
     context = {
         "address": address,
         "found": found,
         "sheets": [_sheet(group, scale) for group in found.groups],
         "ticks": _ticks(scale),
-        "bars": _bars(found),
+        "bars": bars,
+        "bar_ticks": bar_ticks,
         "phases": [(key, name) for key, (_, _, name) in PHASES.items()],
         "faults": FAULTS,
         "markdown_url": f"{reverse('web:failover-export', args=['md'])}?{address.query()}",
@@ -247,13 +249,14 @@ def _percent(seconds: float, scale: float) -> float:
     return round(min(100.0, max(0.0, 100 * seconds / scale)), 3)
 
 
-def _bars(found: Failovers) -> list[Bar]:
-    """Measured interruptions and stated ones on one scale."""
+def _bars(found: Failovers) -> tuple[list[Bar], list[tuple[str, float]]]:
+    """Measured interruptions and stated ones on one scale, and its ticks."""
     longest = [group.interruption.high or group.interruption.watched or 0.0 for group in found.groups]
     longest += [group.interruption.watched or 0.0 for group in found.groups]
     scale = 1.04 * max([*longest, *(figure.value or 0.0 for figure in found.stated)], default=1.0) or 1.0
     measured = [_measured_bar(group, scale) for group in found.groups if group.interruption.trials]
-    return measured + [_stated_bar(figure, scale) for figure in found.stated if figure.value is not None]
+    stated = [_stated_bar(figure, scale) for figure in found.stated if figure.value is not None]
+    return measured + stated, _ticks(scale)
 
 
 def _measured_bar(group: Group, scale: float) -> Bar:

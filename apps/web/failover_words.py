@@ -121,9 +121,9 @@ def rows(listed: Rows, counts: Mapping[str, int | None]) -> Iterator[tuple[str, 
     """What they are, and which: inserts by number, with when each was due."""
     kinds = {"lost": listed.lost, "duplicated": listed.duplicated, "failed_present": listed.failed_present}
     for key, found in kinds.items():
-        if found:
+        if found or counts[key]:
             yield ROW_WORDS[key], _inserts(found) + _more(len(found), counts[key])
-    if listed.stale:
+    if listed.stale or counts["stale"]:
         said = ", ".join(f"{read.number} at {read.place} {_moment(read.at)}" for read in listed.stale)
         yield "Reads that did not see an insert acknowledged before", said + _more(len(listed.stale), counts["stale"])
 
@@ -151,4 +151,6 @@ def _moment(at: float | None) -> str:
 
 
 def _more(listed: int, count: int | None) -> str:
+    if count and not listed:
+        return f"{count:,}, which the run's report does not list; its artifact has every write and read"
     return f" and {count - listed:,} more" if count is not None and count > listed else ""

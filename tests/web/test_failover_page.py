@@ -119,6 +119,12 @@ def test_lost_and_doubled_writes_are_counted_and_listed(client: Client, galera: 
     assert "In the table more than once 12 (-9.40 s), 14 (-9.30 s)" in words
 
 
+def test_rows_that_a_report_does_not_list_are_said_to_be_in_its_artifact(client: Client, galera: System) -> None:
+    run = a_failover(galera, made_up(3.0, counts={"missing": [161]}))
+    run.measurements.filter(metric__key="failover.stale_reads").update(value=18)
+    assert "acknowledged before 18, which the run's report does not list; its artifact has" in words_of(page_of(client))
+
+
 def test_a_run_without_a_read_back_says_so_and_never_zero(client: Client, galera: System) -> None:
     a_failover(galera, made_up(3.0, is_whole=False), outcome="failed", reason="it broke off")
     page = page_of(client)
