@@ -65,7 +65,8 @@ class Fact:
     """What is known of one side in one field. `values`: several where its runs differ among themselves, none where
     nobody knows. `missing`: the word for a side that has no such field. `number` with `tolerance` (a share): sizes so
     near each other are no difference. `mark`: a word on the value, for example that it is the server's default.
-    `hidden`: why it is not shown at first; shown after all where another side's is not hidden.
+    `hidden`: why it is not shown at first; shown after all where another side's is not hidden. `short`: what is shown
+    of a long value, where that tells the sides apart.
     """
 
     field: str
@@ -78,11 +79,18 @@ class Fact:
     tolerance: float = 0.0
     mark: str = ""
     hidden: str = ""
+    short: str = ""
 
     @property
     def text(self) -> str:
+        if self.short:
+            return self.short
         told, rest = self.values[:MOST_VALUES], self.values[MOST_VALUES:]
         return " or ".join([*told, *([f"{len(rest)} more"] if rest else [])]) or NOT_KNOWN
+
+    @property
+    def full(self) -> str:
+        return " or ".join(self.values) or NOT_KNOWN
 
 
 @dataclass(frozen=True)
@@ -153,6 +161,8 @@ def _differing(sides: Sequence[Sequence[Fact]]) -> list[Difference]:
         told = [fact for fact in facts if fact is not None]
         missing = told[0].missing
         values = tuple(missing if fact is None else fact.text for fact in facts)
+        if len(set(values)) < len({fact and fact.values for fact in facts}):  # shortened, two of them read the same
+            values = tuple(missing if fact is None else fact.full for fact in facts)
         if len({fact and fact.values for fact in facts}) == 1 or _are_near(facts):
             continue
         found.append(

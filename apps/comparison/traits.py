@@ -8,24 +8,24 @@ from typing import Any
 
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison import variables
+from apps.comparison.command import options, program
 from apps.comparison.comparability import NONE, NOT_KNOWN, NOT_SET, Fact, Group, Weight
 from apps.comparison.values import Level
 from apps.comparison.variables import Seen
+from apps.core.canonical import canonical_json
 from apps.core.units import format_bytes
 from apps.runs.models import Run
 from workers.workloads import WORKLOADS
 from workers.workloads.foreign import FOREIGN
 
-# Facts of the load generator's host that change from run to run.
-PASSING_FACTS = ("load", "uptime", "pid", "time", "boot", "clock")
+# Facts of the load generator's host that change from run to run; what only begins like one (timezone, loader) lasts.
+PASSING_FACTS = re.compile(
+    r"load(_?avg|_average)?(_?(1|5|15)(m|min)?)?|uptime(_seconds)?|pid|time|timestamp|boot|boot_id|boot_?time|booted_at"
+    r"|clock|clock_(ahead|uncertainty)_seconds"
+)
 SPECS = {**FOREIGN, **WORKLOADS}
 # Sizes and lengths nearer to each other than these shares are told as equal.
 SIZE_TOLERANCE, LENGTH_TOLERANCE = 0.1, 0.05
-# Options of a command line that say where it goes, how long and at which load: told elsewhere, or no matter.
-OPTION = re.compile(r"--([a-z][a-z0-9-]*)(?:=(\S*))?")
-PASSING_OPTIONS = re.compile(
-    r"(mysql-)?(host|port|socket|user|db|password)|config-file|db-driver|threads|time|rate|events|report-checkpoints"
-)
 MOST_NAMED = 3
 
 
@@ -222,8 +222,10 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
     yield Fact("load_generator", "Load generator's host", Group.CLIENT, Weight.IMPORTANT, hosts)
     tools = _said(row["tool_version"] for row in rows)
     yield Fact("tool_version", "Version of the load tool", Group.CLIENT, Weight.IMPORTANT, tools)
-    options = _said(_options(row["command"]) for row in rows)
-    yield Fact("options", "Options of the load tool", Group.CLIENT, Weight.MINOR, options)
+    programs = _said(program(row["command"]) for row in rows)
+    yield Fact("program", "Program of the load", Group.CLIENT, Weight.MINOR, programs)
+    given = _said(", ".join(options(row["command"])) for row in rows)
+    yield Fact("options", "Options of the load tool", Group.CLIENT, Weight.MINOR, given)
     sampled = _said("; ".join(row["samplers"]) for row in rows)
     yield Fact("samplers", "What was sampled", Group.SAMPLERS, Weight.IMPORTANT, sampled)
 
@@ -231,9 +233,9 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
 def _origin(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
     said = _said(Run.Provenance(row["provenance"]).label for row in rows)
     yield Fact("provenance", "Where the runs come from", Group.ORIGIN, Weight.IMPORTANT, said)
-    campaigns = _listed(row["campaign_name"] or "none" for row in rows)
-    yield _fact("campaigns", "Campaigns", Group.ORIGIN, Weight.MINOR, campaigns or NONE)
-    yield _fact("tags", "Tags", Group.ORIGIN, Weight.MINOR, _listed(tag for row in rows for tag in row["tags"]) or NONE)
+    campaigns = [row["campaign_name"] or "none" for row in rows]
+    yield _listed("campaigns", "Campaigns", Group.ORIGIN, campaigns)
+    yield _listed("tags", "Tags", Group.ORIGIN, [tag for row in rows for tag in row["tags"]])
     days = sorted({row["started_at"].date().isoformat() for row in rows})
     text = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "no runs"
     yield _fact("dates", "Dates of the runs", Group.DATE, Weight.MINOR, text)
@@ -251,20 +253,12 @@ def _bytes(value: int | None) -> str:
     return NOT_KNOWN if value is None else f"{value / 2**30:,.4g} GiB"
 
 
-def _options(command: str) -> str:
-    """Those that neither the load level nor the place of the server explains."""
-    found = OPTION.findall(command)
-    own = [f"{name}={value}" if value else name for name, value in found if not PASSING_OPTIONS.fullmatch(name)]
-    return ", ".join(sorted(own))
-
-
 def lasting_facts(host: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts of the load generator's host that two runs on it share."""
-    return {
-        name: value
-        for name, value in sorted(host.items())
-        if isinstance(value, str | int | float) and not name.startswith(PASSING_FACTS)
+    """Facts of the load generator's host that two runs on it share, nested ones too."""
+    known = {
+        name: value for name, value in sorted(host.items()) if value is not None and not PASSING_FACTS.fullmatch(name)
     }
+    return {name: lasting_facts(value) if isinstance(value, Mapping) else value for name, value in known.items()}
 
 
 def seconds(duration: float | None) -> str:
@@ -280,7 +274,7 @@ def _host(host: Mapping[str, Any]) -> str:
         f"{facts.pop('cpus')} CPUs" if "cpus" in facts else "",
         _bytes(facts.pop("memory_bytes")) if "memory_bytes" in facts else "",
         str(facts.pop("kernel", "")),
-        *(f"{name} {value}" for name, value in facts.items()),
+        *(f"{name} {value if isinstance(value, str) else canonical_json(value)}" for name, value in facts.items()),
     ]
     return ", ".join(text for text in told if text)
 
@@ -289,7 +283,9 @@ def _said(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({text for text in texts if text}))
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _listed(field: str, label: str, group: Group, texts: Iterable[str]) -> Fact:
+    """One value, of which a few are told."""
     found = sorted(set(texts))
     rest = len(found) - MOST_NAMED
-    return ", ".join(found[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    short = f"{', '.join(found[:MOST_NAMED])} and {rest} more" if rest > 0 else ""
+    return Fact(field, label, group, Weight.MINOR, (", ".join(found) or NONE,), short=short)

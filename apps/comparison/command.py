@@ -1,0 +1,47 @@
+"""What a load tool was called with: its program and its options, without what is told elsewhere. Pure."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+# `--name=value`, `--name value`, `-n value`, `-nvalue`; Lua's tools take `_` for `-`.
+LONG = re.compile(r"--([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
+SHORT = re.compile(r"-([A-Za-z])(.*)", re.DOTALL)
+# They say where it goes, how long and at which load: told elsewhere, or no matter.
+PASSING = re.compile(
+    r"((mysql|pgsql)-)?(host|port|socket|user|db)|(.*-)?password|config-file|secrets|db-driver"
+    r"|threads|time|rate|events|warmup|duration|report-checkpoints|[hPSup]"
+)
+
+
+def options(command: str) -> tuple[str, ...]:
+    """ "name=value", sorted; a name alone where it has no value."""
+    told = ((name, value) for name, value in _given(command) if name and not PASSING.fullmatch(name))
+    return tuple(sorted(f"{name}={value}" if value else name for name, value in told))
+
+
+def program(command: str) -> str:
+    """What was run, without where it lies: "sysbench oltp_read_only"."""
+    return next((value for name, value in _given(command) if not name), "")
+
+
+def _given(command: str) -> Iterator[tuple[str, str]]:
+    """Option and value; the words before the first option without a name. Words after `--name=value` belong to none:
+    they say what the program does ("run")."""
+    own: list[str] = []
+    name, is_open = "", True
+    for word in _words(command):
+        if found := LONG.fullmatch(word) or SHORT.fullmatch(word):
+            yield name, " ".join(own)
+            name, value = found[1].replace("_", "-"), found[2] or ""
+            own, is_open = [value] if value else [], not value
+        elif is_open:
+            own.append(word if name else word.rpartition("/")[2])
+    yield name, " ".join(own)
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quote that is never closed
+        return command.split()
