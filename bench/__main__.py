@@ -45,6 +45,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         across_runs,
         bulk,
         detection,
+        following,
         live,
         machine,
         pages,
@@ -86,6 +87,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
             start.measure(bench, folder)
         if "detection" in parts:
             detection.measure(bench, folder)
+            following.measure(bench)
         now = results.Results(
             measured_on=bench.today,
             machine=machine.facts(),
