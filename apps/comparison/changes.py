@@ -19,7 +19,7 @@ def state_hash(comparison: Comparison) -> str:
     return canonical_hash(
         {
             "runs": sorted([run.id, *sorted(run.failed_checks)] for run in comparison.counted),
-            "cells": {repr(_place(cell)): _answer(cell) for cell in comparison.cells},
+            "cells": {repr(_place(cell)): answer(cell) for cell in comparison.cells},
             "differences": [[each.field, *each.values] for each in comparison.differences],
             "withheld": sorted(comparison.withheld),
         }
@@ -41,7 +41,8 @@ def _place(cell: Cell) -> tuple[str, int, str]:
     return cell.side, cell.level, cell.metric
 
 
-def _answer(cell: Cell) -> list[str]:
+def answer(cell: Cell) -> list[str]:
+    """Verdict, value, ratio and interval, as they are compared."""
     ratio = cell.ratio
     numbers = [cell.summary.value if cell.summary else None]
     numbers += [ratio.value, ratio.low, ratio.high] if ratio else []
@@ -50,7 +51,7 @@ def _answer(cell: Cell) -> list[str]:
 
 def _ratio(cell: Cell) -> list[str]:
     """Ratio and interval; without them only that there are none."""
-    return _answer(cell)[2:]
+    return answer(cell)[2:]
 
 
 def _digits(number: float) -> str:
@@ -65,14 +66,14 @@ def _runs(seen: Comparison, now: Comparison) -> Iterable[str]:
     added = [run for key, run in after.items() if key not in before]
     gone = [run for key, run in before.items() if key not in after]
     for text, runs in _by_place(now, added).items():
-        yield f"{_named(runs)} of {text} {_plural(runs, 'counts', 'count')} now and did not then."
+        yield f"{_named(runs)} of {text} {plural(runs, 'counts', 'count')} now and did not then."
     for run in [run for run in gone if run.id in listed]:
         text = next(iter(_by_place(seen, [run])))
         yield f"Run {run.id} of {text} does not count any more: {listed[run.id].left_out}."
     rest = [run for run in gone if run.id not in listed]
     for text, runs in _by_place(seen, rest).items():
         yield (
-            f"{_named(runs)} of {text} {_plural(runs, 'is', 'are')} not among those compared any more: "
+            f"{_named(runs)} of {text} {plural(runs, 'is', 'are')} not among those compared any more: "
             "newer ones took their place, or they were removed."
         )
 
@@ -85,8 +86,8 @@ def _checks(seen: Comparison, now: Comparison) -> Iterable[str]:
         for key in sorted(before.get(run.id, set()) ^ set(run.failed_checks)) if run.id in before else ():
             turned[key, key in run.failed_checks].append(run)
     for (key, fails), runs in turned.items():
-        verb = _plural(runs, "fails", "fail") if fails else _plural(runs, "passes", "pass")
-        yield f"{_named(runs)} {verb} a check now that {_plural(runs, 'it', 'they')} did not then: {title_of(key)}."
+        verb = plural(runs, "fails", "fail") if fails else plural(runs, "passes", "pass")
+        yield f"{_named(runs)} {verb} a check now that {plural(runs, 'it', 'they')} did not then: {title_of(key)}."
 
 
 def _by_place(comparison: Comparison, runs: Sequence[ComparedRun]) -> dict[str, list[ComparedRun]]:
@@ -102,10 +103,10 @@ def _by_place(comparison: Comparison, runs: Sequence[ComparedRun]) -> dict[str, 
 def _named(runs: Sequence[ComparedRun]) -> str:
     if len(runs) > MOST_TOLD:
         return f"{len(runs):,} runs"
-    return f"{_plural(runs, 'Run', 'Runs')} {', '.join(str(run.id) for run in runs)}"
+    return f"{plural(runs, 'Run', 'Runs')} {', '.join(str(run.id) for run in runs)}"
 
 
-def _plural(things: Sequence[Any], one: str, many: str) -> str:
+def plural(things: Sequence[Any], one: str, many: str) -> str:
     return one if len(things) == 1 else many
 
 
@@ -131,12 +132,12 @@ def _withheld(seen: Comparison, now: Comparison) -> Iterable[str]:
     lifted = [labels.get(field, field) for field in seen.withheld if field not in now.withheld]
     added = [labels.get(field, field) for field in now.withheld if field not in seen.withheld]
     if lifted:
-        yield f"Verdicts were withheld because of {_listed(lifted)}, and are not any more."
+        yield f"Verdicts were withheld because of {listed(lifted)}, and are not any more."
     if added:
-        yield f"Verdicts are withheld now because of {_listed(added)}, and were not then."
+        yield f"Verdicts are withheld now because of {listed(added)}, and were not then."
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
     return ", ".join(names[:MOST_TOLD]) + more
 
@@ -147,7 +148,7 @@ def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
     changed = [
         (before[_place(cell)], cell)
         for cell in now.cells
-        if _place(cell) in before and _answer(cell) != _answer(before[_place(cell)])
+        if _place(cell) in before and answer(cell) != answer(before[_place(cell)])
     ]
     turned = [(old, new) for old, new in changed if old.words != new.words]
     moved = [(old, new) for old, new in changed if old.words == new.words and _ratio(old) != _ratio(new)]

@@ -1,6 +1,6 @@
 """Saved comparisons: what was seen is kept, whatever becomes of the runs, and is told apart from what is true now."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,9 +10,11 @@ from django.db.models import Q
 from django.utils.text import slugify
 
 from apps.accounts.models import User
-from apps.comparison import frozen, queries
+from apps.comparison import corroboration, cost, frozen, queries
 from apps.comparison.changes import changes, state_hash
+from apps.comparison.grounds import corroboration_changes, cost_changes
 from apps.comparison.models import Edition, SavedComparison
+from apps.comparison.reading import Reading
 from apps.comparison.readings import readings
 from apps.comparison.sides import Unknown
 from apps.comparison.values import Comparison
@@ -22,6 +24,12 @@ from apps.core.problems import FieldProblem, Invalid
 CONTENT_VERSION = 1
 LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
+# Parts that rest on more than the comparison's own runs, and what tells how they changed.
+Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
+ASKED_AGAIN: tuple[tuple[Reading[Any], Tell], ...] = (
+    (cost.READING, cost_changes),
+    (corroboration.READING, corroboration_changes),
+)
 
 
 class NoSuch(Unknown):
@@ -132,11 +140,19 @@ def refresh(*, slug: str, by: User) -> tuple[int, bool]:
             raise _no_such(slug)
         comparison = _compared(row.query)
         newest = row.editions.order_by("-number").first()
-        if newest is not None and newest.state_hash == state_hash(comparison) and _thawed(newest)[0] is not None:
+        if newest is not None and _is_true(newest, comparison):
             return newest.number, False
         number = newest.number + 1 if newest else 1
         _add_edition(row, comparison, number=number, by=by)
     return number, True
+
+
+def _is_true(edition: Edition, now: Comparison) -> bool:
+    """Whether it shows what would be shown now, in today's form."""
+    if edition.state_hash != state_hash(now) or _thawed(edition)[0] is None:
+        return False
+    parts = edition.content.get("parts", {})
+    return len(_asked_again(parts)) == len(ASKED_AGAIN) and not _parts_changed(parts, now)
 
 
 def describe(*, slug: str, title: str, note: str) -> None:
@@ -261,18 +277,35 @@ def load(slug: str, number: int | None = None) -> Saved:
 
 
 def standing(saved: Saved) -> Standing:
-    """Asks the same question again."""
+    """Asks the same question again, and what its parts rest on besides. A constant number of queries."""
     try:
         now = _compared(saved.query)
     except Invalid as error:
         said = "; ".join(problem.sentence() for problem in error.errors)
         return Standing(True, (f"The same question has no answer any more: {said}.",))
-    if state_hash(now) == saved.state_hash:
-        return Standing(False, ())
+    same = state_hash(now) == saved.state_hash
     if saved.comparison is None:
-        return Standing(True, ("What changed cannot be told: this edition is of an older form.",))
-    said_changes = changes(saved.comparison, now)
-    return Standing(True, said_changes or ("The same runs are judged in another way now.",))
+        return Standing(not same, () if same else ("What changed cannot be told: this edition is of an older form.",))
+    told = () if same else changes(saved.comparison, now) or ("The same runs are judged in another way now.",)
+    told += tuple(_parts_changed(saved.parts, now))
+    return Standing(bool(told), told)
+
+
+def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:
+    """Sentences about those that the edition holds: of any other the page says itself that it does not."""
+    names = {key: side.name for side in now.sides for key in (side.system, side.slug)}
+    return [text for reading, tell, seen in _asked_again(kept) for text in tell(seen, reading.read(now, None), names)]
+
+
+def _asked_again(kept: Mapping[str, Any]) -> list[tuple[Reading[Any], Tell, Any]]:
+    """With what is kept, where that can be read."""
+    found = []
+    for reading, tell in ASKED_AGAIN:
+        try:
+            found.append((reading, tell, reading.kept(kept[reading.key(None)])))
+        except (KeyError, frozen.Outdated):
+            continue
+    return found
 
 
 def _thawed(edition: Edition) -> tuple[Comparison | None, str]:

@@ -2,13 +2,15 @@
 
 import math
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.models import User
-from apps.catalog.models import System, Workload
+from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison import baselines, frozen, queries, saved
 from apps.comparison.changes import changes
 from apps.comparison.models import Edition, SavedComparison
@@ -27,7 +29,7 @@ A = (1000.0, 1012.0, 991.0)
 B = (1302.0, 1318.0, 1287.0)
 
 
-def measure(system: System, values: tuple[float, ...], *, at: int = 0, threads: int = 4) -> list[Run]:
+def measure(system: System, values: tuple[float, ...], *, at: int = 0, threads: int = 4, **fields: Any) -> list[Run]:
     return [
         a_measured_run(
             {TPS: value, P95: 20_000 / value, ERRORS: 0.0},
@@ -35,6 +37,7 @@ def measure(system: System, values: tuple[float, ...], *, at: int = 0, threads: 
             load_level=a_load_level(threads),
             repetition=number + 1,
             started_at=START + timedelta(hours=at, minutes=number),
+            **fields,
         )
         for number, value in enumerate(values)
     ]
@@ -157,6 +160,61 @@ def test_a_refresh_makes_a_new_edition_and_keeps_the_old_one(
     assert not saved.standing(newest).out_of_date
     with pytest.raises(Unknown, match="no edition 3"):
         saved.load(kept.slug, 3)
+
+
+def test_a_price_stated_later_makes_it_out_of_date_and_a_refresh_keeps_it(
+    kept: SavedComparison, sides: tuple[System, System], ann: User
+) -> None:
+    HardwareClass.objects.filter(pk=sides[1].hardware_class_id).update(
+        price_per_hour=Decimal("0.25"), price_source="the bill", price_date=START.date()
+    )
+    standing = saved.standing(saved.load(kept.slug))
+    assert "Beta costs 0.25 USD/h now, and had no price then." in standing.changes
+    assert saved.refresh(slug=kept.slug, by=ann) == (2, True)
+    newest = saved.load(kept.slug)
+    assert newest.parts["cost"]["sides"][1]["usd_per_hour"] == 0.25
+    assert saved.standing(newest) == saved.Standing(False, ())
+    assert saved.refresh(slug=kept.slug, by=ann) == (2, False)
+    HardwareClass.objects.update(price_source="a list")
+    assert "The machines of Beta, their vCPU or their prices are stated otherwise now." in (
+        saved.standing(newest).changes
+    )
+
+
+def test_runs_of_another_workload_make_it_out_of_date_and_a_refresh_keeps_them(
+    kept: SavedComparison, sides: tuple[System, System], ann: User
+) -> None:
+    other = a_workload("oltp_read_only")
+    for values, system in ((A, sides[0]), (B, sides[1])):
+        measure(system, values, workload=other)
+    standing = saved.standing(saved.load(kept.slug))
+    assert any("better now" in text for text in standing.changes), standing
+    assert saved.refresh(slug=kept.slug, by=ann) == (2, True)
+    newest = saved.load(kept.slug)
+    assert saved.standing(newest) == saved.Standing(False, ())
+    measure(sides[1], (900.0,), at=3, workload=other)
+    told = saved.standing(newest).changes
+    assert any(text.startswith("Who bears it out, Beta,") and "oltp_read_only" in text for text in told), told
+
+
+def test_whether_it_is_out_of_date_takes_as_many_queries_with_many_workloads(
+    kept: SavedComparison, sides: tuple[System, System]
+) -> None:
+    def asked() -> int:
+        found = saved.load(kept.slug)
+        with CaptureQueriesContext(connection) as captured:
+            saved.standing(found)
+        return len(captured)
+
+    def another(name: str) -> None:
+        for system in sides:
+            measure(system, A, workload=a_workload(name))
+
+    another("first")
+    before = asked()
+    for name in ("second", "third", "fourth"):
+        another(name)
+    assert asked() == before
 
 
 def test_an_edition_of_an_older_form_says_so_instead_of_breaking(kept: SavedComparison) -> None:
