@@ -1,9 +1,12 @@
 """Every page in Chromium, wide and light, narrow and dark: axe finds nothing that keeps people from using it."""
 
+import re
+from html import unescape
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from django.test import Client
 from django.urls import URLPattern
 from django.utils import timezone
 from playwright.sync_api import Page
@@ -63,10 +66,13 @@ def _everything() -> list[str]:
     kept.keep(releases.check(a_release(), the_hardware()))
     subscription = a_subscription()
     (delivery,) = send_test(subscription_id=subscription.pk, now=timezone.now())
+    opened = re.search(r'href="([^"]+\?use=[^"]+)"', Client().get(f"/runs/{run.pk}/use/").content.decode())
+    assert opened, "the panel has no reading to open"
     sides = f"side=alpha&side=beta&workload={run.workload_id}"
     return [
         f"/runs/{run.pk}/",
         f"/runs/{run.pk}/use/",
+        unescape(opened[1]),
         f"/runs/{altered.pk}/",
         f"/runs/{failed_over.pk}/",
         f"/compare/?{sides}",
