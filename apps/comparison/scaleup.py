@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from apps.comparison import stats
+from apps.comparison import many, stats
 from apps.comparison.stats import Direction, Ratio, Sample
 from apps.comparison.values import Comparison, Level, Side
 
@@ -55,7 +55,7 @@ def steps_up(comparison: Comparison, sizes: Mapping[str, Size], rates: Mapping[i
     """
     samples = _samples(comparison, rates)
     found = [(step, _gains(samples, sizes, comparison.levels, step)) for step in _pairs(comparison.sides, sizes)]
-    corrected = iter(stats.correct_for_many([ratio for _, gains in found for gain in gains for ratio in _ratios(gain)]))
+    corrected = iter(many.correct_for_many([ratio for _, gains in found for gain in gains for ratio in _ratios(gain)]))
     return tuple(
         replace(step, gains=tuple(_worded(gain, [next(corrected) for _ in _ratios(gain)]) for gain in gains))
         for step, gains in found

@@ -7,7 +7,7 @@ choice did in simulations is told in docs/statistics.md.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -75,6 +75,16 @@ class Noise:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """From what more repetitions are reckoned: noise and runs of the baseline and of the side, and the difference of
+    their mean logarithms."""
+
+    noises: tuple[Noise, Noise]
+    counts: tuple[int, int]
+    difference: float
+
+
+@dataclass(frozen=True)
 class Ratio:
     """A side over the baseline. `low` and `high` bound the 95 % interval; None: there is none, for `reason`.
 
@@ -82,7 +92,7 @@ class Ratio:
     means more than the search looked at. `few_runs`: the spread is judged from these runs alone, without history.
     `delta` is Cliff's: share of pairs in which this side is higher minus share in which it is lower. `cautious_p`: p
     with fewer degrees of freedom, for a table of many. `systematic`: part of the interval's half width, on the scale
-    of logarithms, that no repetition makes narrower.
+    of logarithms, that no repetition makes narrower. `seen`: as long as the ratio is not corrected for its table.
     """
 
     verdict: Verdict
@@ -97,6 +107,7 @@ class Ratio:
     few_runs: bool = False
     reason: str = ""
     systematic: float = 0.0
+    seen: Seen | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -137,8 +148,8 @@ def geometric_mean(values: Sequence[float]) -> float:
     return min(max(math.exp(float(_logs(values).mean())), min(values)), max(values))
 
 
-def compare(baseline: Sample, side: Sample, *, margin: float = MARGIN) -> Ratio:
-    """The ratio of `side` to `baseline`."""
+def compare(baseline: Sample, side: Sample) -> Ratio:
+    """The ratio of `side` to `baseline`, looked at alone."""
     for name, sample in (("the baseline", baseline), ("this side", side)):
         if not sample.values:
             return Ratio(Verdict.NO_RATIO, reason=f"{name} has no such value")
@@ -159,7 +170,7 @@ def compare(baseline: Sample, side: Sample, *, margin: float = MARGIN) -> Ratio:
             few_runs=True,
             reason=f"an interval needs {FEWEST_RUNS} runs of each side, or earlier runs of the same configuration",
         )
-    return _judge(found, difference, (noises[0], noises[1]), (len(baseline.values), len(side.values)), margin)
+    return _judge(found, Seen((noises[0], noises[1]), (len(baseline.values), len(side.values)), difference))
 
 
 def noise(sample: Sample) -> Noise | None:
@@ -184,9 +195,8 @@ def _on_grid(found: Noise, resolution: float) -> Noise:
     return replace(found, variance=max(found.variance, step**2 / 12), systematic=shared * step / 2)
 
 
-def _judge(
-    found: Ratio, difference: float, noises: tuple[Noise, Noise], counts: tuple[int, int], margin: float
-) -> Ratio:
+def _judge(found: Ratio, seen: Seen) -> Ratio:
+    noises, counts, difference = seen.noises, seen.counts, seen.difference
     found = replace(found, few_runs=not all(each.history for each in noises))
     squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
     error = math.sqrt(sum(squares))
@@ -197,30 +207,26 @@ def _judge(
     freedom, systematic = satterthwaite(squares, freedoms), noises[0].systematic + noises[1].systematic
     half = _critical(freedom) * error + systematic
     low, high = _exp(difference - half), _exp(difference + half)
-    verdict, reason, needed = _verdict(low, high, margin), "", None
-    if verdict is Verdict.EQUIVALENT and not _could_know(error, freedom, math.log1p(margin) - systematic):
+    verdict, reason = _verdict(low, high), ""
+    if verdict is Verdict.EQUIVALENT and not _could_know(error, freedom, math.log1p(MARGIN) - systematic):
         reason = (
-            f"the interval lies within ±{margin * 100:.0f}{NBSP}%, but so few runs could have missed a difference of "
-            f"{margin * 100:.0f}{NBSP}%"
+            f"the interval lies within ±{MARGIN * 100:.0f}{NBSP}%, but so few runs could have missed a difference of "
+            f"{MARGIN * 100:.0f}{NBSP}%"
         )
         verdict = Verdict.NOT_TOLD_APART
-    if verdict is Verdict.NOT_TOLD_APART:
-        needed = _needed(noises, max(abs(difference), math.log1p(margin)) - systematic, counts)
-        if needed > MOST_REPETITIONS and systematic:
-            reason = "the values are read from a grid too coarse for this difference: more runs do not tell"
     away = -max(0.0, abs(difference) - systematic) / error
-    return replace(
+    judged = replace(
         found,
         verdict=verdict,
         low=low,
         high=high,
         p=float(2 * special.stdtr(freedom, away)),
-        # Welch's far tails are too thin when the noisier side has few runs: between his freedom and the least.
-        cautious_p=float(2 * special.stdtr(math.sqrt(freedom * min(freedoms)), away)),
-        needed=needed,
+        cautious_p=float(2 * special.stdtr(_cautious(freedom, freedoms), away)),
         reason=reason,
         systematic=systematic,
+        seen=seen,
     )
+    return with_needed(judged, level=1 - CONFIDENCE)
 
 
 def _could_know(error: float, freedom: float, effect: float) -> bool:
@@ -229,18 +235,22 @@ def _could_know(error: float, freedom: float, effect: float) -> bool:
     return effect > 0 and power(effect=effect, error=worst, freedom=freedom) >= POWER
 
 
-def _needed(noises: tuple[Noise, Noise], effect: float, counts: tuple[int, int]) -> int:
-    if effect <= 0:
-        return MOST_REPETITIONS + 1
-    return max(repetitions_needed(noises, effect), max(counts) + 1)
+def with_needed(ratio: Ratio, *, level: float) -> Ratio:
+    """Where the sides are not told apart, with the repetitions that would likely tell if p must be at most `level`."""
+    if ratio.verdict is not Verdict.NOT_TOLD_APART or ratio.seen is None:
+        return ratio
+    needed, reason = repetitions_needed(ratio.seen, level=level), ratio.reason
+    if needed > MOST_REPETITIONS and ratio.systematic:
+        reason = "the values are read from a grid too coarse for this difference: more runs do not tell"
+    return replace(ratio, needed=needed, reason=reason)
 
 
-def _verdict(low: float, high: float, margin: float) -> Verdict:
+def _verdict(low: float, high: float) -> Verdict:
     if low > 1:
         return Verdict.HIGHER
     if high < 1:
         return Verdict.LOWER
-    if low >= 1 / (1 + margin) and high <= 1 + margin:
+    if low >= 1 / (1 + MARGIN) and high <= 1 + MARGIN:
         return Verdict.EQUIVALENT
     return Verdict.NOT_TOLD_APART
 
@@ -258,9 +268,26 @@ def satterthwaite(squares: tuple[float, float], freedoms: tuple[float, float]) -
     return 1 / (share**2 / freedoms[0] + (1 - share) ** 2 / freedoms[1])
 
 
-def power(*, effect: float, error: float, freedom: float) -> float:
-    """Chance that the 95 % interval of a true difference `effect` (of logarithms) excludes 0."""
-    critical, shift = _critical(freedom), effect / error
+def _likely_variance(known: Noise, count: int) -> float:
+    """What will likely be taken for that of `count` runs: with history the larger of their own and the pooled, so on
+    average more than it is (by the mean of the positive part of their difference, as if that were normal)."""
+    if not known.history:
+        return known.variance
+    earlier, own = known.history - 1, count - 1
+    above = math.sqrt((2 / earlier + 2 / own) / (2 * math.pi)) * earlier / (earlier + own)
+    return known.variance * (1 + above)
+
+
+def _likely_freedom(squares: tuple[float, float], freedoms: tuple[float, float]) -> float:
+    """What Satterthwaite's formula will likely give of runs not yet made: few of them seldom spread alike on both
+    sides, even if the sides do, so it is less than that of the true `squares`."""
+    own = [square**2 * (1 + 2 / freedom) for square, freedom in zip(squares, freedoms, strict=True)]
+    return (sum(own) + 2 * squares[0] * squares[1]) / (own[0] / freedoms[0] + own[1] / freedoms[1])
+
+
+def power(*, effect: float, error: float, freedom: float, level: float = 1 - CONFIDENCE) -> float:
+    """Chance that p of a true difference `effect` (of logarithms) is at most `level`."""
+    critical, shift = _critical(freedom, level), effect / error
     # So far out the chance is 1 to all digits, and nctdtr's series breaks down into nan.
     if shift > 8 * critical:
         return 1.0
@@ -268,24 +295,42 @@ def power(*, effect: float, error: float, freedom: float) -> float:
     return float(1 - special.nctdtr(freedom, shift, critical) + lower_tail)
 
 
-def repetitions_needed(noises: tuple[Noise, Noise], effect: float) -> int:
-    """Smallest number of runs of each side that finds a difference of logarithms `effect` with 80 % power."""
+def repetitions_needed(seen: Seen, *, level: float) -> int:
+    """Smallest number of runs of each side, more than there are, that is likely (80 %) to answer: to find the
+    difference seen, with p (the cautious one) at most `level`. One below the margin may be none: then to find the
+    margin if the sides differ by it, and to call them equivalent if they do not differ."""
+    margin, difference = math.log1p(MARGIN), abs(seen.difference)
+    effect = max(difference, margin) - sum(each.systematic for each in seen.noises)
 
     def suffices(count: int) -> bool:
-        squares = noises[0].variance / count, noises[1].variance / count
-        freedoms = _freedom_at(noises[0], count), _freedom_at(noises[1], count)
-        freedom = satterthwaite(squares, freedoms)
-        return power(effect=effect, error=math.sqrt(sum(squares)), freedom=freedom) >= POWER
+        squares = _likely_variance(seen.noises[0], count) / count, _likely_variance(seen.noises[1], count) / count
+        freedoms = _freedom_at(seen.noises[0], count), _freedom_at(seen.noises[1], count)
+        error, freedom = math.sqrt(sum(squares)), _likely_freedom(squares, freedoms)
+        if power(effect=effect, error=error, freedom=_cautious(freedom, freedoms), level=level) < POWER:
+            return False
+        return difference >= margin or _shows_equivalence(error, freedom, effect)
 
-    low, high = 0, FEWEST_RUNS
+    if effect <= 0:
+        return MOST_REPETITIONS + 1
+    low = max(*seen.counts, FEWEST_RUNS - 1)
+    high = low + 1
     while not suffices(high):
         if high > MOST_REPETITIONS:
             return MOST_REPETITIONS + 1
         low, high = high, high * 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if middle >= FEWEST_RUNS and suffices(middle) else (middle, high)
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return min(high, MOST_REPETITIONS + 1)
+
+
+def _shows_equivalence(error: float, freedom: float, margin: float) -> bool:
+    """Whether equal sides are likely called equivalent: their runs must seem calm enough to know, and their means lie
+    close enough; each with a chance of √.8, so both with .8."""
+    chance = math.sqrt(POWER)
+    seeming = error * math.sqrt(float(special.chdtri(freedom, 1 - chance)) / freedom)
+    reach = float(special.ndtri((1 + chance) / 2)) * error
+    return _could_know(seeming, freedom, margin) and reach + _critical(freedom) * seeming <= margin
 
 
 def smallest_effect(*, variation: float, count: int) -> float:
@@ -308,40 +353,6 @@ def cliffs_delta(baseline: Sequence[float], side: Sequence[float]) -> float:
     return float(higher - lower) / (len(ordered) * len(side))
 
 
-def false_discovery_control(ps: Sequence[float]) -> list[float]:
-    """Benjamini and Hochberg's adjusted p-values, in the given order."""
-    array = np.asarray(ps, dtype=np.float64)
-    order = np.argsort(array)[::-1]
-    ranks = np.arange(len(array), 0, -1)
-    adjusted = np.empty_like(array)
-    adjusted[order] = np.minimum(np.minimum.accumulate(array[order] * len(array) / ranks), 1)
-    return [float(value) for value in adjusted]
-
-
-def correct_for_many(ratios: Sequence[Ratio]) -> list[Ratio]:
-    """All ratios of one table: a difference that is no discovery any more when all of them are looked at is not told
-    apart, and says so. None is exempt: a primary metric at six load levels would be six chances to err."""
-    tested = [_among_many(ratio) for ratio in ratios]
-    adjusted = iter(false_discovery_control([p for p in tested if p is not None]))
-    count = sum(p is not None for p in tested)
-    return [
-        ratio if p is None else _corrected(ratio, next(adjusted), count)
-        for ratio, p in zip(ratios, tested, strict=True)
-    ]
-
-
-def _among_many(ratio: Ratio) -> float | None:
-    return ratio.p if ratio.cautious_p is None else ratio.cautious_p
-
-
-def _corrected(ratio: Ratio, adjusted_p: float, tests: int) -> Ratio:
-    ratio = replace(ratio, adjusted_p=adjusted_p)
-    if ratio.verdict not in (Verdict.HIGHER, Verdict.LOWER) or adjusted_p <= DISCOVERY_RATE:
-        return ratio
-    reason = f"{ratio.verdict.value} if looked at alone, not among {tests} comparisons at once"
-    return replace(ratio, verdict=Verdict.NOT_TOLD_APART, reason=reason)
-
-
 def _logs(values: Sequence[float]) -> NDArray[np.float64]:
     return np.log(np.asarray(values, dtype=np.float64))
 
@@ -356,8 +367,13 @@ def _variance(values: Sequence[float]) -> float:
     return 0.0 if min(values) == max(values) else float(_logs(values).var(ddof=1))
 
 
-def _critical(freedom: float) -> float:
-    return float(special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+def _critical(freedom: float, level: float = 1 - CONFIDENCE) -> float:
+    return float(special.stdtrit(freedom, 1 - level / 2))
+
+
+def _cautious(freedom: float, freedoms: tuple[float, float]) -> float:
+    """Welch's far tails are too thin when the noisier side has few runs: between his freedom and the least."""
+    return math.sqrt(freedom * min(freedoms))
 
 
 def _freedom_at(known: Noise, count: int) -> float:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from apps.comparison import stats
+from apps.comparison import many, stats
 from apps.comparison.stats import Ratio, Sample, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Level, More, Replicate
 
@@ -106,17 +106,30 @@ def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
     if ratio.needed is None:
         return ()
     unknown = [side for side, sample in samples.items() if stats.noise(sample) is None]
-    lacking = {side: ratio.needed - len(samples[side].values) for side in unknown or samples}
+    return _lacking(ratio, {side: len(samples[side].values) for side in unknown or samples})
+
+
+def _lacking(ratio: Ratio, counts: Mapping[str, int]) -> tuple[More, ...]:
+    """`counts`: runs of each side."""
+    lacking = {side: (ratio.needed or 0) - count for side, count in counts.items()}
     return tuple(More(side, runs) for side, runs in lacking.items() if runs > 0)
 
 
 def corrected(found: Sequence[Cell]) -> tuple[Cell, ...]:
-    """The cells of one table, judged anew now that all are looked at."""
-    places = [place for place, cell in enumerate(found) if cell.ratio is not None]
-    ratios = stats.correct_for_many([ratio for place in places if (ratio := found[place].ratio) is not None])
-    cells = list(found)
-    for place, ratio in zip(places, ratios, strict=True):
-        cells[place] = replace(found[place], ratio=ratio)
+    """The cells of one table, each after its baseline's, judged anew now that all are looked at."""
+    ratios = iter(many.correct_for_many([cell.ratio for cell in found if cell.ratio is not None]))
+    cells: list[Cell] = []
+    baseline = None
+    for cell in found:
+        if cell.ratio is None:
+            baseline = cell
+            cells.append(cell)
+            continue
+        ratio = next(ratios)
+        more = cell.more
+        if baseline is not None and ratio.verdict is Verdict.NOT_TOLD_APART:
+            more = _lacking(ratio, {each.side: len(each.replicates) for each in (baseline, cell)})
+        cells.append(replace(cell, ratio=ratio, more=more))
     return tuple(cells)
 
 

@@ -5,7 +5,7 @@ import math
 from scipy import special
 
 from apps.comparison import stats
-from apps.comparison.stats import DISCOVERY_RATE, MARGIN, MOST_REPETITIONS, POWER, Direction, Ratio, Verdict
+from apps.comparison.stats import MARGIN, POWER, Direction, Ratio, Verdict
 from apps.core.units import NBSP
 from apps.regressions.release_values import RowVerdict
 
@@ -48,20 +48,6 @@ def visible(ratio: Ratio, counts: tuple[int, int], history: tuple[int, int]) -> 
     reach = float(special.stdtrit(freedom, (1 + stats.CONFIDENCE) / 2)) + float(special.stdtrit(freedom, POWER))
     effect = reach * error + ratio.systematic
     return math.expm1(effect) if effect < 700 else math.inf
-
-
-def needed(ratio: Ratio, counts: tuple[int, int], history: tuple[int, int], tests: int) -> int | None:
-    """Repetitions of each side that are likely to tell. Of a difference that is one alone, and none among `tests`: as
-    many as find it at the strictest level that the correction may ask for. None: it is told."""
-    error = _error(ratio, counts, history)
-    if ratio.needed is not None or ratio.verdict is not Verdict.NOT_TOLD_APART or error is None or not ratio.value:
-        return ratio.needed
-    variance = error**2 / (1 / counts[0] + 1 / counts[1])
-    reach = float(special.ndtri(1 - DISCOVERY_RATE / max(tests, 1) / 2)) + float(special.ndtri(POWER))
-    effect = abs(math.log(ratio.value)) - ratio.systematic
-    if effect <= 0:
-        return MOST_REPETITIONS + 1
-    return min(max(math.ceil(2 * variance * (reach / effect) ** 2), max(counts) + 1), MOST_REPETITIONS + 1)
 
 
 def _within(ratio: Ratio, margin: float) -> bool:

@@ -88,12 +88,11 @@ def tests(judged: Sequence[Judged]) -> int:
 
 def rows(judged: Sequence[Judged], *, smallest: Smallest) -> Iterator[CheckRow]:
     """Of the load levels at which the baseline has the metric."""
-    count = tests(judged)
     for each in judged:
-        yield from _rows(each, smallest(each.workload), count)
+        yield from _rows(each, smallest(each.workload))
 
 
-def _rows(judged: Judged, least: float, tests: int) -> Iterator[CheckRow]:
+def _rows(judged: Judged, least: float) -> Iterator[CheckRow]:
     pair, comparison = judged.pair, judged.comparison
     metrics = {metric.key: metric for metric in comparison.metrics}
     levels = {level.id: level for level in comparison.levels}
@@ -149,7 +148,7 @@ def _rows(judged: Judged, least: float, tests: int) -> Iterator[CheckRow]:
             smallest=least,
             visible=judging.visible(ratio, counts, history),
             worst=judging.worst(ratio, metric.direction),
-            needed=judging.needed(ratio, counts, history, tests),
+            needed=ratio.needed,
             reason=reason,
             origins=origins,
         )

@@ -9,6 +9,7 @@ from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, More, Side
 from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.units import all_digits, format_number
+from apps.runs.quality.checklist import title_of
 
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3
@@ -67,9 +68,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
+    """`failed`: checks that `doubted` of the runs failed."""
+
     level: Level
     side: Side
     runs: int
+    doubted: int
+    failed: tuple[str, ...]
     runs_title: str
     few_runs: bool
     entries: tuple[Entry, ...]
@@ -159,7 +164,9 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
         return f"even {MOST_REPETITIONS:,} runs of each would not tell"
     if cell.words == Verdict.TOO_FEW:
         return f"needs {_more(cell.more, names)}"
-    return f"{_more(cell.more, names)} {LIKELY}"
+    # Told apart alone but not in its table: its reason says so.
+    alone = cell.ratio.low is not None and cell.ratio.high is not None and not cell.ratio.low <= 1 <= cell.ratio.high
+    return f"{cell.ratio.reason}; " * alone + f"{_more(cell.more, names)} {LIKELY}"
 
 
 def _lacking(cell: Cell, names: dict[str, str]) -> str:
@@ -232,15 +239,24 @@ def _row(comparison: Comparison, level: Level, side: Side) -> Row:
         metric: comparison.cell(side=side.slug, level=level.id, metric=metric.key) for metric in comparison.metrics
     }
     names = {each.slug: each.name for each in comparison.sides}
+    runs = [run for run in comparison.counted if (run.level, run.side) == (level.id, side.slug)]
     history = max((cell.history for cell in cells.values()), default=0)
     return Row(
         level=level,
         side=side,
-        runs=sum(run.level == level.id and run.side == side.slug for run in comparison.counted),
+        runs=len(runs),
+        doubted=sum(bool(run.failed_checks) for run in runs),
+        failed=tuple(dict.fromkeys(title_of(key) for run in runs for key in run.failed_checks)),
         runs_title=f"the spread rests on {history} earlier runs too" if history else NO_HISTORY,
         few_runs=not history,
         entries=tuple(entry(metric, cell, names) for metric, cell in cells.items()),
     )
+
+
+def run_words(run: int, failed_checks: Sequence[str]) -> str:
+    """ "run 7 (failed load generator)", where a chart names it."""
+    failed = f" (failed {', '.join(map(title_of, failed_checks))})" if failed_checks else ""
+    return f"run {run}{failed}"
 
 
 def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:

@@ -192,7 +192,8 @@ def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Ma
         facts.insert(1, f"95 % interval {all_digits(ratio.low)} to {all_digits(ratio.high)}")
     if ratio.p is not None:
         facts.append(f"p {ratio.p:.2g}, corrected {ratio.adjusted_p:.2g}" if ratio.adjusted_p else f"p {ratio.p:.2g}")
-    facts += [text for text in dict.fromkeys((ratio.reason, remedy(cell, names) if cell.more else "")) if text]
+    said = remedy(cell, names)
+    facts += [text for text in ("" if said.startswith(ratio.reason) else ratio.reason, said) if text]
     return Shown(
         kind=_kind(cell.words),
         text=ratio_text(ratio),

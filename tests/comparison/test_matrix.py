@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison import queries
 from apps.comparison.acknowledging import acknowledge
+from apps.comparison.many import false_discovery_control
 from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow, compare_many
 from apps.comparison.sides import Unknown
-from apps.comparison.stats import false_discovery_control
 from apps.core.problems import Invalid
 from apps.runs.models import Run
 from tests.builders import START, a_campaign, a_load_level, a_measured_run, a_system, a_user, a_workload

@@ -8,8 +8,8 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.comparison import stats
-from apps.comparison.stats import Direction, Noise, Ratio, Sample, Verdict
+from apps.comparison import many, stats
+from apps.comparison.stats import Direction, Ratio, Sample, Verdict
 
 A = (1000.0, 1011.0, 993.0, 1004.0)
 B = (1302.0, 1318.0, 1287.0)
@@ -157,19 +157,6 @@ def test_smallest_effects_are_those_of_the_table(variation: float, effects: tupl
     assert found == pytest.approx(effects, abs=0.06)
 
 
-@pytest.mark.parametrize("count", [3, 5, 10, 20])
-def test_repetitions_needed_inverts_the_smallest_effect(count: int) -> None:
-    noise = Noise(variance=math.log1p(0.02**2), freedom=4, history=0)
-    effect = math.log1p(stats.smallest_effect(variation=0.02, count=count))
-    assert stats.repetitions_needed((noise, noise), effect * 1.0001) == count
-    assert stats.repetitions_needed((noise, noise), effect * 0.9999) == count + 1
-
-
-def test_a_hopeless_question_says_that_the_search_stopped() -> None:
-    noise = Noise(variance=1.0, freedom=4, history=0)
-    assert stats.repetitions_needed((noise, noise), 1e-6) == stats.MOST_REPETITIONS + 1
-
-
 def test_power_agrees_with_simulation() -> None:
     random = np.random.default_rng(7)
     effect, count = 0.06, 4
@@ -236,12 +223,12 @@ def test_the_unit_does_not_matter(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_false_discovery_control_is_scipys(ps: list[float]) -> None:
-    assert stats.false_discovery_control(ps) == pytest.approx(scipy.stats.false_discovery_control(ps), abs=1e-15)
+    assert many.false_discovery_control(ps) == pytest.approx(scipy.stats.false_discovery_control(ps), abs=1e-15)
 
 
 def test_a_difference_that_is_no_discovery_among_many_is_not_told_apart() -> None:
     found = [Ratio(Verdict.HIGHER, value=1.1, p=0.04), *[Ratio(Verdict.NOT_TOLD_APART, value=1.0, p=0.5)] * 9]
-    corrected = stats.correct_for_many([*found, Ratio(Verdict.TOO_FEW, value=2.0)])
+    corrected = many.correct_for_many([*found, Ratio(Verdict.TOO_FEW, value=2.0)])
     assert corrected[0].verdict is Verdict.NOT_TOLD_APART
     assert "10 comparisons" in corrected[0].reason
     assert corrected[0].adjusted_p == pytest.approx(0.4)
@@ -250,13 +237,13 @@ def test_a_difference_that_is_no_discovery_among_many_is_not_told_apart() -> Non
 
 def test_no_metric_is_exempt_from_the_correction() -> None:
     """Where a cautious p is known it counts: Welch's far tails are too thin."""
-    corrected = stats.correct_for_many([Ratio(Verdict.HIGHER, p=0.01, cautious_p=0.03), Ratio(Verdict.LOWER, p=0.9)])
+    corrected = many.correct_for_many([Ratio(Verdict.HIGHER, p=0.01, cautious_p=0.03), Ratio(Verdict.LOWER, p=0.9)])
     assert corrected[0].adjusted_p == pytest.approx(0.06)
     assert corrected[0].verdict is Verdict.NOT_TOLD_APART
 
 
 def test_a_clear_difference_survives_the_correction() -> None:
-    corrected = stats.correct_for_many([Ratio(Verdict.LOWER, p=0.001), Ratio(Verdict.NOT_TOLD_APART, p=0.9)])
+    corrected = many.correct_for_many([Ratio(Verdict.LOWER, p=0.001), Ratio(Verdict.NOT_TOLD_APART, p=0.9)])
     assert corrected[0].verdict is Verdict.LOWER
 
 

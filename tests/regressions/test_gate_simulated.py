@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.comparison import stats
+from apps.comparison import many, stats
 from apps.comparison.stats import Direction, Sample
 from apps.regressions import judging
 from apps.regressions.detect import DEFAULT
@@ -34,7 +34,7 @@ def simulate(*, runs: int, variation: float, effect: float, releases: int, seed:
     passes = regressions = found = false = said = 0
     for _ in range(releases):
         before, after = 1000 * np.exp(random.standard_t(5, (2, ROWS, runs)) * spread)
-        ratios = stats.correct_for_many(
+        ratios = many.correct_for_many(
             [stats.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(before, after * slowed, strict=True)]
         )
         rows = [judging.verdict(ratio, Direction.HIGHER, DEFAULT.smallest)[0] for ratio in ratios]

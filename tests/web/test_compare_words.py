@@ -1,6 +1,7 @@
 """The words around a ratio, apart from any page."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -29,6 +30,15 @@ def test_what_would_tell_is_said_of_each_load_level_where_it_differs() -> None:
     )
     same = [(a_level(4), a_cell(more=2, needed=5)), (a_level(2), a_cell(more=2, needed=5))]
     assert compare_words._remedies(same, NAMES) == "2 more runs of each would likely tell"
+
+
+def test_a_difference_that_its_company_demotes_says_so_and_what_would_tell() -> None:
+    cell = a_cell(more=2, needed=5)
+    reason = "higher if looked at alone, not among 16 comparisons at once"
+    ratio = Ratio(Verdict.NOT_TOLD_APART, value=1.05, low=1.01, high=1.09, needed=5, reason=reason)
+    assert compare_words.remedy(replace(cell, ratio=ratio), NAMES) == (
+        f"{reason}; 2 more runs of each would likely tell"
+    )
 
 
 def test_no_load_level_is_passed_over_where_few_things_would_tell() -> None:
