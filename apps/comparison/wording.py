@@ -2,7 +2,7 @@
 
 import math
 
-from apps.comparison.stats import Ratio
+from apps.comparison.stats import Ratio, Verdict
 from apps.comparison.values import ComparedMetric
 
 MOST_DECIMALS = 4
@@ -38,6 +38,13 @@ def interval_text(ratio: Ratio) -> str:
     if ratio.low is None or ratio.high is None:
         return ""
     return f"[{_end(ratio.low, decimals(ratio))},\u00a0{_end(ratio.high, decimals(ratio))}]"
+
+
+def with_interval(ratio: Ratio) -> str:
+    """“2.63 × [2.41, 2.87]”, or why there is no interval; empty: there is no ratio."""
+    if ratio.value is None:
+        return ""
+    return f"{ratio_text(ratio)} {interval_text(ratio) or f'({Verdict.TOO_FEW})'}"
 
 
 def _end(end: float, places: int) -> str:

@@ -4,9 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from apps.comparison import stats
 from apps.comparison.climbs import throughput_metric
 from apps.comparison.reading import Reading
+from apps.comparison.stats import Sample
 from apps.comparison.values import ComparedRun, Comparison, Level, Side
+from apps.comparison.wording import with_interval
 from apps.published.bottlenecks import StatedLimit, stated_limits
 from apps.runs.models import Run
 from apps.use_method import bottleneck_words as words
@@ -97,16 +100,28 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         (rungs[level.id] for level in comparison.levels if level.id in rungs and level.rate is None),
         key=lambda rung: rung.threads,
     )
-    told = bottlenecks.find(climbed)
+    told, grown = bottlenecks.find(climbed), _grown(climbed)
     return SideUse(
         side=side.slug,
         found=told,
         headline=words.headline(told) if climbed else words.AT_A_RATE if rungs else words.NO_RUN,
         evidence=tuple(words.evidence(onset, named=len(told.first) > 1) for onset in told.first),
-        throughput=words.throughput(told, climbed, metric.unit if metric else ""),
-        notes=(*words.notes(told), *_at_a_rate(comparison, rungs)),
+        throughput=words.throughput(told, climbed, metric.unit if metric else "", grown),
+        notes=(*words.notes(told, grown), *_at_a_rate(comparison, rungs)),
         levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),
     )
+
+
+def _grown(rungs: Sequence[Rung]) -> words.Grown:
+    """By the interval of a comparison of two levels' runs, each looked at alone."""
+    samples = {rung.threads: Sample(rung.throughput) for rung in rungs if rung.typical_throughput is not None}
+
+    def grown(threads: int, fewer: int) -> str:
+        if threads not in samples or fewer not in samples:
+            return ""
+        return with_interval(stats.compare(samples[fewer], samples[threads]))
+
+    return grown
 
 
 def _at_a_rate(comparison: Comparison, rungs: Mapping[int, Rung]) -> Iterator[str]:

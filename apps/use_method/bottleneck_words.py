@@ -1,12 +1,14 @@
 """What limits a side, in sentences. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from apps.core.units import NBSP, format_number, with_unit
+from apps.core.units import with_unit
 from apps.use_method.bottlenecks import BY_KEY, CPU, Found, Kind, Onset, Rung
 from apps.use_method.table import INDICATORS
 from apps.use_method.values import Reading
 
+# (threads, fewer threads) -> throughput at the first over that at the second, with its interval; empty: not told.
+Grown = Callable[[int, int], str]
 # Names that keep their capital within a sentence.
 PROPER = ("Galera", "Aurora")
 AT_A_RATE = "no ladder: what comes out at a fixed rate is what was asked for"
@@ -67,7 +69,7 @@ def _number(reading: Reading) -> str:
     return with_unit(reading.value, indicator.unit, indicator.digits)
 
 
-def throughput(found: Found, rungs: Sequence[Rung], unit: str) -> str:
+def throughput(found: Found, rungs: Sequence[Rung], unit: str, grown: Grown) -> str:
     """What it did from where it is held on; empty: nothing saturates, or it is not told."""
     told = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
     here = (found.first[0].holds or found.first[0].threads) if found.first else None
@@ -76,28 +78,24 @@ def throughput(found: Found, rungs: Sequence[Rung], unit: str) -> str:
     parts = [f"throughput {with_unit(told[here], unit)} at {threads(here)}"]
     below = max((each for each in told if each < here), default=None)
     if below is not None:
-        parts.append(f"{_times(told[here] / told[below])} that at {threads(below)}")
+        parts.append(f"{grown(here, below)} that at {threads(below)}")
     above = [each for each in told if each > here]
     if above:
         best, top = max(above, key=lambda each: told[each]), max(above)
-        parts += [f"{_times(told[each] / told[here])} at {threads(each)}" for each in dict.fromkeys((best, top))]
+        parts += [f"{grown(each, here)} at {threads(each)}" for each in dict.fromkeys((best, top))]
     return ", ".join(parts)
 
 
-def _times(ratio: float) -> str:
-    return f"{format_number(ratio)}{NBSP}×"
-
-
-def notes(found: Found) -> list[str]:
+def notes(found: Found, grown: Grown) -> list[str]:
     """What a reader must know besides: where nodes and repetitions disagree, what comes next, what was not seen."""
-    return [note[:1].upper() + note[1:] for note in _notes(found)]
+    return [note[:1].upper() + note[1:] for note in _notes(found, grown)]
 
 
-def _notes(found: Found) -> Iterator[str]:
+def _notes(found: Found, grown: Grown) -> Iterator[str]:
     for onset in found.first:
-        yield from _disagreements(onset)
+        yield from _disagreements(onset, grown)
     yield from _tie(found)
-    yield from (_other(onset, found) for onset in found.onsets if onset not in found.first)
+    yield from (_other(onset, found, grown) for onset in found.onsets if onset not in found.first)
     if found.generator:
         yield f"load generator: {found.generator}"
     for key, levels in found.passing:
@@ -113,7 +111,7 @@ def _notes(found: Found) -> Iterator[str]:
         yield f"not observable: {', '.join(name(key) for key in found.unseen)}"
 
 
-def _disagreements(onset: Onset) -> Iterator[str]:
+def _disagreements(onset: Onset, grown: Grown) -> Iterator[str]:
     title = name(onset.resource)
     if onset.others:
         are = "is" if len(onset.others) == 1 else "are"
@@ -126,7 +124,7 @@ def _disagreements(onset: Onset) -> Iterator[str]:
     if onset.relents:
         yield f"{title}: not saturated at {_levels(onset.relents)}"
     if onset.holds is not None and onset.holds > onset.threads and onset.grew is not None:
-        grew = f"throughput still grew {_times(onset.grew)} to {threads(onset.holds)}"
+        grew = f"throughput still grew {grown(onset.holds, onset.threads)} to {threads(onset.holds)}"
         yield f"{title}: saturated from {threads(onset.threads)} on, and {grew}"
 
 
@@ -144,11 +142,12 @@ def _tie(found: Found) -> Iterator[str]:
     yield f"{names} saturate at the same level: {how}"
 
 
-def _other(onset: Onset, found: Found) -> str:
+def _other(onset: Onset, found: Found, grown: Grown) -> str:
     first = found.first[0]
     text = f"{name(onset.resource)}: saturated from {threads(onset.threads)} on"
     if onset.threads < first.threads and onset.grew is not None and onset.grew > 1:
-        return f"{text}, while throughput still grew {_times(onset.grew)} to {threads(onset.holds or found.top)}"
+        reach = onset.holds or found.top or onset.threads
+        return f"{text}, while throughput still grew {grown(reach, onset.threads)} to {threads(reach)}"
     if onset.threads == first.threads and first.watched < onset.watched:
         return f"{text} too; {name(first.resource)} was at watch before, from {threads(first.watched)} on"
     return f"{text} too" if onset.threads <= first.threads else text

@@ -9,7 +9,7 @@ from apps.comparison.matrix import Many, ManyRow
 from apps.comparison.stats import Direction
 from apps.comparison.table import WITHHELD
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload
-from apps.comparison.wording import interval_text, label, ratio_text
+from apps.comparison.wording import interval_text, label, ratio_text, with_interval
 from apps.core.naming import with_tool
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.published.matrix import StatedMatrix
@@ -220,7 +220,7 @@ def _sign(words: str, direction: Direction) -> str:
 
 
 def _answer(cells: Sequence[Cell]) -> str:
-    """ "better in 3 of 7, from 1.2 × to 4.1 ×; not told apart in 2; too few repetitions in 2"."""
+    """ "better in 3 of 7 (1.2 × [1.1, 1.3] to 4.1 × [3.7, 4.5]); not told apart in 2; too few repetitions in 2"."""
     counts = Counter(cell.words for cell in cells)
     places = {words: place for place, words in enumerate(ORDER)}
     parts: list[str] = []
@@ -229,7 +229,7 @@ def _answer(cells: Sequence[Cell]) -> str:
         ratios.sort(key=lambda ratio: ratio.value or 0)
         span = ""
         if words in ORDER[:4] and ratios:
-            ends = list(dict.fromkeys((ratio_text(ratios[0]), ratio_text(ratios[-1]))))
+            ends = list(dict.fromkeys((with_interval(ratios[0]), with_interval(ratios[-1]))))
             span = f" ({' to '.join(ends)})"
         of = "" if parts else f" of {len(cells)}"
         parts.append(f"{words} in {counts[words]}{of}{span}")

@@ -1,5 +1,7 @@
 """What limits the sides of a comparison, read from the panels of its runs."""
 
+import re
+
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
@@ -99,3 +101,29 @@ def test_an_edition_keeps_what_was_seen(workload: Workload, django_user_model: t
 def test_throughput_is_that_of_the_answers_table(workload: Workload) -> None:
     assert TPS in {metric.key for metric in compare(workload).metrics}
     assert "transactions/s at 4" in limits_of(compare(workload)).sides[0].throughput.replace("\u00a0", " ")
+
+
+def told_of(runs: int) -> str:
+    """Of a system whose throughput stands from 4 threads on, by `runs` at each level that differ by little."""
+    system = a_system("a")
+    for threads, level in {1: OK, 4: FULL, 16: FULL}.items():
+        for repetition in range(1, runs + 1):
+            run = a_busy_run(system=system, load_level=a_load_level(threads), repetition=repetition)
+            held = 100.0 * min(threads, 4) * (1 + repetition / 200)
+            run.measurements.filter(metric__key=TPS).update(value=held)
+            keep(run, panel(60.0, cpu=level))
+    a_busy_run(system=a_system("b"))
+    return limits_of(compare(a_workload())).sides[0].throughput.replace("\u00a0", " ")
+
+
+def test_throughput_of_a_level_over_that_of_another_has_its_interval() -> None:
+    assert re.fullmatch(
+        r"throughput 404 transactions/s at 4 threads, 4\.00 × \[3\.\d+, 4\.\d+\] that at 1 thread, "
+        r"1\.\d+ × \[0\.\d+, 1\.\d+\] at 16 threads",
+        told_of(runs=3),
+    )
+
+
+def test_two_runs_of_a_level_are_too_few_for_a_ratio_to_be_told_as_known() -> None:
+    told = told_of(runs=2)
+    assert "4.00 × (too few repetitions) that at 1 thread, 1.00 × (too few repetitions) at 16 threads" in told

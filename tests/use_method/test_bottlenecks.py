@@ -17,6 +17,11 @@ def ladder(*rungs: tuple[int, float, Sequence[Panel]]) -> Found:
     return find([Rung(threads, dict(enumerate(panels)), (value,) * len(panels)) for threads, value, panels in rungs])
 
 
+def notes_of(found: Found) -> list[str]:
+    """A ratio between two levels is told by their threads."""
+    return bottleneck_words.notes(found, lambda threads, fewer: f"{threads}:{fewer}")
+
+
 def headline(found: Found) -> str:
     return bottleneck_words.headline(found).replace("\u00a0", " ")
 
@@ -41,10 +46,7 @@ def test_a_resource_that_is_saturated_all_along_is_named_from_where_throughput_s
         *((n, value, [panel(cpu=FULL)]) for n, value in ((1, 452.0), (4, 1374.0), (16, 1300.0), (64, 1085.0)))
     )
     assert headline(found) == "limited by CPU from 4 threads on"
-    assert (
-        "CPU: saturated from 1 thread on, and throughput still grew 3.04\u00a0× to 4 threads"
-        in bottleneck_words.notes(found)
-    )
+    assert "CPU: saturated from 1 thread on, and throughput still grew 4:1 to 4 threads" in notes_of(found)
 
 
 def test_what_was_saturated_while_throughput_doubled_is_not_named_before_what_stops_it() -> None:
@@ -56,8 +58,8 @@ def test_what_was_saturated_while_throughput_doubled_is_not_named_before_what_st
         (64, 810.0, [panel(disk=FULL, cpu=FULL)]),
     )
     assert headline(found) == "limited by CPU from 16 threads on"
-    notes = bottleneck_words.notes(found)
-    assert "Disk: saturated from 1 thread on, while throughput still grew 8.00\u00a0× to 16 threads" in notes
+    notes = notes_of(found)
+    assert "Disk: saturated from 1 thread on, while throughput still grew 16:1 to 16 threads" in notes
 
 
 def test_throughput_that_grows_to_the_end_is_not_held_yet() -> None:
@@ -88,7 +90,7 @@ def test_two_that_saturate_at_the_same_level_are_both_named_and_what_would_part_
     )
     assert headline(found) == "limited by CPU and row locks from 16 threads on"
     tie = "saturate at the same level: levels between 4 and 16 threads would tell which comes first"
-    assert any(note.endswith(tie) for note in bottleneck_words.notes(found))
+    assert any(note.endswith(tie) for note in notes_of(found))
 
 
 def test_of_two_at_the_same_level_the_one_that_was_at_watch_before_is_named() -> None:
@@ -114,7 +116,7 @@ def test_most_repetitions_decide_and_the_others_are_told() -> None:
         (8, 101.0, [panel(cpu=FULL), panel(cpu=FULL), panel(cpu=OK)]),
     )
     assert found.first[0].threads == 8
-    notes = bottleneck_words.notes(found)
+    notes = notes_of(found)
     assert "CPU: in 2 of 3 repetitions at 8 threads" in notes
     assert "CPU: in 1 of 3 repetitions at 4 threads already" in notes
 
@@ -126,18 +128,18 @@ def test_half_of_the_repetitions_are_not_most() -> None:
 def test_a_level_that_is_saturated_alone_is_no_bottleneck() -> None:
     found = ladder(*((n, 10.0 * n, [panel(cpu=FULL if n == 2 else OK)]) for n in (1, 2, 4, 8)))
     assert found.kind is Kind.NOTHING
-    assert "CPU: saturated at 2 threads, and not above" in bottleneck_words.notes(found)
+    assert "CPU: saturated at 2 threads, and not above" in notes_of(found)
 
 
 def test_nodes_that_disagree_are_told() -> None:
     found = ladder((8, 100.0, [panel(cpu={"g1": OK, "g2": OK, "g3": FULL})]))
-    assert "CPU: on g3 alone, g1 and g2 are not saturated" in bottleneck_words.notes(found)
+    assert "CPU: on g3 alone, g1 and g2 are not saturated" in notes_of(found)
 
 
 def test_what_nobody_could_see_is_told_with_nothing_saturated() -> None:
     found = ladder((1, 10.0, [panel(cpu=UNSEEN, disk=OK)]), (64, 500.0, [panel(cpu=UNSEEN, disk=OK)]))
     assert headline(found) == "nothing of what could be observed saturated up to 64 threads"
-    assert "Not observable: CPU" in bottleneck_words.notes(found)
+    assert "Not observable: CPU" in notes_of(found)
 
 
 def test_a_side_whose_nodes_nobody_sampled_is_not_called_unsaturated() -> None:
@@ -148,7 +150,7 @@ def test_a_side_whose_nodes_nobody_sampled_is_not_called_unsaturated() -> None:
 def test_throughput_that_stands_with_nothing_saturated_is_told() -> None:
     found = ladder(*((n, value, [panel(cpu=OK)]) for n, value in ((1, 100.0), (4, 390.0), (16, 400.0))))
     assert (headline(found), found.stands) == ("nothing saturated up to 16 threads", 4)
-    assert any("throughput does not grow above 4 threads" in note.lower() for note in bottleneck_words.notes(found))
+    assert any("throughput does not grow above 4 threads" in note.lower() for note in notes_of(found))
 
 
 def test_a_ladder_without_panels_is_not_judged() -> None:
