@@ -72,6 +72,7 @@ def measure(bench: Bench, folder: Path) -> None:
     mine = [histories.scored(history, ours(history.values)) for history in made_up]
     both = Both(mine, _of_replays(made_up, replays, first=SHORTEST))
     _tell_made_up(bench, both)
+    _tell_close(bench, histories.close(seed + 2, series=SERIES))
     whole = len(labelled[0].values)
     at_once = otava.replayed(python, labelled, first=whole) if python else None
     mine = [histories.scored(history, ours_at_once(history.values)) for history in labelled]
@@ -135,6 +136,18 @@ def _tell_made_up(bench: Bench, both: Both) -> None:
     _tell(
         bench, key="delay", title=f"from a change to its alarm, median; {what}", unit="runs",
         mine=mine.delay, theirs=theirs.delay if theirs else None,
+    )  # fmt: skip
+
+
+def _tell_close(bench: Bench, series: Sequence[History]) -> None:
+    """Without a bar, and beside nobody: a peer's alarms so near each other are taken for one."""
+    score = sum((histories.scored(history, ours(history.values)) for history in series), Score())
+    apart = f"two changes {histories.CLOSEST} to {histories.APART - 1} runs apart"
+    what = f"{len(series)} made-up series of {histories.RUNS} runs with {apart}, replayed run by run"
+    _tell(bench, key="close", title=f"recall; {what}", unit="of 1", mine=score.recall, theirs=None, better="higher")
+    _tell(
+        bench, key="close_false", title=f"false alarms; {what}", unit="per 1,000 runs", mine=score.false_per_1000,
+        theirs=None,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ the runs from which the methods of docs/statistics.md were chosen.
 """
 
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Places = tuple[int, ...]
 
 RUNS = 200
 LABELLED = Path(__file__).parent / "data" / "latency_traces.json.gz"
-# Between changes, and from the ends.
-APART = 12
+# Between changes, and from the ends; of two that are close, the least between them.
+APART, CLOSEST = 12, 4
 # A finding so many runs from a true change has found it.
 NEAR = 7
 
@@ -81,7 +82,12 @@ class Score:
 
 
 def made_up(seed: int, *, series: int, runs: int = RUNS) -> list[History]:
-    return [_made_up(rng, runs) for rng in np.random.default_rng(seed).spawn(series)]
+    return [_made_up(rng, runs, _places) for rng in np.random.default_rng(seed).spawn(series)]
+
+
+def close(seed: int, *, series: int, runs: int = RUNS) -> list[History]:
+    """Each with two changes, CLOSEST to APART - 1 runs apart, as releases with so many repetitions bring them."""
+    return [_made_up(rng, runs, _pair) for rng in np.random.default_rng(seed).spawn(series)]
 
 
 def labelled() -> list[History]:
@@ -113,9 +119,9 @@ def alarms_of(indices: Sequence[Sequence[int]], *, first: int) -> list[Alarm]:
     return alarms
 
 
-def _made_up(rng: np.random.Generator, runs: int) -> History:
+def _made_up(rng: np.random.Generator, runs: int, places: Callable[[np.random.Generator, int], Places]) -> History:
     noise = float(np.clip(np.exp(rng.normal(np.log(0.012), 0.7)), 0.002, 0.06))
-    changes = _places(rng, runs)
+    changes = places(rng, runs)
     sizes = np.exp(rng.uniform(np.log(0.01), np.log(0.25), len(changes))) * rng.choice([-1, 1], len(changes))
     level = np.zeros(runs)
     for change, size in zip(changes, sizes, strict=True):
@@ -129,7 +135,7 @@ def _made_up(rng: np.random.Generator, runs: int) -> History:
     return History(np.exp(y), changes)
 
 
-def _places(rng: np.random.Generator, runs: int) -> tuple[int, ...]:
+def _places(rng: np.random.Generator, runs: int) -> Places:
     wanted = int(rng.choice(7, p=[0.1, 0.1, 0.15, 0.2, 0.2, 0.15, 0.1]))
     places: list[int] = []
     while len(places) < wanted:
@@ -137,6 +143,11 @@ def _places(rng: np.random.Generator, runs: int) -> tuple[int, ...]:
         if all(abs(place - other) >= APART for other in places):
             places.append(place)
     return tuple(sorted(places))
+
+
+def _pair(rng: np.random.Generator, runs: int) -> Places:
+    first = int(rng.integers(APART, runs - 2 * APART))
+    return first, first + int(rng.integers(CLOSEST, APART))
 
 
 def _wobble(rng: np.random.Generator, runs: int) -> Floats:

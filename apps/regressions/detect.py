@@ -131,7 +131,7 @@ def candidates(y: Floats, noise: Noise) -> list[int]:
     search = KernelCPD("rbf", min_size=SEGMENT).fit(scaled)
     found: list[Any] = search.predict(pen=PENALTY * math.sqrt(noise.inflation))
     places = [int(place) for place in found[:-1]]
-    more = [place for place in noise.bounds[1:-1] if not near(place, places)]
+    more = [place for place in noise.bounds[1:-1] if all(abs(place - other) >= FEWEST_ASIDE for other in places)]
     return sorted([*places, *more])
 
 

@@ -114,29 +114,35 @@ def _again(y: Floats, first: int, known: Sequence[Change], boundaries: Sequence[
     seen = detect.changes(y, noise, first=first, limits=limits)
     kept, lost = list[Change](), list[Change]()
     for change in known:
-        same = [other for other in seen if abs(other.index - change.index) <= detect.ALIKE]
-        if same:
-            nearest = min(same, key=lambda other: abs(other.index - change.index))
+        others = [other.index for other in (*seen, *known) if other is not change]
+        nearest = _nearest(change, seen, known)
+        if nearest and not _are_two(
+            y, change.index, nearest.index, others=others, first=first, noise=noise, limits=limits
+        ):
             seen.remove(nearest)
             kept.append(replace(nearest, index=change.index))
             continue
-        others = [other.index for other in (*seen, *known) if other is not change]
         before, at, after = _between(change.index, others, first, len(y))
         tested = detect.test(y, before, at, after, noise=noise, limits=limits)
+        if tested.p >= FADED and after == len(y):
+            # The last runs may be the first of another level, which nobody can tell yet.
+            tested = detect.test(y, before, at, after - detect.FEWEST_ASIDE + 1, noise=noise, limits=limits)
         if tested.p < FADED:
             kept.append(detect.change_of(tested, first=first))
         else:
             lost.append(change)
     found = list[Change]()
     own = [boundary - first for boundary in boundaries]
+    # That it is a change was told where the values show it best.
+    placed = replace(limits, significant=detect.LEAST_SIGNIFICANT)
     for change in seen:
         told = [other.index for other in (*kept, *found)]
-        if detect.near(change.index, told):
+        others = [*told, *(other.index for other in seen if other.index > change.index)]
+        if not _is_another(y, change.index, told, others=others, first=first, noise=noise, limits=limits):
             continue
-        later = [other.index for other in seen if other.index > change.index]
-        before, at, after = _between(change.index, [*told, *later], first, len(y))
+        before, at, after = _between(change.index, others, first, len(y))
         index = first + releases.place(y, before, at, after, boundaries=own, noise=noise, limits=limits)
-        if not detect.near(index, told):
+        if _is_another(y, index, told, others=others, first=first, noise=noise, limits=placed):
             found.append(replace(change, index=index))
     places = [0, *sorted(change.index - first for change in (*kept, *found)), len(y)]
     bounds = {
@@ -144,6 +150,39 @@ def _again(y: Floats, first: int, known: Sequence[Change], boundaries: Sequence[
     }
     kept, found = ([_stated(each, y, first, bounds[each.index], noise) for each in group] for group in (kept, found))
     return Followed(tuple(sorted([*kept, *found], key=lambda change: change.index)), tuple(found), tuple(lost))
+
+
+def _nearest(change: Change, seen: Sequence[Change], known: Sequence[Change]) -> Change | None:
+    """What is seen so near a known change, and nearer to none of the others, that it may be that one."""
+
+    def off(other: Change) -> int:
+        return min(abs(other.index - each.index) for each in known)
+
+    own = [other for other in seen if abs(other.index - change.index) == off(other) <= detect.ALIKE]
+    return min(own, key=off, default=None)
+
+
+def _is_another(
+    y: Floats, index: int, told: Sequence[int], *, others: Sequence[int], first: int, noise: Noise, limits: Limits
+) -> bool:
+    """Whether a place is that of none of the changes `told`."""
+    near = [each for each in told if abs(each - index) <= detect.ALIKE]
+    return all(_are_two(y, each, index, others=others, first=first, noise=noise, limits=limits) for each in near)
+
+
+def _are_two(
+    y: Floats, known: int, new: int, *, others: Sequence[int], first: int, noise: Noise, limits: Limits
+) -> bool:
+    """Whether two places as near as makes one change are two: the new one passes the test beside the known one, and
+    that one keeps what it needs to hold beside the new one. `others`: places of all changes."""
+    if known == new:
+        return False
+    beside = [place for place in others if place not in (known, new)]
+    for at, other, needed in ((new, known, limits.significant), (known, new, FADED)):
+        start, here, end = _between(at, [*beside, other], first, len(y))
+        if detect.test(y, start, here, end, noise=noise, limits=limits).p >= needed:
+            return False
+    return True
 
 
 def _between(index: int, others: Sequence[int], first: int, runs: int) -> tuple[int, int, int]:

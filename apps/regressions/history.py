@@ -123,10 +123,16 @@ def _followed(series: Series, known: Mapping[int, Change], analysed: int) -> Fol
 
 
 def _back(series: Series, followed: Followed, gone: Sequence[Change]) -> dict[int, Change]:
-    """Those that were told once, by place, and are found again near there."""
+    """Those that were told once, by place, and are found again near there, not with a later release."""
     places, found = _known(series, gone), dict[int, Change]()
+    points = series.points
     for each in followed.found:
-        near = [place for place in places if abs(place - each.index) <= detect.ALIKE]
+        near = [
+            place
+            for place in places
+            if abs(place - each.index) <= detect.ALIKE
+            and (each.index < place or points[each.index].release == points[place].release)
+        ]
         if near:
             place = min(near, key=lambda place: abs(place - each.index))
             found[place] = places.pop(place)
@@ -171,6 +177,8 @@ def _known(series: Series, changes: Sequence[Change]) -> dict[int, Change]:
         place = place_of(series.points, change.first_run)
         end = bisect_right(bounds, place)
         inside = end < len(bounds) and place not in bounds
+        # Where none of its release's runs is left, what comes there is of the release behind.
+        inside = inside and series.points[place].release == change.first_run.system.release_id
         if inside and bounds[end] - bounds[end - 1] >= detect.SHORTEST:
             found.setdefault(place, change)
     return found

@@ -58,6 +58,71 @@ def test_a_second_change_is_found_beside_the_first() -> None:
     assert [change.index for change in steps[-1].changes] == found
 
 
+def releases_of_five(*sizes: float, seed: int) -> tuple[Floats, list[int]]:
+    """Five runs each, 1 % noise; the level of each as a share of the first. And where they begin."""
+    values = a_series(runs=5 * len(sizes), seed=seed) * np.repeat(sizes, 5)
+    return values, list(range(5, len(values), 5))
+
+
+def told_by_release(*sizes: float, seed: int) -> tuple[list[int], Followed]:
+    """The releases (from 0) of all that is told run by run, in that order, and how it stands in the end."""
+    values, begins = releases_of_five(*sizes, seed=seed)
+    found, last = list[Change](), Followed(())
+    for count in range(10, len(values) + 1):
+        bounds = [at for at in begins if at < count]
+        last = follow(values[:count], known=last.changes, analysed=count - 1 if count > 10 else 0, boundaries=bounds)
+        found += last.found
+        assert not last.lost
+    assert all(change.index in begins for change in found)
+    return [change.index // 5 for change in found], last
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        pytest.param((1, 1, 1, 0.95, 0.5), id="a large one after a small one"),
+        pytest.param((1, 1, 1, 0.7, 0.5), id="a large one after a large one"),
+        pytest.param((1, 1, 1, 0.9, 1.05), id="one to the better after one to the worse"),
+        pytest.param((1, 0.8, 0.5), id="after five runs alone"),
+    ],
+)
+def test_a_release_that_falls_after_one_that_fell_is_told_with_its_own_size(sizes: tuple[float, ...]) -> None:
+    for seed in range(6):
+        found, last = told_by_release(*sizes, seed=seed)
+        assert found == [len(sizes) - 2, len(sizes) - 1]
+        wanted = [sizes[-2], sizes[-1] / sizes[-2]]
+        assert [change.ratio for change in last.changes] == pytest.approx(wanted, rel=0.03)
+
+
+def test_a_release_after_one_that_fell_which_is_as_slow_is_told_of_nothing() -> None:
+    for seed in range(20):
+        found, last = told_by_release(1, 1, 1, 0.95, 0.95, 0.95, seed=seed)
+        assert found == [3]
+        assert last.changes[0].ratio == pytest.approx(0.95, rel=0.02)
+
+
+def test_a_release_that_mends_what_the_one_before_broke_leaves_that_told() -> None:
+    """Its first runs are not taken for a sign that nothing was broken."""
+    for seed in range(6):
+        found, last = told_by_release(1, 1, 1, 0.8, 1, seed=seed)
+        assert found == [3, 4]
+        assert [change.index for change in last.changes] == [15, 20]
+
+
+def test_two_falls_near_each_other_are_both_told_when_all_runs_are_looked_at_at_once() -> None:
+    for seed in range(6):
+        values, begins = releases_of_five(1, 1, 1, 0.95, 0.5, seed=seed)
+        assert [change.index for change in follow(values, boundaries=begins).found] == [15, 20]
+
+
+def test_a_known_change_that_had_swallowed_the_next_gives_it_back() -> None:
+    values, begins = releases_of_five(1, 1, 1, 0.95, 0.5, 0.5, seed=1)
+    swallowed = Change(15, 0.52, 0.4, 0.6, 1e-7, 15)
+    step = follow(values, known=[swallowed], boundaries=begins)
+    assert [change.index for change in step.found] == [20]
+    assert [change.ratio for change in step.changes] == pytest.approx([0.95, 0.526], rel=0.03)
+
+
 def test_nothing_new_changes_nothing() -> None:
     values = a_series((40, 0.9))
     known = follow(values).changes

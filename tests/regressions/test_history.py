@@ -50,6 +50,37 @@ def test_a_fall_along_history_is_a_finding_of_the_release_that_brought_it(fell: 
     assert change.baseline_system == fell[0].system.__class__.objects.get(slug="mariadb-10.11.19")
 
 
+@pytest.fixture
+def fell_twice(db: None) -> list[Run]:
+    """Five runs each of six releases: the fifth is slower by 5 %, the sixth by half."""
+    numbers = values(runs=30, changes=[(20, 0.95), (25, 0.5)], seed=2)
+    return [
+        run
+        for number in range(6)
+        for run in runs_of(a_release(f"10.11.{number}"), numbers[5 * number : 5 * number + 5], day=number)
+    ]
+
+
+def test_a_release_that_falls_further_than_the_one_before_has_a_finding_of_its_own(fell_twice: list[Run]) -> None:
+    followed(fell_twice)
+    assert [finding.release.version for finding in Finding.objects.order_by("pk") if finding.release] == [
+        *("10.11.4", "10.11.5"),
+    ]
+    first, second = Change.objects.order_by("pk")
+    assert (first.first_run, second.first_run) == (fell_twice[20], fell_twice[25])
+    assert [first.ratio, second.ratio] == pytest.approx([0.95, 0.5], abs=0.01)
+    assert first.runs_after == [run.pk for run in fell_twice[20:25]]
+
+
+def test_a_finding_whose_release_is_left_out_takes_nothing_from_the_next(fell_twice: list[Run]) -> None:
+    followed(fell_twice)
+    Run.objects.filter(pk__in=[run.pk for run in fell_twice[20:25]]).update(is_excluded=True)
+    followed(fell_twice[20:21])
+    gone, holds = Finding.objects.order_by("pk")
+    assert (gone.verdict, gone.state, holds.verdict) == ("gone", "verify", "worse")
+    assert Change.objects.get(finding=holds).ratio == pytest.approx(0.475, abs=0.01)
+
+
 def test_what_is_lower_is_better_of_a_time(db: None) -> None:
     workload = a_workload("times")
     workload.primary_metric = a_metric("client.latency.p95", direction="lower", unit="ms")
