@@ -18,8 +18,11 @@ from uuid import UUID
 from workers import wire
 from workers.agent.stopping import Stopped
 
-# Too many connections; more than max_user_connections; more than an account's own limit.
-REFUSALS = re.compile(r"(?:\berror:? |\()(?:1040|1203|1226)\b[^;]*|too many connections", re.IGNORECASE)
+# Too many connections; more than max_user_connections; more than an account's own limit; no greeting came.
+REFUSALS = re.compile(
+    r"(?:\berror:? |\()(?:1040|1203|1226|2013(?=[^;]*initial communication packet))\b[^;]*|too many connections",
+    re.IGNORECASE,
+)
 REFUSED = "client.connections.refused"
 SYSBENCH_TOTAL = re.compile(rb"^\s*transactions:\s+\d+\s+\(([\d.]+) per sec\.\)", re.MULTILINE)
 REPORT_TOTAL = re.compile(rb'^\{"kind":\s*"total".*\}\s*$', re.MULTILINE)

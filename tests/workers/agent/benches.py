@@ -82,7 +82,13 @@ class Bench:
     ) -> "subprocess.CompletedProcess[bytes]":
         level = LoadLevelMessage(threads=threads, rate=rate)
         invocation = self.tool.run(self.target, self.parameters, load_level=level, warmup=warmup, duration=duration)
-        return subprocess.run(invocation.argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return subprocess.run(
+            invocation.argv,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=invocation.timeout,  # as the agent gives it
+        )
 
     def verified(self, before: dict[str, int] | None = None, after: dict[str, int] | None = None) -> dict[str, Check]:
         """The checks of the last run, by name, as the tables are now."""

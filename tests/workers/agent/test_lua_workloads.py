@@ -1,6 +1,8 @@
 """Our workloads on sysbench, each for a few seconds on a real MariaDB, by the real tools and the server's reader."""
 
+import contextlib
 import re
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -10,11 +12,38 @@ import pytest
 
 from apps.runs.distributions import Distribution, SysbenchGrid
 from lab.mariadb import MariaDB
+from lab.packages import program
+from lab.ports import free_port
 from tests.databases import StartMariaDB
 from tests.workers.agent.benches import Benches, Server, broken, has_promised, values
+from tests.workers.agents import eventually
 from workers.agent.tools.lua import SCRIPTS
 
 pytestmark = pytest.mark.mariadb
+
+
+@contextlib.contextmanager
+def full_proxy(folder: Path, *, to: int, most: int) -> Iterator[int]:
+    """Port of one that lets `most` connections through at once and leaves the others waiting."""
+    port = free_port()
+    file = folder / "proxy.cfg"
+    file.write_text(
+        "defaults\n  mode tcp\n  timeout connect 2s\n  timeout client 1m\n  timeout server 1m\n"
+        f"listen proxy\n  bind 127.0.0.1:{port}\n  maxconn {most}\n  server db 127.0.0.1:{to}\n"
+    )
+    process = subprocess.Popen([program("haproxy"), "-db", "-f", str(file)])
+    try:
+        eventually(lambda: is_listening(port), what="the proxy listens")
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def is_listening(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False
 
 
 @pytest.fixture
@@ -95,6 +124,39 @@ def test_a_storm_of_connections_counts_those_refused_as_errors(start_mariadb: St
     assert broken(checks) == []
     assert found["client.connections.opened"] == found["client.transactions"] > 0
     assert found["client.connections.refused"] == found["client.errors.total"] > 0
+
+
+UNGREETED = "2013: Lost connection to server at 'handshake"
+
+
+def test_a_storm_that_fills_the_accept_queue_counts_those_never_greeted_as_refused_and_ends(
+    start_mariadb: StartMariaDB, tmp_path: Path
+) -> None:
+    """The client's connections stand, the server knows nothing of them."""
+    server = start_mariadb(back_log="1", max_connections="300")
+    storm = Benches(Server(server.port, server.password), tmp_path)("sysbench_oltp", test="connect", table_size=100)
+    read, checks = storm.run(threads=100, duration=1)
+    found = values(read)
+    assert broken(checks) == []
+    assert found["client.connections.refused"] == found["client.errors.total"] > 0
+    assert UNGREETED in checks["load"].label
+    # The seconds of waiting for them are no part of the load.
+    assert found["client.throughput"] == pytest.approx(found["client.transactions"], rel=0.2)
+
+
+def test_threads_that_are_never_greeted_leave_the_load_to_the_others(mariadb: MariaDB, tmp_path: Path) -> None:
+    """A proxy that is full accepts no more."""
+    with full_proxy(tmp_path, to=mariadb.port, most=6) as port:
+        reading = Benches(Server(port, mariadb.password), tmp_path)(
+            "sysbench_oltp", test="oltp_point_select", table_size=100
+        )
+        read, checks = reading.run(threads=10, duration=1)
+        assert reading.clean_up() == []
+    found = values(read)
+    assert broken(checks) == []
+    assert (found["client.connections.opened"], found["client.connections.refused"]) == (6, 4)
+    assert UNGREETED in checks["load"].label
+    assert found["client.throughput"] > 0
 
 
 def test_statements_that_cannot_be_prepared_fail_the_run_with_the_remedy(bench: Benches) -> None:

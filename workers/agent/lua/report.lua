@@ -1,6 +1,7 @@
 -- Reports as JSON lines, in the place of sysbench's own: docs/report-format.md has the grammar.
 
 local counters = require("counters")
+local greeting = require("greeting")
 
 local report = {}
 
@@ -26,7 +27,8 @@ report.FAILED = {}
 for _, entry in ipairs(RETRIED) do
    report.FAILED[entry[1]] = counters.counter("error." .. entry[1])
 end
-local CUT = 0 -- in the row `cut`: a checkpoint fell into the interval under way
+-- In the row `cut`: a checkpoint fell into the interval under way; connections were given up after the load's time.
+local CUT, OUTLIVED = 0, 1
 
 local function encode(value)
    if type(value) == "table" then
@@ -113,6 +115,9 @@ end
 
 function sysbench.hooks.report_intermediate(stat)
    counters.attach()
+   if greeting.give_up() > 0 and stat.time_total > sysbench.opt.time then
+      counters.told("cut")[OUTLIVED] = 1
+   end
    local new = counters.news("interval")
    local values = report.workload.interval and report.workload.interval() or {}
    -- A checkpoint empties the histogram of the interval that is under way.
@@ -154,10 +159,12 @@ function sysbench.hooks.report_cumulative(stat)
       values["client.connections.refused"] = counters.total("refused")
    end
    local from = math.max(0, stat.time_total - stat.time_interval)
+   -- Who only waits for a greeting is no load: its seconds would halve the throughput of a short run.
+   local to = counters.told("cut")[OUTLIVED] == 1 and sysbench.opt.time or stat.time_total
    for _, histogram in ipairs(counters.histograms) do
       local buckets = describe(histogram, "total", new, values)
       if is_last and #buckets > 0 then
-         report.say("histogram", { metric = histogram.metric, from = from, to = stat.time_total, buckets = buckets })
+         report.say("histogram", { metric = histogram.metric, from = from, to = to, buckets = buckets })
       end
    end
    if is_last then
@@ -171,7 +178,7 @@ function sysbench.hooks.report_cumulative(stat)
    end
    report.say("total", {
       from = from,
-      to = stat.time_total,
+      to = to,
       counts = counts(stat, new),
       values = values,
    })

@@ -4,6 +4,7 @@
 
 local ffi = require("ffi")
 local counters = require("counters")
+local greeting = require("greeting")
 local report = require("report")
 
 ffi.cdef [[
@@ -145,6 +146,21 @@ local function try_again(failure)
    failure.connection:query("ROLLBACK")
 end
 
+local SETTLED = counters.counter("settled") -- threads that are connected, refused or failed
+
+-- sysbench has them wait in C as soon as they return: nobody could then give up those that wait in vain.
+local function await_others()
+   splash.add(SETTLED, 1)
+   local again_at = splash.now() + greeting.PATIENCE
+   while counters.total("settled") < sysbench.opt.threads do
+      ffi.C.usleep(50000)
+      if splash.now() > again_at then
+         greeting.give_up()
+         again_at = splash.now() + 1
+      end
+   end
+end
+
 -- Fields of `workload`:
 --   options   sysbench's way: name = {words, default}
 --   tables    names of the tables, to be dropped: () -> {name, …}
@@ -188,7 +204,11 @@ function splash.workload(workload)
    function thread_init()
       counters.attach()
       counters.take_row(sysbench.tid)
-      local made = (workload.open or splash.connect)()
+      local is_settled, made = pcall(workload.open or splash.connect)
+      await_others()
+      if not is_settled then
+         error(made, 0)
+      end
       if made == nil then
          splash.add(report.REFUSED, 1)
          return
