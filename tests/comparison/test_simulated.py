@@ -59,18 +59,29 @@ def test_with_history_95_of_100_intervals_cover_the_true_ratio(count: int, noise
         *[(count, history, DIFFERENT, "normal") for count in (3, 5, 10) for history in (0, 10)],
         (10, 0, EQUAL, "normal"),
         (3, 10, (0.01, 0.03, 0.02, 0.015), "normal"),
-        (5, 0, DIFFERENT, "skewed"),
+        *[(count, 0, DIFFERENT, "skewed") for count in (3, 5)],
         (10, 10, DIFFERENT, "skewed"),
+        (10, 0, EQUAL, "skewed"),
     ],
 )
 def test_at_most_one_in_twenty_tables_of_equal_sides_shows_a_difference(
     count: int, history: int, noise: tuple[float, ...], shape: str
 ) -> None:
+    assert share_of_false_tables(count, history, noise, shape) <= 0.05
+
+
+@pytest.mark.parametrize("count", [10, 20, 40])
+def test_without_history_strong_skew_and_very_different_noise_make_it_at_most_one_in_twelve(count: int) -> None:
+    """No better than that: docs/statistics.md tells why, and what else was tried."""
+    assert share_of_false_tables(count, 0, DIFFERENT, "skewed") <= 1 / 12
+
+
+def share_of_false_tables(count: int, history: int, noise: tuple[float, ...], shape: str) -> float:
+    """Of tables of equal sides, those with any difference told."""
     random = np.random.default_rng(100 + count)
     drawn = simulated.tables(random, count=TABLES, runs=count + history, noise=noise, shape=shape)
     p = simulated.adjusted(simulated.judge_tables(drawn, count).cautious_p)
-    wrong = (p.reshape(TABLES, -1).min(axis=1) <= stats.DISCOVERY_RATE).mean()
-    assert wrong <= 0.05
+    return float((p.reshape(TABLES, -1).min(axis=1) <= stats.DISCOVERY_RATE).mean())
 
 
 @pytest.mark.parametrize("history", [0, 10])
