@@ -22,7 +22,7 @@ from apps.web.addresses import matrix_address, overlay_address, runs_address
 from apps.web.compare_charts import SeriesView, chart_data, overlaid
 from apps.web.compare_parts import PARTS, common, rendered, shown
 from apps.web.compare_seen import Address, Seen
-from apps.web.compare_words import answers, table, value_note, value_words
+from apps.web.compare_words import answers, doubted_runs, table, value_note, value_words
 from apps.web.pages import is_partial, render_page
 
 # Longer lists of runs or variables are folded.
@@ -227,6 +227,7 @@ def page_context(seen: Seen) -> dict[str, Any]:
             workload=sorted({side.workload.id for side in comparison.sides}),
         ),
         "seconds_runs": clocks.SECONDS_RUNS,
+        **doubted_runs(clocks.newest(comparison, level)),
         "clock_url": address.with_option("clock", "" if on_run else "run").url() + "#seconds",
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
         "apart_url": replace(address, apart=not address.apart).url() + "#seconds",

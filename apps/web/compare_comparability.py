@@ -1,4 +1,4 @@
-"""What must be known before the numbers: what withholds verdicts and who accepted it, and the differences in short."""
+"""What must be known before the numbers: what withholds verdicts and who accepted it, and memory against data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,41 +15,20 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
 from apps.comparison import acknowledging, memory, queries
-from apps.comparison.comparability import NOT_KNOWN, TITLES, Difference, Group, Obstacle, Weight
+from apps.comparison.comparability import NOT_KNOWN, TITLES, Group, Obstacle
 from apps.comparison.memory import SideMemory, Spread
 from apps.comparison.reading import NotKept
-from apps.comparison.values import Comparison, Level, Side
+from apps.comparison.values import Level, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_bytes, format_number
 from apps.web.accounts import may_write, writers_only
 from apps.web.compare_seen import Address, Seen
 
-# Differences named above the answer, and how much of a value is shown there.
-NAMED_DIFFERENCES = 4
-LONGEST_VALUE = 32
 POOL_WORDS = {
     "filled": "pages of the writer's buffer pool that hold something",
     "dirty": "pages that are not written yet",
     "hits": "reads that found their page in the pool, each over one interval between samples",
 }
-
-
-@dataclass(frozen=True)
-class Named:
-    """A difference as it is told above the answer: `values` in the order of the sides, empty where told elsewhere."""
-
-    label: str
-    values: str
-    title: str
-
-
-@dataclass(frozen=True)
-class Summary:
-    """`named` the important ones, `more` how many important ones are not; `minor` counts the rest in words."""
-
-    named: tuple[Named, ...]
-    more: int
-    minor: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -101,7 +80,6 @@ def context(seen: Seen) -> dict[str, Any]:
         "is_now": seen.kept is None,
         "asks_by_address": bool(seen.address.acknowledged) and bool(open_ones),
         "longest_reason": acknowledging.LONGEST_REASON,
-        "summary": summary(comparison),
         "memories": _memories(seen, level),
         "memory_level": level,
     }
@@ -166,28 +144,6 @@ def _percent(value: float, *, hits: bool = False) -> str:
 def _range(spread: Spread, say: Callable[[float], str]) -> str:
     runs = f"{spread.runs} run{'' if spread.runs == 1 else 's'}"
     return f"{say(spread.minimum)} to {say(spread.maximum)}, median of {runs}"
-
-
-def summary(comparison: Comparison) -> Summary:
-    """What must be known before the numbers, in one sentence. The warning names values itself."""
-    shown = [each for each in comparison.differences if not each.hidden]
-    important = [each for each in shown if each.weight is Weight.IMPORTANT]
-    groups = dict.fromkeys(each.group for each in shown if each.weight is Weight.WITHHOLDS)
-    minor = [each for each in shown if each.weight is Weight.MINOR]
-    variables = sum(each.group is Group.VARIABLES for each in minor)
-    counted = [f"{variables:,} server variable{'' if variables == 1 else 's'}"] if variables else []
-    others = [each.label[0].lower() + each.label[1:] for each in minor if each.group is not Group.VARIABLES]
-    named = [Named(TITLES[group], "", "") for group in groups]
-    named += [_named(each) for each in important[:NAMED_DIFFERENCES]]
-    return Summary(tuple(named), max(0, len(important) - NAMED_DIFFERENCES), (*others, *counted))
-
-
-def _named(difference: Difference) -> Named:
-    """Settings and variables keep their names, other labels stand within a sentence."""
-    label = difference.label
-    name = label if difference.group in (Group.SETTINGS, Group.VARIABLES) else label[0].lower() + label[1:]
-    short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…" for value in difference.values]
-    return Named(name, " / ".join(short), " / ".join(difference.values))
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -11,13 +11,13 @@ from apps.comparison.growing import Growing
 from apps.comparison.ladder import PERCENTILES, Climb, Held, Ladder, Reach, Rested, ladder
 from apps.comparison.scalability import Estimate, Fit
 from apps.comparison.stats import FEWEST_RUNS, Ratio, Verdict
-from apps.comparison.values import Comparison, Side
+from apps.comparison.values import ComparedRun, Comparison, Side
 from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.web.compare_ladder_charts import growth_chart, ladder_chart
 from apps.web.compare_seen import Address, Seen
-from apps.web.compare_words import answers, table
+from apps.web.compare_words import Row, answers, doubted_runs, table
 
 USUAL_PERCENTILE = 95.0
 # Beyond the law's own noise: such a chance of the misfit is told.
@@ -63,10 +63,12 @@ class SideFacts:
 
 @dataclass(frozen=True)
 class LevelFacts:
-    """A line of the table of levels: a side at a level. `latencies` in the order of PERCENTILES."""
+    """A line of the table of levels: a side at a level. `latencies` in the order of PERCENTILES. `row`: of the answer's
+    table."""
 
     side: Side
     threads: int
+    row: Row
     latencies: tuple[Shown, ...]
     saturation: Shown
     held: str
@@ -98,6 +100,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
         "form_pairs": _kept_pairs(seen.address),
         "without_objective": seen.address.with_option("objective", "").with_option("percentile", "").url() + "#ladder",
         "facts": [_side_facts(sides[each.side], each, highest[each.side], unit) for each in ladders],
+        "any_doubted": any(run.failed_checks for run in comparison.counted),
         "any_fit": any(isinstance(each.fit, Fit) for each in ladders),
         "little": any(each.by_littles_law for each in ladders),
         "levels": _level_facts(comparison, found.climbs, ladders),
@@ -106,6 +109,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
         "latency_metric": next((each for each in comparison.metrics if each.kind == "latency"), None),
         "chart": ladder_chart(comparison, found, ladders, limit=objective.limit),
         "growing": grown,
+        **doubted_runs(_grown_runs(comparison, grown)),
         "growing_answers": answers(growth) if growth else [],
         "growing_rows": _level_rows(growth, grown) if growth and grown else [],
         "growth_chart": growth_chart(comparison, grown) if grown else None,
@@ -143,6 +147,11 @@ def ladders_of(found: Climbs, objective: Objective) -> list[Ladder]:
 def _kept_pairs(address: Address) -> list[tuple[str, str]]:
     """What a form must send besides the objective to come back to the same view."""
     return [pair for pair in address.fields() if pair[0] not in ("objective", "percentile")]
+
+
+def _grown_runs(comparison: Comparison, grown: Growing | None) -> list[ComparedRun]:
+    known = {run.run for run in grown.runs} if grown else set()
+    return [run for run in comparison.counted if run.id in known]
 
 
 def _level_rows(growth: Comparison, grown: Growing) -> list[Any]:
@@ -235,6 +244,7 @@ def _reach(reach: Reach | None) -> tuple[str, str]:
 
 def _level_facts(comparison: Comparison, climbed: Sequence[Climb], ladders: Sequence[Ladder]) -> list[LevelFacts]:
     sides = {side.slug: side for side in comparison.sides}
+    rows = {(row.side.slug, row.level.id): row for row in table(comparison)}
     found = []
     for climb, one in zip(climbed, ladders, strict=True):
         saturated = {each.level: each for each in one.saturation}
@@ -254,6 +264,7 @@ def _level_facts(comparison: Comparison, climbed: Sequence[Climb], ladders: Sequ
                 LevelFacts(
                     sides[climb.side],
                     rung.threads,
+                    rows[climb.side, rung.level],
                     tuple(_latency(rung, each) for each in PERCENTILES),
                     saturation,
                     held,

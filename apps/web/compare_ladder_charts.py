@@ -11,6 +11,7 @@ from apps.comparison.scalability import Fit
 from apps.comparison.values import Comparison, Side
 from apps.comparison.wording import label
 from apps.web.compare_charts import threads_axis
+from apps.web.compare_words import run_words
 from apps.web.ticks import linear_ticks, log_ticks
 
 # Latencies that differ by more than this factor are drawn on a logarithmic axis.
@@ -71,15 +72,17 @@ def _typical_lines(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
 
 def _dots(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
     """Each run of the table."""
+    failed = {run.id: run.failed_checks for run in comparison.counted}
     sides = {side.slug: side.position for side in comparison.sides}
     levels = {level.id: level for level in comparison.levels}
     return [
         {
             "side": sides[cell.side],
             "threads": levels[cell.level].threads,
-            "text": f"run {each.run}, {levels[cell.level].text}",
+            "text": f"{run_words(each.run, failed.get(each.run, ()))}, {levels[cell.level].text}",
             "run": each.run,
             "value": each.value,
+            "doubted": bool(failed.get(each.run)),
         }
         for cell in comparison.cells
         if cell.metric == metric

@@ -24,7 +24,8 @@ from apps.web.compare_seen import Part, Seen, nothing_of_today
 
 PARTS: tuple[Part, ...] = (
     Part("comparability", "Comparability", "sides", "web/compare_comparability.html", compare_comparability.context),
-    Part("quality", "Quality of the runs", "answer", "web/compare_quality.html", compare_quality.context),
+    Part("differences", "Differences", "sides", "web/compare_differences.html", compare_differences.context),
+    Part("quality", "Quality of the runs", "sides", "web/compare_quality.html", compare_quality.context),
     Part("ladder", "Over threads", "answer", "web/compare_ladder.html", compare_ladder.context, lazy=True),
     Part(
         "use", "What limits each side", "answer", "web/compare_use.html", compare_use.context, lazy=True, at_once=True
@@ -56,7 +57,6 @@ PARTS: tuple[Part, ...] = (
         lazy=True,
     ),
     Part("cost", "Cost and scale-up", "seconds", "web/compare_cost.html", compare_cost.context, lazy=True),
-    Part("differences", "Differences", "seconds", "web/compare_differences.html", compare_differences.context),
 )
 
 

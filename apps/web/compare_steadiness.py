@@ -10,7 +10,7 @@ from apps.comparison.table import NO_ERRORS
 from apps.comparison.values import Comparison, Level
 from apps.core import units
 from apps.web.compare_seen import Seen
-from apps.web.compare_words import answers, table
+from apps.web.compare_words import answers, run_words, table
 
 # Boxes of so many runs of a side are drawn, the newest.
 MOST_BOXES = 20
@@ -33,6 +33,7 @@ class RunRow:
     worst: float
     worst_at: str
     median: float
+    failed_checks: tuple[str, ...]
 
 
 def context(seen: Seen) -> dict[str, Any] | None:
@@ -60,6 +61,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
 def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> dict[str, Any]:
     """Boxes side by side: of each side all its runs together, then one a run; as plain JSON."""
     boxes = []
+    failed = {run.id: run.failed_checks for run in comparison.counted}
     for side in comparison.sides:
         together = next((each for each in found.boxes if (each.side, each.level) == (side.slug, level.id)), None)
         if together is None:
@@ -68,7 +70,8 @@ def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> di
         boxes.append(_drawn(together.box, side.position, label=words, runs=together.runs))
         own = [run for run in found.runs if (run.side, run.level) == (side.slug, level.id)]
         boxes += [
-            _drawn(run.steadiness.box, side.position, label=f"run {run.run}", run=run.run) for run in own[-MOST_BOXES:]
+            _drawn(run.steadiness.box, side.position, label=run_words(run.run, failed.get(run.run, ())), run=run.run)
+            for run in own[-MOST_BOXES:]
         ]
     return {
         "level": level.key,
@@ -98,10 +101,14 @@ def _drawn(box: Box, side: int, *, label: str, run: int | None = None, runs: int
 
 def _run_rows(comparison: Comparison, runs: Sequence[RunSteadiness]) -> list[RunRow]:
     sides = {side.slug: side for side in comparison.sides}
-    return [_run_row(run, sides[run.side]) for run in sorted(runs, key=lambda run: sides[run.side].position)]
+    failed = {run.id: run.failed_checks for run in comparison.counted}
+    return [
+        _run_row(run, sides[run.side], tuple(failed.get(run.run, ())))
+        for run in sorted(runs, key=lambda run: sides[run.side].position)
+    ]
 
 
-def _run_row(run: RunSteadiness, side: Any) -> RunRow:
+def _run_row(run: RunSteadiness, side: Any, failed_checks: tuple[str, ...]) -> RunRow:
     known = run.steadiness
     longest = known.longest
     return RunRow(
@@ -117,6 +124,7 @@ def _run_row(run: RunSteadiness, side: Any) -> RunRow:
         worst=known.box.least,
         worst_at=f"at {units.format_number(known.worst_at)} s of the measured phase",
         median=known.box.p50,
+        failed_checks=failed_checks,
     )
 
 

@@ -4,15 +4,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
-from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, More, Side
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, Level, More, Side
 from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.units import all_digits, format_number
 from apps.runs.quality.checklist import title_of
 
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3
+# Runs that failed a check, beside a chart of runs.
+NAMED_RUNS = 6
 LIKELY = "would likely tell"
 GEOMETRIC_MEAN = "geometric mean"
 NO_HISTORY = "no earlier runs of the same configuration: the spread is judged from these alone"
@@ -251,6 +254,12 @@ def _row(comparison: Comparison, level: Level, side: Side) -> Row:
         few_runs=not history,
         entries=tuple(entry(metric, cell, names) for metric, cell in cells.items()),
     )
+
+
+def doubted_runs(runs: Sequence[ComparedRun]) -> dict[str, Any]:
+    """Those of a chart's runs that failed a check, a few by name."""
+    doubted = [run for run in runs if run.failed_checks]
+    return {"doubted_runs": doubted[:NAMED_RUNS], "doubted_more": max(0, len(doubted) - NAMED_RUNS)}
 
 
 def run_words(run: int, failed_checks: Sequence[str]) -> str:

@@ -66,6 +66,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
         "groups": groups,
         "none": none,
         "none_words": NO_ERRORS,
+        "side_rows": [row for row in table(seen.comparison) if row.level == level],
         "told": [(side, _told(chosen, side, level)) for side in seen.comparison.sides[1:]],
         "chart": chart(seen.comparison, chosen, level),
         "columns": columns,

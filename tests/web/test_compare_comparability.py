@@ -109,10 +109,11 @@ def test_the_settings_that_differ_are_shown(client: Client, workload: Workload, 
 
 
 def differ(html: str) -> str:
-    found = re.search(r"<p class=\"compare-differ\".*?</p>", html, re.DOTALL)
+    """The sentence above the numbers, which opens the list of all of them."""
+    found = re.search(r"<summary data-differences>.*?</summary>", html, re.DOTALL)
     assert found
     assert found.start() < html.index("data-answer")
-    return text_of(found[0]).replace(" ;", ";")
+    return text_of(found[0]).replace(" ;", ";").replace(" .", ".")
 
 
 def test_the_differences_stand_above_the_numbers(
@@ -120,8 +121,8 @@ def test_the_differences_stand_above_the_numbers(
 ) -> None:
     System.objects.filter(slug="a").update(settings={"sync_binlog": "1"})
     html = page(client, address(workload))
-    assert differ(html) == "The sides differ in: sync_binlog (1 / 0) (below)"
-    assert 'href="#differences"' in html
+    assert differ(html) == "The sides differ in: sync_binlog (1 / 0). All 1"
+    assert html.index('data-field="settings.sync_binlog"') < html.index("data-answer")
     for system, connections in zip(sides, ("100", "200"), strict=True):
         configuration = Configuration.objects.create(
             content_hash=f"{system.pk:064x}", variables={"max_connections": connections}
@@ -131,11 +132,11 @@ def test_the_differences_stand_above_the_numbers(
         )
     sides[1].runs.update(started_at=START + timedelta(days=2))
     assert differ(page(client, address(workload))) == (
-        "The sides differ in: sync_binlog (1 / 0), max_connections (100 / 200); noted: dates of the runs (below)"
+        "The sides differ in: sync_binlog (1 / 0), max_connections (100 / 200); noted: dates of the runs. All 3"
     )
     System.objects.update(settings={})
     assert differ(page(client, address(workload))) == (
-        "The sides differ in: max_connections (100 / 200); noted: dates of the runs (below)"
+        "The sides differ in: max_connections (100 / 200); noted: dates of the runs. All 2"
     )
     RunNode.objects.all().delete()
     sides[1].runs.update(started_at=START)
@@ -148,7 +149,7 @@ def test_many_and_long_differences_are_told_in_short(client: Client, workload: W
     assert f"setting_0 (not set / {'x' * 32}…)" in told
     assert "setting_3" in told
     assert "setting_4" not in told
-    assert told.endswith("and 3 more (below)")
+    assert told.endswith("and 3 more. All 7")
 
 
 def test_other_hardware_is_named_once_above_the_numbers(client: Client, workload: Workload, sides: object) -> None:
@@ -157,3 +158,31 @@ def test_other_hardware_is_named_once_above_the_numbers(client: Client, workload
     assert differ(page(client, address(workload))).startswith(
         "The sides differ in: hardware (above), sync_binlog (not set / 0)"
     )
+
+
+def test_all_differences_stand_once_on_the_page_closed_and_above_the_numbers(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    System.objects.filter(slug="b").update(settings={f"setting_{number}": "1" for number in range(12)})
+    html = page(client, address(workload))
+    found = re.search(r'<details class="compare-differ" id="differences">.*?</table>', html, re.DOTALL)
+    assert found
+    assert found.start() < html.index("data-answer")
+    assert all(html.count(f'data-field="settings.setting_{number}"') == 1 for number in range(12))
+
+
+def test_provider_options_of_one_side_alone_are_one_row_that_opens(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    options = "; ".join(f"gcs.option_{number} = {number}" for number in range(30))
+    for system, variables in zip(sides, ({"x": "1"}, {"x": "1", "wsrep_provider_options": options}), strict=True):
+        configuration = Configuration.objects.create(content_hash=f"{system.pk:064x}", variables=variables)
+        RunNode.objects.create(
+            run=system.runs.earliest("started_at"), number=1, name="db1", configuration=configuration
+        )
+    html = page(client, address(workload))
+    row = re.search(r"<tr data-folded>.*?</tr>", html, re.DOTALL)
+    assert row
+    assert text_of(row[0]).startswith("wsrep_provider_options, 30 of them not set 30 set")
+    assert text_of(row[0]).count("gcs.option_") == 30
+    assert 'data-field="variables.wsrep_provider_options' not in html

@@ -39,7 +39,7 @@ def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload
     assert answers[1].startswith(
         "Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.769 × [0.744, 0.794];"
     )
-    assert html.index("data-answer") < html.index("<table")
+    assert html.index("data-answer") < html.index("compare-table")
 
 
 def test_with_several_sides_the_baseline_is_named_once(client: Client, workload: Workload, sides: object) -> None:

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import System
-from apps.runs.models import Event
+from apps.runs.models import Event, Run
 from apps.web.compare_seen import OPTIONS, Address
 from tests.builders import a_system, a_workload
 from tests.comparison.test_steadiness import noisy, runs_of
@@ -50,6 +50,20 @@ def data_of(html: str, name: str) -> Any:
     found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', html, re.DOTALL)
     assert found
     return json.loads(found[1])
+
+
+def test_runs_that_failed_a_check_are_marked_in_both_parts(client: Client, sides: tuple[System, System]) -> None:
+    Run.objects.filter(system=sides[1]).update(failed_checks=["generator"])
+    html = page(client, address().part_url("steadiness"))
+    assert "4 marked" in html
+    listed = html[html.index("Steadiness of each run") :]
+    assert listed.count("mark--doubt") == 4
+    assert data_of(html, "steadiness-data")["boxes"][-1]["label"].endswith(" (failed load generator)")
+    for number in (0, 1):
+        for system in sides:
+            a_redo_run(system, 100.0, number)
+    Run.objects.filter(system=sides[1]).update(failed_checks=["generator"])
+    assert "6 marked" in page(client, address().part_url("work"))
 
 
 def test_the_page_fetches_both_when_they_come_into_view(client: Client, sides: object) -> None:

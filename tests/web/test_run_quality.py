@@ -49,6 +49,8 @@ PAGES: dict[str, Callable[[Run], str]] = {
     "run": lambda run: f"/runs/{run.pk}/",
     "search": lambda run: f"/search/?q={run.pk}",
     "compare": comparison_with,
+    "ladder": lambda run: comparison_with(run).replace("/compare/", "/compare/part/ladder/"),
+    "timeline": lambda run: f"/timeline/?series={run.pk}:client.throughput:client",
 }
 
 
@@ -67,11 +69,14 @@ def test_a_run_that_is_left_out_says_so_wherever_it_appears(client: Client, doub
     assert '<span class="mark mark--excluded"' in html(client, PAGES[page](doubted))
 
 
-def test_compare_says_under_its_answer_what_failed_on_which_side_and_what_was_left_out(
+def test_compare_says_above_its_answer_what_failed_on_which_side_and_what_was_left_out(
     client: Client, doubted: Run
 ) -> None:
     address = comparison_with(doubted)
     text = html(client, address)
+    assert text.index('id="quality"') < text.index("data-answer")
+    assert '4 <span class="mark mark--doubt" title="Failed: load generator">1 marked' in text
+    assert f"run {doubted.pk}</a>" in text[text.index("Marked among them") :]
     assert "1 of 7 runs</span> that count failed a quality check" in text
     assert 'load generator</abbr> <span class="muted">(1 of Alpha)</span>' in text
     exclusion.exclude(run=doubted, reason="a backup ran", by=a_user())

@@ -47,6 +47,13 @@ describe("the ladder", () => {
     ]);
   });
 
+  it("draws a run that failed a quality check hollow", () => {
+    const dots = data.throughput.dots.map((dot) => ({ ...dot, doubted: dot.run === 7 }));
+    const { traces } = throughputChart({ ...data, throughput: { ...data.throughput, dots } }, palette);
+    const symbols = traces.filter((trace) => "mode" in trace && trace.mode === "markers").map((trace) => (trace as { marker: { symbol: string[] } }).marker.symbol[0]?.endsWith("-open"));
+    expect(symbols).toEqual([true, false]);
+  });
+
   it("marks the knee on the fitted curve only where it lies among the levels", () => {
     const marks = throughputChart(data, palette).traces.filter((trace) => trace.name === "A, knee");
     expect(marks).toHaveLength(1);

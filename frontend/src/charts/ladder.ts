@@ -16,6 +16,8 @@ interface Dot {
   text: string;
   run: number;
   value: number;
+  /** Whether the run failed a quality check: its point is hollow. */
+  doubted?: boolean;
 }
 
 /** The fitted law of a side; null: endless. */
@@ -93,9 +95,9 @@ function dotsOf(data: LadderData, dots: Dot[], unit: string, palette: Palette): 
       marker: {
         color: sideColor(palette, side.position),
         size: 6,
-        symbol: SYMBOLS[side.position % SYMBOLS.length] ?? "circle",
+        symbol: own.map((dot) => `${SYMBOLS[side.position % SYMBOLS.length] ?? "circle"}${dot.doubted ? "-open" : ""}`),
         opacity: 0.75,
-        line: { color: palette.surface, width: 1 },
+        line: { color: own.map((dot) => (dot.doubted ? sideColor(palette, side.position) : palette.surface)), width: 1 },
       },
       text: own.map((dot) => dot.text),
       hovertemplate: `<b>${side.name}</b>, %{text}<br>%{y:,} ${unit}<extra></extra>`,

@@ -121,6 +121,9 @@ async function drawSeconds(data: CompareData, holder: HTMLElement): Promise<void
 }
 
 mountParts();
+// An address that names a folded list means to see it.
+const named = document.getElementById(location.hash.slice(1));
+if (named instanceof HTMLDetailsElement) named.open = true;
 if (document.getElementById("compare-data")) {
   const data = pageData<CompareData>("compare-data");
   drawRatios(data);
