@@ -22,7 +22,7 @@ def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR09
                 "back": f"{changes} came back",
                 "gone": f"{changes} went away",
                 "changed": f"{changes} turned from better to worse or back",
-                "grown": f"{changes} grew beyond what was accepted",
+                "grown": _growth(changes, detail),
             }[what]
         case "state":
             until = f" until {detail['until']}" if detail.get("until") else ""
@@ -51,3 +51,12 @@ def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR09
         case "repetitions":
             return f"{who} asked for {detail.get('repetitions', '?')} more repetitions (campaign {detail['campaign']})"
     return f"{who}: {what}"
+
+
+def _growth(changes: str, detail: Mapping[str, Any]) -> str:
+    """ "1 change grew from −5.0 % to −48 % since the finding was confirmed": sizes of the one that grew most."""
+    if "from" not in detail:
+        return f"{changes} grew beyond what was accepted"
+    most = "" if len(detail.get("changes", ())) == 1 else ", one"
+    decided = {"not reproducible": "dismissed as not reproducible"}.get(said := str(detail.get("state", "")), said)
+    return f"{changes} grew{most} from {detail['from']} to {detail['to']} since the finding was {decided}"

@@ -14,6 +14,8 @@ from apps.regressions import noise as noises
 from apps.regressions.detect import DEFAULT, Change, Limits
 from apps.regressions.noise import Floats, Noise
 
+# Of what `follow`, `detect` and `boundaries` tell of the same runs: with another, kept histories are followed anew.
+RULES = 2
 # Runs before the new ones that are looked at again: back to a known change, or all.
 CONTEXT = 100
 # Of a mean on either side of any place, in standard errors: below it no test could find a change. Odd runs are cut off.

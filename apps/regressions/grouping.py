@@ -23,6 +23,8 @@ LOCK = 7_305_001
 State, Verdict = Finding.State, Finding.Verdict
 OPEN = (State.NEW, State.UNDER_REVIEW, State.CONFIRMED)
 CLOSED = (State.FIXED, State.NOT_REPRODUCIBLE)
+# In these people have decided about what it was like then: what grows beyond that is told.
+DECIDED = (State.CONFIRMED, State.ACCEPTED, *CLOSED)
 # Deeds by which a change holds that did not, or not so.
 CAME = ("found", "back", "changed", "grown")
 
@@ -79,6 +81,15 @@ class Told:
         return self.kind, self.system, self.baseline_system, self.workload, self.load_level, self.metric
 
 
+@dataclass(frozen=True)
+class Deed:
+    """What happened to a change (Note.what). `decided`: its ratio when people decided about it."""
+
+    what: str
+    change: Change
+    decided: float | None = None
+
+
 def key_of(change: Change) -> tuple[Any, ...]:
     return _told(change).key
 
@@ -98,15 +109,16 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
     now = timezone.now()
     told = list(told)
     known = _known([each for _, each in told])
-    happened: dict[int, list[tuple[str, Change]]] = {}
+    happened: dict[int, list[Deed]] = {}
     as_before: list[int] = []
     for place, each in told:
         change = known.get(each.key)
         if change is None:
             finding = _finding(place, now)
-            change = Change(finding=finding, judged_at=now, **_values(each))
+            told_of = each.ratio if finding.state == State.CONFIRMED else None
+            change = Change(finding=finding, judged_at=now, accepted_ratio=told_of, **_values(each))
             change.save()
-            happened.setdefault(finding.pk, []).append(("found", change))
+            happened.setdefault(finding.pk, []).append(Deed("found", change))
             continue
         was_gone, was = change.gone_at is not None, change.verdict
         differs = [name for name, value in _values(each).items() if getattr(change, name) != value]
@@ -116,19 +128,22 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
         for name, value in _values(each).items():
             setattr(change, name, value)
         change.judged_at, change.gone_at = now, None
-        has_grown = change.finding.state == State.ACCEPTED and _is_beyond_accepted(change)
+        decided = change.accepted_ratio
+        if has_grown := change.finding.state in DECIDED and _is_beyond_decided(change):
+            # Told once.
+            change.accepted_ratio = change.ratio
         change.save()
         happened.setdefault(change.finding_id, [])
         if was_gone or was != change.verdict or has_grown:
             deed = "back" if was_gone else "changed" if was != change.verdict else "grown"
-            happened[change.finding_id].append((deed, change))
+            happened[change.finding_id].append(Deed(deed, change, decided))
     Change.objects.filter(pk__in=as_before).update(judged_at=now)
     still = {each.key for _, each in told}
     for change in looked_at:
         if change.gone_at is None and key_of(change) not in still:
             change.gone_at = change.judged_at = now
             change.save(update_fields=["gone_at", "judged_at"])
-            happened.setdefault(change.finding_id, []).append(("gone", change))
+            happened.setdefault(change.finding_id, []).append(Deed("gone", change))
     return [finding for finding in (_settled(pk, deeds) for pk, deeds in sorted(happened.items())) if finding]
 
 
@@ -195,14 +210,15 @@ def _values(told: Told) -> dict[str, Any]:
     return related | {name: getattr(told, name) for name in plain} | runs
 
 
-def _is_beyond_accepted(change: Change) -> bool:
-    """Whether it is surely, and by more than makes no difference, further for the worse than what was accepted."""
-    accepted = change.accepted_ratio
-    if accepted is None or change.verdict != Change.Verdict.WORSE or change.low is None or change.high is None:
+def _is_beyond_decided(change: Change) -> bool:
+    """Whether it is surely, and by more than makes no difference, further for the worse than what people decided
+    about."""
+    decided = change.accepted_ratio
+    if decided is None or change.verdict != Change.Verdict.WORSE or change.low is None or change.high is None:
         return False
-    if accepted < 1:
-        return change.high < accepted / (1 + MARGIN)
-    return change.low > accepted * (1 + MARGIN)
+    if decided < 1:
+        return change.high < decided / (1 + MARGIN)
+    return change.low > decided * (1 + MARGIN)
 
 
 def _finding(place: Place, now: datetime) -> Finding:
@@ -221,7 +237,7 @@ def _lookup(place: Place) -> dict[str, Any]:
     }
 
 
-def _settled(pk: int, deeds: Sequence[tuple[str, Change]]) -> Finding | None:
+def _settled(pk: int, deeds: Sequence[Deed]) -> Finding | None:
     """Saves what became of a finding; None: nothing happened that anybody must hear of."""
     finding = Finding.objects.get(pk=pk)
     changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
@@ -231,9 +247,9 @@ def _settled(pk: int, deeds: Sequence[tuple[str, Change]]) -> Finding | None:
         finding.save(update_fields=["verdict", "largest", "title"])
         return None
     for what in (*CAME, "gone"):
-        own = [change.pk for name, change in deeds if name == what]
-        if own:
-            Note.objects.create(finding=finding, what=what, detail={"changes": own})
+        if own := [deed for deed in deeds if deed.what == what]:
+            detail = {"changes": [deed.change.pk for deed in own]} | (_growth(finding, own) if what == "grown" else {})
+            Note.objects.create(finding=finding, what=what, detail=detail)
     if not is_new:
         _move(finding, deeds)
     # Not before its notes: who saw it has seen them.
@@ -242,17 +258,24 @@ def _settled(pk: int, deeds: Sequence[tuple[str, Change]]) -> Finding | None:
     return finding
 
 
-def _move(finding: Finding, deeds: Sequence[tuple[str, Change]]) -> None:
+def _growth(finding: Finding, deeds: Sequence[Deed]) -> dict[str, Any]:
+    """Of the one that grew most: its size when people decided and now, and what they had decided."""
+    sizes = [(deed.decided or 1.0, deed.change.ratio or 1.0) for deed in deeds]
+    decided, now = max(sizes, key=lambda both: abs(both[1] / both[0] - 1))
+    return {"from": titles.percent(decided), "to": titles.percent(now), "state": str(finding.state)}
+
+
+def _move(finding: Finding, deeds: Sequence[Deed]) -> None:
     """The states that the system itself sets."""
-    came_at_all = any(name in CAME for name, _ in deeds)
-    came = any(name in CAME and change.verdict != "better" for name, change in deeds)
+    came_at_all = any(deed.what in CAME for deed in deeds)
+    came = any(deed.what in CAME and deed.change.verdict != "better" for deed in deeds)
     holds = finding.verdict in (Verdict.WORSE, Verdict.MIXED, Verdict.MISSING)
     was = finding.state
     if came_at_all and finding.verdict != Verdict.GONE and was == State.VERIFY:
         finding.state = _before_verify(finding)
     elif came and holds and was in (*CLOSED, State.ACCEPTED):
         finding.state = State.NEW
-    elif not holds and was in (*OPEN, State.ACCEPTED) and any(name == "gone" for name, _ in deeds):
+    elif not holds and was in (*OPEN, State.ACCEPTED) and any(deed.what == "gone" for deed in deeds):
         finding.state = State.VERIFY
     if finding.state != was:
         what = "reopened" if finding.state == State.NEW else "state"

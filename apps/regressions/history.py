@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.catalog.models import Metric, Release
 from apps.regressions import detect, grouping, sight, thresholds, watched
 from apps.regressions.detect import Limits
-from apps.regressions.follow import Followed, follow
+from apps.regressions.follow import RULES, Followed, follow
 from apps.regressions.grouping import Place, Told
 from apps.regressions.models import Change, Finding, History
 from apps.regressions.noise import Floats
@@ -62,8 +63,10 @@ def follow_run(run_id: int) -> list[Finding]:
 
 
 def follow_rest(*, most: int) -> int:
-    """Looks again at those whose thresholds were changed, up to `most` of them; how many."""
-    due = History.objects.filter(past_hash="", analysed__gt=0).order_by("pk").values_list("pk", flat=True)[:most]
+    """Looks again at those whose thresholds were changed, and at those that were followed by other rules, up to `most`
+    of them; how many."""
+    by_others = Q(past_hash="") | ~Q(rules=RULES)
+    due = History.objects.filter(by_others, analysed__gt=0).order_by("pk").values_list("pk", flat=True)[:most]
     for history_id in (ids := list(due)):
         follow_history(history_id)
     return len(ids)
@@ -75,7 +78,7 @@ def follow_history(history_id: int) -> list[Finding]:
     # Only its own row: others may hold the rows that it refers to.
     history = History.objects.select_for_update(of=("self",)).select_related(*RELATED).get(pk=history_id)
     (series,) = read([history], thresholds.every())
-    is_as_it_was = history.past_hash == _hash(series, history.analysed)
+    is_as_it_was = history.rules == RULES and history.past_hash == _hash(series, history.analysed)
     if is_as_it_was and history.analysed == len(series.points) and history.analysed_at is not None:
         return []
     changes = list(history.changes.select_related("first_run__system__release").order_by("pk"))
@@ -243,7 +246,7 @@ def _keep(series: Series) -> None:
     history, points = series.history, series.points
     seen = sight.sight(series.values, resets=series.resets, limits=series.limits)
     history.analysed, history.last_run_id = len(points), points[-1].run if points else None
-    history.past_hash = _hash(series, len(points))
+    history.past_hash, history.rules = _hash(series, len(points)), RULES
     history.resets = [points[place].run for place in series.resets]
     history.runs, history.variation, history.effect = seen.runs, seen.variation, seen.effect
     history.reason, history.analysed_at = seen.reason, timezone.now()

@@ -105,7 +105,7 @@ class Finding(models.Model):
 class History(models.Model):
     """A series of runs that is watched: one metric of one workload at one load level on one platform, hardware class
     and configuration, in the order of releases, then of time. `analysed`: how many of its runs were looked at, up to
-    `last_run` in that order.
+    `last_run` in that order, by the rules of the version `rules` (follow.RULES; 0: before they were counted).
 
     `runs`, `variation`, `effect` and `reason` as regressions.sight tells them. `resets`: runs (their ids) from which
     on hardware or configuration was another.
@@ -126,6 +126,7 @@ class History(models.Model):
     variation = models.FloatField(null=True, blank=True)
     effect = models.FloatField(null=True, blank=True)
     reason = models.CharField(max_length=200, blank=True)
+    rules = models.PositiveSmallIntegerField(default=0)
     analysed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -144,7 +145,8 @@ class Change(models.Model):
 
     `ratio` with its 95 % interval (`low`, `high`) is after over before; `p` is corrected for the tests of a release.
     `before` and `after` are values in the metric's unit; `runs_before` and `runs_after` those that they rest on.
-    `gone_at`: since then newer runs do not bear it out. `accepted_ratio`: as it was when people accepted it.
+    `gone_at`: since then newer runs do not bear it out. `accepted_ratio`: as it was when people last
+    decided about it (accepted, confirmed or closed its finding), or were told since that it grew; null: nobody has.
     """
 
     class Kind(models.TextChoices):

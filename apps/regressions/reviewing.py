@@ -15,6 +15,7 @@ from django.db.models import F
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
+from apps.regressions import grouping
 from apps.regressions.changing import LONGEST_REASON, Changed, NoSuch, changing, note, text_of
 from apps.regressions.models import Finding, Link, Note
 from apps.regressions.regrouping import merge, split
@@ -79,8 +80,6 @@ def accept(
         if not may_accept(finding.state):
             raise Invalid([FieldProblem("state", f"what is {finding.state} cannot be accepted", _instead(finding))])
         _move(finding, by=by, what="state", state=State.ACCEPTED, text=text, until=until)
-        # What grows beyond this was not accepted.
-        finding.changes.filter(gone_at=None).update(accepted_ratio=F("ratio"))
     return finding
 
 
@@ -205,6 +204,8 @@ def unlink(*, finding_id: int, by: User, link_id: int) -> None:
 def _move(finding: Finding, *, by: User, what: str, state: str, text: str, until: date | None = None) -> None:
     was, finding.state = finding.state, state
     finding.reason, finding.accepted_until = text, until
+    # What grows beyond this was not decided about.
+    finding.changes.filter(gone_at=None).update(accepted_ratio=F("ratio") if state in grouping.DECIDED else None)
     told = {"from": str(was), "to": str(state)}
     note(finding, by=by, what=what, text=text, detail=told | ({"until": str(until)} if until else {}))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.regressions import history
+from apps.regressions import histories, history
 from apps.regressions.models import Change, Finding, History
 from apps.runs.models import Run
 from tests.builders import START, a_metric, a_run, a_workload
@@ -70,6 +70,38 @@ def test_a_release_that_falls_further_than_the_one_before_has_a_finding_of_its_o
     assert (first.first_run, second.first_run) == (fell_twice[20], fell_twice[25])
     assert [first.ratio, second.ratio] == pytest.approx([0.95, 0.5], abs=0.01)
     assert first.runs_after == [run.pk for run in fell_twice[20:25]]
+
+
+def _as_before_the_rules_changed(runs: list[Run]) -> None:
+    """The first of two changes had swallowed the second."""
+    first, second = Change.objects.order_by("pk")
+    finding = second.finding
+    second.delete()
+    finding.notes.all().delete()
+    finding.delete()
+    Change.objects.filter(pk=first.pk).update(ratio=0.69, low=0.4, high=0.9, runs_after=[run.pk for run in runs[20:]])
+    History.objects.update(rules=0)
+
+
+def test_histories_that_were_followed_by_other_rules_are_followed_anew_some_at_a_time(fell_twice: list[Run]) -> None:
+    followed(fell_twice)
+    _as_before_the_rules_changed(fell_twice)
+    followed(runs_of(a_release("10.11.1"), values(runs=12), workload=a_workload("oltp_insert")))
+    History.objects.update(rules=0)
+    assert [history.follow_rest(most=1) for _ in range(3)] == [1, 1, 0]
+    first, second = Change.objects.order_by("pk")
+    assert (first.first_run, second.first_run) == (fell_twice[20], fell_twice[25])
+    assert [first.ratio, second.ratio] == pytest.approx([0.95, 0.5], abs=0.01)
+    assert _whats(first.finding) == ["found"]
+
+
+def test_a_preview_tells_the_sizes_that_findings_have_once_followed_by_the_rules_of_now(fell_twice: list[Run]) -> None:
+    followed(fell_twice)
+    _as_before_the_rules_changed(fell_twice)
+    history.follow_rest(most=10)
+    tried = histories.preview(workload=None, metric=None, smallest=0.005, significant=1e-6)
+    kept = {change.finding_id: change.ratio for change in Change.objects.all()}
+    assert {change.finding: change.ratio for each in tried.series for change in each.changes} == pytest.approx(kept)
 
 
 def test_a_finding_whose_release_is_left_out_takes_nothing_from_the_next(fell_twice: list[Run]) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.regressions import grouping, reviewing
+from apps.regressions import deeds, grouping, reviewing
 from apps.regressions.grouping import Place, Told
-from apps.regressions.models import Change, Finding
+from apps.regressions.models import Change, Finding, Note
 from tests.builders import a_metric, a_run, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +105,84 @@ def test_what_grows_beyond_what_was_accepted_is_new_again(told: tuple[Place, Tol
     assert finding.state == state
     grouping.settle([(place, again)])
     assert finding.notes.filter(what="reopened").count() == (state == "new")
+
+
+GROWN = "1 change grew from −5.0\u00a0% to −48\u00a0% since the finding was "
+
+
+@pytest.mark.parametrize(
+    ("state", "then", "said"),
+    [
+        ("accepted", "new", "accepted"),
+        ("fixed", "new", "fixed"),
+        ("not reproducible", "new", "dismissed as not reproducible"),
+        ("confirmed", "confirmed", "confirmed"),
+    ],
+)
+def test_what_grows_beyond_what_people_decided_about_is_told_once(
+    told: tuple[Place, Told], state: str, then: str, said: str
+) -> None:
+    place, change = told
+    small = replace(change, ratio=0.95, low=0.94, high=0.96)
+    (finding,) = grouping.settle([(place, small)])
+    decide(finding, state)
+    for ratio in (0.945, 0.52, 0.51):
+        grouping.settle([(place, replace(change, ratio=ratio, low=ratio - 0.01, high=ratio + 0.01))])
+    finding.refresh_from_db()
+    assert finding.state == then
+    assert [deeds.sentence(what=note.what, by="", text="", detail=note.detail) for note in _grown(finding)] == [
+        GROWN + said
+    ]
+    assert finding.notes.filter(what="reopened").count() == (then == "new")
+
+
+def test_a_confirmed_finding_tells_each_time_that_it_grows(told: tuple[Place, Told]) -> None:
+    place, change = told
+    (finding,) = grouping.settle([told])
+    decide(finding, "confirmed")
+    for ratio in (0.7, 0.5, 0.6):
+        grouping.settle([(place, replace(change, ratio=ratio, low=ratio - 0.02, high=ratio + 0.02))])
+    assert [(note.detail["from"], note.detail["to"]) for note in _grown(finding)] == [
+        ("−12\u00a0%", "−30\u00a0%"),
+        ("−30\u00a0%", "−50\u00a0%"),
+    ]
+
+
+def test_what_came_to_a_confirmed_finding_is_told_when_it_grows(told: tuple[Place, Told]) -> None:
+    place, change = told
+    (finding,) = grouping.settle([told])
+    decide(finding, "confirmed")
+    other = replace(change, workload=a_workload("oltp_insert").pk)
+    for ratio in (0.88, 0.5):
+        grouping.settle([told, (place, replace(other, ratio=ratio, low=ratio - 0.02, high=ratio + 0.02))])
+    assert [note.detail["to"] for note in _grown(finding)] == ["−50\u00a0%"]
+
+
+@pytest.mark.parametrize("how", ["it ended", "it was re-opened", "it is under review"])
+def test_a_decision_that_holds_no_more_is_not_grown_beyond(told: tuple[Place, Told], how: str) -> None:
+    place, change = told
+    (finding,) = grouping.settle([told])
+    decide(finding, "accepted")
+    if how == "it ended":
+        grouping.expire_acceptances(today="2026-01-02")
+    elif how == "it was re-opened":
+        reviewing.reopen(finding_id=finding.pk, by=a_user())
+    else:
+        reviewing.set_state(finding_id=finding.pk, by=a_user(), state="under review")
+    grouping.settle([(place, replace(change, ratio=0.5, low=0.48, high=0.52))])
+    assert not _grown(finding)
+
+
+def decide(finding: Finding, state: str) -> None:
+    if state == "accepted":
+        today = date(2026, 1, 1)
+        reviewing.accept(finding_id=finding.pk, by=a_user(), reason="known", until=today, today=today)
+    else:
+        reviewing.set_state(finding_id=finding.pk, by=a_user(), state=state)
+
+
+def _grown(finding: Finding) -> list[Note]:
+    return list(finding.notes.filter(what="grown"))
 
 
 def test_a_merged_finding_takes_what_comes_later_along(told: tuple[Place, Told]) -> None:
