@@ -92,8 +92,8 @@ def test_connections_refused_end_a_ladder_also_when_the_run_went_on_with_the_oth
         ),
         ("(1203, 'User has already more than max_user_connections')", "(1203, 'User has already more"),
         (
-            "verification: 0 transactions over 0 connections; 9 connections were refused (2013: Lost connection to server "
-            "at 'handshake: reading initial communication packet', system error: 11)",
+            "verification: 0 transactions over 0 connections; 9 connections were refused (2013: Lost connection to "
+            "server at 'handshake: reading initial communication packet', system error: 11)",
             "(2013: Lost connection",
         ),
         ("sysbench: error 2013: Lost connection to MySQL server during query", ""),

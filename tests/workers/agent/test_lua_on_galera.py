@@ -41,6 +41,12 @@ def test_every_write_matches_and_is_counted_alike_by_the_server(
     assert {"load", "writes", "reads"} <= checks.keys()
 
 
+def test_a_program_s_writes_match_too_and_are_counted_alike(bench: Benches) -> None:
+    read, checks = bench("index_cost", test="oltp_read_write", tables=2, table_size=500).run(threads=4, duration=2)
+    assert (read.failures, broken(checks)) == ((), [])
+    assert checks.keys() == {"writes", "reads", "matched"}
+
+
 @pytest.mark.parametrize("tool", ["sysbench_oltp", "sysbench"])
 def test_ids_with_gaps_fail_the_run(bench: Benches, tool: str) -> None:
     load = bench(tool, test="oltp_update_index", tables=1, table_size=300, auto_inc=True)

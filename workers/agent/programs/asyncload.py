@@ -19,7 +19,7 @@ import pymysql
 
 from workers.agent.programs import grid, tables
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import Failed, Secrets, say, say_check
+from workers.agent.programs.report import Failed, Secrets, say, say_check, say_executed
 
 RANGE = 100  # rows of a range, as sysbench's default
 POINT_SELECTS = 10
@@ -71,6 +71,7 @@ class Client:
     end: float = 0.0  # on the load's clock, s
     interval: Tally = field(default_factory=Tally)
     measured: Tally = field(default_factory=Tally)
+    whole: Counter[str] = field(default_factory=Counter)  # warm-up included
     errors: Counter[tuple[int, str]] = field(default_factory=Counter)
     inserted: int = 0  # since the load began
     unmatched: int = 0
@@ -83,6 +84,7 @@ class Client:
 
     def count(self, **counts: int) -> None:
         self.interval.counts.update(counts)
+        self.whole.update(counts)
         if self.is_measured():
             self.measured.counts.update(counts)
 
@@ -285,6 +287,7 @@ def run(order: Order) -> None:
         expected=0,
         found=client.unmatched,
     )
+    say_executed({name: client.whole[name] for name in ("reads", "writes", "errors")})
     say("end")
 
 

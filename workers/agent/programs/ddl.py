@@ -14,7 +14,7 @@ from pymysql.cursors import Cursor
 from workers.agent.programs import stalls
 from workers.agent.programs.load import Load, Plan, password_text, prepare
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import Secrets, private_file, say, say_check
+from workers.agent.programs.report import Secrets, private_file, say, say_check, say_executed
 from workers.workloads.ddl_under_load import SETTLE
 
 TEST = "oltp_read_write"
@@ -227,6 +227,7 @@ def run(order: Order) -> None:
                 total = load.finish()
             _report(order, load, all_done, total, outlived=outlived)
             _verify(order, cursor, load, all_done)
+            say_executed(load.executed())
         finally:
             undo(cursor, secrets.schema)
     say("end")

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,8 @@ from pymysql.cursors import Cursor
 from workers.agent.programs.digests import Digest, Digests, mean_write_time, table_of
 from workers.agent.programs.load import Load, Plan, password_text, prepare
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import private_file, say, say_check
+from workers.agent.programs.report import private_file, say, say_check, say_executed
+from workers.agent.tools.reported import WRITES
 
 DIGESTS = "index_cost.digests.tsv"
 INDEX = "splash_cost"
@@ -31,6 +33,8 @@ class Stage:
     build: float = 0.0
     index_bytes: int = 0
     indexed: int = 0  # tables with the index when the load ended
+    executed: Counter[str] = field(default_factory=Counter)
+    preparing: int = 0  # statements that filled the tables
 
 
 @dataclass
@@ -49,10 +53,18 @@ def tables(order: Order) -> list[str]:
     return [f"sbtest{number}" for number in range(1, order.parameters["tables"] + 1)]
 
 
+def writes(cursor: Cursor) -> int:
+    """That the server has executed so far."""
+    cursor.execute("SHOW GLOBAL STATUS WHERE variable_name IN %s", (WRITES,))
+    return sum(int(value) for _, value in cursor.fetchall())
+
+
 def stage(work: Work, name: str) -> Stage:
     order, secrets, found = work.order, work.order.secrets, Stage(name)
     prepare(work.plan, secrets, work.password_file, "cleanup")
+    before = writes(work.cursor)
     prepare(replace(work.plan, threads=min(len(tables(order)), 4)), secrets, work.password_file)
+    found.preparing = writes(work.cursor) - before
     if name == "with":
         begun = time.monotonic()
         for table in tables(order):
@@ -65,7 +77,7 @@ def stage(work: Work, name: str) -> Stage:
     ):
         work.origin = load.origin
         offset = load.zero - (load.origin or load.zero)
-        found.total = load.finish()
+        found.total, found.executed = load.finish(), load.executed()
         found.start, found.end = offset + found.total["from"], offset + found.total["to"]
     found.digests = work.digests.found
     work.cursor.execute(
@@ -109,6 +121,11 @@ def run(order: Order) -> None:
         say("event", event="not_observable", label=f"statement times: {digests.refusal}"[:200], **{"from": now})
     _say_total(stages, now)
     _verify(order, stages, t=now)
+    both = stages.values()
+    executed = {
+        name: sum(found.executed[name] for found in both) for name in ("reads", "writes", "errors", "unmatched")
+    }
+    say_executed(executed, setup_writes=sum(found.preparing for found in both))
     say("end")
 
 

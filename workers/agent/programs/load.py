@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ from workers.agent.programs.stalls import Interval
 SCRIPT = Path(__file__).resolve().parent.parent / "lua" / "reported.lua"
 START_GRACE = 60.0  # s, to connect all threads
 END_GRACE = 60.0  # s, for the last transactions
+# In each transaction: BEGIN and COMMIT.
+CONTROLS = {"oltp_read_write": 2, "oltp_write_only": 2}
 MARKS = 0.05  # s: how exactly it is known when transactions ended
 IGNORED = "1213,1020,1205,1412"  # sysbench's own and "table definition has changed"
 
@@ -63,6 +66,7 @@ class Load:
     intervals: list[Interval] = field(default_factory=list)
     ends: set[int] = field(default_factory=set)  # stretches of MARKS s, by this machine's clock, in which one ended
     total: dict[str, Any] | None = None
+    counts: Counter[str] = field(default_factory=Counter)  # over the whole run, by sysbench's kinds
 
     def __enter__(self) -> "Load":
         self._started = threading.Event()
@@ -133,6 +137,15 @@ class Load:
             raise Failed(f"sysbench ended with code {code}: {self._said()}")
         return self.total
 
+    def executed(self) -> Counter[str]:
+        """As `say_executed` takes it. sysbench counts writes that matched nothing with BEGIN and COMMIT; a transaction
+        that is tried again begins again."""
+        counts, controls = self.counts, CONTROLS.get(self.plan.test, 0)
+        control = controls * counts["transactions"] + (counts["errors"] if controls else 0)
+        found = Counter({name: counts[name] for name in ("reads", "writes", "errors")})
+        found["unmatched"] = max(0, counts["others"] - control)
+        return found
+
     def _said(self) -> str:
         return "; ".join(self._fatal[:3]) or "it said no reason"
 
@@ -168,6 +181,7 @@ class Load:
             self.intervals.append(Interval(found["t"], found["seconds"], counts["transactions"]))
         elif kind == "total":
             self.total = dict(found)
+            self.counts.update(found["counts"])  # each covers what came after the one before
         offset = self._zero - (self.origin or self._zero)
         for name in ("t", "from", "to"):
             if name in found:

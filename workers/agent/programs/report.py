@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,16 @@ def line(text: str) -> None:
 def say_check(name: str, *, t: float, held: bool, label: str, **detail: Any) -> None:
     """At second `t` of the load's clock."""
     say("check", check=name, label=label, held=held, t=round(t, 3), **detail)
+
+
+def say_executed(counts: Mapping[str, int], *, setup_writes: int = 0) -> None:
+    """The load's statements over the whole run, warm-up included, for comparing with the server's own counters.
+
+    `counts`: reads, writes, errors; unmatched (writes that changed no row) where that is known. `setup_writes`: others
+    that the program had executed meanwhile.
+    """
+    text = f"over the whole run {counts['reads']} statements read and {counts['writes']} changed rows"
+    say("note", executed=dict(counts), setup={"writes": setup_writes}, text=text)
 
 
 def _escaped(text: str) -> str:

@@ -10,23 +10,29 @@ from pathlib import Path
 from workers.agent.programs import tables
 from workers.agent.programs.asyncload import clean_up, prepare
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.report import Failed, private_file, say, say_check
+from workers.agent.programs.report import Failed, private_file, say, say_check, say_executed
 
 STATEMENTS = 1000  # different ones, which every client runs through from the first
 FIRST = 500  # statements of the round by which the others are measured
 SHORTEST = 0.05  # s: a round that took less says nothing of the speed
 
 
-def statements(order: Order, source: random.Random) -> str:
+def inserts(order: Order, source: random.Random) -> list[str]:
     chosen = order.parameters
-    found = []
-    for _ in range(STATEMENTS):
-        table = tables.table(source.randint(1, chosen["tables"]))
-        if chosen["mix"] == "insert":
-            found.append(f"INSERT INTO {table} (k,c,pad) VALUES ({tables.columns(source, chosen['table_size'])})")  # noqa: S608
-        else:
-            found.append(f"SELECT c FROM {table} WHERE id = {source.randint(1, chosen['table_size'])}")  # noqa: S608
-    return ";\n".join(found)
+    return [
+        f"INSERT INTO {tables.table(source.randint(1, chosen['tables']))} (k,c,pad) "  # noqa: S608  (made here)
+        f"VALUES ({tables.columns(source, chosen['table_size'])})"
+        for _ in range(STATEMENTS)
+    ]
+
+
+def keys(order: Order, source: random.Random) -> list[tuple[str, int]]:
+    """Table and id of each row that is read."""
+    chosen = order.parameters
+    return [
+        (tables.table(source.randint(1, chosen["tables"])), source.randint(1, chosen["table_size"]))
+        for _ in range(STATEMENTS)
+    ]
 
 
 def slap(order: Order, options: Path, script: Path, number: int) -> float:
@@ -57,10 +63,12 @@ def run(order: Order) -> None:
     secrets, size = order.secrets, order.parameters["tables"]
     source = random.Random(tables.SEED)  # noqa: S311  (statements, not secrets)
     before = tables.count(secrets, tables=size)
-    script = order.work / "slap.sql"
-    script.write_text(statements(order, source))
-    counts: Counter[str] = Counter()
     kind = "writes" if order.parameters["mix"] == "insert" else "reads"
+    read = keys(order, source) if kind == "reads" else []
+    statements = [f"SELECT c FROM {table} WHERE id = {row}" for table, row in read] or inserts(order, source)  # noqa: S608
+    script = order.work / "slap.sql"
+    script.write_text(";\n".join(statements))
+    counts: Counter[str] = Counter()
     done, spent, first, last = 0, 0.0, 0.0, 0.0
     try:
         with private_file(order.work / "slap.cnf", secrets.client_file()) as options:
@@ -96,6 +104,17 @@ def run(order: Order) -> None:
         expected=expected,
         found=after - before,
     )
+    if read:
+        missing = tables.missing(secrets, read)
+        say_check(
+            "matched",
+            t=time.monotonic() - zero,
+            held=missing == 0,
+            label=f"of the {len(set(read))} rows that were read by key, {missing} are not there",
+            expected=0,
+            found=missing,
+        )
+    say_executed({"reads": 0, "writes": 0, "errors": 0, kind: done})
     say("end")
 
 

@@ -1,6 +1,8 @@
 """Tables like sysbench's, filled the same way each time, for generators that are not sysbench."""
 
 import random
+from collections import defaultdict
+from collections.abc import Iterable
 from contextlib import closing
 
 from workers.agent.programs.report import Secrets
@@ -49,6 +51,19 @@ def count(secrets: Secrets, *, tables: int) -> int:
             cursor.execute(f"SELECT COUNT(*) FROM {table(number)}")  # noqa: S608  (names are ours)
             found += int((cursor.fetchone() or (0,))[0])
         return found
+
+
+def missing(secrets: Secrets, keys: Iterable[tuple[str, int]]) -> int:
+    """How many rows, of those that table and id name, are not there. Raises pymysql.MySQLError."""
+    wanted = defaultdict[str, set[int]](set)
+    for name, row in keys:
+        wanted[name].add(row)
+    found = 0
+    with closing(secrets.connect()) as connection, connection.cursor() as cursor:
+        for name, rows in wanted.items():
+            cursor.execute(f"SELECT COUNT(*) FROM {name} WHERE id IN %s", (rows,))  # noqa: S608  (names are ours)
+            found += int((cursor.fetchone() or (0,))[0])
+    return sum(map(len, wanted.values())) - found
 
 
 def _digits(source: random.Random, groups: int) -> str:

@@ -12,7 +12,8 @@ from workers.agent import __version__
 from workers.agent.config import SystemConfig
 from workers.agent.programs.order import Order, arguments
 from workers.agent.programs.report import secrets_of
-from workers.agent.tools import InvalidParameters, Invocation, Plain, Target, ToolMissing
+from workers.agent.tools import Check, Finished, InvalidParameters, Invocation, Plain, Target, ToolMissing
+from workers.agent.tools import reported as report
 from workers.wire import LoadLevelMessage
 from workers.workloads.declared import WorkloadSpec, check
 
@@ -93,6 +94,18 @@ class Program(Plain):
         if raised:
             return f"{self.name} failed: {raised[-1]}"
         return f"{self.name} ended with code {code}" if code > 0 else f"{self.name} was ended by signal {-code}"
+
+    def verify(self, finished: Finished) -> list[Check]:
+        """What the program cannot see itself; its own checks are in its report."""
+        executed = report.executed(finished.output)
+        if executed is None:
+            return []
+        found = report.writes_agree(finished, executed)
+        if executed.counts["reads"]:
+            found += report.reads_agree(finished, executed)
+        if "unmatched" in executed.counts:
+            found.append(report.all_matched(executed, most=0.01))
+        return found
 
     def _order(
         self,

@@ -55,6 +55,16 @@ def read(output: Path) -> Reported:
     return Reported(counts, values, setup, complaint)
 
 
+def executed(output: Path) -> Reported | None:
+    """What a program of ours says that it executed; None: it does not say. Raises OSError."""
+    with output.open("rb") as stream:
+        line = next((line for line in stream if line.startswith(b'{"kind":"note","executed"')), None)
+    if line is None:
+        return None
+    said = json.loads(line)
+    return Reported(Counter(said["executed"]), {}, said["setup"])
+
+
 def took_part(reported: Reported) -> Check:
     """Whether there was a load at all."""
     opened, refused = (int(reported.values.get(f"client.connections.{what}", 0)) for what in ("opened", "refused"))

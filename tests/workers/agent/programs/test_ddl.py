@@ -93,6 +93,8 @@ def test_a_copy_stalls_the_load_for_as_long_as_it_takes(
     assert [(end["outcome"], end["reason"]) for end in server.job_ends()] == [("succeeded", "")]
     assert mariadb.sql("SHOW DATABASES") == before
     (run,) = server.runs.values()
+    by_server = {event.detail["check"] for event in run.decoded().events if event.kind == "check"}
+    assert by_server == {"writes", "reads", "matched"}
     output = report.read(run.artifacts["ddl_under_load.jsonl"])
     values = {headline.metric: headline.value for headline in output.headlines}
     assert (output.complete, output.failures, output.unparsed) == (True, (), ())

@@ -1,21 +1,23 @@
 """What the programs are made of, without a database: histogram, dump, statements, orders."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apps.runs.distributions import SYSBENCH, Distribution
-from workers.agent.config import Address
+from workers.agent.config import Address, SystemConfig
 from workers.agent.programs import grid
 from workers.agent.programs.ddl import statement
 from workers.agent.programs.digests import Digest, mean_write_time, table_of
 from workers.agent.programs.dump import CREATE, Dump, rows_of
 from workers.agent.programs.order import Order, arguments, read
 from workers.agent.programs.profiling import top_of
-from workers.agent.tools import InvalidParameters, Target
+from workers.agent.tools import Finished, InvalidParameters, Target
 from workers.agent.tools.ddl_under_load import DdlUnderLoad
 from workers.agent.tools.generators import Slap
+from workers.agent.tools.index_cost import IndexCost
 from workers.agent.tools.machine import Cpu, FileIO, Machine
 from workers.agent.tools.program import Program
 from workers.wire import LoadLevelMessage
@@ -85,6 +87,34 @@ def test_a_load_level_that_says_nothing_is_refused(
 ) -> None:
     with pytest.raises(InvalidParameters, match=words):
         tool.run(LOCAL, parameters, load_level=LoadLevelMessage(**level), warmup=0, duration=60)
+
+
+@pytest.mark.parametrize(
+    ("server", "unmatched", "broken"),
+    [
+        ({"Com_update": 1000, "Com_select": 500}, 0, []),
+        ({"Com_update": 1040, "Com_select": 900}, 0, []),  # others' statements beside the load
+        ({"Com_update": 900, "Com_select": 500}, 0, ["writes"]),
+        ({"Com_update": 1200, "Com_select": 500}, 0, ["writes"]),
+        ({"Com_update": 1000, "Com_select": 100}, 0, ["reads"]),
+        ({"Com_update": 1030, "Com_select": 500}, 30, ["matched"]),
+    ],
+)
+def test_what_a_program_executed_must_be_what_the_server_counted_and_have_changed_rows(
+    server: dict[str, int], unmatched: int, broken: list[str], tmp_path: Path
+) -> None:
+    output = tmp_path / "output"
+    output.write_text(
+        '{"kind":"total","from":0,"to":1,"counts":{"writes":7},"values":{}}\n'
+        f'{{"kind":"note","executed":{{"reads":500,"writes":1000,"errors":0,"unmatched":{unmatched}}},'
+        '"setup":{"writes":0},"text":""}\n'
+    )
+    system = SystemConfig("s", "s", "mariadb", "box", Address(), "u", "", "s", (), {})
+    before = {"Uptime": 1, "Com_update": 5, "Com_select": 7}
+    after = {name: before[name] + server.get(name, 1) for name in before}
+    finished = Finished(system, "s", {}, output, before=before, after=after)
+    assert [check.name for check in IndexCost().verify(finished) if not check.held] == broken
+    assert not any(check.name == "writes" for check in IndexCost().verify(replace(finished, before={})))
 
 
 @pytest.mark.parametrize("tool", [FileIO(), Cpu()])
