@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from workers.agent.config import NodeConfig, SystemConfig
-from workers.agent.samplers import SourceFailed
+from workers.agent.samplers import NotObservable, SourceFailed
 from workers.agent.samplers.asking import Asking
 
 log = logging.getLogger("splashboard.agent.digests")
@@ -38,6 +38,9 @@ TABLE = "performance_schema.events_statements_summary_by_digest"
 READ = f"SELECT SCHEMA_NAME, DIGEST, {', '.join(COUNTS.values())} FROM {TABLE} WHERE DIGEST IS NOT NULL"  # noqa: S608
 TEXTS = f"SELECT SCHEMA_NAME, DIGEST, LEFT(DIGEST_TEXT, {TEXT_LIMIT}) FROM {TABLE} WHERE DIGEST IN "  # noqa: S608
 
+WHAT = "statements by digest"
+REMEDY = "let the driving agent reach the node by an account that may read its performance_schema"
+
 Key = tuple[str, str]  # schema, digest
 
 
@@ -49,13 +52,9 @@ class Reading:
     rows: Mapping[Key, tuple[int, ...]]
 
 
-def read(server: Asking, *, now: Callable[[], float]) -> Reading | None:
-    """None: this server does not say, which the sampling of its waits has told."""
-    try:
-        rows = server.ask(READ)
-    except SourceFailed as problem:
-        log.info("no statements by digest: %s", problem)
-        return None
+def read(server: Asking, *, now: Callable[[], float]) -> Reading:
+    """Raises SourceFailed."""
+    rows = server.ask(READ)
     return Reading(now(), {(schema or "", digest): tuple(map(int, counts)) for schema, digest, *counts in rows})
 
 
@@ -93,10 +92,10 @@ class Digests:
         self._begins_at = begins_at
         self._ended = threading.Event()
         self._lines: dict[str, bytes] = {}
+        self._unread: dict[str, str] = {}
         self._threads = [
             threading.Thread(target=self._work, args=(node,), name=f"digests {node.name}", daemon=True)
             for node in system.nodes
-            if node.sampled and node.asked
         ]
 
     def start(self) -> None:
@@ -112,16 +111,30 @@ class Digests:
         lines = dict(self._lines)  # one that comes late is not waited for
         return b"".join(lines[node] for node in sorted(lines))
 
+    def hidden(self) -> dict[str, NotObservable]:
+        """After `finish`: by node, of those that another agent samples. Of its own the sampling of waits has told."""
+        others = {node.name for node in self._system.nodes if not node.sampled} - self._lines.keys()
+        unread = dict(self._unread)
+        return {name: NotObservable(WHAT, unread[name], REMEDY) for name in sorted(others & unread.keys())}
+
     def _work(self, node: NodeConfig) -> None:
         while not self._is_measured():
             if self._ended.wait(TICK):
                 return
+        self._unread[node.name] = "it did not answer in time"
         with closing(Asking(self._system, node.address)) as server:
-            before = read(server, now=self._now)
-            self._ended.wait()
-            after = read(server, now=self._now) if before else None
-            if before and after and after.rows:  # none: performance_schema is OFF
+            try:
+                before = read(server, now=self._now)
+                self._ended.wait()
+                after = read(server, now=self._now)
+            except SourceFailed as problem:
+                log.info("no statements by digest of %s: %s", node.name, problem)
+                self._unread[node.name] = str(problem)
+                return
+            if after.rows:
                 self._lines[node.name] = msgspec.json.encode(_line(node, server, before, after)) + b"\n"
+            else:
+                self._unread[node.name] = "performance_schema is OFF"
 
     def _is_measured(self) -> bool:
         begin = self._begins_at()

@@ -110,6 +110,7 @@ class Measurement:
             stop = failed(str(problem))
         finally:
             executed = statements.finish()
+            self._tell_hidden(statements)
             sampling.stop()
         return self._end(stop, executed)
 
@@ -208,6 +209,14 @@ class Measurement:
         if stop:
             raise Stopped(stop)
         return rung
+
+    def _tell_hidden(self, statements: digests.Digests) -> None:
+        t = round(self._load.clock.now(), 6)
+        for node, hidden in statements.hidden().items():
+            detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}
+            label = str(hidden)[:LABEL_LIMIT]
+            event = wire.EventMessage(kind="not_observable", label=label, starts_at=t, node=node, detail=detail)
+            self._recorder.event(event)
 
     def _refusal(self, stop: Stop | None) -> wire.EventMessage | None:
         """That the server took no more connections; None when it took all."""

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,10 @@ def a_system(server: MariaDB, *, user: str = "splashboard", password: str = "") 
         nodes=(NodeConfig(name="db1", role="writer", zone="", address=address, local=True),),
         settings={},
     )
+
+
+def sampled_elsewhere(system: SystemConfig) -> SystemConfig:
+    return replace(system, nodes=tuple(replace(node, sampled=False) for node in system.nodes))
 
 
 @pytest.fixture(scope="module")
@@ -272,11 +277,24 @@ def test_the_statements_of_the_measured_phase_are_kept_with_their_counts(source:
 
 
 @pytest.mark.mariadb
-def test_without_performance_schema_no_statements_are_kept(replica: MariaDB) -> None:
-    executed = Digests(a_system(replica), now=RunClock().now, begins_at=lambda: 0.0)
+def test_statements_of_a_node_that_another_agent_samples_are_kept_too(source: MariaDB) -> None:
+    executed = Digests(sampled_elsewhere(a_system(source)), now=RunClock().now, begins_at=lambda: 0.0)
     executed.start()
     time.sleep(0.3)
-    assert executed.finish() == b""
+    source.sql("DELETE FROM work.t WHERE id = 600")
+    assert json.loads(executed.finish())["node"] == "db1"
+    assert executed.hidden() == {}
+
+
+@pytest.mark.mariadb
+def test_without_performance_schema_no_statements_are_kept(replica: MariaDB) -> None:
+    system = a_system(replica)
+    for asked, said in ((system, {}), (sampled_elsewhere(system), {"db1": "performance_schema is OFF"})):
+        executed = Digests(asked, now=RunClock().now, begins_at=lambda: 0.0)
+        executed.start()
+        time.sleep(0.3)
+        assert executed.finish() == b""
+        assert {node: hidden.reason for node, hidden in executed.hidden().items()} == said
 
 
 def test_the_agents_own_cpu_time_grows() -> None:
