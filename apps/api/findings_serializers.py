@@ -49,6 +49,10 @@ class ChangeSerializer(serializers.Serializer[Any]):
     found_at = serializers.DateTimeField()
     judged_at = serializers.DateTimeField()
     gone_at = serializers.DateTimeField(allow_null=True, help_text="since then newer runs do not bear it out")
+    beneath = serializers.IntegerField(
+        allow_null=True,
+        help_text="id of the change between releases that tells of the same effect and is counted instead; null: none",
+    )
 
 
 class FindingSerializer(serializers.Serializer[Any]):
@@ -69,8 +73,8 @@ class FindingSerializer(serializers.Serializer[Any]):
     state = serializers.CharField(help_text=f"one of {', '.join(filters.STATES)}")
     largest = NumberField(allow_null=True, help_text="relative change furthest for the worse, else the better: 0.12")
     shown = ChangeSerializer(allow_null=True, help_text="the change that `largest` is of")
-    changes_count = serializers.IntegerField(source="changes")
-    changes_holding = serializers.IntegerField(source="holding")
+    changes_count = serializers.IntegerField(source="changes", help_text="each effect once: without those `beneath`")
+    changes_holding = serializers.IntegerField(source="holding", help_text="of these, so many hold now")
     reason = serializers.CharField(help_text="why it was accepted or closed")
     accepted_until = serializers.DateField(allow_null=True, help_text="the last day of an acceptance")
     owner = serializers.CharField(help_text="user name; empty: nobody")

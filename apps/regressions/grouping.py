@@ -15,7 +15,7 @@ from django.utils import timezone
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
 from apps.comparison.stats import MARGIN
 from apps.dispatch.models import Schedule
-from apps.regressions import titles
+from apps.regressions import effects, titles
 from apps.regressions.models import Change, Finding, Note
 
 # Of PostgreSQL's advisory locks: ours.
@@ -102,9 +102,12 @@ def verdict_of(ratio: float, direction: str) -> str:
 
 
 @transaction.atomic
-def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] = ()) -> list[Finding]:
+def settle(
+    told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] = (), anew: bool = False
+) -> list[Finding]:
     """Keeps what was told; the findings that something happened to. `looked_at`: changes known before that would have
-    been told if they still held; those that were not are gone."""
+    been told if they still held; those that were not are gone. `anew`: findings are summed up also where their changes
+    are as before."""
     lock()
     now = timezone.now()
     told = list(told)
@@ -124,6 +127,8 @@ def settle(told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] 
         differs = [name for name, value in _values(each).items() if getattr(change, name) != value]
         if not differs and not was_gone:
             as_before.append(change.pk)
+            if anew:
+                happened.setdefault(change.finding_id, [])
             continue
         for name, value in _values(each).items():
             setattr(change, name, value)
@@ -154,7 +159,8 @@ def lock() -> None:
 
 
 def summarise(finding: Finding, changes: Sequence[Change]) -> None:
-    """Verdict, size and title of what holds of a finding's changes; saves nothing."""
+    """Verdict, size and title of what holds of a finding's changes, each effect once; saves nothing."""
+    changes = effects.counted(changes)
     holding = [change for change in changes if change.gone_at is None]
     verdicts = {change.verdict for change in holding}
     if not holding:
@@ -243,6 +249,10 @@ def _settled(pk: int, deeds: Sequence[Deed]) -> Finding | None:
     changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
     is_new = not finding.title
     summarise(finding, changes)
+    # Nobody is told of an effect twice, while what speaks for it holds.
+    beneath = effects.beneath(changes)
+    holding = {change.pk for change in changes if change.gone_at is None}
+    deeds = [deed for deed in deeds if beneath.get(deed.change.pk) not in holding]
     if not deeds:
         finding.save(update_fields=["verdict", "largest", "title"])
         return None

@@ -83,7 +83,7 @@ def follow_history(history_id: int) -> list[Finding]:
         return []
     changes = list(history.changes.select_related("first_run__system__release").order_by("pk"))
     judged = judge(series, changes, analysed=history.analysed if is_as_it_was else 0, anew=not history.past_hash)
-    findings = _settled(series, judged, changes)
+    findings = _settled(series, judged, changes, anew=history.rules != RULES)
     _keep(series)
     return findings
 
@@ -193,7 +193,7 @@ def _as_detected(place: int, change: Change) -> detect.Change:
     return detect.Change(place, ratio, low, high, change.p or 0.0, len(change.runs_after), before)
 
 
-def _settled(series: Series, judged: Judged, changes: Sequence[Change]) -> list[Finding]:
+def _settled(series: Series, judged: Judged, changes: Sequence[Change], *, anew: bool) -> list[Finding]:
     """Tells all that hold."""
     holding = judged.holding
     looked_at = [change for change in changes if change.gone_at is None]
@@ -202,7 +202,7 @@ def _settled(series: Series, judged: Judged, changes: Sequence[Change]) -> list[
     releases = Release.objects.in_bulk({point.release for point in series.points} if holding else ())
     bounds = sorted({*detect.stretches(len(series.points), series.resets), *(each.index for each in holding)})
     told = [_told(series, each, bounds, releases, judged.known.get(each.index)) for each in holding]
-    return grouping.settle(told, looked_at=looked_at)
+    return grouping.settle(told, looked_at=looked_at, anew=anew)
 
 
 def _told(

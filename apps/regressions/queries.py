@@ -10,7 +10,7 @@ from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import progress
 from apps.dispatch.models import Campaign, Entry
-from apps.regressions import deeds, filters
+from apps.regressions import deeds, effects, filters
 from apps.regressions.filters import FindingFilter
 from apps.regressions.grouping import OPEN
 from apps.regressions.models import Change, Finding, Note, Repetition
@@ -34,7 +34,6 @@ __all__ = [
     "count_by_state",
     "count_open",
     "list_findings",
-    "load_changes",
     "load_finding",
     "load_rows",
     "neighbours",
@@ -83,14 +82,6 @@ def count_open() -> int:
 def load_rows(finding_ids: Iterable[int]) -> dict[int, FindingRow]:
     """By id; those that were merged too."""
     return {row.id: row for row in _rows(Finding.objects.filter(pk__in=list(finding_ids)))}
-
-
-def load_changes(finding_ids: Iterable[int]) -> dict[int, tuple[ChangeRow, ...]]:
-    """Of each finding, as FindingDetail has them."""
-    found: dict[int, list[Change]] = {pk: [] for pk in finding_ids}
-    for change in Change.objects.filter(finding__in=found).select_related(*_RELATED):
-        found[change.finding_id].append(change)
-    return {pk: _changes(changes) for pk, changes in found.items()}
 
 
 def load_finding(finding_id: int, *, now: datetime) -> FindingDetail | None:
@@ -151,7 +142,7 @@ def _rows(found: "QuerySet[Finding]") -> list[FindingRow]:
 
 
 def _row(finding: Finding, comments: Mapping[int, int] | None = None) -> FindingRow:
-    changes = list(finding.changes.all())
+    changes = effects.counted(finding.changes.all())
     holding = [change for change in changes if change.gone_at is None]
     return FindingRow(
         id=finding.pk,
@@ -194,10 +185,18 @@ def _rank(change: Change) -> tuple[bool, bool, float]:
 
 
 def _changes(changes: Iterable[Change]) -> tuple[ChangeRow, ...]:
-    return tuple(_change(change) for change in sorted(changes, key=_rank, reverse=True))
+    """Each with what is told beneath it behind it."""
+    ranked = sorted(changes, key=_rank, reverse=True)
+    beneath = effects.beneath(ranked)
+    speaking = {change.pk: place for place, change in enumerate(ranked)}
+
+    def place(change: Change) -> tuple[int, bool]:
+        return speaking[beneath.get(change.pk, change.pk)], change.pk in beneath
+
+    return tuple(_change(change, beneath.get(change.pk)) for change in sorted(ranked, key=place))
 
 
-def _change(change: Change) -> ChangeRow:
+def _change(change: Change, beneath: int | None = None) -> ChangeRow:
     metric, level, baseline = change.metric, change.load_level, change.baseline_system
     return ChangeRow(
         id=change.pk,
@@ -225,6 +224,7 @@ def _change(change: Change) -> ChangeRow:
         found_at=change.found_at,
         judged_at=change.judged_at,
         gone_at=change.gone_at,
+        beneath=beneath,
     )
 
 

@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import grouping
+from apps.regressions import effects, grouping
 from apps.regressions.changing import changing, note
 from apps.regressions.models import Change, Finding
 
@@ -44,14 +44,15 @@ def merge(*, finding_id: int, into_id: int, by: User, seen: datetime | None = No
 
 
 def split(*, finding_id: int, change_ids: Sequence[int], by: User, seen: datetime | None = None) -> Finding:
-    """Moves some changes into a finding of their own, which it returns: its state, owner, due date and labels are those
-    of the one they come from. Raises Invalid (`changes`)."""
+    """Moves some changes, and what is told beneath them, into a finding of their own, which it returns: its state,
+    owner, due date and labels are those of the one they come from. Raises Invalid (`changes`)."""
     with changing(finding_id, seen) as finding:
         changes = _read(finding.changes)
         wanted = set(change_ids)
-        moved = [change for change in changes if change.pk in wanted]
-        if not moved or len(moved) < len(wanted):
+        if not wanted or wanted - {change.pk for change in changes}:
             raise Invalid([FieldProblem("changes", "are not all changes of this finding", "choose from its list")])
+        wanted |= {pk for pk, speaker in effects.beneath(changes).items() if speaker in wanted}
+        moved = [change for change in changes if change.pk in wanted]
         if len(moved) == len(changes):
             raise Invalid([FieldProblem("changes", "are all of them", "leave at least one where it is")])
         made = Finding(**{name: getattr(finding, name) for name in _COPIED} | _place(moved))

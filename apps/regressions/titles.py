@@ -8,17 +8,14 @@ LONGEST = 250
 
 
 def title(finding: Finding, changes: Sequence[Change]) -> str:
-    """Of its `changes` (at least one), the largest for the worse first."""
+    """Of its `changes` (at least one, each effect once), the largest for the worse first."""
     if finding.kind == Finding.Kind.MISSING:
         return _missing(changes)[:LONGEST]
     worse = [change for change in changes if change.verdict == Change.Verdict.WORSE]
     first = max(worse or changes, key=lambda change: abs((change.ratio or 1) - 1))
     metric = first.metric.name if first.metric else "result"
     size = percent(first.ratio) if first.ratio is not None else "changed"
-    # The same row told between releases and along history is one.
-    others = (
-        len({(change.system_id, change.workload_id, change.load_level_id, change.metric_id) for change in changes}) - 1
-    )
+    others = len(changes) - 1
     more = f" and {others} other{'' if others == 1 else 's'}" if others else ""
     where = f"{finding.release}" if finding.release else first.system.name
     return f"{where}: {metric} {size}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]

@@ -29,7 +29,8 @@ class MetricShown:
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """One difference of a finding; the values as of models.Change. `baseline`: the system it is held against."""
+    """One difference of a finding; the values as of models.Change. `baseline`: the system it is held against.
+    `beneath`: id of the comparison between releases that speaks for it; it is not counted. None: it is."""
 
     id: int
     kind: str
@@ -56,6 +57,7 @@ class ChangeRow:
     found_at: datetime
     judged_at: datetime
     gone_at: datetime | None
+    beneath: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -86,7 +88,8 @@ class ChangeRow:
 @dataclass(frozen=True)
 class FindingRow:
     """`largest`: relative change (0.12 for 12 %) that is furthest for the worse, else for the better; `shown`: the
-    change that it is of. `holding` of its `changes` hold now. `owner`: user name, empty: nobody.
+    change that it is of. `holding` of its `changes` hold now, each effect counted
+    once (effects). `owner`: user name, empty: nobody.
     `seen`: when the last note was made; a deed that is sent with it is refused when somebody changed it since."""
 
     id: int

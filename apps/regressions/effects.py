@@ -1,0 +1,48 @@
+"""Which changes of a finding tell of one effect. Pure.
+
+A release that is slower is often told twice: held against the one before it, and along the history of its workload. The
+comparison of the two sides is the gate and speaks for both; what history says of it is shown beneath and not counted.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+T = TypeVar("T", bound="Told")
+
+
+class Told(Protocol):
+    """Of models.Change; "release" or "history" is its `kind`."""
+
+    pk: int
+    kind: str
+    system_id: int
+    workload_id: int
+    load_level_id: int | None
+    metric_id: int | None
+    gone_at: datetime | None
+
+
+def beneath(changes: Iterable[Told]) -> Mapping[int, int]:
+    """Changes along history, by id, with the id of the change between releases that speaks for them: of the same
+    system, workload, load level and metric. One that has gone speaks for none that holds."""
+    told = list(changes)
+    speaks = {_key(each): each for each in told if each.kind == "release"}
+    return {
+        each.pk: speaker.pk
+        for each in told
+        if each.kind == "history"
+        and (speaker := speaks.get(_key(each)))
+        and (speaker.gone_at is None or each.gone_at is not None)
+    }
+
+
+def counted(changes: "Iterable[T]") -> list[T]:
+    """Those that speak for themselves, in their order."""
+    told = list(changes)
+    others = beneath(told)
+    return [each for each in told if each.pk not in others]
+
+
+def _key(each: Told) -> tuple[int | None, ...]:
+    return each.system_id, each.workload_id, each.load_level_id, each.metric_id
