@@ -32,6 +32,8 @@ def main() -> int:
         "down": "stop systems; without names: all",
     }.items():
         command = commands.add_parser(name, help=meaning)
+        if name == "up":
+            command.add_argument("--install", action="store_true", default=argparse.SUPPRESS, help="the same")
         command.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SYSTEMS)}")
     one = commands.add_parser("fault", help="do something to a node: kill, stop, freeze, thaw, start; or switch")
     one.add_argument("system")
@@ -56,6 +58,7 @@ def main() -> int:
 def up(systems: list[System], var: Path, *, install: bool) -> int:
     """Exit code: 1 when one of them could not be started; the others are."""
     (var / "agent.d" / "lab.toml").unlink(missing_ok=True)  # of an earlier version
+    offer_extras(var, install=install)
     code = 0
     for system in systems:
         began = time.monotonic()
@@ -70,6 +73,22 @@ def up(systems: list[System], var: Path, *, install: bool) -> int:
         else:
             print(f"{system.slug}: {system.state()} ({time.monotonic() - began:.1f} s)", flush=True)
     return code
+
+
+def offer_extras(var: Path, *, install: bool) -> None:
+    """The systems run without them, so that nothing fails here."""
+    missing = packages.missing(packages.EXTRAS)
+    if missing and install and packages.may_install():
+        print(f"installing {', '.join(missing)} …", flush=True)
+        try:
+            packages.install(missing, var / "log" / "lab-apt.log")
+        except LabError as problem:
+            print(f"{problem}; the systems run without", file=sys.stderr, flush=True)
+        missing = packages.missing(missing)
+    if missing:
+        command = packages.command_for(missing, packages.EXTRAS)
+        lacking = "; ".join(f"without {name} no {packages.USES[name]}" for name in missing)
+        print(f"{lacking}; if you want them: {command}", flush=True)
 
 
 def _say(slug: str, step: str) -> None:

@@ -29,6 +29,13 @@ PACKAGES: Mapping[str, str] = {
     "nsenter": "util-linux",
 }
 
+# What measures more and no system needs, and its package.
+EXTRAS: Mapping[str, str] = {"pt-query-digest": "percona-toolkit", "perf": "linux-perf"}
+USES: Mapping[str, str] = {
+    "pt-query-digest": "statement times where performance_schema is OFF",
+    "perf": "profiles of a server's CPU",
+}
+
 
 class LabError(Exception):
     """The text says what is wrong and what to do."""
@@ -64,7 +71,7 @@ def may_install() -> bool:
 
 def install(names: Iterable[str], log: Path) -> None:
     """From Debian's packages; no service is started. Raises LabError."""
-    wanted = dict.fromkeys(PACKAGES[name] for name in names)
+    wanted = dict.fromkeys({**PACKAGES, **EXTRAS}[name] for name in names)
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     with no_services(), log.open("wb") as output:

@@ -142,7 +142,7 @@ def test_the_rds_like_server_flushes_both_logs_at_each_commit(directory: Path) -
 
 def test_the_server_offers_the_lab_as_a_command_of_its_own(tmp_path: Path) -> None:
     environment = {**os.environ, "SPLASHBOARD_VAR": str(tmp_path)}
-    argv = [sys.executable, "manage.py", "lab", "status", "galera", "mha"]
+    argv = [sys.executable, "manage.py", "lab", "--install", "status", "galera", "mha"]
     answer = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout) == (0, "galera: is stopped\nmha: is stopped\n")
     assert list(tmp_path.iterdir()) == []
@@ -156,6 +156,25 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(
     assert capsys.readouterr().err == (
         "mha: haproxy, sshd not installed; install: apt-get install --no-install-recommends haproxy openssh-server\n"
     )
+
+
+def test_tools_that_measure_more_are_offered_and_nothing_fails_without_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(packages, "missing", list)
+    lab.offer_extras(tmp_path, install=False)
+    assert capsys.readouterr().out == (
+        "without pt-query-digest no statement times where performance_schema is OFF; without perf no profiles of a "
+        "server's CPU; if you want them: apt-get install --no-install-recommends percona-toolkit linux-perf\n"
+    )
+
+    def fails(names: list[str], log: Path) -> None:
+        raise LabError(f"{', '.join(names)} could not be installed: see {log.name}")
+
+    monkeypatch.setattr(packages, "may_install", lambda: True)
+    monkeypatch.setattr(packages, "install", fails)
+    lab.offer_extras(tmp_path, install=True)
+    assert "pt-query-digest, perf could not be installed: see lab-apt.log; the systems" in capsys.readouterr().err
 
 
 def test_too_little_memory_is_said_before_anything_is_started(

@@ -58,7 +58,10 @@ class Digests:
         if not is_local:
             return "", "performance_schema shows no digests, and the server's slow log is on another machine"
         if not shutil.which("pt-query-digest"):
-            return "", "performance_schema shows no digests, and pt-query-digest is not installed"
+            return "", (
+                "performance_schema shows no digests, and pt-query-digest is not installed; "
+                "install it, for example: apt-get install percona-toolkit"
+            )
         return "slow log", ""
 
     def _has_digests(self) -> bool:

@@ -15,11 +15,13 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--install", action="store_true", help="install missing packages (as root on Debian)")
         parser.add_argument(
             "arguments", nargs=argparse.REMAINDER, help="as for `python -m lab`, for example: up galera"
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        argv = [sys.executable, "-m", "lab", *options["arguments"]]
+        install = ["--install"] if options["install"] else []
+        argv = [sys.executable, "-m", "lab", *install, *options["arguments"]]
         environment = {**os.environ, "SPLASHBOARD_VAR": str(settings.VAR_DIR)}
         sys.exit(subprocess.run(argv, cwd=settings.BASE_DIR, env=environment, check=False).returncode)
