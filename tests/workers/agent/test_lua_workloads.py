@@ -18,6 +18,7 @@ from tests.databases import StartMariaDB
 from tests.workers.agent.benches import Benches, Server, broken, has_promised, values
 from tests.workers.agents import eventually
 from workers.agent.tools.lua import SCRIPTS
+from workers.workloads import sysbench_oltp
 
 pytestmark = pytest.mark.mariadb
 
@@ -91,6 +92,15 @@ def test_the_sysbench_family_counts_writes_that_match_nothing(bench: Benches) ->
     assert "writes matched no row" in checks["matched"].label
     assert not checks["matched"].held
     assert checks["rows"].label == "sbtest1 holds 66 rows, not 200"
+
+
+def test_the_catalog_s_250_tables_are_all_made_used_and_dropped(bench: Benches) -> None:
+    (many,) = [given for given in sysbench_oltp.SPEC.seeds if given.get("tables") == 250]
+    wide = bench("sysbench_oltp", **{**many, "table_size": 10, "rand_type": "uniform"})
+    read, checks = wide.run(duration=1)
+    assert broken(checks) == []
+    assert checks["rows"].label == "2500 rows in 250 tables, as reported"
+    assert values(read)["client.throughput"] > 0
 
 
 @pytest.mark.parametrize("test", ["oltp_insert", "select_random_points"])
