@@ -13,10 +13,12 @@ from apps.use_method.cells import Cell, Row
 from apps.use_method.indicators import Resource
 from apps.use_method.table import RESOURCES
 from apps.use_method.typical import Typical
-from apps.use_method.values import Aspect
+from apps.use_method.values import Aspect, Reading
 from apps.use_method.values import Level as UseLevel
+from apps.web import use_sparks
 from apps.web.compare_seen import Seen
 from apps.web.use_cells import ASPECTS, Shown, of_cell
+from apps.web.use_sparks import Sparks
 
 NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side is judged at this level"
 # Levels at which a resource is no trouble that anybody saw.
@@ -53,17 +55,18 @@ class NodeLines:
 
 @dataclass(frozen=True)
 class Laid:
-    """The typical panel of a side at a level, laid out."""
+    """The typical panel of a side at a level, laid out. `sparks` by run."""
 
     typical: Typical
     rows: dict[str, Row]
+    sparks: Mapping[int, Sparks]
 
     def cells(self, found: Mapping[Aspect, Cell], *, several: bool = False) -> tuple[Shown | None, ...]:
         """Each opens the run that its value is of."""
 
         def shown(cell: Cell) -> Shown:
-            run = reverse("web:run", args=[self.typical.run_of(cell.shown.reading)])
-            return of_cell(cell, run, None, several, {})
+            run = self.typical.run_of(cell.shown.reading)
+            return of_cell(cell, reverse("web:run", args=[run]), None, several, self.sparks.get(run, {}))
 
         return tuple(shown(cell) if (cell := found.get(aspect)) else None for aspect in ASPECTS)
 
@@ -77,7 +80,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
     comparison = seen.comparison
     level = seen.level or comparison.levels[0]
     sides = {side.slug: side for side in comparison.sides}
-    laid = _laid(found, level)
+    laid = _laid(found, level, drawn=seen.kept is None)
     climbing, beside = _climbing(comparison, found), _beside(comparison, laid)
     return {
         "limits": [(sides[each.side], each) for each in found.sides],
@@ -128,13 +131,23 @@ def _step(side: SideUse, level: Level, resource: Resource) -> Step | None:
     return next((step for step in own.steps if step.resource == resource.key), None) if own else None
 
 
-def _laid(found: ComparedUse, level: Level) -> dict[str, Laid]:
-    """By side."""
-    return {
-        side.side: Laid(each.typical, {row.resource.key: row for row in cells.rows(each.typical.panel)})
+def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, Laid]:
+    """By side. `drawn`: with the small lines of the runs that the values are of."""
+    told = {
+        side.side: each.typical
         for side in found.sides
         for each in side.levels
         if each.level == level.id and each.typical
+    }
+    readings: dict[int, list[Reading]] = {}
+    for typical in told.values():
+        for run, reading in zip(typical.runs, typical.panel.readings, strict=True):
+            readings.setdefault(run, []).append(reading)
+    nodes = {name for typical in told.values() for name, _ in typical.panel.nodes}
+    sparks = use_sparks.of_runs(readings, nodes) if drawn else {}
+    return {
+        side: Laid(typical, {row.resource.key: row for row in cells.rows(typical.panel)}, sparks)
+        for side, typical in told.items()
     }
 
 

@@ -1,6 +1,5 @@
 """The USE panel of a run, a part of its page: what limits it, every resource, any reading opened with its series."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,15 +9,14 @@ from django.views.decorators.http import require_safe
 from apps.catalog import derived
 from apps.runs import queries
 from apps.runs.models import ArchivedRun, Run
-from apps.runs.sampled import CLIENT
 from apps.use_method import panels
 from apps.use_method.cells import Told
 from apps.use_method.judging import HOLD, SHARE
 from apps.use_method.table import RESOURCE_OF
 from apps.use_method.values import Panel
-from apps.web import sparklines, use_cells, use_panel
+from apps.web import sparklines, use_cells, use_panel, use_sparks
 from apps.web.pages import is_partial, render_page
-from apps.web.sparklines import Spark
+from apps.web.use_sparks import Sparks
 
 
 @require_safe
@@ -84,11 +82,10 @@ def _detail(run: Run, panel: Panel, opened: Told) -> dict[str, Any]:
     }
 
 
-def sparks(run: Run, panel: Panel) -> Mapping[tuple[str, str], Spark]:
-    """By metric and node, as readings name them. None for a run whose samples lie in the archive: they are not fetched
-    for the panel alone."""
+def sparks(run: Run, panel: Panel) -> Sparks:
+    """None for a run whose samples lie in the archive: they are not fetched for the panel alone."""
     archived: ArchivedRun | None = getattr(run, "archived", None)
-    readings = [one for one in panel.readings if one.metric and one.value is not None]
+    readings = use_sparks.with_series(panel.readings)
     if not readings or (archived and archived.moved_at):
         return {}
     between = panel.measured
@@ -98,18 +95,7 @@ def sparks(run: Run, panel: Panel) -> Mapping[tuple[str, str], Spark]:
         between=between,
         points=sparklines.POINTS,
     )
-    series = {(one.metric, one.node): one for one in found if len(one.at) and not one.problem}
-    if between is None and series:
-        between = min(float(one.at[0]) for one in series.values()), max(float(one.at[-1]) for one in series.values())
-    known = {name for name, _ in panel.nodes}
-    # What was sampled beside the load generator is read as its own.
-    beside = {one.metric: one for one in found if one.node not in known}
-    drawn = {}
-    for each in readings:
-        own = series.get((each.metric, each.node)) or (beside.get(each.metric) if each.node == CLIENT else None)
-        if own is None or between is None:
-            continue
-        spark = sparklines.draw(own.at, own.values.astype("float64"), between=between, unit=own.unit, spans=each.spans)
-        if spark:
-            drawn[each.metric, each.node] = spark
-    return drawn
+    ends = [(float(one.at[0]), float(one.at[-1])) for one in found if len(one.at) and not one.problem]
+    if between is None and ends:
+        between = min(start for start, _ in ends), max(end for _, end in ends)
+    return use_sparks.drawn(readings, found, between, {name for name, _ in panel.nodes}) if between else {}

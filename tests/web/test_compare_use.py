@@ -2,15 +2,21 @@
 
 from io import StringIO
 
+import numpy as np
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import Platform, System, Workload
+from apps.use_method import panels
 from apps.use_method.values import Level
 from tests.builders import a_load_level, a_measured_run, a_system, a_workload
+from tests.comparison.sampled import a_node, a_sampled_run
 from tests.use_method.made import keep, panel
 from tests.web.compared import TPS, text_of
+from tests.web.test_run_use import IDLE
 
 pytestmark = pytest.mark.django_db
 OK, WATCH, FULL, UNSEEN = Level.OK, Level.WATCH, Level.SATURATED, Level.NOT_OBSERVABLE
@@ -113,3 +119,29 @@ def test_the_api_gives_the_same_answer(client: Client, workload: Workload) -> No
     [onset] = alpha["found"]["first"]
     assert (onset["resource"], onset["threads"], onset["nodes"], onset["others"]) == ("cpu", 4, ["g1"], ["g2"])
     assert (beta["found"]["kind"], beta["found"]["stands"]) == ("nothing saturated", 4)
+
+
+def test_a_cell_has_the_line_of_the_run_that_its_value_is_of_and_many_runs_ask_no_more(client: Client) -> None:
+    systems = [a_system(slug) for slug in ("a", "b")]
+
+    def measure() -> None:
+        clock = np.arange(0.0, 41.0)
+        for place, system in enumerate(systems):
+            used = np.cumsum(np.full(41, 0.3 + 0.2 * place))
+            counters = {"host.cpu.user": used, "host.cpu.idle": 2 * clock - used}
+            run = a_sampled_run([a_node("db1", clock, counters, IDLE)], {TPS: 100.0}, system=system, measured_to=40)
+            panels.judge(run_id=run.pk)
+
+    def asked() -> tuple[str, int]:
+        with CaptureQueriesContext(connection) as captured:
+            html = part(client, a_workload())
+        return html, len(captured)
+
+    measure()
+    html, before = asked()
+    beside = html[html.index("compare-use-panels") :]
+    cpu = beside[beside.index('data-resource="cpu"') :]
+    assert cpu[: cpu.index("</tr>")].count('class="spark"') >= len(systems)
+    measure()
+    measure()
+    assert asked()[1] == before

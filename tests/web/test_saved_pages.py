@@ -113,9 +113,11 @@ def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) ->
 
 
 def part_of(html: str) -> list[str]:
-    """Its figures: the tables and the charts' data, without addresses."""
+    """Its figures: the tables and the charts' data, without addresses, and without the small lines of the seconds."""
     main = html[html.index("<h1>") : html.index("</main>")]
+    main = re.sub(r'\s*<svg class="spark".*?</svg>\s*', "", main, flags=re.DOTALL)
     found = re.findall(r"<table.*?</table>|<p[ >].*?</p>|<script.*?</script>", main, re.DOTALL)
+    found = [re.sub(r"\s+<", "<", each) for each in found]
     return [re.sub(r'(href|hx-get|action|value)="[^"]*"', "", each) for each in found]
 
 
