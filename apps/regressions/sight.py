@@ -39,7 +39,8 @@ def sight(values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER, 
     y = y[bounds[-2] if len(bounds) > 1 else 0 :][-detect.LONGEST :]
     if len(y) < detect.SHORTEST:
         since = " since hardware or configuration changed" if resets else ""
-        return Sight(len(y), reason=f"too short: {len(y)} runs{since}, {detect.SHORTEST} are needed")
+        runs = f"{len(y)} run{'' if len(y) == 1 else 's'}"
+        return Sight(len(y), reason=f"too short: {runs}{since}, {detect.SHORTEST} are needed")
     noise = noises.estimate(y)
     left, right = min(len(y), detect.MOST_ASIDE), min(after, detect.MOST_ASIDE)
     freedom = detect.freedom_of([1 / left, 1 / right], detect.freedoms(left, right))

@@ -10,6 +10,7 @@ from tests.regressions.test_detect import a_series
 
 def test_a_short_series_says_what_it_lacks() -> None:
     assert sight(a_series()[:9]) == Sight(9, reason="too short: 9 runs, 10 are needed")
+    assert sight([1.0]).reason == "too short: 1 run, 10 are needed"
     assert sight([]).reason == "too short: 0 runs, 10 are needed"
 
 
