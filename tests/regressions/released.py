@@ -6,6 +6,7 @@ from typing import Any
 
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.catalog.services import version_key
+from apps.dispatch.models import Job, JobRun
 from apps.runs.models import Run
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
@@ -32,10 +33,11 @@ def measure(
     workload: Workload | None = None,
     threads: int = 4,
     metrics: Mapping[str, float] | None = None,
+    job: Job | None = None,
     **fields: Any,
 ) -> list[Run]:
-    """A run for each throughput."""
-    return [
+    """A run for each throughput; `job`: of which they came."""
+    runs = [
         a_measured_run(
             {"client.throughput": value, **(metrics or {})},
             system=system,
@@ -48,6 +50,8 @@ def measure(
         )
         for number, value in enumerate(values)
     ]
+    JobRun.objects.bulk_create(JobRun(run=run, job=job, attempt=1) for run in runs if job)
+    return runs
 
 
 def two_releases(before: Sequence[float] = STEADY, after: Sequence[float] = SLOWER) -> tuple[System, System]:

@@ -12,7 +12,7 @@ from django.db import connection
 from apps.catalog.models import HardwareClass, Node
 from apps.comparison import queries
 from apps.comparison.acknowledging import acknowledge
-from apps.regressions import looking, thresholds
+from apps.regressions import looking, reviewing, thresholds
 from apps.regressions.models import Change, CheckedRelease, Finding, Looked, Pending
 from apps.rig import services
 from apps.runs import exclusion
@@ -46,6 +46,32 @@ def test_a_slower_release_becomes_one_finding_however_often_it_is_looked_at() ->
     looking.check_pending()
     assert (Change.objects.count(), whats(Finding.objects.get())) == (1, ["found"])
     assert CheckedRelease.objects.get(release=a_release(NEW)).result == "regression"
+
+
+def test_a_finding_updates_itself_with_the_repetitions_that_were_asked_for() -> None:
+    two_releases()
+    look_at_all()
+    finding, was = Finding.objects.get(), Change.objects.get(kind="release")
+    campaign = reviewing.repeat(finding_id=finding.pk, by=a_user(), repetitions=3)
+    values = {"system-10.11.19": 1000.5, "system-10.11.20": 905.0}
+    sealed = [
+        run
+        for job in campaign.jobs.select_related("system", "workload").order_by("position")
+        for run in measure(job.system, [values[job.system.slug] + job.repetition], workload=job.workload, job=job)
+    ]
+    look_at_all()
+    change = Change.objects.get(kind="release")
+    assert len(sealed) == 6
+    assert {run.pk for run in sealed} < {*change.runs_before, *change.runs_after}
+    assert (len(change.runs_before), len(change.runs_after)) == (6, 6)
+    assert was.ratio == pytest.approx(0.88, abs=0.001)
+    assert change.ratio == pytest.approx(0.8925, abs=0.001)
+    assert (change.low, change.high) != (was.low, was.high)
+    assert (change.low or 0) < (change.ratio or 0) < (change.high or 0)
+    finding.refresh_from_db()
+    assert "−11\u00a0%" in finding.title
+    assert finding.largest == pytest.approx(0.1075, abs=0.001)
+    assert whats(finding) == ["found", "repetitions"]
 
 
 def test_a_release_without_a_difference_has_no_finding() -> None:
