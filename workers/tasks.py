@@ -204,7 +204,8 @@ def collect_from_aws(run_id: int) -> bool:
 
 @app.task
 def follow_rest() -> int:
-    """Series whose thresholds were changed are judged anew, some at a time; how many."""
+    """Series whose thresholds were changed, or that were followed by other rules, are judged anew, some at a time; how
+    many."""
     return history.follow_rest(most=FOLLOWED_AT_ONCE)
 
 

@@ -5,7 +5,7 @@ choice did on simulated and on labelled series is told in docs/statistics.md.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -28,7 +28,7 @@ WINSORISED = 2.5  # deviations
 BORROWED = 8
 # Of KernelCPD, in units of its cost; runs of a segment.
 PENALTY, SEGMENT = 5.0, 3
-# Findings so many runs apart are one.
+# Findings so many runs apart are one, unless both pass the test beside each other (follow).
 ALIKE = 7
 
 
@@ -133,11 +133,6 @@ def candidates(y: Floats, noise: Noise) -> list[int]:
     places = [int(place) for place in found[:-1]]
     more = [place for place in noise.bounds[1:-1] if all(abs(place - other) >= FEWEST_ASIDE for other in places)]
     return sorted([*places, *more])
-
-
-def near(place: int, places: Iterable[int]) -> bool:
-    """Whether one of them is the same change."""
-    return any(abs(place - other) <= ALIKE for other in places)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,16 @@ def test_a_seed_makes_the_same_series_and_another_seed_others() -> None:
     assert not np.array_equal(first, other)
 
 
+def test_close_series_have_two_changes_nearer_than_the_others() -> None:
+    apart = {second - first for first, second in (each.changes for each in histories.close(3, series=60))}
+    assert apart == set(range(histories.CLOSEST, histories.APART))
+    assert all(
+        second - first >= histories.APART
+        for each in histories.made_up(3, series=20)
+        for first, second in pairwise(each.changes)
+    )
+
+
 def test_the_difference_to_itself_is_none() -> None:
     score = Score(3, 1, 2, 200)
     drawn = list(histories.resampled([(score, score)] * 5, np.random.default_rng(1), times=10))
