@@ -5,7 +5,7 @@ local ffi = require("ffi")
 
 ffi.cdef [[
 typedef struct {
-   uint8_t state, congestion, retransmits, others[5];
+   uint8_t state, congestion, retransmits, probes, backoff, others[3];
    uint32_t before[11], last_data_received, after[12]; /* ms */
    uint64_t rates[3], bytes_received;
 } splash_tcp; /* the beginning of Linux's struct tcp_info */
@@ -15,20 +15,20 @@ int shutdown(int descriptor, int how);
 
 local TCP, INFO, BOTH_WAYS = 6, 11, 2
 local ESTABLISHED, SYN_SENT = 1, 2
-local MOST_RETRANSMITS = 3 -- 7 s after the first packet
 local OTHER_FILES = 64 -- more than sysbench has open beside a connection for each thread
 
 local greeting = { PATIENCE = 5 } -- s
 
 local info, size = ffi.new("splash_tcp"), ffi.new("uint32_t[1]")
 
-local function waits_in_vain()
+-- s without a word of the server; 0 once it has greeted.
+local function waiting()
    if info.state == SYN_SENT then
-      return info.retransmits >= MOST_RETRANSMITS
+      -- Linux sends the first packet again after 1 s, newer ones a few times so, then after twice as long each time.
+      return info.retransmits - info.backoff + 2 ^ info.backoff - 1
    end
-   return info.state == ESTABLISHED
-      and info.bytes_received == 0
-      and info.last_data_received >= greeting.PATIENCE * 1000 -- without any: since it was established
+   local is_silent = info.state == ESTABLISHED and info.bytes_received == 0
+   return is_silent and info.last_data_received / 1000 or 0 -- without any data: since it was established
 end
 
 -- Ends those of all threads, to whom the connection is then refused. Returns how many.
@@ -37,7 +37,7 @@ function greeting.give_up()
    for descriptor = 3, sysbench.opt.threads + OTHER_FILES do
       size[0] = ffi.sizeof(info)
       local is_tcp = ffi.C.getsockopt(descriptor, TCP, INFO, info, size) == 0 and size[0] == ffi.sizeof(info)
-      if is_tcp and waits_in_vain() then
+      if is_tcp and waiting() >= greeting.PATIENCE then
          ffi.C.shutdown(descriptor, BOTH_WAYS)
          given_up = given_up + 1
       end
