@@ -99,7 +99,8 @@ def test_pages_lists_and_the_api_count_alike(pair: Pair, client: Client) -> None
     (finding,) = grouping.settle(pair)
     page = client.get(f"/findings/{finding.pk}/").content.decode()
     assert "1 of 1 hold" in page
-    assert "also along history" in page
+    assert "also along history</td>" in page
+    assert "it is counted once" in page
     assert "other change" not in page
     assert "changes hold" not in client.get("/findings/").content.decode()
     told_by_api = client.get(f"/api/v1/findings/{finding.pk}/").json()
