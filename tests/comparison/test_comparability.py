@@ -52,7 +52,9 @@ def test_a_difference_is_as_heavy_as_its_heaviest_side_and_hidden_only_where_eve
 
 def test_values_beyond_those_told_are_compared_too_and_told_where_only_they_differ() -> None:
     many = [str(number) for number in range(8)]
-    one, other = ([Fact("field", "F", Group.CLIENT, Weight.MINOR, tuple(values))] for values in (many, [*many[:7], "9"]))
+    one, other = (
+        [Fact("field", "F", Group.CLIENT, Weight.MINOR, tuple(values))] for values in (many, [*many[:7], "9"])
+    )
     (found,) = differences([one, other])
     assert found.values == tuple(" or ".join(values) for values in (many, [*many[:7], "9"]))
     (found,) = differences([one, [told("x")]])
