@@ -59,7 +59,7 @@ client.new_orders | new orders | orders/s | gauge | higher | - | -
 client.connections.opened | connections opened | connections | gauge | neutral | - | -
     Connections that the server granted over the whole run.
 client.connections.refused | connections refused | connections | gauge | lower | - | errors
-    Connections that the server refused over the whole run; a thread that never got one took no part.
+    Connections that the server refused, or never greeted, over the whole run; a thread that never got one took no part.
 client.new_orders.per_minute | new orders per minute | orders/min | gauge | higher | - | -
     New-Order transactions completed: TpmC of tpcc-mysql, NOPM of HammerDB.
 client.goodput | throughput without failures | transactions/s | gauge | higher | - | -
