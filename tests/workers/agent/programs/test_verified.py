@@ -39,7 +39,8 @@ def test_the_server_counted_what_the_program_did(
     assert broken(found) == []
     assert found.keys() == checks
     client, server = (int(word.rstrip(",")) for word in found["writes"].label.split() if word.rstrip(",").isdigit())
-    assert client <= server <= client + 2
+    # What ends in a deadlock the server has counted, and the program has not.
+    assert client <= server <= 1.01 * client + 2
 
 
 def test_updates_that_match_nothing_fail_the_run(bench: Benches) -> None:
