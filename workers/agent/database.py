@@ -174,6 +174,13 @@ def check_rows(system: SystemConfig, workspace: Workspace, rows: Mapping[str, in
                 raise WrongData(f"table {table} holds {found} rows after prepare, not {expected}")
 
 
+def empty_tables(system: SystemConfig, schema: str, tables: Sequence[str]) -> None:
+    """Raises DatabaseFailed."""
+    with session(system, doing="empty the tables of the run before") as cursor:
+        for table in tables:
+            cursor.execute(f"TRUNCATE TABLE `{schema}`.`{table}`")
+
+
 def data_bytes(system: SystemConfig, schema: str) -> int | None:
     """Size of the schema's tables with their indexes, bytes: the larger of what their statistics say, which lag
     behind a load, and what their files take. None: the server does not tell."""

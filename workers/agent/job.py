@@ -106,6 +106,8 @@ class Job:
             climb = Climb(self.message)
             for number, planned in enumerate(self.message.runs, start=1):
                 self._step(f"{_words(planned.load_level)} ({number} of {len(self.message.runs)})")
+                if data.is_emptied and number > 1:
+                    database.empty_tables(system, schema, data.tables)
                 try:
                     climb.measured(planned, self._measure(system, tool, target, planned, tool_version))
                 except Stopped as stopped:

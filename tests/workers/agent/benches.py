@@ -64,6 +64,9 @@ class Bench:
         self, *, threads: int = 4, warmup: int = 0, duration: int = 2, rate: float | None = None
     ) -> tuple[Output, dict[str, Check]]:
         """What the server reads of the run, and the tool's checks by name."""
+        data = self.tool.data_set(self.parameters)
+        if data.is_emptied:
+            database.empty_tables(self.system, self.schema, data.tables)
         before = database.status(self.system)
         done = self._run(threads, warmup, duration, rate)
         assert self.tool.failure(done.returncode, done.stdout) == ""

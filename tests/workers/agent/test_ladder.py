@@ -1,5 +1,6 @@
 """A ladder of load levels ends where more threads gain nothing or the server takes no more connections."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -134,6 +135,23 @@ def test_a_storm_measures_every_level_however_little_it_gains() -> None:
 def narrow(start_mariadb: StartMariaDB) -> MariaDB:
     """A server with room for a dozen connections."""
     return start_mariadb(max_connections="12", innodb_flush_log_at_trx_commit="2")
+
+
+@pytest.mark.mariadb
+@pytest.mark.parametrize(("tool", "own"), [("sysbench", {"auto_inc": "off"}), ("sysbench_oltp", {"auto_inc": False})])
+def test_inserts_with_ids_of_their_own_find_empty_tables_at_each_rung(
+    server: FakeServer, single: ConfigFile, start_agent: StartAgent, tool: str, own: dict[str, Any]
+) -> None:
+    parameters = {"test": "oltp_insert", "tables": 2, "table_size": 100, **own}
+    server.jobs.append(a_job(tool=tool, parameters=parameters, threads=(1, 2)))
+    start_agent()
+    eventually(ended(server), what="the job has ended")
+    runs = list(server.runs.values())
+    assert [run.end and (run.end.outcome, run.end.reason) for run in runs] == [("succeeded", "")] * 2
+    first, second = [run.opened.data_bytes if run.opened else None for run in runs]
+    assert first == second
+    (end,) = server.job_ends()
+    assert (end["outcome"], end["reason"]) == ("succeeded", "")
 
 
 @pytest.mark.mariadb

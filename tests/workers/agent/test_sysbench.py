@@ -79,8 +79,9 @@ def test_every_test_is_taken(test: str) -> None:
 
 def test_inserts_with_ids_of_their_own_start_with_empty_tables() -> None:
     parameters = {"test": "oltp_insert", "tables": 1, "table_size": 7}
-    assert Sysbench().data_set(parameters).rows == 7
-    assert Sysbench().data_set({**parameters, "auto_inc": "off"}).rows == 0
+    own, other = Sysbench().data_set({**parameters, "auto_inc": "off"}), Sysbench().data_set(parameters)
+    assert (own.rows, own.is_emptied) == (0, True)
+    assert (other.rows, other.is_emptied) == (7, False)
 
 
 @pytest.mark.parametrize(

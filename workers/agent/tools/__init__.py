@@ -45,11 +45,13 @@ class Invocation:
 @dataclass(frozen=True)
 class DataSet:
     """What prepare makes: so many `rows` in each of the `tables`, or in those that a mapping names; None: the tool
-    itself checks what it has prepared.
+    itself checks what it has prepared. `is_emptied`: before each run but the first, since the ids that it inserts
+    would be there already.
     """
 
     tables: tuple[str, ...]
     rows: int | Mapping[str, int] | None
+    is_emptied: bool = False
 
     def counted(self) -> dict[str, int]:
         """Table -> rows, of those to be counted."""

@@ -119,6 +119,13 @@ def rows_are(finished: Finished, expected: Mapping[str, int]) -> Check:
     return Check("rows", not wrong, "; ".join(wrong[:3]) or rows)
 
 
+def rows_in_all_are(finished: Finished, tables: Sequence[str], expected: int) -> Check:
+    """As `rows_are`, of all tables together. Raises DatabaseFailed."""
+    found = sum(count_rows(finished, tables).values())
+    label = f"{len(tables)} tables hold {found} rows"
+    return Check("rows", found == expected, label if found == expected else f"{label}, not {expected}")
+
+
 def count_rows(finished: Finished, tables: Sequence[str]) -> dict[str, int]:
     """Raises DatabaseFailed."""
     found = {}

@@ -191,9 +191,9 @@ class Sysbench(SysbenchProgram):
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         chosen = options(parameters)
         tables = tuple(f"sbtest{number}" for number in range(1, int(chosen["tables"]) + 1))
-        # Otherwise ids that it makes up itself might be there already.
+        # It draws ids of 32 bits: those that a prepare or another run has made would soon be drawn again.
         is_empty = parameters["test"] == "oltp_insert" and chosen.get("auto_inc") == "off"
-        return DataSet(tables=tables, rows=0 if is_empty else int(chosen["table_size"]))
+        return DataSet(tables=tables, rows=0 if is_empty else int(chosen["table_size"]), is_emptied=is_empty)
 
     def test(self, parameters: Mapping[str, Any]) -> tuple[str, ...]:
         chosen = options(parameters)
