@@ -39,7 +39,7 @@ def altered(mariadb: MariaDB, tmp_path_factory: pytest.TempPathFactory) -> dict[
             parameters=parameters,
             more={},
             threads=4,
-            rate=40,
+            rate=80,  # by chance alone no second falls to half of it
             duration=8,
         )
 
