@@ -17,10 +17,11 @@ from lab.daemons import Daemon, end_all, send
 from lab.haproxy import HAProxy, Server
 from lab.mariadb import ACCOUNT, OBSERVED, MariaDB
 from lab.packages import LabError, program
-from lab.ports import kept_ports
+from lab.ports import kept_ports, replace_taken
 from lab.systems import NODE_CONTROLS, Member, Registration, Say, fault_command
 
 NODES = ("node1", "node2", "node3")
+TRANSFER = ("ist", "sst")  # ports on which a node takes what it missed, or everything
 SYNCED_TIMEOUT = 60.0  # s; a whole transfer of a small data set takes ten
 SETTLED_TIMEOUT = 20.0  # s
 SETTINGS = {
@@ -66,10 +67,14 @@ class Galera:
 
     # ------------------------------------------------------------ parts
 
+    @property
+    def _ports_file(self) -> Path:
+        return self.directory / "ports.json"
+
     @cached_property
     def ports(self) -> dict[str, int]:
-        names = [f"{node}.{kind}" for node in NODES for kind in ("sql", "group", "ist", "sst", "check")]
-        return kept_ports(self.directory / "ports.json", ["writer", *names])
+        names = [f"{node}.{kind}" for node in NODES for kind in ("sql", "group", *TRANSFER, "check")]
+        return kept_ports(self._ports_file, ["writer", *names])
 
     @cached_property
     def servers(self) -> dict[str, MariaDB]:
@@ -300,8 +305,20 @@ class Galera:
 
     def _launch(self, node: str, position: str, *options: str) -> "subprocess.Popen[bytes]":
         end_all(rb"wsrep_sst_|rsync", str(self.servers[node].directory))  # of a start that was killed
+        self._evade(node)
         at = (f"--wsrep-start-position={position}",) if position else ()
         return self.servers[node].launch(*at, *options)
+
+    def _evade(self, node: str) -> None:
+        """Nobody listens on the ports for transfers but during one: somebody else may have taken them."""
+        names = [f"{node}.{kind}" for kind in TRANSFER]
+        before = [self.ports[name] for name in names]
+        replace_taken(self._ports_file, self.ports, names)
+        file = self.servers[node].directory / "my.cnf"
+        text = file.read_text()
+        for old, name in zip(before, names, strict=True):
+            text = text.replace(f":{old}", f":{self.ports[name]}")
+        file.write_text(text)
 
     def _position(self, node: str) -> str:
         """UUID:number of the last transaction that it holds; empty: unknown, so that it takes everything anew."""

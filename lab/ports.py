@@ -32,12 +32,24 @@ def kept_ports(file: Path, names: Iterable[str]) -> dict[str, int]:
     """A port for each name; those that `file` knows stay."""
     known: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
     ports = dict(known)
-    for name in names:
-        while name not in ports:
-            port = free_port()
-            if port not in ports.values():
-                ports[name] = port
+    _choose(ports, (name for name in names if name not in known))
     if ports != known:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(ports, indent=1))
     return ports
+
+
+def replace_taken(file: Path, ports: dict[str, int], names: Iterable[str]) -> None:
+    """Others for those of `names` on which somebody else listens by now, in `ports` and in `file`."""
+    taken = [name for name in names if not is_free(ports[name])]
+    if taken:
+        _choose(ports, taken)
+        file.write_text(json.dumps(ports, indent=1))
+
+
+def _choose(ports: dict[str, int], names: Iterable[str]) -> None:
+    for name in names:
+        port = free_port()
+        while port in ports.values():
+            port = free_port()
+        ports[name] = port

@@ -1,5 +1,7 @@
 """A real three-node cluster behind HAProxy, its faults by the commands that the agent is given."""
 
+import json
+import socket
 import time
 from pathlib import Path
 
@@ -53,6 +55,20 @@ def test_killed_writer_is_replaced_and_comes_back_with_what_it_missed(galera: Ga
     # By what it missed, not by a copy of everything; and nobody is moved back.
     assert b"IST received" in log.read_bytes()[size:]
     assert await_writer(galera) == successor
+
+
+@pytest.mark.parametrize("kind", ["ist", "sst"])
+def test_a_node_comes_back_though_somebody_took_the_port_of_its_transfers(galera: Galera, kind: str) -> None:
+    reader = next(node for node in NODES if node != await_writer(galera))
+    run(controls(galera)[reader]["kill"])
+    if kind == "sst":
+        (galera.servers[reader].data / "grastate.dat").unlink()  # it has to take everything anew
+    through_proxy(galera, f"CREATE OR REPLACE TABLE claims.taken_{kind} (id INT PRIMARY KEY)")
+    known = json.loads((galera.directory / "ports.json").read_text())
+    with socket.create_server(("127.0.0.1", known[f"{reader}.{kind}"])):
+        run(controls(galera)[reader]["start"])
+    assert galera.status(reader) == "Synced"
+    assert "taken_" in galera.servers[reader].sql(f"SHOW TABLES FROM claims LIKE 'taken_{kind}'")
 
 
 def test_frozen_node_is_left_out_until_it_is_thawed(galera: Galera) -> None:
