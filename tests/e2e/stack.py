@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from playwright.sync_api import Page
 
 from apps.catalog.models import System
 from lab.mariadb import MariaDB
+from lab.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BIN = Path(sys.executable).parent
@@ -31,12 +31,6 @@ HARDWARE = """
     vcpu = 2
     memory_mb = 4096
     """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _database_url() -> str:
