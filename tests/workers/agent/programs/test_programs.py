@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from apps.runs.outputs import sysbench
+from apps.runs.outputs import report, sysbench
 from lab.mariadb import MariaDB
 from tests.workers.agent.programs.started import Ran, run_program
 from tests.workers.agents import AgentProcess, ConfigFile, eventually
@@ -91,6 +91,21 @@ def test_the_cost_of_an_index_is_told_from_the_slow_log_which_is_closed_again(ma
     table = (tmp_path / "index" / "index_cost.digests.tsv").read_text().splitlines()
     assert {line.split("\t")[0] for line in table[1:]} == {"with", "without"}
     assert any("insert into sbtest" in line.lower() for line in table)
+
+
+def test_inserts_pay_for_an_index_on_tables_that_hold_rows(
+    server: FakeServer, single: ConfigFile, start_agent: Callable[[], AgentProcess]
+) -> None:
+    server.jobs.append(
+        a_job(tool="index_cost", parameters={"test": "oltp_insert", "tables": 1, "table_size": 20_000}, duration=2)
+    )
+    start_agent()
+    eventually(server.job_ends, what="the job has ended", timeout=60)
+    assert [(end["outcome"], end["reason"]) for end in server.job_ends()] == [("succeeded", "")]
+    (run,) = server.runs.values()
+    values = {each.metric: each.value for each in report.read(run.artifacts["index_cost.jsonl"]).headlines}
+    assert values["index_cost.throughput_with"] > 0 < values["index_cost.throughput_without"]
+    assert values["index_cost.index_bytes"] > 20_000 * 4
 
 
 def test_statement_times_that_cannot_be_seen_are_said_to_be_so(generated: dict[str, Ran]) -> None:
