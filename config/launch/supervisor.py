@@ -88,7 +88,7 @@ class Supervisor:
     def _start_programs(self) -> str:
         """The sign-in link's path. Web and preparation start together when nothing can have changed."""
         places = self.places
-        wanted = _fingerprint(self.env["DATABASE_URL"])
+        wanted = prepared_from(self.env["DATABASE_URL"])
         stamp = places.var / "prepared"
         unchanged = stamp.exists() and stamp.read_text() == wanted
         if unchanged:
@@ -252,13 +252,14 @@ def _set_long_logs_aside(places: Places) -> None:
             os.truncate(log, 0)
 
 
-def _fingerprint(database_url: str) -> str:
+def prepared_from(database_url: str) -> str:
     """Changes with everything that the prepared database and static files are made from."""
     digest = hashlib.sha256(database_url.encode())
     for name in PREPARED_FROM:
         top = ROOT / name
-        files = sorted(p for p in top.rglob("*") if p.is_file() and p.suffix != ".pyc") if top.is_dir() else [top]
-        for file in files:
+        # Python and numba keep there what they compiled, while programs run.
+        files = [p for p in top.rglob("*") if "__pycache__" not in p.parts and p.is_file()] if top.is_dir() else [top]
+        for file in sorted(files):
             digest.update(f"{file}\0{file.stat().st_size}\0".encode())
             digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from config.launch import supervisor
 from config.launch.places import ROOT, Places
 from tests.launch.conftest import pids_in, some_places, variables, within
 
@@ -112,6 +113,21 @@ def test_second_run_prepares_nothing_again(prepared: tuple[Places, str]) -> None
         assert get(places, run.link()) == 200
     assert "progress: " not in log.read_text()
     assert {file: file.stat().st_mtime_ns for file in (places.var / "static").rglob("*")} == collected
+
+
+def test_only_what_people_wrote_makes_a_run_prepare_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "ROOT", tmp_path)
+    for name in ("apps/runs/loops.py", "config/urls.py", "requirements.txt", "frontend/dist/manifest.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("as it was")
+    before = supervisor.prepared_from("postgres://")
+    compiled = tmp_path / "apps/runs/__pycache__"
+    compiled.mkdir()
+    (compiled / "loops.cpython-311.pyc.139876").touch()
+    (compiled / "loops.rates-17.py311.1.nbc").touch()  # numba's, with the first chart
+    assert supervisor.prepared_from("postgres://") == before
+    (tmp_path / "apps/runs/loops.py").write_text("changed")
+    assert supervisor.prepared_from("postgres://") != before
 
 
 def test_kill_9_of_supervisor_leaves_nothing(prepared: tuple[Places, str]) -> None:

@@ -57,6 +57,11 @@ def test_options_are_the_same_in_prepare_and_run() -> None:
         assert option in a_run(parameters)
 
 
+def test_a_duplicate_key_ends_a_run_only_where_there_are_transactions() -> None:
+    assert "--mysql-ignore-errors=1213,1020,1205,1062" in a_run({**PARAMETERS, "skip_trx": "on"})
+    assert not any(option.startswith("--mysql-ignore-errors") for option in a_run({**PARAMETERS, "skip_trx": "off"}))
+
+
 def test_a_socket_takes_the_place_of_host_and_port() -> None:
     target = Target(address=Address(socket="/run/db.sock"), user="u", schema="s", secrets=Path("/x"))
     argv = Sysbench().clean_up(target, PARAMETERS).argv

@@ -17,6 +17,10 @@ END_GRACE = 30.0  # s, for the last transactions: sysbench outlives --time when 
 PREPARE_TIMEOUT = 6 * 3600.0  # s
 CLEAN_UP_TIMEOUT = 120.0  # s
 PREPARE_THREADS = 4
+# After these errors sysbench tries an event again by itself: deadlock, changed record, lock wait timeout.
+RETRIED = "1213,1020,1205"
+# Without transactions two threads may delete a row before either inserts it again.
+DUPLICATE = 1062
 INSTALL = "install it, for example: apt-get install sysbench"
 
 Spelling = Callable[[Any], str | None]  # the option's text, or None when the value is not allowed
@@ -141,6 +145,8 @@ class SysbenchProgram(Plain):
         ]
         if "percentile" not in parameters:
             argv.append("--percentile=95")
+        if "--skip-trx=on" in argv:
+            argv.append(f"--mysql-ignore-errors={RETRIED},{DUPLICATE}")
         if load_level.rate is not None:
             if load_level.rate < 1 or load_level.rate != round(load_level.rate):
                 raise InvalidParameters(f"rate is {load_level.rate}/s; sysbench takes whole numbers from 1 only")

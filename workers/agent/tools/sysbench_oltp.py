@@ -32,7 +32,8 @@ class SysbenchOltp(LuaTool):
         if chosen["auto_inc"]:
             found.append(ids_are_dense(finished))
         if chosen["test"] in UPDATES:
-            found.append(report.all_matched(reported, most=0.01))
+            # Threads delete and insert the same ids; without a transaction the others see them gone.
+            found.append(report.all_matched(reported, most=0.1 if chosen["skip_trx"] else 0.01))
         if chosen["test"] == "oltp_delete":
             found.append(report.all_matched(reported, most=0.5))
         if chosen["test"] not in CHANGES_ROWS:
