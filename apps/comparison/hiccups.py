@@ -69,11 +69,9 @@ def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:
     """`values` are means over the time since the sample before, as load tools print them; `at` their ends, s, rising;
     NaN: not observed. A value belongs to the phase that holds its middle. None: fewer than FEWEST_VALUES are in it.
     """
-    at, values, usual = _within(at, values, phase)
+    at, values, lengths, usual = _within(at, values, phase)
     if len(at) < FEWEST_VALUES:
         return None
-    # What was not observed before a value is no part of it.
-    lengths = np.minimum(np.diff(at, prepend=at[0] - usual), usual * (1 + SAME_LENGTH))
     mean = float(np.average(values, weights=lengths))
     box = box_of(values)
     known = box.p50 > 0
@@ -98,13 +96,15 @@ def within(at: Floats, values: Floats, phase: Phase) -> Floats:
     return _within(at, values, phase)[1]
 
 
-def _within(at: Floats, values: Floats, phase: Phase) -> tuple[Floats, Floats, float]:
-    """Ends and values of the intervals observed in `phase`, and their usual length; 0 where there are too few."""
+def _within(at: Floats, values: Floats, phase: Phase) -> tuple[Floats, Floats, Floats, float]:
+    """Ends, values and lengths of the intervals observed in `phase`; their usual length, 0 where there are too few."""
     seen = ~np.isnan(values)
     at, values = at[seen], values[seen]
     usual = float(np.median(np.diff(at))) if len(at) > 1 else 0.0
+    # What was not observed before a value is no part of it.
+    lengths = np.minimum(np.diff(at, prepend=at[:1] - usual), usual * (1 + SAME_LENGTH))
     first, end = phase.within(interval_middles(at, usual))
-    return at[first:end], values[first:end], usual
+    return at[first:end], values[first:end], lengths[first:end], usual
 
 
 def box_of(values: Floats) -> Box:

@@ -59,6 +59,15 @@ def test_only_the_measured_phase_counts_by_the_middles_of_the_intervals() -> Non
     assert (found.count, found.worst, found.hiccups) == (20, 1.0, 0.0)
 
 
+def test_the_first_interval_of_the_phase_is_as_long_as_it_was() -> None:
+    ends = np.array([1.0, 2.15, 3.15, 4.15, 5.15, 6.15])
+    found = steadiness(ends, np.array([90.0, 40.0, 100.0, 100.0, 100.0, 100.0]), Phase(1.0, 7.0))
+    assert found is not None
+    assert found.count == 5
+    assert found.observed == pytest.approx(5.15)
+    assert found.mean == pytest.approx((1.15 * 40 + 400) / 5.15)
+
+
 def test_a_gap_ends_a_hiccup_and_what_was_not_observed_is_no_part_of_the_time() -> None:
     at = np.array([*range(1, 21), *range(31, 51)], float)
     values = np.full(40, 100.0)

@@ -11,10 +11,12 @@ WARMUP = 1  # s, of every run here
 @dataclass(frozen=True)
 class Reading:
     """`values`: metric key -> as the tool printed it for the measured phase. `seconds`: throughput of each second of
-    it, 1/s. `latencies`: ms of a histogram's step -> transactions; `transactions` are those that the tool counts."""
+    it, 1/s, and `lengths`: how long each was, s. `latencies`: ms of a histogram's step -> transactions; `transactions`
+    are those that the tool counts."""
 
     values: dict[str, float]
     seconds: tuple[float, ...]
+    lengths: tuple[float, ...]
     latencies: dict[float, int]
     transactions: int
 
@@ -35,7 +37,8 @@ def read_sysbench(text: str) -> Reading:
             r"95th percentile:\s+(\S+)",
         )
     )
-    seconds = [(int(at), float(rate)) for at, rate in re.findall(r"^\[ (\d+)s \].* tps: (\S+) qps", text, re.MULTILINE)]
+    printed = re.findall(r"^\[ (\d+)s \].* tps: (\S+) qps", text, re.MULTILINE)
+    seconds = [float(rate) for at, rate in printed if int(at) > WARMUP]
     buckets = text[text.rindex("Latency histogram") :] if "Latency histogram" in text else ""
     latencies: Counter[float] = Counter()
     for value, count in re.findall(r"^\s*([\d.]+) \|[* ]*\s(\d+)$", buckets, re.MULTILINE):
@@ -47,7 +50,8 @@ def read_sysbench(text: str) -> Reading:
             "client.errors": errors,
             "client.latency.p95": p95,
         },
-        tuple(rate for at, rate in seconds if at > WARMUP),
+        tuple(seconds),
+        (1.0,) * len(seconds),
         dict(latencies),
         int(re.findall(r"total number of events:\s+(\d+)", last)[-1]),
     )
@@ -62,14 +66,12 @@ def read_report(text: str) -> Reading:
     values = {f"client.{name}" if name.startswith("latency.") else name: float(told[name]) for name in told}
     values["client.throughput"] = total["counts"]["transactions"] / length
     values["client.errors"] = total["counts"]["errors"] / length
+    seconds = [line for line in lines if line["kind"] == "interval" and line["t"] > WARMUP + 0.5]
     histogram = next(line for line in lines if line["kind"] == "histogram" and line["metric"] == "client.latency")
     return Reading(
         values,
-        tuple(
-            line["counts"]["transactions"] / line["seconds"]
-            for line in lines
-            if line["kind"] == "interval" and line["t"] > WARMUP + 0.5
-        ),
+        tuple(line["counts"]["transactions"] / line["seconds"] for line in seconds),
+        tuple(line["seconds"] for line in seconds),
         {float(value): int(count) for value, count in histogram["buckets"]},
         int(total["counts"]["transactions"]),
     )
