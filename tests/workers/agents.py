@@ -77,7 +77,7 @@ class AgentProcess:
         return self.process.wait(timeout=timeout)
 
 
-def eventually(condition: Callable[[], object], *, what: str, timeout: float = 25) -> None:
+def eventually(condition: Callable[[], object], *, what: str, timeout: float = 60) -> None:
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, f"did not happen within {timeout} s: {what}"
