@@ -263,7 +263,8 @@ class MHA:
 
     def _follow(self, node: str) -> None:
         replica, source = self.servers[node], self.servers[self.source]
-        if not replication.is_replica(replica, source):
+        # A replica that was started goes on by itself, also with writes of its own.
+        if replication.knows_more(replica, source) or not replication.is_replica(replica, source):
             replication.join(replica, source, user=manager.ACCOUNT, password=self._password)
 
     def _others(self, node: str) -> list[str]:

@@ -20,16 +20,22 @@ def position(text: str) -> Position:
 
 
 def has_parted(replica: str, source_state: str) -> bool:
-    """Whether the replica's last transaction (@@gtid_binlog_pos) is unknown to the source (@@gtid_binlog_state)."""
+    """Whether a transaction of the replica's (GTIDs) is unknown to the source (@@gtid_binlog_state)."""
     known = position(source_state)
     return any(known.get(place, -1) < number for place, number in position(replica).items())
 
 
+def knows_more(replica: MariaDB, source: MariaDB) -> bool:
+    """Whether the source does not know its last transaction, or one of its own, which others may have followed."""
+    state, server_id = replica.sql("SELECT @@gtid_binlog_state, @@server_id").strip("\n").split("\t")
+    own = [gtid for gtid in state.split(",") if f"-{server_id}-" in gtid]
+    return has_parted(",".join([_latest(replica), *own]), source.sql("SELECT @@gtid_binlog_state").strip())
+
+
 def join(replica: MariaDB, source: MariaDB, *, user: str, password: str) -> None:
     """Both run; returns when the replica has caught up. Raises LabError."""
-    at = _latest(replica)
-    if not has_parted(at, source.sql("SELECT @@gtid_binlog_state").strip()):
-        _follow(replica, source, at=at, user=user, password=password)
+    if not knows_more(replica, source):
+        _follow(replica, source, at=_latest(replica), user=user, password=password)
         if not _why_not_caught_up(replica, source):
             return
     _follow(replica, source, at=copy(replica, source), user=user, password=password)
@@ -72,6 +78,7 @@ def _why_not_caught_up(replica: MariaDB, source: MariaDB) -> str:
 def copy(replica: MariaDB, source: MariaDB) -> str:
     """Puts a copy of the source's data in the replica's place; answers the copy's GTID. Raises LabError."""
     replica.stop()
+    before = source.sql("SELECT @@gtid_binlog_state").strip()
     folder = replica.directory / "copy"
     shutil.rmtree(folder, ignore_errors=True)
     access = [f"--socket={source.socket}", f"--user={ACCOUNT}", f"--password={source.password}"]
@@ -89,7 +96,8 @@ def copy(replica: MariaDB, source: MariaDB) -> str:
         os.chown(path, owner.st_uid, owner.st_gid)
     replica.start()
     # Its own log begins here: who follows it one day is not told that it knows nothing of what was before.
-    replica.sql(f"RESET MASTER; SET GLOBAL gtid_binlog_state = '{at}'")
+    state = [gtid for gtid in before.split(",") if not position(gtid).keys() & position(at).keys()]
+    replica.sql(f"RESET MASTER; SET GLOBAL gtid_binlog_state = '{','.join([*filter(None, state), at])}'")
     return at
 
 

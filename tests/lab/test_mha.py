@@ -83,3 +83,17 @@ def test_a_replica_with_writes_of_its_own_is_copied_anew(mha: MHA) -> None:
     run(controls(mha)[replica]["start"])
     assert "astray" not in mha.servers[replica].sql("SHOW DATABASES")
     assert mha.servers[replica].sql("SELECT id FROM claims.p") == "1\n"
+
+
+@pytest.mark.mha
+def test_writes_of_its_own_are_found_after_later_ones_of_the_source_and_while_it_replicates(mha: MHA) -> None:
+    through_proxy(mha, "CREATE DATABASE IF NOT EXISTS claims; CREATE OR REPLACE TABLE claims.q (id INT PRIMARY KEY)")
+    replica = next(node for node in mha.servers if node != await_writer(mha))
+    mha.servers[replica].sql("CREATE DATABASE astray")
+    through_proxy(mha, "INSERT INTO claims.q VALUES (1)")
+    at = through_proxy(mha, "SELECT @@gtid_binlog_pos")
+    assert mha.servers[replica].sql(f"SELECT MASTER_GTID_WAIT('{at}', 20)") == "0\n"
+    assert mha.status(replica) == "replicates"
+    run(controls(mha)[replica]["start"])
+    assert "astray" not in mha.servers[replica].sql("SHOW DATABASES")
+    assert mha.status(replica) == "replicates"
