@@ -58,3 +58,8 @@ def open_page(address: str) -> Iterator[Page]:
             browser.close()
             connections.close_all()
     assert not troubles, "\n".join(troubles)
+
+
+def reveal(page: Page, part: str) -> None:
+    """Scrolls to a part that is fetched once it is seen, and replaced while Playwright waits for it."""
+    page.locator(part).evaluate("element => element.scrollIntoView()")

@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
+from tests.browser import reveal
 from tests.e2e import numbers
 
 Floats = NDArray[np.float64]
@@ -219,7 +220,7 @@ def check_page(page: Page, url: str, run: int, readings: Readings) -> None:
 def check_limits(page: Page, url: str, *, workload: int, runs: Mapping[str, Mapping[int, Sequence[Readings]]]) -> None:
     """What limits each side; `runs`: panels by side and threads. The page that is open is that comparison."""
     # Fetched when it comes into view.
-    page.locator("#use").scroll_into_view_if_needed()
+    reveal(page, "#use")
     for told in _judged(url, sorted(runs), workload)["sides"]:
         levels = runs[told["side"]]
         found = told["found"]

@@ -19,7 +19,7 @@ from apps.dispatch.models import Campaign
 from apps.runs import storage
 from apps.runs.models import Batch, Measurement, Run, Series
 from lab.mariadb import MariaDB
-from tests.browser import open_page
+from tests.browser import open_page, reveal
 from tests.builders import a_campaign
 from tests.databases import StartMariaDB
 from tests.e2e import limits, numbers, shown
@@ -142,7 +142,7 @@ def _check_plots(page: Page, readings: numbers.Readings) -> None:
     """The points that Plotly drew are the runs, one by one."""
     names = {f"MariaDB {slug}": slug for slug in FLUSH}
     # Fetched when it comes into view.
-    page.locator("#ladder").scroll_into_view_if_needed()
+    reveal(page, "#ladder")
     for metric in ("client.throughput", "client.latency.p95"):
         plot = page.locator(f"[data-chart=scaling][data-metric='{metric}']")
         plot.scroll_into_view_if_needed()
@@ -165,7 +165,7 @@ def _check_plots(page: Page, readings: numbers.Readings) -> None:
 
 def _check_overlay(page: Page) -> None:
     """Every repetition of every side is overlaid, in the colour of its side."""
-    page.locator("#seconds").scroll_into_view_if_needed()
+    reveal(page, "#seconds")
     plot = page.locator("#seconds-throughput .chart__plot")
     expect(plot.locator(".main-svg").first).to_be_visible()
     colors = plot.evaluate("e => e.data.filter(t => t.mode === 'lines').map(t => [t.name, t.line.color])")

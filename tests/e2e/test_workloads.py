@@ -33,7 +33,8 @@ def test_our_workloads_are_planned_run_verified_and_read(stack: Stack) -> None:
     stack.wait_for_systems("single")
     workloads = [catalog.workload_for(tool=tool, parameters=given) for tool, given in PARAMETERS.items()]
     system = System.objects.get(slug="single")
-    campaign: Campaign = a_campaign(system, workloads=workloads, threads=(2,), warmup=1.0, duration=2.0)
+    # Without a warm-up: its end parts sysbench's histogram from its transactions, and that is then left out.
+    campaign: Campaign = a_campaign(system, workloads=workloads, threads=(2,), warmup=0.0, duration=2.0)
     unfinished = campaign.jobs.exclude(state__in=("succeeded", "failed"))
     eventually(lambda: not unfinished.exists(), what="the jobs end", timeout=TIMEOUT)
     assert set(campaign.jobs.values_list("state", "reason")) == {(Job.State.SUCCEEDED, "")}

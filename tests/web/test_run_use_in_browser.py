@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import reveal
 from tests.runs.uploads import an_upload
 from tests.web.runs import samples
 from tests.web.test_run_use import a_cluster
@@ -29,7 +30,7 @@ def test_a_value_opens_its_reading_by_keyboard_at_its_time_and_escape_goes_back(
     assert "use=" not in browser_page.url
     # The link alone shows the same.
     browser_page.goto(opened)
-    browser_page.locator("#use").scroll_into_view_if_needed()
+    reveal(browser_page, "#use")
     expect(browser_page.locator("#chart-use .main-svg").first).to_be_visible()
 
 
@@ -51,7 +52,7 @@ def test_a_live_panel_is_judged_again_and_what_is_open_stays(browser_page: Page)
     upload = an_upload(nodes={"db1": samples()})
     upload.send_batch(0)
     browser_page.goto(f"/runs/{upload.run.pk}/?resources=all#use")
-    browser_page.locator("#use").scroll_into_view_if_needed()
+    reveal(browser_page, "#use")
     link = browser_page.locator("#use-panel a[data-use]").first
     link.click()
     title = browser_page.locator("#use-opened-title")
@@ -68,6 +69,6 @@ def test_nothing_is_wider_than_a_phone_with_a_reading_open(browser_page: Page) -
     run = a_cluster(g1=99.0, g2=20.0)
     browser_page.set_viewport_size({"width": 390, "height": 844})
     browser_page.goto(f"/runs/{run.pk}/?use=cpu.busy@g1&resources=all#use")
-    browser_page.locator("#use").scroll_into_view_if_needed()
+    reveal(browser_page, "#use")
     expect(browser_page.locator("#use-opened-title")).to_be_visible()
     assert browser_page.evaluate("document.documentElement.scrollWidth") == 390
