@@ -63,7 +63,8 @@ def test_a_node_comes_back_though_somebody_took_the_port_of_its_transfers(galera
     run(controls(galera)[reader]["kill"])
     if kind == "sst":
         (galera.servers[reader].data / "grastate.dat").unlink()  # it has to take everything anew
-    through_proxy(galera, f"CREATE OR REPLACE TABLE claims.taken_{kind} (id INT PRIMARY KEY)")
+    table = f"claims.taken_{kind}"
+    through_proxy(galera, f"CREATE DATABASE IF NOT EXISTS claims; CREATE OR REPLACE TABLE {table} (id INT PRIMARY KEY)")
     known = json.loads((galera.directory / "ports.json").read_text())
     with socket.create_server(("127.0.0.1", known[f"{reader}.{kind}"])):
         run(controls(galera)[reader]["start"])

@@ -122,7 +122,7 @@ def rows_are(finished: Finished, expected: Mapping[str, int]) -> Check:
 def rows_in_all_are(finished: Finished, tables: Sequence[str], expected: int) -> Check:
     """As `rows_are`, of all tables together. Raises DatabaseFailed."""
     found = sum(count_rows(finished, tables).values())
-    label = f"{len(tables)} tables hold {found} rows"
+    label = f"{found} rows in {len(tables)} table{'s' if len(tables) > 1 else ''}"
     return Check("rows", found == expected, label if found == expected else f"{label}, not {expected}")
 
 
