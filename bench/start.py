@@ -24,8 +24,7 @@ def measure(bench: Bench, folder: Path) -> None:
     var.mkdir(mode=0o711)  # PostgreSQL runs as another user when we are root
     stores = ("DATABASE_URL", "REDIS_URL")
     env = {name: value for name, value in processes.clean_environment().items() if name not in stores}
-    names = ("SPLASHBOARD_PORT", "SPLASHBOARD_POSTGRES_PORT", "SPLASHBOARD_REDIS_PORT")
-    env |= {"SPLASHBOARD_VAR": str(var)} | {name: str(ports.free()) for name in names}
+    env |= {"SPLASHBOARD_VAR": str(var), "SPLASHBOARD_PORT": str(ports.free())}
     _started(env)
     sides: dict[str, Callable[[], float]] = {"ours": partial(_started, env), "django": _checked}
     found = rounds.interleaved(sides, rounds=ROUNDS)

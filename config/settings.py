@@ -94,7 +94,10 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default="postgres://splashboard@127.0.0.1:5433/splashboard")}
+DATABASES = {"default": env.db_url("DATABASE_URL", default="postgres://splashboard@/splashboard")}
+if folder := DATABASES["default"].get("OPTIONS", {}).pop("host", ""):
+    DATABASES["default"]["HOST"] = folder  # of a socket: a URL can give it in its query alone
+
 # A fresh connection costs a request 10 ms, and an agent's come ten seconds apart.
 DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 # Disks find any page as fast as the next one, and to compile a query takes longer than a page may take.
@@ -103,7 +106,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c random_
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6380/0")
+REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1/0")
 
 # Whether anyone may read pages and API without signing in; writing always needs a role.
 SPLASHBOARD_PUBLIC_READ = env.bool("SPLASHBOARD_PUBLIC_READ", default=True)
@@ -207,7 +210,8 @@ SPECTACULAR_SETTINGS = {
 }
 
 # How long an agent's lease on a job lasts, and how often a job may fail, are dispatch's own constants.
-CELERY_BROKER_URL = REDIS_URL
+# Celery has its own form of a socket's address.
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 # A request that enqueues must not hang on a broker that is away: the beat's sweep finds what it could not enqueue.

@@ -34,19 +34,21 @@ def run(places: Places, screen: Screen) -> int:
     """Exit code of `make check`. Raises Problem when the set-up fails."""
     make_folders(places)
     environment.ensure(places=places, screen=screen)
-    return 1 if failed(places, screen) else 0
-
-
-def failed(places: Places, screen: Screen) -> list[str]:
-    """Names of the checks that failed; what they said is shown."""
     node = frontend.ensure_packages(places=places, screen=screen)
-    return [check.name for check in all_checks() if not _passes(check, places, screen, node)]
+    passed = [_passes(check, places, screen, node) for check in all_checks()]
+    return 0 if all(passed) else 1
+
+
+def command(check: Check, node: Path) -> tuple[list[str | Path], dict[str, str]]:
+    """Arguments and environment. `node`: the folder of node and npm."""
+    if check.node:
+        return [*frontend.npm(node), *check.argv], frontend.environ(node)
+    return list(check.argv), processes.clean_environment()
 
 
 def _passes(check: Check, places: Places, screen: Screen, node: Path) -> bool:
     step, log = Step(screen, f"Checking {check.name}"), places.log_of(f"check-{check.name.replace(' ', '-')}")
-    env = frontend.environ(node) if check.node else processes.clean_environment()
-    argv = [*frontend.npm(node), *check.argv] if check.node else check.argv
+    argv, env = command(check, node)
     code = processes.run(argv, step=step, log=log, env=env, cwd=check.cwd)
     step.failed()
     screen.line(f"  {'ok    ' if code == 0 else 'FAILED'}  {check.name} ({step.elapsed:.1f} s)")

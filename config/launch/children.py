@@ -30,7 +30,7 @@ class RunLock:
                 self.file.close()
                 raise Problem(
                     f"Splashboard is running already (process {holder}, its data in {places.var}): "
-                    "stop it with Ctrl-C there or `make stop`, or give this one its own SPLASHBOARD_VAR and ports."
+                    "stop it with Ctrl-C there or `make stop`, or give this one its own SPLASHBOARD_VAR."
                 )
             processes.Signals.check()
             step.tick()

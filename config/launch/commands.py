@@ -7,11 +7,18 @@ import shlex
 import signal
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from config.launch import bench, checks, environment, guard, places, processes, programs, suite, supervisor
 from config.launch.children import RunLock
 from config.launch.places import Places
 from config.launch.say import Problem, Screen, Step
+
+# What a shell needs to be one of the running programs.
+SHOWN = (
+    *("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "REDIS_URL"),
+    *("SPLASHBOARD_SECRET_KEY", "SPLASHBOARD_VAR", "SPLASHBOARD_PORT"),
+)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -42,15 +49,14 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
     commands.add_parser("run", help="start everything")
     commands.add_parser("stop", help="stop what `run` started")
     commands.add_parser("check", help="formatting, lint, types, imports, templates, front end")
-    test = commands.add_parser("test", help="every check and every test")
-    test.add_argument("arguments", nargs=argparse.REMAINDER, help="for pytest")
-    measured = commands.add_parser("bench", help="speed and size beside named peers")
-    measured.add_argument("arguments", nargs=argparse.REMAINDER, help="parts to measure")
+    commands.add_parser("test", help="every check and every test; what follows is for pytest")
+    commands.add_parser("bench", help="speed and size beside named peers; what follows names parts to measure")
     commands.add_parser("lock", help="renew requirements.txt and requirements-server.txt from pyproject.toml")
     commands.add_parser("env", help="print the environment of the running programs for a shell's eval")
-    manage = commands.add_parser("manage", help="run manage.py with that environment")
-    manage.add_argument("arguments", nargs=argparse.REMAINDER)
-    options = parser.parse_args(argv)
+    commands.add_parser("manage", help="run manage.py with that environment; what follows is for it")
+    # argparse would take an option that comes first (`test -k seal`) for one of its own.
+    end = next((place + 1 for place, word in enumerate(argv) if word in ("test", "bench", "manage")), len(argv))
+    options, arguments = parser.parse_args(argv[:end]), list(argv[end:])
     if options.with_parent:
         processes.follow_parent()
 
@@ -59,11 +65,11 @@ def _dispatch(argv: Sequence[str], screen: Screen) -> int:
         "run": lambda: supervisor.run(setup, screen),
         "stop": lambda: stop(setup, screen),
         "check": lambda: checks.run(setup, screen),
-        "test": lambda: suite.run(setup, screen, options.arguments),
-        "bench": lambda: bench.run(setup, screen, options.arguments),
+        "test": lambda: suite.run(setup, screen, arguments),
+        "bench": lambda: bench.run(setup, screen, arguments),
         "lock": lambda: lock(setup, screen),
         "env": lambda: show_environment(setup, screen),
-        "manage": lambda: programs.manage(options.arguments, {**processes.clean_environment(), **_kept(setup)}),
+        "manage": lambda: programs.manage(arguments, {**processes.clean_environment(), **_kept(setup)}),
     }
     return actions[options.command]()
 
@@ -99,9 +105,12 @@ def stop(setup: Places, screen: Screen) -> int:
 def _kept(setup: Places) -> dict[str, str]:
     """Raises Problem before the first `make run`."""
     try:
-        urls = [(setup.var / name).read_text().strip() for name in ("database_url", "redis_url")]
+        kept = {name: (setup.var / name).read_text().strip() for name in ("database_url", "redis_url", "port")}
     except FileNotFoundError as error:
         raise Problem(f"{setup.var} has no {error.filename} yet: start `make run` first.") from error
-    env = programs.environ(setup, database_url=setup.database_url or urls[0], redis_url=setup.redis_url or urls[1])
-    names = ("DJANGO_SETTINGS_MODULE", "DATABASE_URL", "REDIS_URL", "SPLASHBOARD_SECRET_KEY", "SPLASHBOARD_VAR")
-    return {name: env[name] for name in names}
+    env = programs.environ(
+        replace(setup, port=setup.port or int(kept["port"])),
+        database_url=setup.database_url or kept["database_url"],
+        redis_url=setup.redis_url or kept["redis_url"],
+    )
+    return {name: env[name] for name in SHOWN}

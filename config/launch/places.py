@@ -20,9 +20,7 @@ BINARIES = ("auto", "wheels")
 class Places:
     var: Path
     host: str
-    port: int
-    postgres_port: int
-    redis_port: int
+    port: int  # 0: the first that is free from FIRST_PORT on
     web_workers: int
     database_url: str  # empty: ours is started
     redis_url: str  # empty: ours is started
@@ -68,25 +66,15 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
     binaries = environ.get("SPLASHBOARD_BINARIES") or "auto"
     if binaries not in BINARIES:
         raise Problem(f"SPLASHBOARD_BINARIES is {binaries!r}: set it to {' or '.join(BINARIES)}.")
-    places = Places(
+    return Places(
         var=Path(environ.get("SPLASHBOARD_VAR") or ROOT / "var").resolve(),
         host=environ.get("SPLASHBOARD_HOST") or "127.0.0.1",
-        port=_number(environ, "SPLASHBOARD_PORT", 8000, highest=65535),
-        postgres_port=_number(environ, "SPLASHBOARD_POSTGRES_PORT", 5433, highest=65535),
-        redis_port=_number(environ, "SPLASHBOARD_REDIS_PORT", 6380, highest=65535),
-        web_workers=_number(environ, "SPLASHBOARD_WEB_WORKERS", 1, highest=64),
+        port=_number(environ, "SPLASHBOARD_PORT", highest=65535) if environ.get("SPLASHBOARD_PORT") else 0,
+        web_workers=_number(environ, "SPLASHBOARD_WEB_WORKERS", highest=64),
         database_url=environ.get("DATABASE_URL", ""),
         redis_url=environ.get("REDIS_URL", ""),
         binaries=binaries,
     )
-    ports = {
-        "SPLASHBOARD_PORT": places.port,
-        "SPLASHBOARD_POSTGRES_PORT": places.postgres_port,
-        "SPLASHBOARD_REDIS_PORT": places.redis_port,
-    }
-    if len(set(ports.values())) < len(ports):
-        raise Problem(f"{', '.join(ports)} must be three different ports; now they are {list(ports.values())}.")
-    return places
 
 
 def require_space(path: Path, needed: int, why: str) -> None:
@@ -111,8 +99,8 @@ def make_folders(places: Places) -> None:
         ) from error
 
 
-def _number(environ: Mapping[str, str], name: str, default: int, *, highest: int) -> int:
-    text = environ.get(name) or str(default)
+def _number(environ: Mapping[str, str], name: str, *, highest: int) -> int:
+    text = environ.get(name) or "1"
     if not text.isdecimal() or not 1 <= int(text) <= highest:
         raise Problem(f"{name} is {text!r}: set it to a whole number from 1 to {highest}.")
     return int(text)

@@ -1,36 +1,61 @@
-"""Ports: whether one is free, and what to say when it is not."""
+"""The web server's port: the one that was asked for, or else the first that is free."""
 
 import errno
 import socket
 
 from config.launch.say import Problem
 
-
-def in_use(what: str, port: int, variable: str) -> Problem:
-    other = port + 1 if port < 65535 else port - 1
-    return Problem(
-        f"Port {port}, which {what} is to take, is in use by another program: stop that program "
-        f"or choose another port with `{variable}={other} make run`."
-    )
+VARIABLE = "SPLASHBOARD_PORT"
+FIRST, LAST = 8000, 8999  # where a free one is looked for
 
 
-def require_free(what: str, host: str, port: int, variable: str) -> None:
-    """Raises Problem when something else has the port, or when it may not be taken."""
-    host = host.strip("[]")
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+class Port:
+    """A port that no other checkout's `make run` takes as long as this object lives.
+
+    The web server binds it seconds later and lets others bind it too, so the claim is a socket in the kernel's
+    abstract namespace: two cannot have one name, and it goes with its process.
+    """
+
+    def __init__(self, host: str, number: int) -> None:
+        """Raises OSError when something else has the port or the claim, or when it may not be taken."""
+        self.number = number
+        self._claim = socket.socket(socket.AF_UNIX)
         try:
-            probe.bind((host, port))
+            self._claim.bind(f"\0splashboard-port-{number}")
+            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind((host.strip("[]"), number))
+        except OSError:
+            self._claim.close()
+            raise
+
+    def release(self) -> None:
+        self._claim.close()
+
+
+def take(host: str, number: int) -> Port:
+    """`number` 0: the first that is free. Raises Problem."""
+    for candidate in [number] if number else range(FIRST, LAST + 1):
+        try:
+            return Port(host, candidate)
         except socket.gaierror as error:
             raise _no_address(host) from error
         except OSError as error:
             if error.errno in (errno.EACCES, errno.EPERM):
                 raise Problem(
-                    f"Port {port} for {what} is kept for root: choose one above 1023 with {variable}."
+                    f"Port {candidate} for the web server is kept for root: choose one above 1023 with {VARIABLE}."
                 ) from error
             if error.errno == errno.EADDRNOTAVAIL:
                 raise _no_address(host) from error
-            raise in_use(what, port, variable) from error
+            if error.errno != errno.EADDRINUSE:
+                raise
+    if number:
+        other = number + 1 if number < 65535 else number - 1
+        raise Problem(
+            f"Port {number}, which the web server is to take, is in use by another program: stop that program, choose "
+            f"another port with `{VARIABLE}={other} make run`, or let `make run` find one: unset {VARIABLE}."
+        )
+    raise Problem(f"No port from {FIRST} to {LAST} is free: choose one with `{VARIABLE}={LAST + 1} make run`.")
 
 
 def free() -> int:

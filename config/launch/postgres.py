@@ -11,8 +11,9 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
-from config.launch import binaries, guard, ports, processes
+from config.launch import binaries, guard, processes, sockets
 from config.launch.places import Places
 from config.launch.processes import Account
 from config.launch.say import Problem, Screen, Step
@@ -28,13 +29,13 @@ class Cluster:
     data: Path
     server: binaries.Program
     account: Account | None
-    port: int
+    sockets: Path  # folder of its socket
     password: str
     log: Path
 
     @property
     def url(self) -> str:
-        return f"postgres://{NAME}:{self.password}@127.0.0.1:{self.port}/{NAME}"
+        return f"postgres://{NAME}:{self.password}@/{NAME}?host={quote(str(self.sockets))}"
 
 
 def prepare(*, places: Places, screen: Screen) -> Cluster:
@@ -54,7 +55,9 @@ def prepare(*, places: Places, screen: Screen) -> Cluster:
     if account:
         server = _within_reach(server, account, home, screen)
     password, is_new_password = places.secret("postgres.password")
-    cluster = Cluster(data, server, account, places.postgres_port, password, places.log_of("postgres"))
+    cluster = Cluster(
+        data, server, account, sockets.folder(home / "sockets", account), password, places.log_of("postgres")
+    )
     if made_by(data) is None:
         _make(cluster, places, screen)
     elif is_new_password:
@@ -93,9 +96,9 @@ def forget_dead_server(data: Path) -> None:
 
 def command(cluster: Cluster, *options: str) -> list[str | Path]:
     settings = [
-        "listen_addresses=127.0.0.1",
-        f"port={cluster.port}",
-        "unix_socket_directories=",  # a socket's path may have 107 bytes; nothing of ours needs one
+        "listen_addresses=",
+        "port=5432",  # a part of the socket's name
+        f"unix_socket_directories={cluster.sockets}",
         "max_connections=100",
         "shared_buffers=128MB",
         "max_wal_size=2GB",
@@ -107,6 +110,8 @@ def command(cluster: Cluster, *options: str) -> list[str | Path]:
 def start(cluster: Cluster, *options: str) -> "subprocess.Popen[bytes]":
     """Start the server; ask `is_ready` until it is."""
     forget_dead_server(cluster.data)
+    # It names a process id as well, and only one server at a time serves the data directory.
+    (cluster.sockets / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
     with processes.appended_log(cluster.log) as log:
         return processes.spawn(
             command(cluster, *options),
@@ -129,9 +134,6 @@ def is_ready(cluster: Cluster, pid: int) -> bool:
 
 def why_not(cluster: Cluster) -> Problem:
     """The sentence about a server that ended while it started."""
-    words = "\n".join(processes.tail(cluster.log, 40))
-    if "Address already in use" in words:
-        return ports.in_use("PostgreSQL", cluster.port, "SPLASHBOARD_POSTGRES_PORT")
     return processes.failure("Starting PostgreSQL", cluster.log)
 
 

@@ -25,6 +25,7 @@ def environ(places: Places, *, database_url: str, redis_url: str) -> dict[str, s
         "REDIS_URL": redis_url,
         "SPLASHBOARD_SECRET_KEY": secret_key,
         "SPLASHBOARD_VAR": str(places.var),
+        "SPLASHBOARD_PORT": str(places.port),
         "PYTHONUNBUFFERED": "1",
     }
 

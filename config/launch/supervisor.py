@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from config.launch import environment, frontend, ports, postgres, processes, programs, valkey
@@ -43,6 +43,7 @@ class Supervisor:
     children: Children
     env: dict[str, str] = field(default_factory=dict)
     watched: dict[str, Watched] = field(default_factory=dict)
+    port: ports.Port | None = None
 
     def run(self) -> None:
         """Until Interrupted or Problem, which the caller turns into words; then nothing of ours runs any more."""
@@ -59,12 +60,15 @@ class Supervisor:
                 time.sleep(0.2)
         finally:
             self.children.stop_all(self.screen)
+            if self.port:
+                self.port.release()
 
     # ------------------------------------------------------------ start
 
     def _start(self) -> None:
         self.children.stop_leftovers(self.screen)
-        self._require_ports()
+        self.port = ports.take(self.places.host, self.places.port)
+        self.places = replace(self.places, port=self.port.number)
         require_space(self.places.var, NEEDS_BYTES, "a start")
         environment.ensure(places=self.places, screen=self.screen)
         frontend.ensure(places=self.places, screen=self.screen)
@@ -73,16 +77,9 @@ class Supervisor:
         link = self._start_programs()
         self._announce(link)
 
-    def _require_ports(self) -> None:
-        places = self.places
-        if not places.database_url:
-            ports.require_free("PostgreSQL", "127.0.0.1", places.postgres_port, "SPLASHBOARD_POSTGRES_PORT")
-        if not places.redis_url:
-            ports.require_free("Valkey", "127.0.0.1", places.redis_port, "SPLASHBOARD_REDIS_PORT")
-        ports.require_free("the web server", places.host, places.port, "SPLASHBOARD_PORT")
-
     def _start_stores(self) -> None:
         urls = start_stores(self.places, self.children, self.screen)
+        self.places.keep("port", str(self.places.port))
         self.env = programs.environ(self.places, database_url=urls[0], redis_url=urls[1])
 
     def _start_programs(self) -> str:

@@ -6,8 +6,9 @@ import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
-from config.launch import binaries, ports, processes
+from config.launch import binaries, processes, sockets
 from config.launch.places import Places
 from config.launch.say import Problem
 
@@ -16,13 +17,13 @@ from config.launch.say import Problem
 class Broker:
     server: binaries.Program
     folder: Path
-    port: int
+    socket: Path
     password: str
     log: Path
 
     @property
     def url(self) -> str:
-        return f"redis://:{self.password}@127.0.0.1:{self.port}/0"
+        return f"unix://:{self.password}@{quote(str(self.socket))}?db=0"
 
 
 def prepare(*, places: Places) -> Broker:
@@ -31,10 +32,12 @@ def prepare(*, places: Places) -> Broker:
     folder = places.var / "valkey"
     folder.mkdir(exist_ok=True)
     password, _ = places.secret("redis.password")
-    broker = Broker(server, folder, places.redis_port, password, places.log_of("valkey"))
+    broker = Broker(server, folder, sockets.folder(folder) / "socket", password, places.log_of("valkey"))
     lines = [
-        "bind 127.0.0.1",
-        f"port {broker.port}",
+        "port 0",
+        f'unixsocket "{broker.socket}"',
+        "unixsocketperm 700",
+        "databases 64",  # each process of the tests takes one
         f"requirepass {password}",
         "dir .",
         "daemonize no",
@@ -62,7 +65,9 @@ def start(broker: Broker) -> "subprocess.Popen[bytes]":
 
 def is_ready(broker: Broker) -> bool:
     """Whether it answers a ping; it answers otherwise while it loads its file."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", broker.port), timeout=1) as connection:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(1)
+        connection.connect(str(broker.socket))
         connection.sendall(f"AUTH {broker.password}\r\nPING\r\n".encode())
         answer = b""
         while answer.count(b"\r\n") < 2:
@@ -77,8 +82,6 @@ def is_ready(broker: Broker) -> bool:
 def why_not(broker: Broker) -> Problem:
     """The sentence about a server that ended while it started."""
     words = "\n".join(processes.tail(broker.log, 40))
-    if "Address already in use" in words:
-        return ports.in_use("Valkey", broker.port, "SPLASHBOARD_REDIS_PORT")
     if "Bad file format" in words or "can't handle" in words.lower() or "AOF" in words:
         return Problem(
             f"{broker.folder} is stale: the server found here cannot read it. It holds only the queue, which the sweep "

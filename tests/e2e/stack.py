@@ -14,12 +14,12 @@ from typing import IO
 
 import httpx
 from django.conf import settings
-from django.db import connection
 from playwright.sync_api import Page
 
 from apps.catalog.models import System
 from lab.mariadb import MariaDB
 from lab.ports import free_port
+from tests.stores import database_url
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BIN = Path(sys.executable).parent
@@ -31,12 +31,6 @@ HARDWARE = """
     vcpu = 2
     memory_mb = 4096
     """
-
-
-def _database_url() -> str:
-    wanted = connection.settings_dict
-    password = f":{wanted['PASSWORD']}" if wanted["PASSWORD"] else ""
-    return f"postgres://{wanted['USER']}{password}@{wanted['HOST']}:{wanted['PORT']}/{wanted['NAME']}"
 
 
 @dataclass
@@ -57,7 +51,7 @@ class Stack:
     def environment(self) -> dict[str, str]:
         return {
             **os.environ,
-            "DATABASE_URL": _database_url(),
+            "DATABASE_URL": database_url(),
             "REDIS_URL": settings.REDIS_URL,
             "SPLASHBOARD_VAR": str(self.var),
             "DJANGO_SETTINGS_MODULE": "config.settings",

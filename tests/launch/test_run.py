@@ -16,13 +16,13 @@ import pytest
 
 from config.launch import supervisor
 from config.launch.places import ROOT, Places
-from tests.launch.conftest import pids_in, some_places, variables, within
+from tests.launch.conftest import PATIENCE, pids_in, some_places, soon, variables
 
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="not on PATH: make")
 
 
 class Run:
-    """A `make run`, in a session of its own as in a terminal of its own."""
+    """A `make run`, in a session of its own as in a terminal of its own, on the port that it finds."""
 
     def __init__(self, places: Places) -> None:
         self.said = ""
@@ -41,7 +41,7 @@ class Run:
         raise AssertionError(f"it ended: {self.said}")
 
     def rest(self) -> str:
-        said, _ = self.process.communicate(timeout=40)
+        said, _ = self.process.communicate(timeout=PATIENCE)
         return str(said)
 
     def link(self) -> str:
@@ -64,7 +64,8 @@ def running(places: Places) -> Iterator[Run]:
 
 
 def get(places: Places, path: str) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", places.port, timeout=20)
+    port = int((places.var / "port").read_text())
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request("GET", path)
         return connection.getresponse().status
@@ -135,11 +136,11 @@ def test_kill_9_of_supervisor_leaves_nothing(prepared: tuple[Places, str]) -> No
     with running(places) as run:
         run.await_ready()
         # web with its worker, Celery with its pool, agent, PostgreSQL and its own, Valkey, guard, make, supervisor
-        assert within(10, lambda: len(pids_in(places.var)) >= 15)
+        assert soon(lambda: len(pids_in(places.var)) >= 15)
         pid = int((places.var / "supervisor.lock").read_text().split()[0])
         os.kill(pid, signal.SIGKILL)
         run.rest()
-        assert within(30, lambda: pids_in(places.var) == [])
+        assert soon(lambda: pids_in(places.var) == [])
 
 
 def test_kill_9_of_make_leaves_nothing(prepared: tuple[Places, str]) -> None:
@@ -147,7 +148,7 @@ def test_kill_9_of_make_leaves_nothing(prepared: tuple[Places, str]) -> None:
     with running(places) as run:
         run.await_ready()
         run.process.kill()
-        assert within(30, lambda: pids_in(places.var) == [])
+        assert soon(lambda: pids_in(places.var) == [])
 
 
 def test_dead_program_is_started_again_and_a_dead_store_stops_everything(prepared: tuple[Places, str]) -> None:
@@ -157,8 +158,8 @@ def test_dead_program_is_started_again_and_a_dead_store_stops_everything(prepare
         children = [line.split() for line in (places.var / "children").read_text().splitlines()]
         [web, *_] = [int(pid) for rank, pid, *_ in children if rank == "2"]
         os.kill(web, signal.SIGKILL)
-        assert within(5, lambda: not Path(f"/proc/{web}").exists())
-        assert within(20, lambda: answers(places))
+        assert soon(lambda: not Path(f"/proc/{web}").exists())
+        assert soon(lambda: answers(places))
         [postgres, *_] = [int(pid) for rank, pid, *_ in children if rank == "1"]
         os.kill(postgres, signal.SIGKILL)
         said = run.rest()
@@ -180,13 +181,14 @@ def answers(places: Places) -> bool:
 
 def test_agent_is_registered_and_its_token_is_its_own(prepared: tuple[Places, str]) -> None:
     places, _ = prepared
-    config = tomllib.loads((places.var / "agent.toml").read_text())
-    assert config["server"] == {"url": places.address, "token_file": "agent.token"}
     assert (places.var / "agent.token").stat().st_mode & 0o777 == 0o600
     with running(places) as run:
         run.await_ready()
+        address = f"http://127.0.0.1:{(places.var / 'port').read_text().strip()}"
+        config = tomllib.loads((places.var / "agent.toml").read_text())
+        assert config["server"] == {"url": address, "token_file": "agent.token"}
         log = places.log_of("agent")
-        assert within(10, lambda: f"works for {places.address}" in log.read_text())
+        assert soon(lambda: f"works for {address}" in log.read_text())
 
 
 def test_commands_typed_by_hand_reach_the_running_server(prepared: tuple[Places, str]) -> None:
@@ -206,3 +208,12 @@ def test_commands_typed_by_hand_reach_the_running_server(prepared: tuple[Places,
         assert stopped.returncode == 0
         run.rest()
     assert pids_in(places.var) == []
+
+
+def test_two_checkouts_run_at_once_each_on_a_port_of_its_own(prepared: tuple[Places, str], folder: Path) -> None:
+    one, other = prepared[0], some_places(folder)
+    with running(one) as first, running(other) as second:  # both look for a port at the same time
+        first.await_ready()
+        second.await_ready()
+        assert (get(one, first.link()), get(other, second.link())) == (200, 200)
+        assert (one.var / "port").read_text() != (other.var / "port").read_text()

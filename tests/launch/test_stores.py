@@ -15,12 +15,12 @@ import psycopg
 import pytest
 import redis
 
-from config.launch import binaries, ports, postgres, processes, valkey
+from config.launch import binaries, postgres, processes, sockets
 from config.launch.children import Children, RunLock
 from config.launch.places import ROOT, Places
 from config.launch.say import Problem, Screen
 from config.launch.supervisor import start_stores
-from tests.launch.conftest import pids_in, programs_in, some_places, variables, within
+from tests.launch.conftest import PATIENCE, pids_in, programs_in, some_places, soon, variables
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def test_a_signal_stops_everything(places: Places, signum: int) -> None:
     with running(places) as process:
         assert len(pids_in(places.var)) >= 5  # this one, its guard, PostgreSQL with its own, Valkey, sh with sleep
         process.send_signal(signum)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=PATIENCE) == 0
     assert pids_in(places.var) == []
 
 
@@ -83,7 +83,7 @@ def test_kill_9_of_the_supervisor_stops_everything_and_loses_nothing(places: Pla
         queue.close()
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert within(20, lambda: pids_in(places.var) == [])
+        assert soon(lambda: pids_in(places.var) == [])
     with started(places) as (url, redis_url):
         assert answer(url) == 42
         with redis.Redis.from_url(redis_url) as queue:
@@ -98,11 +98,11 @@ def test_kill_9_of_supervisor_and_guard_still_stops_the_children(places: Places)
         os.kill(guards[0], signal.SIGKILL)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert within(20, lambda: not any(pid in pids_in(places.var) for pid in leaders))
+        assert soon(lambda: not any(pid in pids_in(places.var) for pid in leaders))
     # What a child had left in its group is found by the next start.
     with running(places) as process:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
     assert pids_in(places.var) == []
 
 
@@ -111,7 +111,7 @@ def test_second_run_while_one_is_running_says_so(places: Places) -> None:
         with pytest.raises(Problem, match=rf"running already \(process {process.pid}.*make stop"):
             RunLock(places, Screen())
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
 
 
 def test_wheels_serve_a_machine_that_has_nothing_on_path(places: Places) -> None:
@@ -126,7 +126,7 @@ def test_wheels_serve_a_machine_that_has_nothing_on_path(places: Places) -> None
             ).fetchone()
         assert row == ("b", "C.UTF-8", "UTF8")
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
 
 
 def test_wheels_are_found_when_path_has_neither() -> None:
@@ -144,7 +144,10 @@ def test_nobody_but_the_owner_of_the_password_gets_in(places: Places) -> None:
         ):
             with pytest.raises(psycopg.OperationalError):
                 psycopg.connect(wrong)
-        with redis.Redis(port=places.redis_port) as stranger, pytest.raises(redis.AuthenticationError):
+        with (
+            redis.Redis(unix_socket_path=str(places.var / "valkey/socket")) as stranger,
+            pytest.raises(redis.AuthenticationError),
+        ):
             stranger.ping()
         assert redis.Redis.from_url(redis_url).ping()
     for name in ("postgres.password", "redis.password", "database_url", "redis_url", "valkey/valkey.conf"):
@@ -218,32 +221,46 @@ def test_server_that_is_not_ours_on_our_data_gets_a_sentence(places: Places) -> 
     cluster = postgres.prepare(places=places, screen=Screen())
     process = postgres.start(cluster)
     try:
-        assert within(20, lambda: postgres.is_ready(cluster, process.pid))
+        assert soon(lambda: postgres.is_ready(cluster, process.pid))
         with pytest.raises(Problem, match=rf"not ours \(process {process.pid}\).*kill -INT {process.pid}"):
             postgres.start(cluster)
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
 
 
-def test_port_in_use_names_its_variable(places: Places) -> None:
-    with (
-        socket.create_server(("127.0.0.1", places.postgres_port)),
-        socket.create_server(("127.0.0.1", places.redis_port)),
-    ):
-        port = places.postgres_port
-        sentence = rf"Port {port}, .*PostgreSQL.* `SPLASHBOARD_POSTGRES_PORT={port + 1} make run`"
-        with pytest.raises(Problem, match=sentence):
-            ports.require_free("PostgreSQL", "127.0.0.1", places.postgres_port, "SPLASHBOARD_POSTGRES_PORT")
-        # Taken between our look and their start, the servers' own words lead to the same sentence.
-        cluster = postgres.prepare(places=places, screen=Screen())
-        assert postgres.start(cluster).wait(timeout=20) != 0
-        assert str(postgres.why_not(cluster)) == str(
-            ports.in_use("PostgreSQL", places.postgres_port, "SPLASHBOARD_POSTGRES_PORT")
-        )
-        broker = valkey.prepare(places=places)
-        assert valkey.start(broker).wait(timeout=20) != 0
-        assert "SPLASHBOARD_REDIS_PORT" in str(valkey.why_not(broker))
+def test_a_path_too_long_for_a_socket_is_no_obstacle(folder: Path) -> None:
+    deep = folder / ("d" * 100)
+    deep.mkdir(mode=0o711)
+    places = some_places(deep)
+    with started(places) as (url, redis_url):
+        keep_a_row(url)
+        with redis.Redis.from_url(redis_url) as queue:
+            assert queue.ping()
+    with started(places) as (url, _):
+        assert answer(url) == 42
+
+
+def test_a_folder_of_somebody_elses_takes_no_socket(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = folder / ("d" * 100)
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    short = sockets.folder(wanted)
+    assert short.parent == folder
+    short.rmdir()
+    short.symlink_to("/")
+    with pytest.raises(Problem, match=r"belongs to user \d+: remove it"):
+        sockets.folder(wanted)
+
+
+def test_sockets_that_a_killed_machine_left_are_in_nobodys_way(places: Places) -> None:
+    """Their lock may name a process that lives by now and is another."""
+    (places.var / "sockets").mkdir()
+    (places.var / "sockets" / ".s.PGSQL.5432.lock").write_text(f"{os.getpid()}\n{places.var}/postgres\n0\n5432\n")
+    (places.var / "valkey").mkdir()
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(places.var / "valkey" / "socket"))
+    with started(places) as (url, _):
+        keep_a_row(url)
 
 
 def test_interrupted_initdb_leaves_nothing_half_made(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,4 +313,4 @@ def test_an_ordinary_user_can_run_it_from_wheels(folder: Path) -> None:
         assert 0 not in {Path(f"/proc/{pid}").stat().st_uid for pid in pids_in(folder)}
         process.kill()
         process.wait()
-    assert within(20, lambda: pids_in(folder) == [])
+    assert soon(lambda: pids_in(folder) == [])

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,8 +123,7 @@ def test_bootstrap_needs_the_standard_library_only() -> None:
     [
         ("SPLASHBOARD_PORT", "http"),
         ("SPLASHBOARD_PORT", "70000"),
-        ("SPLASHBOARD_REDIS_PORT", "0"),
-        ("SPLASHBOARD_POSTGRES_PORT", "8000"),  # the web server's
+        ("SPLASHBOARD_PORT", "0"),
         ("SPLASHBOARD_WEB_WORKERS", "-1"),
         ("SPLASHBOARD_BINARIES", "docker"),
     ],
@@ -135,7 +135,7 @@ def test_variable_without_sense_is_named(name: str, value: str) -> None:
 
 def test_defaults_need_no_variable() -> None:
     setup = places.from_environment({})
-    assert (setup.address, setup.postgres_port, setup.redis_port) == ("http://127.0.0.1:8000", 5433, 6380)
+    assert (setup.host, setup.port) == ("127.0.0.1", 0)
     assert setup.var == ROOT / "var"
 
 
@@ -146,21 +146,36 @@ def test_address_is_one_that_a_browser_here_can_open(host: str, address: str) ->
 
 def test_foreign_host_is_no_address_of_this_machine() -> None:
     with pytest.raises(Problem, match=r"SPLASHBOARD_HOST is 203\.0\.113\.1, which is no address of this machine"):
-        ports.require_free("the web server", "203.0.113.1", ports.free(), "SPLASHBOARD_PORT")
+        ports.take("203.0.113.1", 0)
 
 
 def test_run_with_its_port_taken_says_one_sentence_and_starts_nothing(folder: Path) -> None:
-    setup = some_places(folder)
-    with socket.create_server(("127.0.0.1", setup.port)):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        setup = replace(some_places(folder), port=taken.getsockname()[1])
         argv = [sys.executable, "-m", "config.launch", "run"]
         said = subprocess.run(argv, env=variables(setup), cwd=ROOT, capture_output=True, text=True, check=False)
     assert said.returncode == 1
     assert said.stdout == ""
     assert said.stderr == (
         f"splashboard: Port {setup.port}, which the web server is to take, is in use by another program: stop that "
-        f"program or choose another port with `SPLASHBOARD_PORT={setup.port + 1} make run`.\n"
+        f"program, choose another port with `SPLASHBOARD_PORT={setup.port + 1} make run`, or let `make run` find one: "
+        "unset SPLASHBOARD_PORT.\n"
     )
     assert not (folder / "postgres").exists()
+
+
+def test_a_port_in_use_is_passed_over_where_none_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        monkeypatch.setattr(ports, "FIRST", number)
+        monkeypatch.setattr(ports, "LAST", number + 200)
+        first, second = ports.take("127.0.0.1", 0), ports.take("127.0.0.1", 0)
+        assert number < first.number < second.number  # one that another run has taken and not bound yet is not free
+        first.release()
+        again = ports.take("127.0.0.1", 0)
+        assert again.number == first.number
+        for port in (second, again):
+            port.release()
 
 
 def test_folder_that_cannot_be_written_gets_a_sentence() -> None:

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from django.db import connection
-
 from config.launch import binaries, ports
+from tests.stores import database_url
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,11 +68,8 @@ class Worker:
         return self.folder / "worker.log"
 
     def start(self) -> None:
-        settings = connection.settings_dict
-        place = f"{settings['HOST']}:{settings['PORT']}" if settings["PORT"] else settings["HOST"]
-        password = f":{settings['PASSWORD']}" if settings["PASSWORD"] else ""
         environment = os.environ | {
-            "DATABASE_URL": f"postgres://{settings['USER']}{password}@{place}/{settings['NAME']}",
+            "DATABASE_URL": database_url(),
             "REDIS_URL": self.broker.url,
             "SPLASHBOARD_VAR": str(self.var),
         }

@@ -1,0 +1,31 @@
+"""Where our stores listen: sockets below var/, so that no other program's port is in their way."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from config.launch.processes import Account
+from config.launch.say import Problem
+
+LONGEST = 107 - len("/.s.PGSQL.5432.lock")  # bytes of a folder: a socket's whole path may have 107
+
+
+def folder(wanted: Path, account: Account | None = None) -> Path:
+    """`wanted`, or a short one in its place if its path is too long; made for `account` (None: for us).
+
+    Raises Problem.
+    """
+    path = wanted
+    if len(os.fsencode(wanted)) > LONGEST:
+        name = hashlib.sha256(f"{os.geteuid()} {wanted}".encode()).hexdigest()[:16]
+        path = Path(tempfile.gettempdir()) / f"splashboard-{name}"
+    path.mkdir(mode=0o755, exist_ok=True)
+    owner = path.lstat().st_uid
+    # In a folder of everybody's somebody else could have made it.
+    ours = {os.geteuid(), account.uid if account else os.geteuid()}
+    if path != wanted and (path.is_symlink() or owner not in ours):
+        raise Problem(f"{path} belongs to user {owner}: remove it, or choose another folder with SPLASHBOARD_VAR.")
+    if account and owner != account.uid:
+        os.chown(path, account.uid, account.gid)
+    return path
