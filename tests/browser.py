@@ -4,6 +4,7 @@ Addresses are relative to the live server (`browser_page.goto("/runs/")`). A scr
 not load, fails the test. Use `emulate_media(color_scheme="dark")` and `set_viewport_size` for other readers.
 """
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,8 +12,56 @@ from contextlib import contextmanager
 
 import pytest
 from django.db import connections
-from playwright.sync_api import ConsoleMessage, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
+
+PATIENCE = 60_000  # ms: how long a page may take on a machine that does other things as well
+
+
+class Chromium:
+    """One for all tests of a process; each page has a context of its own.
+
+    Playwright keeps an event loop running in this thread, which is hidden between the tests: others run loops of their
+    own, and Django takes queries for ones made inside a coroutine while one runs.
+    """
+
+    def __init__(self) -> None:
+        self._playwright = sync_playwright().start()
+        self.browser: Browser = self._playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            # Chromium refuses its sandbox to root.
+            args=["--no-sandbox"] if os.geteuid() == 0 else [],
+        )
+        self._loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+
+    @contextmanager
+    def awake(self) -> Iterator[Browser]:
+        # Django gives the queries made meanwhile a connection apart, which is closed at the end.
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+            before = asyncio._get_running_loop()
+            asyncio._set_running_loop(self._loop)
+            try:
+                yield self.browser
+            finally:
+                connections.close_all()
+                asyncio._set_running_loop(before)
+
+    def close(self) -> None:
+        with self.awake():
+            self.browser.close()
+            self._playwright.stop()
+
+
+_started: list[Chromium] = []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def close_browser() -> Iterator[None]:
+    yield
+    while _started:
+        _started.pop().close()
 
 
 @pytest.fixture
@@ -25,22 +74,15 @@ def browser_page(live_server: LiveServer) -> Iterator[Page]:
 def open_page(address: str) -> Iterator[Page]:
     """A page that looks at the server at `address`."""
     troubles: list[str] = []
-    expect.set_options(timeout=15_000)
-    # Playwright keeps an event loop of its own in this thread between calls, so Django takes the test's queries for
-    # ones made inside a coroutine: it refuses them, and gives them a connection apart. They are not: say so for as
-    # long as the browser is open, and close that connection at the end.
-    with pytest.MonkeyPatch.context() as monkeypatch, sync_playwright() as playwright:
-        monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            # Chromium refuses its sandbox to root.
-            args=["--no-sandbox"] if os.geteuid() == 0 else [],
-        )
+    expect.set_options(timeout=PATIENCE)
+    if not _started:
+        _started.append(Chromium())
+    with _started[0].awake() as browser:
         context = browser.new_context(
             base_url=address, viewport={"width": 1440, "height": 900}, timezone_id="Europe/Helsinki"
         )
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE)
 
         def failed(error: Error) -> None:
             troubles.append(f"script: {error}")
@@ -55,8 +97,6 @@ def open_page(address: str) -> Iterator[Page]:
             yield page
         finally:
             context.close()
-            browser.close()
-            connections.close_all()
     assert not troubles, "\n".join(troubles)
 
 

@@ -1,4 +1,4 @@
-"""Fixtures of every test. A missing program skips its tests with the reason, but never in CI."""
+"""Fixtures of every test."""
 
 import os
 from collections.abc import Iterator
@@ -9,10 +9,8 @@ import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
-from lab import packages
-from lab.galera import Galera
-from lab.mha import MHA
-from tests.browser import browser_page  # noqa: F401  a fixture for every folder
+from tests import runner
+from tests.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
 from tests.databases import (  # noqa: F401
     galera,
     lab_directory,
@@ -23,25 +21,22 @@ from tests.databases import (  # noqa: F401
     start_mariadb,
 )
 
-# CI judges the change at hand: new examples are looked for on the developers' machines.
-hypothesis.settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    hypothesis.settings.load_profile("ci")
+pytest_plugins = ["tests.runner"]
 
-NEEDS = {
-    "mariadb": ("mariadbd", "mariadb-install-db", "sysbench"),
-    "galera": (*Galera.needs, "sysbench"),
-    "mha": (*MHA.needs, "sysbench"),
-    "browser": ("chromium",),
-}
+# A run judges the change at hand, with the same examples everywhere; HYPOTHESIS_PROFILE=deep looks for new ones.
+hypothesis.settings.register_profile("usual", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("deep", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "usual")
+
+runner.own_broker()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        for marker, programs in NEEDS.items():
-            missing = packages.missing(programs)
-            if item.get_closest_marker(marker) and missing and not os.environ.get("CI"):
-                item.add_marker(pytest.mark.skip(reason=f"not on PATH: {', '.join(missing)}"))
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """`make test` has migrated a database, of which each process takes a copy."""
+    template = os.environ.get("SPLASHBOARD_TEST_TEMPLATE")
+    if template:
+        settings.DATABASES["default"]["TEST"]["TEMPLATE"] = template
 
 
 @pytest.fixture(scope="session", autouse=True)

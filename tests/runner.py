@@ -1,0 +1,114 @@
+"""How the tests run: side by side on several processes, slow ones first; what was skipped or retried is reported."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from django.conf import settings
+from xdist.scheduler import LoadGroupScheduling
+
+from lab import packages
+from lab.galera import Galera
+from lab.mha import MHA
+
+# Marker -> the programs that its tests need.
+NEEDS = {
+    "mariadb": ("mariadbd", "mariadb-install-db", "sysbench"),
+    "galera": (*Galera.needs, "sysbench"),
+    "mha": (*MHA.needs, "sysbench"),
+    "browser": ("chromium",),
+}
+# Markers of tests on real database systems, which depend on more than our code: they may be tried once more.
+RETRIED = ("galera", "mha", "mariadb")
+RETRIES = 2  # in a whole run; more fail it
+# Beginnings of paths, the slowest first: what begins last should end soon.
+SLOW = ("tests/e2e", "tests/launch", "tests/workers/agent", "tests/workers_tasks", "tests/lab")
+MISSING = "not on PATH: "
+
+
+def own_broker() -> None:
+    """A database of Valkey for each process of the tests: a worker of one must not take what another sent."""
+    number = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    if number.isdecimal():
+        for name in ("REDIS_URL", "CELERY_BROKER_URL"):
+            url = re.sub(r"(/|\?db=|\?virtual_host=)0$", rf"\g<1>{int(number) + 1}", getattr(settings, name))
+            setattr(settings, name, url)
+        os.environ["REDIS_URL"] = settings.REDIS_URL
+
+
+class BySystem(LoadGroupScheduling):  # type: ignore[misc]  # it has no types
+    """Tests of one module run in one process, in order; so do all that share a system (`xdist_group`)."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        scope: str = super()._split_scope(nodeid)
+        return scope.split("::", 1)[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BySystem:
+    return BySystem(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        names = {marker.name for marker in item.iter_markers()}
+        for marker, programs in NEEDS.items():
+            missing = packages.missing(programs)
+            if marker in names and missing and not os.environ.get("CI"):
+                item.add_marker(pytest.mark.skip(reason=f"{MISSING}{', '.join(missing)}"))
+        if names.intersection(RETRIED):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+        system = next((name for name in ("galera", "mha") if name in names), "")
+        if system:
+            item.add_marker(pytest.mark.xdist_group(system))
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    """Sorting keeps the order of what has the same place."""
+    group = item.get_closest_marker("xdist_group")
+    if group:
+        return ("galera", "mha").index(group.args[0])
+    return next((2 + place for place, start in enumerate(SLOW) if item.nodeid.startswith(start)), 2 + len(SLOW))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """More retries than RETRIES fail a run that passed."""
+    if hasattr(session.config, "workerinput") or session.exitstatus != pytest.ExitCode.OK:
+        return
+    if len(_reports(session.config, "rerun")) > RETRIES:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    write = terminalreporter.write_line
+    retried = _reports(config, "rerun")
+    if retried:
+        terminalreporter.section(f"tried once more: {len(retried)} (at most {RETRIES}); each is a defect to be mended")
+        for report in retried:
+            write(f"{report.nodeid}\n{report.longreprtext}\n")
+    for line in _skipped(_reports(config, "skipped")):
+        write(line)
+
+
+def _reports(config: pytest.Config, kind: str) -> list[pytest.TestReport]:
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return list(reporter.stats.get(kind, [])) if reporter else []
+
+
+def _skipped(reports: list[pytest.TestReport]) -> Iterator[str]:
+    """One line for all that lacked a program, with the command that installs them; one for each other reason."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in reports if isinstance(report.longrepr, tuple)
+    )
+    missing = {
+        name for reason in reasons if reason.startswith(MISSING) for name in reason.removeprefix(MISSING).split(", ")
+    }
+    if missing:
+        count = sum(number for reason, number in reasons.items() if reason.startswith(MISSING))
+        command = packages.command_for(sorted(missing), {**packages.PACKAGES, "chromium": "chromium"})
+        yield f"Skipped for want of a program: {count}. To run them: {command}"
+    for reason, number in reasons.items():
+        if not reason.startswith(MISSING):
+            yield f"Skipped: {number}, {reason}"
