@@ -4,10 +4,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 from django.conf import settings
-from xdist.scheduler import LoadGroupScheduling
+from xdist.scheduler import LoadScopeScheduling
 
 from lab import packages
 from lab.galera import Galera
@@ -23,6 +25,7 @@ NEEDS = {
 # Markers of tests on real database systems, which depend on more than our code: they may be tried once more.
 RETRIED = ("galera", "mha", "mariadb")
 RETRIES = 2  # in a whole run; more fail it
+SYSTEMS = ("galera", "mha")  # of which one serves all tests
 # Beginnings of paths, the slowest first: what begins last should end soon.
 SLOW = ("tests/e2e", "tests/launch", "tests/workers/agent", "tests/workers_tasks", "tests/lab")
 MISSING = "not on PATH: "
@@ -38,12 +41,19 @@ def own_broker() -> None:
         os.environ["REDIS_URL"] = settings.REDIS_URL
 
 
-class BySystem(LoadGroupScheduling):  # type: ignore[misc]  # it has no types
-    """Tests of one module run in one process, in order; so do all that share a system (`xdist_group`)."""
+class BySystem(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """Tests of one module run in one process, in order; so do all modules that use the same system of the lab."""
 
     def _split_scope(self, nodeid: str) -> str:
-        scope: str = super()._split_scope(nodeid)
-        return scope.split("::", 1)[0]
+        path = nodeid.split("::", 1)[0]
+        return _system(self.config.rootpath / path) or path
+
+
+@cache
+def _system(module: Path) -> str:
+    """galera, mha, or empty; the process that distributes the tests knows their names alone."""
+    found = re.search(rf"pytest\.mark\.({'|'.join(SYSTEMS)})\b", module.read_text())
+    return found[1] if found else ""
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BySystem:
@@ -59,18 +69,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=f"{MISSING}{', '.join(missing)}"))
         if names.intersection(RETRIED):
             item.add_marker(pytest.mark.flaky(reruns=1))
-        system = next((name for name in ("galera", "mha") if name in names), "")
-        if system:
-            item.add_marker(pytest.mark.xdist_group(system))
-    items.sort(key=_place)
+    items.sort(key=_place)  # which keeps the order of what has the same place
 
 
 def _place(item: pytest.Item) -> int:
-    """Sorting keeps the order of what has the same place."""
-    group = item.get_closest_marker("xdist_group")
-    if group:
-        return ("galera", "mha").index(group.args[0])
-    return next((2 + place for place, start in enumerate(SLOW) if item.nodeid.startswith(start)), 2 + len(SLOW))
+    system = _system(item.path)
+    if system:
+        return SYSTEMS.index(system)
+    slow = (place for place, start in enumerate(SLOW) if item.nodeid.startswith(start))
+    return len(SYSTEMS) + next(slow, len(SLOW))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -20,6 +20,7 @@ from lab import packages
 PACKAGES = {**packages.PACKAGES, "pt-query-digest": "percona-toolkit", "chromium": "chromium"}
 
 MOST_WORKERS = 8  # each has a database of its own, and servers
+DISTRIBUTED = ("--dist=loadscope", "--no-loadscope-reorder")  # tests.runner says what belongs together
 
 
 def run(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
@@ -71,7 +72,15 @@ def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
             raise processes.failure("Preparing the tests' database", log)
         step.done()
         return in_front(
-            [PYTHON, "-m", "pytest", f"--numprocesses={_workers()}", "--dist=loadgroup", *arguments],
+            [
+                PYTHON,
+                "-m",
+                "pytest",
+                f"--numprocesses={_workers()}",
+                "--dist=loadscope",
+                "--no-loadscope-reorder",
+                *arguments,
+            ],
             {**env, "SPLASHBOARD_TEST_TEMPLATE": postgres.NAME},
         )
 
