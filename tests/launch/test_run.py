@@ -103,17 +103,63 @@ def test_first_run_shows_progress_with_time_and_count(prepared: tuple[Places, st
     assert re.search(r"Preparing the database: done in \d+\.\d s", said)
 
 
-def test_second_run_prepares_nothing_again(prepared: tuple[Places, str]) -> None:
+@pytest.fixture(scope="module")
+def again(prepared: tuple[Places, str]) -> Iterator[tuple[Places, Run]]:
+    """Its second run, which the tests that use it share; the last of them stops it."""
     places, _ = prepared
-    log = places.log_of("prepare")
-    assert "progress: " in log.read_text()
-    collected = {file: file.stat().st_mtime_ns for file in (places.var / "static").rglob("*")}
+    collected = times_of_static_files(places)
+    assert "progress: " in places.log_of("prepare").read_text()
     assert collected
     with running(places) as run:
         run.await_ready()
-        assert get(places, run.link()) == 200
-    assert "progress: " not in log.read_text()
-    assert {file: file.stat().st_mtime_ns for file in (places.var / "static").rglob("*")} == collected
+        assert times_of_static_files(places) == collected
+        yield places, run
+
+
+def times_of_static_files(places: Places) -> dict[Path, int]:
+    return {file: file.stat().st_mtime_ns for file in (places.var / "static").rglob("*")}
+
+
+def test_second_run_prepares_nothing_again(again: tuple[Places, Run]) -> None:
+    places, run = again
+    assert get(places, run.link()) == 200
+    assert "progress: " not in places.log_of("prepare").read_text()
+
+
+def test_agent_is_registered_and_its_token_is_its_own(again: tuple[Places, Run]) -> None:
+    places, _ = again
+    assert (places.var / "agent.token").stat().st_mode & 0o777 == 0o600
+    address = f"http://127.0.0.1:{(places.var / 'port').read_text().strip()}"
+    config = tomllib.loads((places.var / "agent.toml").read_text())
+    assert config["server"] == {"url": address, "token_file": "agent.token"}
+    log = places.log_of("agent")
+    assert soon(lambda: f"works for {address}" in log.read_text())
+
+
+def test_another_checkout_runs_beside_it_on_a_port_of_its_own(again: tuple[Places, Run], folder: Path) -> None:
+    other = some_places(folder)
+    with running(other):
+        assert soon((other.var / "port").exists)  # written once PostgreSQL and Valkey answer
+        assert (other.var / "port").read_text() != (again[0].var / "port").read_text()
+        assert get(again[0], "/api/v1/health/") == 200
+    assert pids_in(folder) == []
+
+
+def test_commands_typed_by_hand_reach_the_running_server(again: tuple[Places, Run]) -> None:
+    places, run = again
+    argv = ["make", "manage", "ARGS=create_token admin laptop"]
+    said = subprocess.run(argv, env=variables(places), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert len(said.stdout.split()[-1]) > 20
+    second = subprocess.run(
+        ["make", "run"], env=variables(places), cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert second.returncode != 0
+    assert re.search(r"^splashboard: Splashboard is running already \(process \d+", second.stderr, re.M)
+    stopped = subprocess.run(["make", "stop"], env=variables(places), cwd=ROOT, check=False, capture_output=True)
+    assert stopped.returncode == 0
+    run.rest()
+    assert pids_in(places.var) == []
 
 
 def test_only_what_people_wrote_makes_a_run_prepare_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,43 +223,3 @@ def answers(places: Places) -> bool:
         return get(places, "/api/v1/health/") == 200
     except OSError:
         return False
-
-
-def test_agent_is_registered_and_its_token_is_its_own(prepared: tuple[Places, str]) -> None:
-    places, _ = prepared
-    assert (places.var / "agent.token").stat().st_mode & 0o777 == 0o600
-    with running(places) as run:
-        run.await_ready()
-        address = f"http://127.0.0.1:{(places.var / 'port').read_text().strip()}"
-        config = tomllib.loads((places.var / "agent.toml").read_text())
-        assert config["server"] == {"url": address, "token_file": "agent.token"}
-        log = places.log_of("agent")
-        assert soon(lambda: f"works for {address}" in log.read_text())
-
-
-def test_commands_typed_by_hand_reach_the_running_server(prepared: tuple[Places, str]) -> None:
-    places, _ = prepared
-    with running(places) as run:
-        run.await_ready()
-        argv = ["make", "manage", "ARGS=create_token admin laptop"]
-        said = subprocess.run(argv, env=variables(places), cwd=ROOT, capture_output=True, text=True, check=False)
-        assert said.returncode == 0, said.stderr
-        assert len(said.stdout.split()[-1]) > 20
-        again = subprocess.run(
-            ["make", "run"], env=variables(places), cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        assert again.returncode != 0
-        assert re.search(r"^splashboard: Splashboard is running already \(process \d+", again.stderr, re.M)
-        stopped = subprocess.run(["make", "stop"], env=variables(places), cwd=ROOT, check=False, capture_output=True)
-        assert stopped.returncode == 0
-        run.rest()
-    assert pids_in(places.var) == []
-
-
-def test_two_checkouts_run_at_once_each_on_a_port_of_its_own(prepared: tuple[Places, str], folder: Path) -> None:
-    one, other = prepared[0], some_places(folder)
-    with running(one) as first, running(other) as second:  # both look for a port at the same time
-        first.await_ready()
-        second.await_ready()
-        assert (get(one, first.link()), get(other, second.link())) == (200, 200)
-        assert (one.var / "port").read_text() != (other.var / "port").read_text()
