@@ -1,5 +1,6 @@
 """Findings through the API: asked for, reviewed, measured again."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
