@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +44,14 @@ NO_BROKER = (OperationalError, LimitExceeded, RedisConnectionError, RedisTimeout
 
 @dataclass
 class _Pause:
-    until: float = 0.0  # on the monotonic clock
+    clock: Callable[[], float] = time.monotonic
+    until: float = 0.0
+
+    def is_over(self) -> bool:
+        return self.clock() >= self.until
+
+    def begin(self) -> None:
+        self.until = self.clock() + PAUSE_AFTER_FAILURE
 
 
 _pause = _Pause()
@@ -51,7 +59,7 @@ _pause = _Pause()
 
 def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments: Any) -> bool:
     """For use after a commit: what is stored stays stored when no broker answers, and the beat finds it later."""
-    if time.monotonic() < _pause.until:
+    if not _pause.is_over():
         return False
     options: dict[str, Any] = {} if expires is None else {"expires": expires}
     connection = app.connection_for_write(transport_options=PUBLISHER_OPTIONS)
@@ -59,7 +67,7 @@ def enqueue(task: "Task[..., Any]", *, expires: float | None = None, **arguments
         with producers[connection].acquire(block=True, timeout=POOL_PATIENCE) as producer:
             task.apply_async(kwargs=arguments, producer=producer, retry=True, retry_policy=ONE_MORE_TRY, **options)
     except NO_BROKER as error:
-        _pause.until = time.monotonic() + PAUSE_AFTER_FAILURE
+        _pause.begin()
         log.warning(
             "broker not reachable, %s waits for the beat, and so does all else for %.0f s: %s",
             task.name,

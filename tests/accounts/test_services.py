@@ -10,6 +10,7 @@ from apps.accounts import services
 from apps.accounts.models import ApiToken, SignInLink, User
 from apps.core.problems import Invalid
 from tests.builders import START, a_user
+from tests.waiting import LIMIT
 
 SECOND = timedelta(seconds=1)
 
@@ -70,7 +71,7 @@ def test_of_many_at_once_one_is_signed_in() -> None:
     barrier, users = Barrier(6), []
 
     def use() -> None:
-        barrier.wait(timeout=10)
+        barrier.wait(timeout=LIMIT)
         users.append(services.use_sign_in_link(secret=secret, now=START))
         connection.close()
 
@@ -78,7 +79,7 @@ def test_of_many_at_once_one_is_signed_in() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=LIMIT)
     assert len(users) == 6
     assert sum(user is not None for user in users) == 1
 

@@ -49,7 +49,7 @@ def test_every_request_notes_that_the_agent_was_seen(talk: Talk) -> None:
     talk.say("POST", "claim")
     agent.refresh_from_db()
     assert agent.last_seen_at is not None
-    assert timezone.now() - agent.last_seen_at < timedelta(seconds=10)
+    assert timezone.now() - agent.last_seen_at < timedelta(minutes=10)
 
 
 # ---------------------------------------------------------------- hello

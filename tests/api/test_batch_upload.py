@@ -1,6 +1,5 @@
 """A batch of samples on its way in: by far the most frequent request, and held to the same rules as all others."""
 
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -25,8 +24,10 @@ from apps.dispatch.agents import revoke_agent, rotate_agent
 from apps.dispatch.models import Agent, Job
 from apps.runs import ingest
 from apps.runs.models import Batch, Run
+from tests import locks
 from tests.api.talk import Talk, a_batch, a_run_message, an_end, the_agent
 from tests.builders import a_campaign, an_agent
+from tests.waiting import eventually
 from workers import wire
 
 
@@ -223,9 +224,8 @@ def test_a_batch_that_waited_for_the_end_of_its_run_makes_the_seal_due(
                 [run.pk],
             )
             sent = pool.submit(send)
-            while not elsewhere.execute("SELECT FROM pg_locks WHERE NOT granted").fetchall():
-                assert not sent.done()
-                time.sleep(0.01)
+            eventually(lambda: locks.is_waited_for() or sent.done(), what="the batch waits for the run")
+            assert not sent.done()
         assert sent.result() == 201
     run.refresh_from_db()
     assert (run.state, run.seal_attempts) == ("ended", 0)

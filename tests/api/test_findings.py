@@ -1,5 +1,6 @@
 """Findings through the API: asked for, reviewed, measured again."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -36,7 +37,7 @@ def test_a_finding_is_reviewed_from_found_to_accepted(alice: APIClient) -> None:
     one = f"{finding.pk}/"
     _do(alice, "put", f"{one}owner", owner="alice", seen=row["seen"])
     _do(alice, "put", f"{one}state", state="confirmed", reason="three machines agree")
-    _do(alice, "put", f"{one}due", due_on=str(timezone.localdate()))
+    _do(alice, "put", f"{one}due", due_on=str(timezone.localdate() + timedelta(days=1)))
     _do(alice, "put", f"{one}labels", labels=["redo"])
     assert _do(alice, "post", f"{one}comments", 201, text="@alice @alcie look")["not_told"] == ["alcie"]
     linked = _do(alice, "post", f"{one}links", 201, url="https://jira.mariadb.org/browse/MDEV-1")

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog import services
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +49,7 @@ def test_many_callers_at_once_get_the_same_rows() -> None:
 
     def ask(own: list[str]) -> None:
         try:
-            start.wait(timeout=10)
+            start.wait(timeout=LIMIT)
             found.append({key: metric.pk for key, metric in services.metrics_for(own).items()})
         finally:
             connection.close()
@@ -57,7 +58,7 @@ def test_many_callers_at_once_get_the_same_rows() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=LIMIT)
     assert len(found) == 6
     assert all(answer == found[0] for answer in found)
     assert Metric.objects.filter(key__in=keys).count() == 50

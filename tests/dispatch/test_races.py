@@ -13,6 +13,7 @@ from apps.dispatch.cancelling import cancel_job
 from apps.dispatch.leases import LeaseLost
 from apps.dispatch.models import ACTIVE, Job
 from tests.builders import START, a_campaign, a_job, a_load_level, a_run, a_system, an_agent
+from tests.waiting import LIMIT
 from workers.wire import JobEndMessage
 
 ROUNDS = 5
@@ -25,7 +26,7 @@ def at_once(*calls: Callable[[], object]) -> list[object]:
 
     def run(number: int, call: Callable[[], object]) -> None:
         try:
-            barrier.wait(timeout=10)
+            barrier.wait(timeout=LIMIT)
             results[number] = call()
         except Exception as error:
             results[number] = error
@@ -36,7 +37,7 @@ def at_once(*calls: Callable[[], object]) -> list[object]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=LIMIT)
     return results
 
 

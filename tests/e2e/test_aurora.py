@@ -18,7 +18,7 @@ from lab.mariadb import MariaDB
 from tests.builders import a_campaign, a_workload
 from tests.cloud import CLUSTER, REGION, a_cluster, aws_server, lead_to, measured
 from tests.e2e.stack import ROOT, Stack, everything
-from tests.workers.agents import eventually
+from tests.waiting import eventually
 from workers import wire
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.django_db(transaction=True)]

@@ -13,7 +13,7 @@ from lab.mariadb import MariaDB
 from tests.browser import open_page
 from tests.builders import a_campaign, a_workload
 from tests.e2e.stack import Stack, everything
-from tests.workers.agents import eventually
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -14,7 +14,7 @@ from apps.runs.models import Event, Run, RunNode, Stream
 from lab.mariadb import MariaDB
 from tests.builders import a_campaign, a_workload
 from tests.e2e.stack import Stack, everything
-from tests.workers.agents import eventually
+from tests.waiting import eventually
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.django_db(transaction=True)]
 

@@ -13,7 +13,7 @@ from apps.runs.models import Distribution, Event, Measurement, Run
 from lab.mariadb import MariaDB
 from tests.builders import a_campaign
 from tests.e2e.stack import Stack, described, everything
-from tests.workers.agents import eventually
+from tests.waiting import eventually
 from workers.workloads import WORKLOADS
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.django_db(transaction=True)]

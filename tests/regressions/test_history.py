@@ -13,6 +13,7 @@ from apps.regressions.models import Change, Finding, History
 from apps.runs.models import Run
 from tests.builders import START, a_metric, a_run, a_workload
 from tests.regressions.histories import a_release, followed, runs_of, values
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
 LOWER = values(runs=34, changes=[(24, 0.85)])
@@ -307,7 +308,7 @@ def test_two_workers_on_one_series_make_no_twins(fell: list[Run]) -> None:
 
     def worker(follow: Callable[[int], Any], run: int) -> None:
         try:
-            together.wait(timeout=20)
+            together.wait(timeout=LIMIT)
             follow(run)
         except Exception as error:
             problems.append(error)
@@ -318,7 +319,7 @@ def test_two_workers_on_one_series_make_no_twins(fell: list[Run]) -> None:
     for each in workers:
         each.start()
     for each in workers:
-        each.join(timeout=60)
+        each.join(timeout=LIMIT)
     assert problems == []
     assert (History.objects.count(), Finding.objects.count(), Change.objects.count()) == (1, 1, 1)
     assert _whats(Finding.objects.get()) == ["found"]

@@ -19,6 +19,7 @@ from apps.runs import exclusion
 from apps.runs.models import Run
 from tests.builders import a_run, a_user, a_workload
 from tests.regressions.released import NEW, SLOWER, STEADY, a_release, a_system_of, measure, the_hardware, two_releases
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
 
@@ -163,7 +164,7 @@ def test_two_workers_that_look_at_the_same_runs_at_once_make_no_twins() -> None:
 
     def worker(work: Callable[[], None]) -> None:
         try:
-            together.wait(timeout=20)
+            together.wait(timeout=LIMIT)
             work()
         except Exception as error:
             problems.append(error)
@@ -174,7 +175,7 @@ def test_two_workers_that_look_at_the_same_runs_at_once_make_no_twins() -> None:
     for each in workers:
         each.start()
     for each in workers:
-        each.join(timeout=60)
+        each.join(timeout=LIMIT)
     # What was marked while the other compared is compared once more.
     looking.check_pending()
     assert problems == []

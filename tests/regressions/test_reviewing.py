@@ -17,6 +17,7 @@ from apps.regressions import grouping, kept, queries, releases, repeating, revie
 from apps.regressions.models import Finding
 from tests.builders import a_campaign, a_user
 from tests.regressions.a_finding import a_finding, a_pair, gone, told
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
 TODAY, LATER = date(2026, 3, 1), date(2026, 6, 30)
@@ -111,7 +112,7 @@ def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_told() -> No
 
     def take(person: User) -> None:
         try:
-            together.wait(timeout=20)
+            together.wait(timeout=LIMIT)
             reviewing.assign(finding_id=finding.pk, by=person, owner=person, seen=seen)
         except reviewing.Changed as changed:
             told_of.append(str(changed))
@@ -122,7 +123,7 @@ def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_told() -> No
     for each in threads:
         each.start()
     for each in threads:
-        each.join(timeout=60)
+        each.join(timeout=LIMIT)
     finding.refresh_from_db()
     assert finding.owner in people
     assert len(told_of) == 1

@@ -15,6 +15,7 @@ from apps.regressions import deeds, grouping, reviewing
 from apps.regressions.grouping import Place, Told
 from apps.regressions.models import Change, Finding, Note
 from tests.builders import a_metric, a_run, a_user, a_workload
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
 
@@ -233,7 +234,7 @@ def test_two_workers_at_once_make_no_twins(told: tuple[Place, Told]) -> None:
 
     def worker(settle: Callable[..., Any]) -> None:
         try:
-            together.wait(timeout=20)
+            together.wait(timeout=LIMIT)
             settle([told])
         except Exception as error:
             problems.append(error)
@@ -244,7 +245,7 @@ def test_two_workers_at_once_make_no_twins(told: tuple[Place, Told]) -> None:
     for each in workers:
         each.start()
     for each in workers:
-        each.join(timeout=60)
+        each.join(timeout=LIMIT)
     assert problems == []
     assert (Finding.objects.count(), Change.objects.count()) == (1, 1)
     assert _whats(Finding.objects.get()) == ["found"]

@@ -14,8 +14,10 @@ from django.db import connection
 
 from apps.runs import blocks, ingest, sealing, storage
 from apps.runs.models import Artifact, Batch, Measurement, Run, Series
+from tests import locks
 from tests.builders import START
 from tests.runs.uploads import OUTPUT, an_open_run, an_upload, everything, series
+from tests.waiting import LIMIT, eventually
 
 pytestmark = pytest.mark.django_db
 
@@ -132,7 +134,7 @@ def test_seals_at_once_have_one_effect(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def gather_together(*arguments: Any) -> Any:
         found = gather(*arguments)
-        gathered.wait(timeout=10)
+        gathered.wait(timeout=LIMIT)
         return found
 
     def seal() -> None:
@@ -146,7 +148,7 @@ def test_seals_at_once_have_one_effect(monkeypatch: pytest.MonkeyPatch) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=20)
+        thread.join(timeout=LIMIT)
     assert answers == [True, True, True]
     assert Series.objects.filter(metric__key="mysql.status.Questions").count() == 1
     assert Measurement.objects.filter(metric__key="client.throughput").count() == 1
@@ -169,12 +171,12 @@ def test_a_batch_resent_while_its_run_is_sealed_is_not_stored_again(monkeypatch:
     def compare_meanwhile(*arguments: Any) -> None:
         resends.append(threading.Thread(target=resend))
         resends[0].start()
-        resends[0].join(timeout=0.3)
+        eventually(lambda: locks.is_waited_for() or not resends[0].is_alive(), what="the batch waits for the seal")
         compare(*arguments)
 
     monkeypatch.setattr(blocks, "_compare", compare_meanwhile)
     assert ingest.seal(run_id=run.pk)
-    resends[0].join(timeout=10)
+    resends[0].join(timeout=LIMIT)
     assert answers == [False]
     assert not Batch.objects.exists()
 

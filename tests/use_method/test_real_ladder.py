@@ -16,6 +16,7 @@ from apps.use_method import bottleneck_words, engine
 from apps.use_method.bottlenecks import Found, Kind, Rung, find
 from lab.mariadb import ACCOUNT, MariaDB
 from tests.use_method.builders import facts, of_sampled
+from tests.waiting import eventually
 from tests.workers.agent.benches import Bench, Server
 from workers.agent.samplers.mysql import GlobalStatus
 from workers.wire import Number
@@ -23,8 +24,8 @@ from workers.wire import Number
 pytestmark = pytest.mark.mariadb
 
 # Each transaction holds the row for so long while the server has nothing else to do, however slow the machine.
-HELD = 0.02  # s
-SAMPLES, EVERY = 6, 0.25
+HELD = 0.05  # s
+SAMPLES, EVERY = 6, 5  # samples of a rung, transactions from one to the next
 
 
 class Clients:
@@ -86,7 +87,8 @@ def climb(bench: Bench, threads: int) -> Rung:
         for _ in range(SAMPLES):
             read.append(dict(source.read().values))
             clock.append(time.monotonic() - start)
-            time.sleep(EVERY)
+            due = clients.done + EVERY
+            eventually(lambda due=due: clients.done >= due, what="the next transactions are done")  # type: ignore[misc]
         throughput = clients.done / (time.monotonic() - start)
     source.close()
     keys = [key for key in read[0] if all(key in each for each in read)]
@@ -103,8 +105,8 @@ def test_clients_that_want_one_row_are_limited_by_row_locks(bench: Bench) -> Non
     assert found.kind is Kind.LIMITED
     assert bottleneck_words.headline(found).replace("\u00a0", " ") == "limited by row locks from 4 threads on"
     [onset] = found.first
-    # All but the one that holds the row wait for it.
+    # All but the one that holds the row wait for it, if the machine does not hold them up elsewhere.
     assert onset.reading.indicator.startswith("row_locks.")
-    assert onset.reading.value == pytest.approx(75, abs=20)
+    assert 50 < (onset.reading.value or 0) <= 100
     assert onset.before_threads == 1
     assert "cpu" in found.unseen, "the machine was not sampled"

@@ -4,9 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
+
+from tests.waiting import LIMIT
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -71,14 +71,7 @@ class AgentProcess:
             self.process.kill()
         self.process.wait()
 
-    def terminate(self, *, timeout: float = 15) -> int:
+    def terminate(self, *, timeout: float = LIMIT) -> int:
         """Exit code after SIGTERM."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=timeout)
-
-
-def eventually(condition: Callable[[], object], *, what: str, timeout: float = 60) -> None:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, f"did not happen within {timeout} s: {what}"
-        time.sleep(0.03)

@@ -15,7 +15,7 @@ def server() -> Iterator[FakeServer]:
     try:
         yield fake
     finally:
-        fake.stop()
+        fake.close()
 
 
 @pytest.fixture

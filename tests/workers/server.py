@@ -12,6 +12,8 @@ from typing import Any
 
 from apps.runs.batches import Decoded, decode
 from apps.runs.sampled import SampledNode
+from tests.ports import ReservedPort
+from tests.waiting import LIMIT
 from workers import wire
 
 Answer = tuple[int, bytes]
@@ -63,7 +65,11 @@ class FakeServer:
         self._lock = threading.Lock()
         self._http: ThreadingHTTPServer | None = None
         self._thread: threading.Thread | None = None
-        self.port = 0
+        self._reserved = ReservedPort()
+
+    @property
+    def port(self) -> int:
+        return self._reserved.number
 
     @property
     def url(self) -> str:
@@ -74,7 +80,7 @@ class FakeServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            timeout = 5
+            timeout = LIMIT
 
             def do(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -92,7 +98,6 @@ class FakeServer:
         ThreadingHTTPServer.allow_reuse_address = True
         self._http = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
         self._http.daemon_threads = True
-        self.port = self._http.server_address[1]
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
@@ -103,6 +108,11 @@ class FakeServer:
             self._http.server_close()
             self._thread.join()
             self._http = None
+
+    def close(self) -> None:
+        """Gone for good."""
+        self.stop()
+        self._reserved.release()
 
     @contextmanager
     def away(self) -> Iterator[None]:

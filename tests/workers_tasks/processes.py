@@ -6,28 +6,26 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from config.launch import binaries, ports
+from config.launch import binaries
+from tests.ports import ReservedPort
 from tests.stores import database_url
+from tests.waiting import LIMIT, eventually
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def eventually(condition: Callable[[], bool], *, within: float, why: Callable[[], str] = lambda: "") -> None:
-    deadline = time.monotonic() + within
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {within} s\n{why()}"
-        time.sleep(0.05)
 
 
 @dataclass
 class Broker:
     folder: Path
-    port: int = field(default_factory=ports.free)
+    reserved: ReservedPort = field(default_factory=ReservedPort)
     process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def port(self) -> int:
+        return self.reserved.number
 
     @property
     def url(self) -> str:
@@ -37,17 +35,17 @@ class Broker:
         program = binaries.redis_server("").path
         words = [str(program), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
-        eventually(self._answers, within=30)
+        eventually(self._answers, what="the broker answers")
 
     def stop(self) -> None:
         if self.process:
             self.process.kill()
-            self.process.wait(timeout=10)
+            self.process.wait()
             self.process = None
 
     def _answers(self) -> bool:
         try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as probe:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=LIMIT) as probe:
                 probe.sendall(b"PING\r\n")
                 return probe.recv(16).startswith(b"+PONG")
         except OSError:
@@ -81,10 +79,7 @@ class Worker:
             self.process = subprocess.Popen(
                 words, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
             )
-        eventually(lambda: self._said(" ready."), within=90, why=self.said)
-
-    def _said(self, words: str) -> bool:
-        return words in self.said()
+        eventually(lambda: " ready." in self.said(), what="the worker is ready", why=self.said)
 
     def said(self) -> str:
         return self.log.read_text(errors="replace")
@@ -93,6 +88,6 @@ class Worker:
         """As a lost machine would: no signal to clean up."""
         if self.process:
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait(timeout=10)
+            self.process.wait()
             self.process = None
             self.log.rename(self.log.with_suffix(f".{time.monotonic_ns()}"))

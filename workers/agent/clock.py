@@ -1,16 +1,23 @@
 """A run's clock, and the server's, by which agents on several hosts agree on what a run's zero is."""
 
+import queue
+import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from workers.agent.client import Client, LeaseLost, Rejected, Unreachable
 
 TRIES = 7
+T = TypeVar("T")
 
 
 class RunClock:
-    """Seconds since `zero`, a moment of the monotonic clock, by default now; `started_at` is the wall clock then."""
+    """Seconds since `zero`, a moment of the monotonic clock, by default now; `started_at` is the wall clock then.
+
+    Whoever has to wait for something until a time on this clock waits by it.
+    """
 
     def __init__(self, zero: float | None = None) -> None:
         now = time.monotonic()
@@ -19,6 +26,13 @@ class RunClock:
 
     def now(self) -> float:
         return time.monotonic() - self.zero
+
+    def wait(self, event: threading.Event, timeout: float) -> bool:
+        return event.wait(timeout)
+
+    def get(self, source: "queue.SimpleQueue[T]", timeout: float | None = None) -> T:
+        """Raises queue.Empty."""
+        return source.get(timeout=timeout)
 
 
 @dataclass(frozen=True)

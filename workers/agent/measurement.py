@@ -97,13 +97,13 @@ class Measurement:
         statements.start()
         stop: Stop | None = None
         try:
-            self._pass_time(MARGIN)
+            self._sample_on(sampling, since=0.0)
             before = self._status()
             stop = self._put_under_load()
             statements.finish()
             if stop is None:
                 stop = self._verify(before, self._status())
-            self._pass_time(MARGIN)
+            self._sample_on(sampling, since=self._load.end or 0.0)
         except Stopped as stopped:
             stop = stopped.stop
         except ToolMissing as problem:
@@ -114,9 +114,12 @@ class Measurement:
             sampling.stop()
         return self._end(stop, executed)
 
-    def _pass_time(self, seconds: float) -> None:
-        until = self._load.clock.now() + seconds
-        self._switch.wait_until(lambda: self._load.clock.now() >= until, meanwhile=self._keep_up)
+    def _sample_on(self, sampling: Sampling, *, since: float) -> None:
+        """For MARGIN, on a busy host longer: without a sample on either side of the load its counts are not known."""
+        until = self._load.clock.now() + MARGIN
+        self._switch.wait_until(
+            lambda: self._load.clock.now() >= until and sampling.has_sampled_since(since), meanwhile=self._keep_up
+        )
 
     def _keep_up(self) -> None:
         """Raises Stopped when the spool's disk is full."""

@@ -56,6 +56,9 @@ class Sampling:
         for sampler, hidden in self._hidden:
             sampler.hide(hidden)
 
+    def has_sampled_since(self, t: float) -> bool:
+        return all(sampler.has_sampled_since(t) for sampler in self._samplers)
+
     def stop(self) -> None:
         for sampler in self._samplers:
             sampler.stop()

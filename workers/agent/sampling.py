@@ -8,7 +8,6 @@ import logging
 import math
 import queue
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,14 +38,15 @@ class ReadLate(SourceFailed):
 class _Answer:
     reading: Reading | Exception
     seconds: float  # that reading took
-    at: float  # when it was there, s of the monotonic clock
+    at: float  # when it was there, s on the run's clock
 
 
 class _Asker:
     """Asks one source on a thread of its own, so that a source that hangs holds up nothing but itself."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, clock: RunClock) -> None:
         self.source = source
+        self._clock = clock
         self.sees_nothing = False
         self.asked_in: int | None = None  # the slot in which it was last asked, of those the source is due in
         self._requests: queue.SimpleQueue[bool] = queue.SimpleQueue()
@@ -72,7 +72,7 @@ class _Asker:
                 self._late = True
                 return
         self._pending = True
-        self._begun = time.monotonic()
+        self._begun = self._clock.now()
         self._requests.put(True)
 
     def finish(self, timeout: float) -> _Answer:
@@ -80,7 +80,7 @@ class _Asker:
         if self._late:
             raise SourceFailed("it has not answered yet")
         try:
-            answer = self._answers.get(timeout=max(timeout, 0.001))
+            answer = self._clock.get(self._answers, max(timeout, 0.001))
         except queue.Empty as error:
             raise SourceFailed("it did not answer in time") from error
         self._pending = False
@@ -94,8 +94,8 @@ class _Asker:
         self._requests.put(False)
 
     def _work(self) -> None:
-        while self._requests.get():
-            began = time.monotonic()
+        while self._clock.get(self._requests):
+            began = self._clock.now()
             found: Reading | Exception
             try:
                 found = self.source.read()
@@ -104,7 +104,7 @@ class _Asker:
             except Exception as error:  # a counter in an unknown form must not end the run
                 log.exception("source %s", self.source.name)
                 found = SourceFailed(f"{type(error).__name__}: {error}")
-            ended = time.monotonic()
+            ended = self._clock.now()
             self._answers.put(_Answer(found, ended - began, ended))
         self.source.close()
 
@@ -123,13 +123,14 @@ class NodeSampler:
     def __init__(self, *, node: str, role: str, sources: Sequence[Source], clock: RunClock, recorder: Samples) -> None:
         self._node = node
         self._role = role
-        self._askers = [_Asker(source) for source in sources]
+        self._askers = [_Asker(source, clock) for source in sources]
         self._clock = clock
         self._recorder = recorder
         self._stretches: dict[str, _Stretch] = {}
         self._states: dict[str, str] = {}
         self._hidden: set[str] = set()
         self._statements = 0
+        self._sampled_at = -math.inf
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"sampler {node}", daemon=True)
 
@@ -145,6 +146,10 @@ class NodeSampler:
         for name in list(self._stretches):
             self._end_stretch(name, self._clock.now())
 
+    def has_sampled_since(self, t: float) -> bool:
+        """Whether a sample of `t` or later is recorded, or none will be."""
+        return self._sampled_at >= t or not self._thread.is_alive()
+
     def hide(self, hidden: NotObservable) -> None:
         """Tells, once, what cannot be seen of this node."""
         if hidden.what not in self._hidden:
@@ -153,13 +158,13 @@ class NodeSampler:
             self._event("not_observable", str(hidden), self._clock.now(), detail)
 
     def _work(self) -> None:
-        start, slot = time.monotonic(), 0
-        while not self._stopping.wait(max(0.0, start + slot * INTERVAL - time.monotonic())):
+        start, slot = self._clock.now(), 0
+        while not self._clock.wait(self._stopping, max(0.0, start + slot * INTERVAL - self._clock.now())):
             self._take(slot)
-            slot = next_slot(slot, time.monotonic() - start)
+            slot = next_slot(slot, self._clock.now() - start)
 
     def _take(self, slot: int) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = self._clock.now() + PATIENCE
         values: dict[str, Number] = {}
         # All are asked at once, and that dates the sample: a server that is slow to answer would date the others wrong.
         t = self._clock.now()
@@ -168,7 +173,7 @@ class NodeSampler:
             asker.begin(slot)
         for asker in due:
             try:
-                answer = asker.finish(deadline - time.monotonic())
+                answer = asker.finish(deadline - self._clock.now())
             except SourceFailed as failure:
                 self._failed(asker, failure)
                 continue
@@ -181,6 +186,7 @@ class NodeSampler:
             values["agent.statements"] = self._statements
         # A sample without any value still says that nothing was observed.
         self._recorder.sample(node=self._node, role=self._role, t=t, values=values)
+        self._sampled_at = t
 
     def _heard(self, asker: _Asker, answer: _Answer, t: float, values: dict[str, Number]) -> None:
         reading, name = answer.reading, asker.source.name

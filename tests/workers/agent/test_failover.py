@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import LIMIT
 from workers.agent.config import Address
 from workers.agent.programs.failover.faults import Fault, Faulty, plan, run
 from workers.agent.programs.failover.readback import account
@@ -62,11 +63,11 @@ def test_the_reader_that_is_killed_is_one_that_can_be_and_not_the_writer() -> No
 
 def test_a_control_that_fails_is_told_in_its_own_words_and_with_the_command() -> None:
     with pytest.raises(Failed, match="kill did not work: no such node; run: sh -c echo no such node; exit 3"):
-        run(("sh", "-c", "echo no such node; exit 3"), "kill did not work", 5)
+        run(("sh", "-c", "echo no such node; exit 3"), "kill did not work", LIMIT)
     with pytest.raises(Failed, match="it had not ended after 0 s"):
-        run(("sleep", "5"), "kill did not work", 0.2)
+        run(("sleep", "60"), "kill did not work", 0.2)
     with pytest.raises(Failed, match="nowhere cannot be started"):
-        run(("nowhere",), "kill did not work", 5)
+        run(("nowhere",), "kill did not work", LIMIT)
 
 
 def test_a_program_that_is_told_to_stop_puts_the_node_right_behind_it(tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_a_program_that_is_told_to_stop_puts_the_node_right_behind_it(tmp_path: 
         assert (struck.exists(), right.exists()) == (True, False)
         raise SystemExit(143)
     assert faulty.undoing is not None
-    assert faulty.undoing.wait(5) == 0
+    assert faulty.undoing.wait(LIMIT) == 0
     assert right.exists()
 
 

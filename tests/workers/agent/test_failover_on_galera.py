@@ -9,8 +9,9 @@ import pytest
 from lab import haproxy
 from lab.galera import NODES, Galera
 from lab.haproxy import current
+from tests.waiting import eventually
 from tests.workers.agent.probing import INTERVAL, figures_of, inserts_of, lines_of, longest_gap, probed
-from tests.workers.agents import AgentProcess, ConfigFile, eventually
+from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, a_job
 from workers.agent import config as configuration
 
@@ -52,7 +53,7 @@ def test_a_job_that_kills_the_writer_ends_well_and_leaves_the_cluster_whole(
     job = a_job(system="galera", tool="failover", parameters=asked, threads=(1,), warmup=1, duration=7)
     server.jobs.append(job)
     agent = start_agent()
-    eventually(server.job_ends, what="the job has ended", timeout=150)
+    eventually(server.job_ends, what="the job has ended")
     assert agent.terminate() == 0
     assert server.job_ends() == [{"attempt": 1, "outcome": "succeeded", "reason": "", "skipped": []}]
     (run,) = server.runs.values()

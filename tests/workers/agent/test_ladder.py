@@ -7,8 +7,9 @@ import pytest
 
 from lab.mariadb import MariaDB
 from tests.databases import StartMariaDB
+from tests.waiting import eventually
 from tests.workers.agent.test_agent import StartAgent, ended, left_as_found
-from tests.workers.agents import ConfigFile, eventually
+from tests.workers.agents import ConfigFile
 from tests.workers.server import FakeServer, a_job
 from workers import wire
 from workers.agent import ladder

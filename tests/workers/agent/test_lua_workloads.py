@@ -1,22 +1,25 @@
 """Our workloads on sysbench, each for a few seconds on a real MariaDB, by the real tools and the server's reader."""
 
 import contextlib
+import math
 import re
 import socket
 import subprocess
-import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from pymysql.cursors import Cursor
 
 from apps.runs.distributions import Distribution, SysbenchGrid
 from lab.mariadb import MariaDB
 from lab.packages import program
-from lab.ports import free_port
 from tests.databases import StartMariaDB
+from tests.ports import ReservedPort
+from tests.waiting import eventually
 from tests.workers.agent.benches import Benches, Server, broken, has_promised, values
-from tests.workers.agents import eventually
 from workers.agent.tools.lua import SCRIPTS
 from workers.workloads import sysbench_oltp
 
@@ -26,7 +29,8 @@ pytestmark = pytest.mark.mariadb
 @contextlib.contextmanager
 def full_proxy(folder: Path, *, to: int, most: int) -> Iterator[int]:
     """Port of one that lets `most` connections through at once and leaves the others waiting."""
-    port = free_port()
+    reserved = ReservedPort()
+    port = reserved.number
     file = folder / "proxy.cfg"
     file.write_text(
         "defaults\n  mode tcp\n  timeout connect 2s\n  timeout client 1m\n  timeout server 1m\n"
@@ -39,12 +43,21 @@ def full_proxy(folder: Path, *, to: int, most: int) -> Iterator[int]:
     finally:
         process.kill()
         process.wait()
+        reserved.release()
 
 
 def is_listening(port: int) -> bool:
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
         return True
     return False
+
+
+def is_share(count: float, *, of: float, p: float, give: float = 0.0) -> bool:
+    """Whether that many of `of` random choices are of probability `p`, or `give` beside it.
+
+    Six standard deviations: by chance alone it is not once in 10^8 runs, whatever the machine's speed.
+    """
+    return abs(count - of * p) <= of * give + 6 * math.sqrt(of * p * (1 - p)) + 1
 
 
 @pytest.fixture
@@ -61,7 +74,7 @@ def test_iibench_counts_rows_and_the_table_holds_them(bench: Benches) -> None:
     assert has_promised(read, "iibench")
     found = values(read)
     assert found["client.rows"] == pytest.approx(50 * found["client.throughput"], rel=0.02)
-    assert found["client.elapsed"] == pytest.approx(2, abs=0.7)
+    assert found["client.throughput"] * found["client.elapsed"] == pytest.approx(found["client.transactions"])
     with filling.sql() as cursor:
         assert cursor.execute("SELECT id FROM purchases") == found["client.rows_inserted"]
     rows = [interval["client.rows_inserted"] or 0 for interval in read.intervals.values()]
@@ -72,10 +85,10 @@ def test_iibench_counts_rows_and_the_table_holds_them(bench: Benches) -> None:
 def test_iibench_ends_at_its_row_limit_and_the_next_run_starts_anew(bench: Benches) -> None:
     filling = bench("iibench", batch=100, rows_limit=20_000, secondary_indexes=0)
     for _ in range(2):
-        read, checks = filling.run(duration=20)
+        read, checks = filling.run(duration=120)
         assert broken(checks) == []
         assert values(read)["client.rows_inserted"] == 20_000
-        assert values(read)["client.elapsed"] < 10
+        assert values(read)["client.elapsed"] < 120
 
 
 def test_the_sysbench_family_counts_writes_that_match_nothing(bench: Benches) -> None:
@@ -88,7 +101,9 @@ def test_the_sysbench_family_counts_writes_that_match_nothing(bench: Benches) ->
     with family.sql() as cursor:
         cursor.execute("DELETE FROM sbtest1 WHERE id % 3 > 0")
     read, checks = family.run(duration=1)
-    assert values(read)["client.unmatched"] == pytest.approx(values(read)["client.throughput"] / 3, rel=0.1)
+    # Of a write to either table with the same chance, 134 of 200 rows of one are gone.
+    found = values(read)
+    assert is_share(found["client.unmatched"] * found["client.elapsed"], of=found["client.transactions"], p=134 / 400)
     assert "writes matched no row" in checks["matched"].label
     assert not checks["matched"].held
     assert checks["rows"].label == "sbtest1 holds 66 rows, not 200"
@@ -155,13 +170,15 @@ def test_a_storm_that_fills_the_accept_queue_counts_those_never_greeted_as_refus
     """The client's connections stand, the server knows nothing of them."""
     server = start_mariadb(back_log="1", max_connections="300")
     storm = Benches(Server(server.port, server.password), tmp_path)("sysbench_oltp", test="connect", table_size=100)
+    began = time.monotonic()
     read, checks = storm.run(threads=100, duration=1)
+    took = time.monotonic() - began
     found = values(read)
     assert broken(checks) == []
     assert found["client.connections.refused"] == found["client.errors.total"] > 0
     assert UNGREETED in checks["load"].label
     # The seconds of waiting for them are no part of the load.
-    assert found["client.throughput"] == pytest.approx(found["client.transactions"], rel=0.2)
+    assert found["client.elapsed"] < took / 2
 
 
 def test_threads_that_are_never_greeted_leave_the_load_to_the_others(mariadb: MariaDB, tmp_path: Path) -> None:
@@ -229,22 +246,39 @@ def test_the_tpcc_like_mix_leaves_consistent_tables_and_counts_new_orders(bench:
         assert read.failures == ()
         assert has_promised(read, "tpcc_like")
     found = values(read)
-    assert 0.3 < found["client.new_orders"] / found["client.throughput"] < 0.6
+    # 45 of 100 are asked for; those that lose a lock and are tried again, or are rolled back, shift it a little.
+    assert is_share(
+        found["client.new_orders"] * found["client.elapsed"], of=found["client.transactions"], p=0.45, give=0.1
+    )
     with shop.sql() as cursor:
         cursor.execute("UPDATE district SET ytd = ytd + 1 WHERE w_id = 1 AND d_id = 1")
     assert not shop.verified()["consistency 1"].held
 
 
+def lock_timeouts(looking: Cursor) -> int:
+    """Since the server's start."""
+    looking.execute("SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_timeouts'")
+    return int((looking.fetchone() or ("",))[0])
+
+
 def test_what_waits_too_long_for_a_lock_is_tried_again_and_told_by_its_code(bench: Benches) -> None:
     shop = bench("tpcc_like", warehouses=1, items=20, customers=10)
-    with shop.sql() as holding:
+    with shop.sql() as holding, shop.sql() as looking:
+        before = lock_timeouts(looking)
+
+        def release() -> None:
+            try:
+                eventually(lambda: lock_timeouts(looking) > before, what="a transaction waited too long")
+            finally:
+                holding.connection.rollback()
+
         holding.execute("SET GLOBAL innodb_lock_wait_timeout = 1")
         holding.execute("BEGIN")
         holding.execute("SELECT * FROM district FOR UPDATE")
-        release = threading.Timer(2.5, holding.connection.rollback)
-        release.start()
-        read, checks = shop.run(threads=2, duration=3)
-        release.join()
+        with ThreadPoolExecutor() as pool:
+            released = pool.submit(release)
+            read, checks = shop.run(threads=2, duration=3)
+            released.result()
         holding.execute("SET GLOBAL innodb_lock_wait_timeout = DEFAULT")
     assert broken(checks) == []
     assert read.failures == ()
@@ -263,8 +297,9 @@ def test_the_time_to_serve_is_part_of_the_round_trip(bench: Benches) -> None:
     # One machine, one clock: the offset that is found is within its uncertainty.
     assert abs(found["client.clock.offset"]) <= found["client.clock.uncertainty"]
     served = {kept.metric: kept.distribution for kept in read.distributions}
-    # sysbench counts the warm-up's end a moment before the script does, which is long on a busy machine.
-    assert served["client.execution_latency"].count == pytest.approx(found["client.transactions"], rel=0.2)
+    # sysbench counts the warm-up's end a moment before the script does, which is long on a busy machine; each of the
+    # threads may have one transaction under way then.
+    assert 0 < served["client.execution_latency"].count <= found["client.transactions"] + 4
     assert served["client.execution_latency"].percentile(95).value == found["client.execution_latency.p95"]
 
 

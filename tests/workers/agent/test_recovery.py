@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import LIMIT
 from workers import wire
 from workers.agent import messages, recovery
 from workers.agent.database import Workspace
@@ -87,7 +88,7 @@ def test_a_load_tool_that_outlived_the_agent_is_ended(died: Died) -> None:
     died.entry.process = started_process(child.pid)
     died.journal.write(died.entry)
     died.recover()
-    assert child.wait(timeout=5) < 0
+    assert child.wait(timeout=LIMIT) < 0
 
 
 def test_a_process_that_has_only_the_same_number_is_left_alone(died: Died) -> None:

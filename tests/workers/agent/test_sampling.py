@@ -1,13 +1,12 @@
 import threading
-import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
-import pytest
-
-from workers.agent.clock import RunClock
+from tests.waiting import LIMIT
+from tests.workers.agent.virtual import VirtualClock
 from workers.agent.recorder import Recorder
-from workers.agent.samplers import NotObservable, Reading, SeesNothing, Source, SourceFailed
+from workers.agent.samplers import NotObservable, Reading, SeesNothing, SourceFailed
 from workers.agent.sampling import NodeSampler, next_slot
 from workers.wire import EventMessage, Number
 
@@ -29,10 +28,20 @@ class Recording(Recorder):
         self.events.append(event)
 
 
-class Scripted:
-    """Each answer is a value, an exception, or an event to wait for."""
+@dataclass(frozen=True)
+class Late:
+    """An answer that comes so many seconds after it was asked for."""
 
-    def __init__(self, name: str, *answers: float | Exception | threading.Event | Reading, interval: int = 1) -> None:
+    seconds: float
+    answer: float | Reading
+
+
+class Scripted:
+    """Each answer is a value, one that comes late, or an exception."""
+
+    clock: VirtualClock
+
+    def __init__(self, name: str, *answers: float | Exception | Late | Reading, interval: int = 1) -> None:
         self.name = name
         self.interval = interval
         self.prompt = False
@@ -41,61 +50,49 @@ class Scripted:
 
     def read(self) -> Reading:
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Late):
+            self.clock.sleep(answer.seconds)
+            answer = answer.answer
         if isinstance(answer, Exception):
             raise answer
-        if isinstance(answer, Reading):
-            return answer
-        if isinstance(answer, threading.Event):
-            answer.wait(10)
-            return Reading({f"{self.name}.value": -1})
-        return Reading({f"{self.name}.value": answer})
+        return answer if isinstance(answer, Reading) else Reading({f"{self.name}.value": answer})
 
     def close(self) -> None:
         self.closed.set()
 
 
-def sampled(*sources: Source, samples: int) -> Recording:
-    """What `samples` seconds of sampling recorded."""
+def sampled(*sources: Scripted, samples: int) -> Recording:
+    """What the seconds of so many samples recorded."""
+    clock = VirtualClock(threads=1 + len(sources))
+    for source in sources:
+        source.clock = clock
     recording = Recording()
-    sampler = NodeSampler(node="db1", role="writer", sources=sources, clock=RunClock(), recorder=recording)
+    sampler = NodeSampler(node="db1", role="writer", sources=sources, clock=clock, recorder=recording)
     sampler.start()
-    deadline = time.monotonic() + samples + 2
-    while len(recording.samples) < samples and time.monotonic() < deadline:
-        time.sleep(0.01)
+    clock.pass_until(samples - 0.01)
     sampler.stop()
     return recording
 
 
-class Ticking:
+class Ticking(Scripted):
     """A counter of the host that rises by 100 each second, read at once, or `late` s after it was asked."""
 
-    name, interval, prompt = "host", 1, True
-
     def __init__(self, *late: float) -> None:
+        super().__init__("host", 0)
+        self.prompt = True
         self._late = list(late)
 
     def read(self) -> Reading:
-        time.sleep(self._late.pop(0) if self._late else 0)
-        return Reading({"host.ticks": 100 * time.monotonic()})
-
-    def close(self) -> None:
-        """Holds nothing."""
-
-
-class Slow(Scripted):
-    """A server that answers now at once, now after 0.6 s."""
-
-    def read(self) -> Reading:
-        time.sleep(self._answers.pop(0) if len(self._answers) > 1 else 0)  # type: ignore[arg-type]
-        return Reading({"mysql.value": 1})
+        self.clock.sleep(self._late.pop(0) if self._late else 0)
+        return Reading({"host.ticks": 100 * self.clock.now()})
 
 
 def test_a_server_that_is_slow_to_answer_does_not_date_the_host_s_counters_wrong() -> None:
-    samples = sampled(Slow("mysql", 0.6, 0.0, 0.6, 0.0, 0.0), Ticking(), samples=5).samples
-    ticks = [(t, values["host.ticks"]) for t, values in samples if values.get("host.ticks") is not None]
+    server = Scripted("mysql", Late(0.6, 1), 1, Late(0.6, 1), 1)
+    samples = sampled(server, Ticking(), samples=5).samples
+    ticks = [(t, values["host.ticks"]) for t, values in samples]
     rates = [(after - before) / (end - start) for (start, before), (end, after) in pairwise(ticks)]  # type: ignore[operator]
-    assert len(rates) >= 3
-    assert rates == pytest.approx([100] * len(rates), rel=0.12)
+    assert rates == [100] * 4
 
 
 def test_a_counter_of_the_host_that_was_read_late_is_left_out_and_told() -> None:
@@ -119,16 +116,7 @@ def test_slots_already_gone_by_are_skipped_and_never_bunch_up() -> None:
 
 
 def test_samples_keep_to_the_second_without_drift() -> None:
-    class Slow(Scripted):
-        def read(self) -> Reading:
-            time.sleep(0.2)
-            return super().read()
-
-    times = [t for t, _ in sampled(Slow("a", 1.0), samples=4).samples]
-    seconds = [round(t - times[0]) for t in times]
-    assert seconds == sorted(set(seconds))
-    # Waiting a second after each answer would have lost 0.6 s by now.
-    assert times[-1] - times[0] - seconds[-1] < 0.4
+    assert [t for t, _ in sampled(Scripted("a", Late(0.2, 1)), samples=4).samples] == [0, 1, 2, 3]
 
 
 def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span_and_that_the_node_does_not_answer() -> None:
@@ -142,48 +130,41 @@ def test_a_source_that_fails_is_not_observed_and_told_once_as_a_span_and_that_th
     ]
     (event,) = [event for event in recording.events if event.kind == "sampler_error"]
     assert (event.label, event.node) == ("mysql: gone away", "db1")
-    assert event.ends_at is not None
-    assert 1.5 < event.ends_at - event.starts_at < 3.5
+    assert (event.starts_at, event.ends_at) == (1, 3)
     told = [event for event in recording.events if event.kind == "node_state"]
     assert [each.label for each in told] == ["answers: yes → no (gone away)", "answers: no → yes"]
-    assert [each.starts_at for each in told] == pytest.approx([event.starts_at, event.ends_at], abs=0.5)
+    assert [each.starts_at for each in told] == [1, 3]
 
 
 def test_a_source_that_hangs_does_not_blind_the_others_and_its_late_answer_is_not_used() -> None:
-    release = threading.Event()
-    hanging = Scripted("mysql", release, 5)
-    recording = Recording()
-    sources = (hanging, Scripted("host", 7))
-    sampler = NodeSampler(node="db1", role="writer", sources=sources, clock=RunClock(), recorder=recording)
-    sampler.start()
-    time.sleep(2.2)
-    release.set()
-    time.sleep(1.8)
-    sampler.stop()
-    values = [values for _, values in recording.samples]
-    assert values[0] == {"host.value": 7}
-    assert values[-1] == {"mysql.value": 5, "host.value": 7}
-    assert not any(value.get("mysql.value") == -1 for value in values)
+    recording = sampled(Scripted("mysql", Late(2.2, -1), 5), Scripted("host", 7), samples=5)
+    assert [values for _, values in recording.samples] == [
+        {"host.value": 7},
+        {"host.value": 7},
+        {"host.value": 7},
+        {"mysql.value": 5, "host.value": 7},
+        {"mysql.value": 5, "host.value": 7},
+    ]
+    assert [t for t, _ in recording.samples] == [0, 1, 2, 3, 4]
 
 
 def test_a_source_still_silent_at_the_end_leaves_its_span() -> None:
     recording = sampled(Scripted("mysql", SourceFailed("gone")), samples=2)
     (event,) = [event for event in recording.events if event.kind == "sampler_error"]
-    assert event.ends_at is not None
-    assert event.ends_at >= event.starts_at
+    assert (event.starts_at, event.ends_at) == (0, 1.99)
     assert [values for _, values in recording.samples] == [{}, {}]
 
 
 def test_an_unforeseen_error_of_a_source_does_not_end_the_sampling() -> None:
     recording = sampled(Scripted("host", ValueError("new form"), 2), samples=2)
-    assert recording.samples[1][1] == {"host.value": 2}
+    assert [values for _, values in recording.samples][1] == {"host.value": 2}
     assert "host: ValueError: new form" in {event.label for event in recording.events}
 
 
 def test_sources_are_closed_at_the_end() -> None:
     source = Scripted("a", 1)
     sampled(source, samples=1)
-    assert source.closed.wait(2)
+    assert source.closed.wait(LIMIT)
 
 
 def test_a_state_that_changes_is_an_event_and_one_that_stays_is_none() -> None:
@@ -215,18 +196,27 @@ def test_what_cannot_be_observed_is_told_once_with_reason_and_remedy() -> None:
 
 def test_a_source_may_be_asked_less_often_than_each_second() -> None:
     recording = sampled(Scripted("mysql", 1), Scripted("waits", 7, interval=2), samples=3)
-    assert ["waits.value" in values for _, values in recording.samples[:3]] == [True, False, True]
+    assert ["waits.value" in values for _, values in recording.samples] == [True, False, True]
 
 
 def test_what_sampling_took_and_the_statements_it_issued_are_recorded() -> None:
-    class Slow(Scripted):
-        def read(self) -> Reading:
-            time.sleep(0.05)
-            return Reading({"a": 1}, statements=2)
+    slow = Scripted("mysql", Late(0.05, Reading({"a": 1}, statements=2)))
+    recording = sampled(slow, Scripted("host", 1), samples=2)
+    assert [own["agent.statements"] for own in recording.own] == [2, 4]
+    assert recording.own[0]["agent.sampling.mysql.seconds"] == 0.05
+    assert recording.own[0]["agent.sampling.host.seconds"] == 0
 
-    recording = sampled(Slow("mysql", 1), Scripted("host", 1), samples=2)
-    assert [own["agent.statements"] for own in recording.own[:2]] == [2, 4]
-    seconds = recording.own[1]["agent.sampling.mysql.seconds"]
-    assert seconds is not None
-    assert 0.05 <= seconds < 0.5
-    assert "agent.sampling.host.seconds" in recording.own[1]
+
+def test_a_sample_counts_as_taken_once_it_is_recorded() -> None:
+    clock, recording = VirtualClock(threads=2), Recording()
+    source = Scripted("mysql", Late(0.5, 1))
+    source.clock = clock
+    sampler = NodeSampler(node="db1", role="writer", sources=[source], clock=clock, recorder=recording)
+    sampler.start()
+    clock.pass_until(0.4)
+    assert not sampler.has_sampled_since(0)
+    clock.pass_until(0.6)
+    assert sampler.has_sampled_since(0)
+    assert not sampler.has_sampled_since(0.3)
+    sampler.stop()
+    assert sampler.has_sampled_since(9), "none will be"

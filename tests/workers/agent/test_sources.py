@@ -1,6 +1,7 @@
 """What sources beside SHOW GLOBAL STATUS see: on recordings, and on real servers and a real HAProxy."""
 
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -12,9 +13,9 @@ from typing import Any
 import pytest
 
 from lab.mariadb import MariaDB
-from lab.ports import free_port
 from tests.databases import StartMariaDB
-from tests.workers.agents import eventually
+from tests.ports import ReservedPort
+from tests.waiting import eventually
 from workers.agent.clock import RunClock
 from workers.agent.config import Address, NodeConfig, SystemConfig
 from workers.agent.digests import Digests
@@ -255,13 +256,25 @@ def test_a_server_that_comes_back_is_asked_on_a_new_connection(source: MariaDB, 
     assert asked.read().values
 
 
+def begun(system: SystemConfig, *, begins_at: float = 0.0) -> Digests:
+    """Of the one node, which was read at the beginning of the measured phase."""
+    clock, asked = RunClock(), list[float]()
+
+    def now() -> float:
+        asked.append(clock.now())
+        return asked[-1]
+
+    executed = Digests(system, now=now, begins_at=lambda: begins_at)
+    executed.start()
+    # The time is asked for until the phase begins, and once more when the counts have come.
+    eventually(lambda: sum(t >= begins_at for t in asked) >= 2, what="the statements are read")
+    return executed
+
+
 @pytest.mark.mariadb
 def test_the_statements_of_the_measured_phase_are_kept_with_their_counts(source: MariaDB) -> None:
-    clock = RunClock()
     source.sql("DELETE FROM work.t WHERE id = 500")
-    executed = Digests(a_system(source), now=clock.now, begins_at=lambda: 0.2)
-    executed.start()
-    time.sleep(0.8)
+    executed = begun(a_system(source), begins_at=0.2)
     for number in (501, 502, 503):
         source.sql(f"INSERT INTO work.t VALUES ({number})")
     content = executed.finish()
@@ -278,9 +291,7 @@ def test_the_statements_of_the_measured_phase_are_kept_with_their_counts(source:
 
 @pytest.mark.mariadb
 def test_statements_of_a_node_that_another_agent_samples_are_kept_too(source: MariaDB) -> None:
-    executed = Digests(sampled_elsewhere(a_system(source)), now=RunClock().now, begins_at=lambda: 0.0)
-    executed.start()
-    time.sleep(0.3)
+    executed = begun(sampled_elsewhere(a_system(source)))
     source.sql("DELETE FROM work.t WHERE id = 600")
     assert json.loads(executed.finish())["node"] == "db1"
     assert executed.hidden() == {}
@@ -290,9 +301,7 @@ def test_statements_of_a_node_that_another_agent_samples_are_kept_too(source: Ma
 def test_without_performance_schema_no_statements_are_kept(replica: MariaDB) -> None:
     system = a_system(replica)
     for asked, said in ((system, {}), (sampled_elsewhere(system), {"db1": "performance_schema is OFF"})):
-        executed = Digests(asked, now=RunClock().now, begins_at=lambda: 0.0)
-        executed.start()
-        time.sleep(0.3)
+        executed = begun(asked)
         assert executed.finish() == b""
         assert {node: hidden.reason for node, hidden in executed.hidden().items()} == said
 
@@ -302,13 +311,15 @@ def test_the_agents_own_cpu_time_grows() -> None:
     while time.process_time() - (before["agent.cpu.seconds"] or 0) < 0.01:
         pass
     after = AgentItself().read().values
-    assert 0.01 <= (after["agent.cpu.seconds"] or 0) - (before["agent.cpu.seconds"] or 0) < 5
-    assert (after["agent.memory.rss"] or 0) > 10_000_000
+    assert (before["agent.cpu.seconds"] or 0) + 0.01 <= (after["agent.cpu.seconds"] or 0) <= time.process_time()
+    (resident,) = re.findall(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert after["agent.memory.rss"] == pytest.approx(int(resident) * 1024, rel=0.5)
 
 
 @pytest.mark.skipif(HAPROXY is None, reason="haproxy is not installed")
 def test_a_real_haproxy_tells_its_servers_and_that_one_went_down(tmp_path: Path) -> None:
-    entry, gone = free_port(), free_port()
+    held = [ReservedPort(), ReservedPort()]
+    entry, gone = [port.number for port in held]
     stats = tmp_path / "stats"
     (tmp_path / "haproxy.cfg").write_text(
         f"global\n  stats socket {stats} level operator\n"
@@ -340,5 +351,7 @@ def test_a_real_haproxy_tells_its_servers_and_that_one_went_down(tmp_path: Path)
     finally:
         process.terminate()
         process.wait()
+        for port in held:
+            port.release()
     with pytest.raises(SourceFailed, match="HAProxy's stats socket"):
         asked.read()

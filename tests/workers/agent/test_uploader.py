@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.agents import eventually
+from tests.waiting import eventually
 from tests.workers.server import FakeServer
 from workers.agent.client import Client, Verdict, verdict
 from workers.agent.spool import Entry, Message, Spool
@@ -32,13 +32,19 @@ class Uploading:
 
 
 @pytest.fixture
-def uploading(tmp_path: Path, server: FakeServer) -> Iterator[Uploading]:
+def idle(tmp_path: Path, server: FakeServer) -> Iterator[Uploading]:
+    """Its uploader is not started yet."""
     subject = Uploading(tmp_path / "spool", server)
-    subject.uploader.start()
     yield subject
     subject.uploader.stop(patience=0)
     subject.client.close()
     subject.spool.close()
+
+
+@pytest.fixture
+def uploading(idle: Uploading) -> Uploading:
+    idle.uploader.start()
+    return idle
 
 
 def scripted(server: FakeServer, answers: dict[str, list[int]], *, otherwise: int = 200) -> None:
@@ -106,15 +112,15 @@ def test_a_group_in_trouble_does_not_hold_up_another(uploading: Uploading, serve
     assert not uploading.spool.is_empty()
 
 
-def test_a_file_damaged_while_it_waits_is_set_aside_and_the_others_go(uploading: Uploading, server: FakeServer) -> None:
+def test_a_file_damaged_while_it_waits_is_set_aside_and_the_others_go(idle: Uploading, server: FakeServer) -> None:
     scripted(server, {})
-    with server.away():
-        uploading.put(b"damaged")
-        uploading.put(b"whole")
-        uploading.spool.heads()[0].file.write_bytes(b"rubbish")
-    uploading.drained()
+    idle.put(b"damaged")
+    idle.put(b"whole")
+    idle.spool.heads()[0].file.write_bytes(b"rubbish")
+    idle.uploader.start()
+    idle.drained()
     assert [r.body for r in server.stored()] == [b"whole"]
-    assert uploading.refused[0][1].startswith("corrupt: ")
+    assert idle.refused[0][1].startswith("corrupt: ")
 
 
 def test_every_request_carries_the_token_and_the_messages_own_headers(uploading: Uploading, server: FakeServer) -> None:

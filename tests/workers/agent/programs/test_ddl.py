@@ -8,8 +8,9 @@ import pytest
 
 from apps.runs.outputs import report
 from lab.mariadb import MariaDB
+from tests.waiting import eventually
 from tests.workers.agent.programs.started import Ran, run_program
-from tests.workers.agents import AgentProcess, ConfigFile, eventually
+from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, a_job
 from workers import wire
 
@@ -51,9 +52,11 @@ def test_an_instant_alter_does_not_stall_the_load(altered: dict[str, Ran]) -> No
     ran = altered["instant"]
     assert ran.output.complete, ran.said
     assert ran.output.failures == ()
-    assert ran.headlines["ddl.duration"] < 1
-    assert ran.headlines["ddl.stall.length"] == 0
-    assert ran.headlines["ddl.gap"] < HOLD / 2
+    (event,) = [event for event in ran.output.events if event.kind == "ddl"]
+    assert (event.detail["rebuilt"], event.detail["rows_copied"]) == (False, 0)
+    # Beside it runs one that has to wait, on the same machine: that one stalls its load.
+    for figure in ("ddl.duration", "ddl.gap", "ddl.stall.length"):
+        assert ran.headlines[figure] < altered["queued"].headlines[figure]
 
 
 def test_an_alter_in_place_rebuilds_the_table_and_copies_no_row(altered: dict[str, Ran]) -> None:
@@ -67,9 +70,11 @@ def test_an_alter_in_place_rebuilds_the_table_and_copies_no_row(altered: dict[st
 def test_all_wait_behind_an_alter_that_waits_for_a_transaction(altered: dict[str, Ran]) -> None:
     ran = altered["queued"]
     assert ran.output.failures == (), ran.said
-    assert ran.headlines["ddl.metadata_lock_wait"] == pytest.approx(HOLD, abs=1)
+    # It waits for nothing else, and was sent LEAD after the transaction had begun.
+    wait, took = ran.headlines["ddl.metadata_lock_wait"], ran.headlines["ddl.duration"]
+    assert 0 < wait <= took
     assert ran.headlines["ddl.metadata_lock_queue"] >= 1
-    assert ran.headlines["ddl.gap"] > HOLD / 2 > ran.headlines["ddl.gap_before"]
+    assert ran.headlines["ddl.gap"] > ran.headlines["ddl.gap_before"]
     assert ran.events("phase") == ["a transaction holds sbtest1"]
 
 
@@ -89,7 +94,7 @@ def test_a_copy_stalls_the_load_for_as_long_as_it_takes(
     )
     before = mariadb.sql("SHOW DATABASES")
     start_agent()
-    eventually(server.job_ends, what="the job has ended", timeout=60)
+    eventually(server.job_ends, what="the job has ended")
     assert [(end["outcome"], end["reason"]) for end in server.job_ends()] == [("succeeded", "")]
     assert mariadb.sql("SHOW DATABASES") == before
     (run,) = server.runs.values()
@@ -98,7 +103,7 @@ def test_a_copy_stalls_the_load_for_as_long_as_it_takes(
     output = report.read(run.artifacts["ddl_under_load.jsonl"])
     values = {headline.metric: headline.value for headline in output.headlines}
     assert (output.complete, output.failures, output.unparsed) == (True, (), ())
-    assert values["ddl.duration"] > 0.2
+    assert values["ddl.duration"] > 0
     # The wait for the lock before it and what is queued after it belong to the stop as well.
     assert values["ddl.gap"] >= 0.8 * values["ddl.duration"] - 0.05
     assert values["ddl.gap"] > values["ddl.gap_before"]
