@@ -84,7 +84,7 @@ def _plan(page: Page) -> None:
     page.locator("#id_threads").fill(", ".join(map(str, THREADS)))
     page.locator("#id_repetitions").fill(str(REPETITIONS))
     page.locator("#id_warmup").fill("1")
-    page.locator("#id_duration").fill("3")
+    page.locator("#id_duration").fill("2")
     runs = len(FLUSH) * len(THREADS) * REPETITIONS
     expect(page.locator("#size")).to_contain_text(f"{runs} runs")
     page.get_by_role("button", name="Plan and start").click()
