@@ -1,4 +1,4 @@
-"""The product's Celery application in a hurry: its beat ticks every other second, its sweep leaves runs alone as long."""
+"""The product's Celery application in a hurry: its beat ticks every other second, its sweep hardly waits."""
 
 from datetime import timedelta
 
