@@ -42,11 +42,12 @@ def own_broker() -> None:
 
 
 class BySystem(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
-    """Tests of one module run in one process, in order; so do all modules that use the same system of the lab."""
+    """Tests of one module run in one process, in order; so do all modules that use the same system of the lab,
+    and those that use the whole product."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.split("::", 1)[0]
-        return _system(self.config.rootpath / path) or path
+        return _system(self.config.rootpath / path) or ("tests/e2e" if path.startswith("tests/e2e/") else path)
 
 
 @cache

@@ -3,7 +3,6 @@ docs/bottlenecks.md tell it: without the product's own code."""
 
 import csv
 import io
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import reveal
 from tests.e2e import numbers
+from tests.waiting import LIMIT, eventually
 
 Floats = NDArray[np.float64]
 Readings = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -52,7 +52,6 @@ WHILE_BUSY, BUSY_FROM = ("cpu.run_queue",), 70  # %
 SHARE, HOLD, SLACK = 0.2, 3.0, 0.05
 # A value may lie on a limit, and be a hair beside it in one of two computations.
 HAIR = 1e-9
-SEEN_BY = 60  # s
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ class Samples:
 def _raw(url: str, run: int) -> dict[str, dict[str, Samples]]:
     """By node and metric."""
     asked: dict[str, Any] = {"metric": ASKED, "raw": "true", "format": "csv"}
-    answer = httpx.get(f"{url}/api/v1/runs/{run}/series/", params=asked, timeout=30)
+    answer = httpx.get(f"{url}/api/v1/runs/{run}/series/", params=asked, timeout=LIMIT)
     assert answer.status_code == 200, answer.text
     found: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     for row in csv.DictReader(io.StringIO(answer.text)):
@@ -154,8 +153,8 @@ def _series(raw: Mapping[str, Samples], variables: Mapping[str, str], threads: i
 
 def check_panel(url: str, run: int) -> Readings:
     """What the API's panel says of a run, by indicator and node; those of LIMITS are held against its samples."""
-    told = httpx.get(f"{url}/api/v1/runs/{run}/", timeout=30).json()
-    panel = httpx.get(f"{url}/api/v1/runs/{run}/use/", timeout=30).json()
+    told = httpx.get(f"{url}/api/v1/runs/{run}/", timeout=LIMIT).json()
+    panel = httpx.get(f"{url}/api/v1/runs/{run}/use/", timeout=LIMIT).json()
     readings = {(one["indicator"], one["node"]): one for one in panel["readings"]}
     phase = (told["measured_from"], told["measured_to"])
     assert panel["measured"] == pytest.approx(phase, abs=1e-3)
@@ -263,15 +262,12 @@ def _is_saturated(resource: str, readings: Readings) -> bool:
 
 def wait_until_judged(url: str, sides: Sequence[str], workload: int) -> None:
     """Runs are judged after they are sealed; one is compared with the others when its panel is read."""
-    deadline = time.monotonic() + SEEN_BY
-    while _judged(url, sides, workload)["pending"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    eventually(lambda: not _judged(url, sides, workload)["pending"], what="all runs are judged")
 
 
 def _judged(url: str, sides: Sequence[str], workload: int) -> dict[str, Any]:
     asked: dict[str, Any] = {"side": list(sides), "workload": workload, "include": "use"}
-    answer = httpx.get(f"{url}/api/v1/comparisons/", params=asked, timeout=30)
+    answer = httpx.get(f"{url}/api/v1/comparisons/", params=asked, timeout=LIMIT)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()["use"]
     return found

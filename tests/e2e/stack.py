@@ -1,11 +1,12 @@
-"""The whole product as processes of its own: web, Celery worker with beat, and an agent, on the test's database."""
+"""The whole product as processes of its own: web, Celery worker with beat, and agents, on the test's database."""
 
+import io
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,17 +14,24 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+import pymysql
 from django.conf import settings
-from playwright.sync_api import Page
+from django.core.management import call_command
+from playwright.sync_api import Page, expect
 
 from apps.catalog.models import System
-from lab.mariadb import MariaDB
-from lab.ports import free_port
+from apps.dispatch import agents
+from apps.dispatch.models import Campaign
+from apps.runs.models import Run
+from lab.mariadb import ACCOUNT, MariaDB
+from tests.browser import open_page
+from tests.ports import ReservedPort
 from tests.stores import database_url
+from tests.waiting import LIMIT, LIMIT_MS, eventually
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BIN = Path(sys.executable).parent
-PATIENCE = 90  # s for a program to start, on a machine that does other things as well
+SCHEMA = "splashboard_bench"  # where an agent makes the tables of its load
 HARDWARE = """
     [[hardware]]
     slug = "test-machine"
@@ -35,17 +43,20 @@ HARDWARE = """
 
 @dataclass
 class Stack:
-    """Processes with logs and files of their own in `folder`, the product's in `var`; `close` ends each by its id."""
+    """Web and worker for all tests of a session, agents for each; `folder`: logs and files, `var`: the product's own.
+
+    Every process leads a session of its own and is ended by its id.
+    """
 
     folder: Path
     var: Path
-    port: int = field(default_factory=free_port)
+    _port: ReservedPort = field(default_factory=ReservedPort)
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    _logs: list[IO[bytes]] = field(default_factory=list)
+    _logs: dict[str, IO[bytes]] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self._port.number}"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -57,50 +68,93 @@ class Stack:
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
 
-    def manage(self, *arguments: str) -> str:
+    @staticmethod
+    def manage(*arguments: str) -> str:
         """Output of a management command."""
-        done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
+        output = io.StringIO()
+        call_command(*arguments, stdout=output)
+        return output.getvalue()
+
+    # ------------------------------------------------------------ web and worker
+
+    def start(self) -> None:
+        """Web and worker side by side; returns once the web answers."""
+        celery = (str(BIN / "celery"), "-A", "tests.e2e.hurried", "worker", "--beat", "--concurrency", "2")
+        self._spawn("worker", *celery, "--schedule", str(self.folder / "beat"), "--loglevel", "INFO")
+        self.manage("collectstatic", "--noinput", "--verbosity", "0")
+        granian = (
+            str(BIN / "granian"),
+            "--interface",
+            "wsgi",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            self.url.split(":")[-1],
+        )
+        self._spawn("web", *granian, "--blocking-threads", "4", "config.wsgi:application")
+        eventually(self._answers, what="the web server answers", seen=lambda: self.log("web"))
+
+    def _answers(self) -> bool:
+        assert self._running["web"].poll() is None, self.log("web")
+        try:
+            return httpx.get(f"{self.url}/api/v1/health/", timeout=LIMIT).status_code < 500
+        except httpx.TransportError:
+            return False
+
+    def close(self) -> None:
+        """Web and worker keep nothing that a test asks for: they are killed."""
+        for name in list(self._running):
+            self.kill(name)
+        for log in self._logs.values():
+            log.close()
+        self._port.release()
+
+    def _spawn(self, name: str, *command: str) -> None:
+        if name not in self._logs:
+            self._logs[name] = (self.folder / f"{name}.log").open("ab")
+        self._running[name] = subprocess.Popen(
+            command,
             cwd=ROOT,
             env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def start(self, name: str, *command: str) -> None:
-        log = (self.folder / f"{name}.log").open("ab")
-        self._logs.append(log)
-        self._running[name] = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            stdout=self._logs[name],
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
 
-    def start_web(self) -> None:
-        self.manage("collectstatic", "--noinput", "--verbosity", "0")
-        granian = (str(BIN / "granian"), "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(self.port))
-        self.start("web", *granian, "--blocking-threads", "4", "config.wsgi:application")
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            try:
-                if httpx.get(f"{self.url}/api/v1/health/").status_code < 500:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.1)
-        raise AssertionError(f"the web server did not answer in {PATIENCE} s:\n{self.log('web')}")
+    def log(self, name: str, *, since: int = 0) -> str:
+        with (self.folder / f"{name}.log").open("rb") as stream:
+            stream.seek(since)
+            return stream.read().decode(errors="replace")[-8000:]
 
-    def start_worker(self) -> None:
-        celery = (str(BIN / "celery"), "-A", "workers.celery", "worker", "--beat", "--concurrency", "2")
-        self.start("worker", *celery, "--schedule", str(self.folder / "beat"), "--loglevel", "INFO")
+    def kill(self, name: str) -> None:
+        """As a power cut would."""
+        process = self._running.pop(name)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
-    def start_agent(self, *, systems: str, name: str = "local") -> None:
-        """`systems`: the TOML of the systems that the agent can reach."""
-        secret = self.manage("register_agent", name).strip().splitlines()[-1]
-        token = self.folder / f"{name}.token"
-        token.write_text(secret)
-        token.chmod(0o600)
-        config = self.folder / f"{name}.toml"
+    # ------------------------------------------------------------ agents
+
+    @contextmanager
+    def agents(self, **systems: str) -> Iterator["Stack"]:
+        """For each agent by its name, the TOML of the systems that it can reach. What all processes logged meanwhile
+        goes to standard output, which pytest shows when the test failed."""
+        sizes = {name: (self.folder / f"{name}.log").stat().st_size for name in self._logs}
+        try:
+            for name, described in systems.items():
+                self._start_agent(name, described)
+            yield self
+        finally:
+            self._stop([name for name in systems if name in self._running])
+            for name in self._logs:
+                if words := self.log(name, since=sizes.get(name, 0)):
+                    sys.stdout.write(f"\n--- {name}\n{words}")
+
+    def _start_agent(self, name: str, described: str) -> None:
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.folder))
+        token = folder / "token"
+        token.touch(mode=0o600)
+        token.write_text(agents.register_agent(name=name)[1])
+        config = self.config_of(name)
         head = f"""
             [server]
             url = "{self.url}"
@@ -108,72 +162,78 @@ class Stack:
 
             [agent]
             name = "{name}"
-            spool = "{self.folder / f"{name}.spool"}"
-            flush_interval = 1
+            spool = "{folder / "spool"}"
+            flush_interval = 0.3
+            poll_interval = 0.1
             """
-        config.write_text(f"{head}\n{systems}")
-        self.start(name, sys.executable, "-m", "workers.agent", "run", "--config", str(config))
+        config.write_text(f"{head}\n{described}")
+        self._spawn(name, sys.executable, "-m", "workers.agent", "run", "--config", str(config))
+
+    def config_of(self, name: str) -> Path:
+        return self.folder / f"{name}.toml"
+
+    def _stop(self, names: list[str]) -> None:
+        """Politely, so that an agent ends the load that it drives."""
+        stopping = [self._running.pop(name) for name in names]
+        for process in stopping:
+            process.terminate()
+        for process in stopping:
+            try:
+                process.wait(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                raise
+
+    def wait_for_systems(self, *slugs: str) -> list[System]:
+        """Once the agents have made them known."""
+        known = System.objects.filter(slug__in=slugs).order_by("slug")
+        eventually(
+            lambda: known.count() == len(slugs),
+            what=f"the agents have made {slugs} known",
+            seen=lambda: "\n".join(map(self.log, self._running)),
+        )
+        return list(known)
+
+    # ------------------------------------------------------------ a person
+
+    @contextmanager
+    def page(self) -> Iterator[Page]:
+        """In a browser that waits for as long as the tests do."""
+        with open_page(self.url) as page:
+            page.set_default_timeout(LIMIT_MS)
+            expect.set_options(timeout=LIMIT_MS)
+            yield page
 
     def sign_in(self, page: Page, name: str = "") -> None:
         """`name`: empty for the administrator."""
         page.goto(re.findall(r"/sign-in/\S+", self.manage("sign_in_link", *filter(None, [name])))[-1])
         page.get_by_role("button", name="Sign in as").click()
 
-    def wait_for_systems(self, *slugs: str) -> None:
-        """Until the agent has made them known."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            if System.objects.filter(slug__in=slugs).count() == len(slugs):
-                return
-            time.sleep(0.2)
-        raise AssertionError(f"the agent did not make {slugs} known in {PATIENCE} s:\n{self.log('agent')}")
-
-    def log(self, name: str) -> str:
-        return (self.folder / f"{name}.log").read_text(errors="replace")[-8000:]
-
-    def stop(self, name: str) -> None:
-        process = self._running.pop(name)
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-    def kill(self, name: str) -> None:
-        """As a power cut would."""
-        process = self._running.pop(name)
-        process.kill()
-        process.wait()
-
-    def close(self) -> None:
-        """What each said last goes to standard output, which pytest shows when the test failed."""
-        for name in list(self._running)[::-1]:
-            self.stop(name)
-            sys.stdout.write(f"\n--- {name}\n{self.log(name)}")
-        for log in self._logs:
-            log.close()
-
 
 @contextmanager
-def everything(folder: Path, var: Path, **systems: str) -> Iterator[Stack]:
-    """All of it. `systems`: for each agent by its name, the TOML of the systems that it can reach."""
-    running = Stack(folder, var)
-    try:
-        running.manage("seed_catalog")
-        running.start_web()
-        running.start_worker()
-        for name, described in systems.items():
-            running.start_agent(systems=described, name=name)
-        yield running
-    finally:
-        running.close()
+def held_load(server: MariaDB) -> Iterator[None]:
+    """The tables under load are locked meanwhile: the run does not end before the test has done what it is to see."""
+    connection = pymysql.connect(
+        host="127.0.0.1", port=server.port, user=ACCOUNT, password=server.password, database=SCHEMA
+    )
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SHOW TABLES")
+        cursor.execute("LOCK TABLES " + ", ".join(f"`{name}` WRITE" for (name,) in cursor.fetchall()))
+        yield
 
 
-def described(servers: Mapping[str, MariaDB], settings: Mapping[str, Mapping[str, str]]) -> str:
-    """Systems of one server each, as an agent is told of them; `settings`: of each what a person would note."""
-    systems = (_described(slug, server, settings[slug]) for slug, server in servers.items())
-    return "\n".join([HARDWARE, *systems])
+def progress() -> str:
+    """What became of the jobs and the runs so far, for a failure's message."""
+    jobs = Campaign.objects.values_list("name", "jobs__system__slug", "jobs__state", "jobs__progress", "jobs__reason")
+    runs = Run.objects.values_list("pk", "system__slug", "state", "outcome", "reason")
+    return f"jobs {list(jobs)}, runs {list(runs)}"
+
+
+def described(servers: Mapping[str, MariaDB], settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """For each system of one server an agent by the name of the system, as it is told of it: they are measured side by
+    side. `settings`: of each what a person would note."""
+    return {slug: f"{HARDWARE}\n{_described(slug, server, settings[slug])}" for slug, server in servers.items()}
 
 
 def _described(slug: str, server: MariaDB, settings: Mapping[str, str]) -> str:

@@ -4,10 +4,8 @@ Two MariaDB servers that differ in one variable, under two load tools; every num
 printed.
 """
 
-import time
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,18 +13,18 @@ from playwright.sync_api import Page, expect
 
 from apps.catalog import services as catalog
 from apps.catalog.models import System
-from apps.dispatch.models import Campaign
 from apps.runs import storage
 from apps.runs.models import Batch, Measurement, Run, Series
 from lab.mariadb import MariaDB
-from tests.browser import open_page, reveal
+from tests.browser import reveal
 from tests.builders import a_campaign
 from tests.databases import StartMariaDB
 from tests.e2e import limits, numbers, shown
 from tests.e2e.readings import Reading, read_report, read_sysbench
-from tests.e2e.stack import Stack, described, everything
+from tests.e2e.stack import Stack, described, progress
+from tests.waiting import LIMIT_MS, eventually
 
-pytestmark = [pytest.mark.mariadb, pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.mariadb, pytest.mark.browser]
 
 FLUSH = {"flush-1": "1", "flush-2": "2"}
 THREADS = (1, 4)
@@ -34,8 +32,6 @@ REPETITIONS = 3
 # The second tool's runs are long enough to tell how steady they were.
 SECOND = {"mix": "insert", "tables": 2, "table_size": 2000}
 SECOND_THREADS, SECOND_DURATION = 4, 6.0
-# Six runs a side of 1 + 3 s, with their preparation and clean-up, on a machine that does other things as well.
-CAMPAIGN_TIMEOUT = 420_000  # ms
 
 
 @pytest.fixture
@@ -44,9 +40,11 @@ def servers(start_mariadb: StartMariaDB) -> dict[str, MariaDB]:
 
 
 @pytest.fixture
-def stack(tmp_path: Path, var_folder: Path, servers: dict[str, MariaDB]) -> Iterator[Stack]:
+def stack(seeded: Stack, servers: dict[str, MariaDB]) -> Iterator[Stack]:
+    """Both systems are measured side by side: what is shown of them follows from what the tools printed, also then."""
     settings = {slug: {"innodb_flush_log_at_trx_commit": value} for slug, value in FLUSH.items()}
-    with everything(tmp_path, var_folder, local=described(servers, settings)) as running:
+    with seeded.agents(**described(servers, settings)) as running:
+        running.wait_for_systems(*FLUSH)
         yield running
 
 
@@ -54,17 +52,18 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
     stack: Stack, servers: dict[str, MariaDB]
 ) -> None:
     schemas = {slug: server.sql("SHOW DATABASES") for slug, server in servers.items()}
-    with open_page(stack.url) as page:
+    with stack.page() as page:
         stack.sign_in(page)
         _plan(page)
         _follow(page)
+        _plan_second_tool()
         page.get_by_role("link", name="Open the comparison").click()
         sysbench = _readings("sysbench")
         shown.check_compare(page, sysbench, tool="sysbench")
         _check_plots(page, sysbench)
         _check_overlay(page)
         _check_limits(page, stack.url)
-        _measure_with_second_tool()
+        _await_second_tool()
         read = {"sysbench": sysbench, "asyncload": _readings("asyncload")}
         for tool, readings in read.items():
             workload = Run.objects.filter(workload__tool=tool).values_list("workload_id", flat=True)[0]
@@ -76,12 +75,6 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
 
 def _plan(page: Page) -> None:
     page.goto("/campaigns/new/")
-    # The agent makes its systems known when it starts.
-    for _ in range(60):
-        if page.locator("input[name=systems]").count() == len(FLUSH):
-            break
-        page.wait_for_timeout(500)
-        page.reload()
     page.locator("#id_name").fill("log flush at commit")
     for slug in FLUSH:
         page.locator(f"input[name=systems][value={slug}]").check()
@@ -91,7 +84,7 @@ def _plan(page: Page) -> None:
     page.locator("#id_threads").fill(", ".join(map(str, THREADS)))
     page.locator("#id_repetitions").fill(str(REPETITIONS))
     page.locator("#id_warmup").fill("1")
-    page.locator("#id_duration").fill("3")
+    page.locator("#id_duration").fill("2")
     runs = len(FLUSH) * len(THREADS) * REPETITIONS
     expect(page.locator("#size")).to_contain_text(f"{runs} runs")
     page.get_by_role("button", name="Plan and start").click()
@@ -100,27 +93,27 @@ def _plan(page: Page) -> None:
 
 def _follow(page: Page) -> None:
     """The page moves by itself: first a run with live seconds, in the end all done."""
-    expect(page.locator(".in-hand__figure strong").first).to_be_visible(timeout=60_000)
+    expect(page.locator(".in-hand__figure strong").first).to_be_visible()
     done = f"{len(FLUSH) * len(THREADS) * REPETITIONS} of {len(FLUSH) * len(THREADS) * REPETITIONS}"
-    expect(page.locator(".stats")).to_contain_text(done, timeout=CAMPAIGN_TIMEOUT)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("done", timeout=60_000)
+    expect(page.locator(".stats")).to_contain_text(done, timeout=2 * LIMIT_MS)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("done")
 
 
-def _measure_with_second_tool() -> None:
-    """Planned as the API plans it, and followed until its runs are sealed."""
-    workload = catalog.workload_for(tool="asyncload", parameters=SECOND)
-    campaign: Campaign = a_campaign(
+def _plan_second_tool() -> None:
+    """As the API plans it; it is measured while the first tool's results are read."""
+    a_campaign(
         *System.objects.filter(slug__in=FLUSH).order_by("slug"),
-        workloads=[workload],
+        workloads=[catalog.workload_for(tool="asyncload", parameters=SECOND)],
         threads=(SECOND_THREADS,),
         repetitions=REPETITIONS,
         warmup=1.0,
         duration=SECOND_DURATION,
     )
-    deadline = time.monotonic() + CAMPAIGN_TIMEOUT / 1000
-    while Run.objects.filter(workload=workload, state="sealed").count() < len(FLUSH) * REPETITIONS:
-        assert time.monotonic() < deadline, list(campaign.jobs.values_list("state", "reason"))
-        time.sleep(0.5)
+
+
+def _await_second_tool() -> None:
+    sealed = Run.objects.filter(workload__tool="asyncload", state="sealed")
+    eventually(lambda: sealed.count() == len(FLUSH) * REPETITIONS, what="all runs are sealed", seen=progress)
 
 
 def _readings(tool: str) -> dict[tuple[str, int], list[Reading]]:
@@ -188,7 +181,7 @@ def _check_limits(page: Page, url: str) -> None:
 
 def _check_warehouse() -> None:
     """All counters were kept, and the raw batches went once they were sealed."""
-    assert not Batch.objects.exists()
+    eventually(lambda: not Batch.objects.exists(), what="no raw batch is left", seen=Batch.objects.count)
     run = Run.objects.filter(workload__tool="sysbench", load_level__threads=4).first()
     assert run is not None
     keys = set(Series.objects.filter(run=run).values_list("metric__key", flat=True))

@@ -5,8 +5,7 @@ import os
 import shutil
 import signal
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -76,16 +75,3 @@ def programs_in(folder: Path) -> set[str]:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             found.add(os.readlink(f"/proc/{pid}/exe"))
     return found
-
-
-PATIENCE = 120.0  # s: a machine that runs two suites at once is no failure
-
-
-def soon(claim: Callable[[], object]) -> bool:
-    """Whether the claim comes true while anybody would wait."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if claim():
-            return True
-        time.sleep(0.05)
-    return bool(claim())

@@ -16,7 +16,8 @@ import pytest
 
 from config.launch import supervisor
 from config.launch.places import ROOT, Places
-from tests.launch.conftest import PATIENCE, pids_in, some_places, soon, variables
+from tests.launch.conftest import pids_in, some_places, variables
+from tests.waiting import LIMIT, eventually
 
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="not on PATH: make")
 
@@ -41,7 +42,7 @@ class Run:
         raise AssertionError(f"it ended: {self.said}")
 
     def rest(self) -> str:
-        said, _ = self.process.communicate(timeout=PATIENCE)
+        said, _ = self.process.communicate(timeout=LIMIT)
         return str(said)
 
     def link(self) -> str:
@@ -65,7 +66,7 @@ def running(places: Places) -> Iterator[Run]:
 
 def get(places: Places, path: str) -> int:
     port = int((places.var / "port").read_text())
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
     try:
         connection.request("GET", path)
         return connection.getresponse().status
@@ -133,13 +134,13 @@ def test_agent_is_registered_and_its_token_is_its_own(again: tuple[Places, Run])
     config = tomllib.loads((places.var / "agent.toml").read_text())
     assert config["server"] == {"url": address, "token_file": "agent.token"}
     log = places.log_of("agent")
-    assert soon(lambda: f"works for {address}" in log.read_text())
+    eventually(lambda: f"works for {address}" in log.read_text(), what="the agent works")
 
 
 def test_another_checkout_runs_beside_it_on_a_port_of_its_own(again: tuple[Places, Run], folder: Path) -> None:
     other = some_places(folder)
     with running(other):
-        assert soon((other.var / "port").exists)  # written once PostgreSQL and Valkey answer
+        eventually((other.var / "port").exists, what="its stores answer")  # written once PostgreSQL and Valkey answer
         assert (other.var / "port").read_text() != (again[0].var / "port").read_text()
         assert get(again[0], "/api/v1/health/") == 200
     assert pids_in(folder) == []
@@ -182,11 +183,11 @@ def test_kill_9_of_supervisor_leaves_nothing(prepared: tuple[Places, str]) -> No
     with running(places) as run:
         run.await_ready()
         # web with its worker, Celery with its pool, agent, PostgreSQL and its own, Valkey, guard, make, supervisor
-        assert soon(lambda: len(pids_in(places.var)) >= 15)
+        eventually(lambda: len(pids_in(places.var)) >= 15, what="all programs run")
         pid = int((places.var / "supervisor.lock").read_text().split()[0])
         os.kill(pid, signal.SIGKILL)
         run.rest()
-        assert soon(lambda: pids_in(places.var) == [])
+        eventually(lambda: pids_in(places.var) == [], what="nothing of it runs")
 
 
 def test_kill_9_of_make_leaves_nothing(prepared: tuple[Places, str]) -> None:
@@ -194,7 +195,7 @@ def test_kill_9_of_make_leaves_nothing(prepared: tuple[Places, str]) -> None:
     with running(places) as run:
         run.await_ready()
         run.process.kill()
-        assert soon(lambda: pids_in(places.var) == [])
+        eventually(lambda: pids_in(places.var) == [], what="nothing of it runs")
 
 
 def test_dead_program_is_started_again_and_a_dead_store_stops_everything(prepared: tuple[Places, str]) -> None:
@@ -204,8 +205,8 @@ def test_dead_program_is_started_again_and_a_dead_store_stops_everything(prepare
         children = [line.split() for line in (places.var / "children").read_text().splitlines()]
         [web, *_] = [int(pid) for rank, pid, *_ in children if rank == "2"]
         os.kill(web, signal.SIGKILL)
-        assert soon(lambda: not Path(f"/proc/{web}").exists())
-        assert soon(lambda: answers(places))
+        eventually(lambda: not Path(f"/proc/{web}").exists(), what="the web server has gone")
+        eventually(lambda: answers(places), what="the web server answers")
         [postgres, *_] = [int(pid) for rank, pid, *_ in children if rank == "1"]
         os.kill(postgres, signal.SIGKILL)
         said = run.rest()

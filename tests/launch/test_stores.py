@@ -20,7 +20,8 @@ from config.launch.children import Children, RunLock
 from config.launch.places import ROOT, Places
 from config.launch.say import Problem, Screen
 from config.launch.supervisor import start_stores
-from tests.launch.conftest import PATIENCE, pids_in, programs_in, some_places, soon, variables
+from tests.launch.conftest import pids_in, programs_in, some_places, variables
+from tests.waiting import LIMIT, eventually
 
 
 @contextmanager
@@ -70,7 +71,7 @@ def test_a_signal_stops_everything(places: Places, signum: int) -> None:
     with running(places) as process:
         assert len(pids_in(places.var)) >= 5  # this one, its guard, PostgreSQL with its own, Valkey, sh with sleep
         process.send_signal(signum)
-        assert process.wait(timeout=PATIENCE) == 0
+        assert process.wait(timeout=LIMIT) == 0
     assert pids_in(places.var) == []
 
 
@@ -83,7 +84,7 @@ def test_kill_9_of_the_supervisor_stops_everything_and_loses_nothing(places: Pla
         queue.close()
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert soon(lambda: pids_in(places.var) == [])
+        eventually(lambda: pids_in(places.var) == [], what="nothing of it runs")
     with started(places) as (url, redis_url):
         assert answer(url) == 42
         with redis.Redis.from_url(redis_url) as queue:
@@ -98,11 +99,11 @@ def test_kill_9_of_supervisor_and_guard_still_stops_the_children(places: Places)
         os.kill(guards[0], signal.SIGKILL)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert soon(lambda: not any(pid in pids_in(places.var) for pid in leaders))
+        eventually(lambda: not any(pid in pids_in(places.var) for pid in leaders), what="the leaders have gone")
     # What a child had left in its group is found by the next start.
     with running(places) as process:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=LIMIT)
     assert pids_in(places.var) == []
 
 
@@ -111,7 +112,7 @@ def test_second_run_while_one_is_running_says_so(places: Places) -> None:
         with pytest.raises(Problem, match=rf"running already \(process {process.pid}.*make stop"):
             RunLock(places, Screen())
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=LIMIT)
 
 
 def test_wheels_serve_a_machine_that_has_nothing_on_path(places: Places) -> None:
@@ -126,7 +127,7 @@ def test_wheels_serve_a_machine_that_has_nothing_on_path(places: Places) -> None
             ).fetchone()
         assert row == ("b", "C.UTF-8", "UTF8")
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=LIMIT)
 
 
 def test_wheels_are_found_when_path_has_neither() -> None:
@@ -221,12 +222,12 @@ def test_server_that_is_not_ours_on_our_data_gets_a_sentence(places: Places) -> 
     cluster = postgres.prepare(places=places, screen=Screen())
     process = postgres.start(cluster)
     try:
-        assert soon(lambda: postgres.is_ready(cluster, process.pid))
+        eventually(lambda: postgres.is_ready(cluster, process.pid), what="PostgreSQL is ready")
         with pytest.raises(Problem, match=rf"not ours \(process {process.pid}\).*kill -INT {process.pid}"):
             postgres.start(cluster)
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=LIMIT)
 
 
 def test_a_path_too_long_for_a_socket_is_no_obstacle(folder: Path) -> None:
@@ -313,4 +314,4 @@ def test_an_ordinary_user_can_run_it_from_wheels(folder: Path) -> None:
         assert 0 not in {Path(f"/proc/{pid}").stat().st_uid for pid in pids_in(folder)}
         process.kill()
         process.wait()
-    assert soon(lambda: pids_in(folder) == [])
+    eventually(lambda: pids_in(folder) == [], what="nothing of it runs")

@@ -79,7 +79,7 @@ class Worker:
             self.process = subprocess.Popen(
                 words, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
             )
-        eventually(lambda: " ready." in self.said(), what="the worker is ready", why=self.said)
+        eventually(lambda: " ready." in self.said(), what="the worker is ready", seen=self.said)
 
     def said(self) -> str:
         return self.log.read_text(errors="replace")

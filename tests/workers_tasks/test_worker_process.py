@@ -145,7 +145,7 @@ def test_run_that_ended_while_the_broker_was_down_is_sealed_by_the_sweep(broker:
     worker.start()
     assert not is_sealed(run)
     assert tasks.enqueue(tasks.sweep)
-    eventually(lambda: is_sealed(run), what="the run is sealed", why=worker.said)
+    eventually(lambda: is_sealed(run), what="the run is sealed", seen=worker.said)
     assert Series.objects.filter(run=run).exists()
 
 
@@ -157,7 +157,7 @@ def test_worker_killed_half_way_seals_later_and_once(broker: Broker, worker: Wor
         # The last step of a seal deletes the batches: it must wait for these locks, with its series written.
         list(Batch.objects.select_for_update().filter(run=run))
         assert tasks.enqueue(tasks.seal_run, run_id=run.pk)
-        eventually(locks.is_waited_for, what="the seal waits for a lock", why=worker.said)
+        eventually(locks.is_waited_for, what="the seal waits for a lock", seen=worker.said)
         worker.kill()
     assert not is_sealed(run)
     run.refresh_from_db()
@@ -166,13 +166,13 @@ def test_worker_killed_half_way_seals_later_and_once(broker: Broker, worker: Wor
     assert run.seal_attempts == 1, "an attempt that is killed counts"
     be_due(run)
     assert tasks.enqueue(tasks.sweep)
-    eventually(lambda: is_sealed(run), what="the run is sealed", why=worker.said)
+    eventually(lambda: is_sealed(run), what="the run is sealed", seen=worker.said)
     sealed = Run.objects.values().get(pk=run.pk)
     series = Series.objects.filter(run=run).count()
     assert series > 0
     assert not Batch.objects.filter(run=run).exists()
     assert tasks.enqueue(tasks.seal_run, run_id=run.pk)
-    eventually(lambda: worker.said().count("seal_run") >= 4, what="the second task has run", why=worker.said)
+    eventually(lambda: worker.said().count("seal_run") >= 4, what="the second task has run", seen=worker.said)
     assert Run.objects.values().get(pk=run.pk) == sealed
     assert Series.objects.filter(run=run).count() == series
 
@@ -183,7 +183,7 @@ def test_beat_matches_a_queued_job_by_itself(broker: Broker, worker: Worker) -> 
     worker.beat = True
     worker.start()
     an_agent(job.system, last_seen_at=timezone.now() + timedelta(minutes=1))
-    eventually(lambda: Job.objects.get(pk=job.pk).state == "matched", what="the job is matched", why=worker.said)
+    eventually(lambda: Job.objects.get(pk=job.pk).state == "matched", what="the job is matched", seen=worker.said)
 
 
 def test_two_processes_that_look_at_the_same_runs_make_no_twins(broker: Broker, worker: Worker) -> None:
@@ -195,12 +195,12 @@ def test_two_processes_that_look_at_the_same_runs_make_no_twins(broker: Broker, 
         assert tasks.enqueue(tasks.look_at_run, run_id=run)
     worker.concurrency = 2
     worker.start()
-    eventually(lambda: Looked.objects.count() == len(runs), what="all runs are looked at", why=worker.said)
+    eventually(lambda: Looked.objects.count() == len(runs), what="all runs are looked at", seen=worker.said)
     for _ in range(4):
         marking.mark_releases(Pending.objects.values_list("release_id", "hardware_class_id"))
         assert tasks.enqueue(tasks.check_pending)
-    eventually(lambda: worker.said().count("check_pending") >= 8, what="all checks have run", why=worker.said)
-    eventually(lambda: not Pending.objects.exists(), what="nothing is left to check", why=worker.said)
+    eventually(lambda: worker.said().count("check_pending") >= 8, what="all checks have run", seen=worker.said)
+    eventually(lambda: not Pending.objects.exists(), what="nothing is left to check", seen=worker.said)
     assert "Traceback" not in worker.said()
     assert (Finding.objects.count(), Change.objects.count()) == (1, 1)
     assert list(Finding.objects.get().notes.values_list("what", flat=True)) == ["found"]
