@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lab.daemons import await_end, end, process_id, send, spawn
 from lab.packages import LabError, command_for, program
-from lab.ports import free_port, is_free
+from lab.ports import claim_again, free_port, is_free
 
 PROGRAMS = ("mariadbd", "mariadb-install-db", "mariadb")
 ACCOUNT = "splashboard"
@@ -61,8 +61,11 @@ class MariaDB:
     @property
     def port(self) -> int:
         if self._port is None:
+            self.directory.mkdir(parents=True, exist_ok=True)  # it holds the claim
             known = self._port_file.read_text() if self._port_file.exists() else ""
-            self._port = int(known) if known else free_port()
+            self._port = int(known) if known else free_port(self.directory)
+            if known:
+                claim_again(self._port, self.directory)
         return self._port
 
     @property

@@ -33,12 +33,5 @@ def require_free(what: str, host: str, port: int, variable: str) -> None:
             raise in_use(what, port, variable) from error
 
 
-def free() -> int:
-    """A port that nothing has at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _no_address(host: str) -> Problem:
     return Problem(f"SPLASHBOARD_HOST is {host}, which is no address of this machine: use 127.0.0.1 or 0.0.0.0.")

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from config.launch import checks, environment, frontend, ports, processes, programs, supervisor
+from config.launch import checks, environment, frontend, processes, programs, supervisor
 from config.launch.children import Children, RunLock
 from config.launch.places import PYTHON, ROOT, Places, make_folders
 from config.launch.say import Screen, Step
 from lab import packages
+from lab.ports import free_port
 
 # Program that the tests need -> Debian's package of it.
 PACKAGES = {**packages.PACKAGES, "pt-query-digest": "percona-toolkit", "chromium": "chromium"}
@@ -77,7 +78,9 @@ def own_stores(places: Places, screen: Screen, *options: str) -> Iterator[dict[s
     with tempfile.TemporaryDirectory(prefix="splashboard-") as folder:
         # PostgreSQL runs as another user when we are root.
         os.chmod(folder, 0o711)  # noqa: S103 - others may pass, not look
-        own = replace(places, var=Path(folder), postgres_port=ports.free(), redis_port=ports.free(), port=ports.free(),
+        var = Path(folder)
+        postgres_port, redis_port, port = free_port(var), free_port(var), free_port(var)
+        own = replace(places, var=var, postgres_port=postgres_port, redis_port=redis_port, port=port,
                       database_url="", redis_url="")  # fmt: skip
         make_folders(own)
         children = Children(own, RunLock(own, screen))

@@ -45,9 +45,12 @@ class Stack:
 
     folder: Path
     var: Path
-    port: int = field(default_factory=free_port)
+    port: int = field(init=False)
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _logs: list[IO[bytes]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.port = free_port(self.folder)
 
     @property
     def url(self) -> str:

@@ -16,7 +16,6 @@ from lab import packages
 from lab.mariadb import MariaDB
 from lab.mha import MHA
 from lab.packages import LabError, program
-from lab.ports import free_port
 from tests.databases import StartMariaDB
 from workers.agent import config as configuration
 
@@ -122,11 +121,6 @@ def test_an_unknown_system_is_named_with_those_there_are(tmp_path: Path) -> None
     answer = command("up", "oracle", var=tmp_path)
     assert answer.returncode == 2
     assert answer.stderr.startswith("the lab has no system oracle; it has single, ")
-
-
-def test_free_ports_are_free() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", free_port()))
 
 
 @pytest.mark.mariadb

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from config.launch import guard, ports
+from config.launch import guard
 from config.launch.places import Places, make_folders
+from lab.ports import free_port
 
 
 @pytest.fixture
@@ -34,9 +35,9 @@ def some_places(folder: Path) -> Places:
     made = Places(
         var=folder,
         host="127.0.0.1",
-        port=ports.free(),
-        postgres_port=ports.free(),
-        redis_port=ports.free(),
+        port=free_port(folder),
+        postgres_port=free_port(folder),
+        redis_port=free_port(folder),
         web_workers=1,
         database_url="",
         redis_url="",

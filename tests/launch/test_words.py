@@ -146,7 +146,7 @@ def test_address_is_one_that_a_browser_here_can_open(host: str, address: str) ->
 
 def test_foreign_host_is_no_address_of_this_machine() -> None:
     with pytest.raises(Problem, match=r"SPLASHBOARD_HOST is 203\.0\.113\.1, which is no address of this machine"):
-        ports.require_free("the web server", "203.0.113.1", ports.free(), "SPLASHBOARD_PORT")
+        ports.require_free("the web server", "203.0.113.1", 8000, "SPLASHBOARD_PORT")
 
 
 def test_run_with_its_port_taken_says_one_sentence_and_starts_nothing(folder: Path) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from django.db import connection
 
-from config.launch import binaries, ports
+from config.launch import binaries
+from lab.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,8 +28,11 @@ def eventually(condition: Callable[[], bool], *, within: float, why: Callable[[]
 @dataclass
 class Broker:
     folder: Path
-    port: int = field(default_factory=ports.free)
+    port: int = field(init=False)
     process: "subprocess.Popen[bytes] | None" = None
+
+    def __post_init__(self) -> None:
+        self.port = free_port(self.folder)
 
     @property
     def url(self) -> str:

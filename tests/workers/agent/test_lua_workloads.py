@@ -26,7 +26,7 @@ pytestmark = pytest.mark.mariadb
 @contextlib.contextmanager
 def full_proxy(folder: Path, *, to: int, most: int) -> Iterator[int]:
     """Port of one that lets `most` connections through at once and leaves the others waiting."""
-    port = free_port()
+    port = free_port(folder)
     file = folder / "proxy.cfg"
     file.write_text(
         "defaults\n  mode tcp\n  timeout connect 2s\n  timeout client 1m\n  timeout server 1m\n"

@@ -308,7 +308,7 @@ def test_the_agents_own_cpu_time_grows() -> None:
 
 @pytest.mark.skipif(HAPROXY is None, reason="haproxy is not installed")
 def test_a_real_haproxy_tells_its_servers_and_that_one_went_down(tmp_path: Path) -> None:
-    entry, gone = free_port(), free_port()
+    entry, gone = free_port(tmp_path), free_port(tmp_path)
     stats = tmp_path / "stats"
     (tmp_path / "haproxy.cfg").write_text(
         f"global\n  stats socket {stats} level operator\n"
