@@ -120,7 +120,7 @@ class Daemon:
         self._pid_file.write_text(str(process.pid))
         return process
 
-    def stop(self, *, timeout: float = 10.0) -> None:
+    def stop(self, *, timeout: float = 60.0) -> None:
         end(self._pid_file, str(self.directory), timeout=timeout, group=True)
         self._pid_file.unlink(missing_ok=True)
 

@@ -452,7 +452,7 @@ class Galera:
         """How it sees the cluster and itself; empty: the node does not answer."""
         server = self.servers[node]
         try:
-            answer = server.sql(VIEW, timeout=2) if server.is_ready() else ""
+            answer = server.sql(VIEW, timeout=5) if server.is_ready() else ""
         except LabError:
             answer = ""
         return dict(line.split("\t", 1) for line in answer.splitlines())

@@ -232,12 +232,12 @@ class MariaDB:
         self.write_password(password)
 
     def last_error(self) -> str:
-        """What its log has as errors since it was started; without errors Galera's warnings."""
+        """The first errors in its log since it was started (others follow from them), else Galera's last warnings."""
         log = self.log.read_bytes()[self._log_start :].decode(errors="replace") if self.log.exists() else ""
         errors = [line.partition("[ERROR] ")[2] for line in log.splitlines() if "[ERROR]" in line]
         errors = [error for error in errors if "Aborting" not in error]
         warnings = [line.partition("[Warning] ")[2] for line in log.splitlines() if "[Warning] WSREP" in line]
-        return "; ".join((errors or warnings)[-3:]) or f"see {self.log}"
+        return "; ".join(errors[:3] or warnings[-3:]) or f"see {self.log}"
 
     def _write_pid(self, pid: int) -> None:
         """The server writes it once it is ready; one that hangs before that must be found too."""

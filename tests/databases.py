@@ -33,7 +33,7 @@ def start_mariadb() -> Iterator[StartMariaDB]:
         yield start
     finally:
         for server in servers:
-            server.stop()
+            server.kill()  # its data are deleted anyway
         shutil.rmtree(directory)
 
 
@@ -52,6 +52,13 @@ def lab_directory() -> Iterator[Path]:
     shutil.rmtree(directory)
 
 
+def discard(system: Galera | MHA) -> None:
+    """Without the servers' orderly end: their data are deleted anyway."""
+    for server in system.servers.values():
+        server.kill()
+    system.down()
+
+
 @pytest.fixture(scope="session")
 def running_galera(lab_directory: Path) -> Iterator[Galera]:
     """Three nodes behind HAProxy; a dead one is noticed after a second. Described in `lab_directory`/agent.d."""
@@ -61,7 +68,7 @@ def running_galera(lab_directory: Path) -> Iterator[Galera]:
         systems.register(lab_directory, system)
         yield system
     finally:
-        system.down()
+        discard(system)
 
 
 @pytest.fixture
@@ -80,7 +87,7 @@ def running_mha(lab_directory: Path) -> Iterator[MHA]:
         systems.register(lab_directory, system)
         yield system
     finally:
-        system.down()
+        discard(system)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def directory() -> Iterator[Path]:
 def command(*arguments: str, var: Path) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "SPLASHBOARD_VAR": str(var)}
     argv = [sys.executable, "-m", "lab", *arguments]
-    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.mark.mariadb
