@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from lab.daemons import await_end, end, process_id, runs, send, spawn
 from lab.packages import LabError, command_for, program
@@ -37,6 +38,8 @@ class MariaDB:
     As root the server runs as user mysql, who must be able to reach `directory`. `defaults`: a configuration file that
     it reads before its other settings. `within`: a program and arguments that run it, as nsenter does.
     """
+
+    installation: ClassVar[Path | None] = None  # a data directory, never started, that is copied for new servers
 
     def __init__(
         self,
@@ -183,6 +186,9 @@ class MariaDB:
         if self.is_made:
             return
         self._make_directory()
+        if self.installation:
+            subprocess.run(["cp", "-a", "--reflink=auto", self.installation, self.data], check=True)
+            return
         argv = [
             program("mariadb-install-db"),
             "--no-defaults",

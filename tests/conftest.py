@@ -15,6 +15,7 @@ from lab.mha import MHA
 from tests.browser import browser_page  # noqa: F401  a fixture for every folder
 from tests.databases import (  # noqa: F401
     galera,
+    installation,
     lab_directory,
     mariadb,
     mha,
