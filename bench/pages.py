@@ -20,7 +20,7 @@ from bench import rounds, servers, warehouse
 from bench.context import Bench
 from bench.rounds import Compared
 from bench.servers import Connection, Failed
-from config.launch import ports
+from lab.ports import free_port
 
 FEW = 1_000
 SERIES, SECONDS = 10, 100  # of each run: 100 million samples in 100,000 runs
@@ -89,7 +89,7 @@ def made(bench: Bench, folder: Path, *, runs: int, series: int, seconds: int) ->
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("VACUUM ANALYZE")
     bench.say(f"a warehouse of {runs:,} runs was made in {time.monotonic() - began:.0f} s")
-    port = ports.free()
+    port = free_port(folder)
     web = (sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port))
     argv = (*web, "--blocking-threads", "4", "config.wsgi:application")
     with servers.running(argv, folder=folder, name=name, env=env):

@@ -15,7 +15,8 @@ import numpy as np
 
 from bench import remote_write, servers
 from bench.servers import Connection, Failed
-from config.launch import ports, processes
+from config.launch import processes
+from lab.ports import free_port
 
 VICTORIA_METRICS, PROMETHEUS = "VictoriaMetrics", "Prometheus"
 # Peer -> the program, and Debian's package of it.
@@ -90,7 +91,7 @@ def started(name: str, folder: Path) -> Iterator[Peer]:
     kind = kinds[name]
     home = folder / PROGRAMS[name]
     home.mkdir()
-    port = ports.free()
+    port = free_port(home)
     argv = kind.command(home, port)
     with servers.running(argv, folder=folder, name=PROGRAMS[name], env=processes.clean_environment()) as pid:
         servers.await_answer(port, kind.health, log=folder / f"{PROGRAMS[name]}.log")

@@ -10,8 +10,9 @@ from pathlib import Path
 from bench import rounds, warehouse
 from bench.context import Bench
 from bench.servers import Failed
-from config.launch import ports, processes
+from config.launch import processes
 from config.launch.places import ROOT
+from lab.ports import free_port
 
 ROUNDS = 9
 LIMIT = 5_000.0  # ms
@@ -24,7 +25,7 @@ def measure(bench: Bench, folder: Path) -> None:
     var.mkdir(mode=0o711)  # PostgreSQL runs as another user when we are root
     stores = ("DATABASE_URL", "REDIS_URL")
     env = {name: value for name, value in processes.clean_environment().items() if name not in stores}
-    env |= {"SPLASHBOARD_VAR": str(var), "SPLASHBOARD_PORT": str(ports.free())}
+    env |= {"SPLASHBOARD_VAR": str(var), "SPLASHBOARD_PORT": str(free_port(var))}
     _started(env)
     sides: dict[str, Callable[[], float]] = {"ours": partial(_started, env), "django": _checked}
     found = rounds.interleaved(sides, rounds=ROUNDS)

@@ -30,17 +30,25 @@ def process_id(pid_file: Path, mark: str) -> int | None:
         pid = int(pid_file.read_text())
     except (OSError, ValueError):
         return None
-    return pid if mark.encode() in command_line(pid) else None
+    return pid if runs(pid, mark) else None
+
+
+def runs(pid: int, mark: str) -> bool:
+    return mark.encode() in command_line(pid)
 
 
 def command_line(pid: int) -> bytes:
     """Arguments divided by NUL; empty once the process has ended."""
-    if pid in _children:
-        _children[pid].poll()
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
+    child = _children.get(pid)
+    while child is None or child.poll() is None:
+        try:
+            line = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return b""
+        if line or child is None:
+            return line
+        time.sleep(0.001)  # a child that begins or ends has none for a moment
+    return b""
 
 
 def spawn(
@@ -112,7 +120,7 @@ class Daemon:
         self._pid_file.write_text(str(process.pid))
         return process
 
-    def stop(self, *, timeout: float = 10.0) -> None:
+    def stop(self, *, timeout: float = 60.0) -> None:
         end(self._pid_file, str(self.directory), timeout=timeout, group=True)
         self._pid_file.unlink(missing_ok=True)
 

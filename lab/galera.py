@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,8 +23,11 @@ from lab.systems import NODE_CONTROLS, Member, Registration, Say, fault_command
 
 NODES = ("node1", "node2", "node3")
 TRANSFER = ("ist", "sst")  # ports on which a node takes what it missed, or everything
-SYNCED_TIMEOUT = 60.0  # s; a whole transfer of a small data set takes ten
-SETTLED_TIMEOUT = 20.0  # s
+# s. A whole transfer of a small data set takes ten, on a busy machine far longer; a node that ends is noticed at once.
+SYNCED_TIMEOUT = 300.0
+LOST_TIMEOUT = 30.0  # s that a running node may be outside of the primary component, before it is started again
+SETTLED_TIMEOUT = 180.0  # s
+STARTS = 5  # of a node that does not reach the primary component
 SETTINGS = {
     **OBSERVED,
     "binlog_format": "ROW",
@@ -39,6 +43,13 @@ QUICK = {
     "evs.join_retrans_period": "PT0.3S",
     "evs.inactive_check_period": "PT0.3S",
 }
+# The lab itself chooses who begins the cluster. A node that was killed must not look for the members of its last view.
+NO_RECOVERY = "pc.recovery=false"
+# LIKE, because WHERE would have the server work out all of its counters.
+VIEW = ";".join(
+    f"SHOW GLOBAL STATUS LIKE '{name}'"
+    for name in ("wsrep_cluster_%", "wsrep_local_state_comment", "wsrep_last_committed")
+)
 RECOVERED = re.compile(r"WSREP: Recovered position: ([0-9a-f-]{36}:-?\d+)")
 
 
@@ -108,12 +119,7 @@ class Galera:
         self._make(say)
         self._write_files()
         self._thaw()
-        if not any(self._is_primary(node) for node in NODES):
-            self._bootstrap(say)
-        joiners = [node for node in NODES if self.status(node) != "Synced"]
-        if joiners:
-            say(f"{', '.join(joiners)} join{'s' if len(joiners) == 1 else ''}")
-            self._join(joiners)
+        self._join(NODES, say)
         say("HAProxy")
         self._start_proxy()
 
@@ -142,7 +148,7 @@ class Galera:
         """In Galera's words, for example `Synced`."""
         if self.servers[node].pid is None:
             return "is stopped"
-        return self._counter(node, "wsrep_local_state_comment") or "does not answer"
+        return self._view(node).get("wsrep_local_state_comment", "does not answer")
 
     def registration(self) -> Registration:
         members = [
@@ -171,11 +177,10 @@ class Galera:
     def start(self, node: str) -> None:
         """Until it is synced again: by what it missed if that is still known, else by a whole copy."""
         self._thaw(node)
-        others = [other for other in NODES if other != node]
-        if not any(self._is_primary(other) for other in others):
+        if self._has_majority():
+            self._join([node], lambda _: None)
+        else:
             self.up(lambda _: None)
-            return
-        self._join([node])
 
     def stop(self, node: str) -> None:
         self.servers[node].stop()
@@ -214,8 +219,7 @@ class Galera:
         plain.stop()
         self._write_files()
         # Alone for a moment: its data then name the cluster and the place in its history.
-        first.await_ready(self._launch(NODES[0], "", "--wsrep-new-cluster"))
-        self._await_synced(NODES[0], SYNCED_TIMEOUT)
+        self._begin(NODES[0], "")
         first.stop()
         for node in NODES[1:]:
             self.servers[node].copy_from(first)
@@ -248,7 +252,7 @@ class Galera:
         everybody = ",".join(f"{self.place(name).address}:{ports[f'{name}.group']}" for name in NODES)
         group, transfer = f"{place.address}:{ports[f'{node}.group']}", f"{place.address}:{ports[f'{node}.ist']}"
         options = [f"gmcast.listen_addr=tcp://{group}", f"ist.recv_addr={transfer}", f"ist.recv_bind={transfer}"]
-        options += [f"{key}={value}" for key, value in self.provider.items()]
+        options += [NO_RECOVERY, *(f"{key}={value}" for key, value in self.provider.items())]
         return {
             "wsrep_on": "ON",
             "wsrep_provider": program("libgalera_smm.so"),
@@ -267,47 +271,71 @@ class Galera:
 
     # ------------------------------------------------------------ starting
 
-    def _bootstrap(self, say: Say) -> None:
-        """The first node of a cluster of which none runs, or those that run have lost their majority."""
-        running = [node for node in NODES if self.servers[node].is_ready()]
+    def _bootstrap(self, say: Say) -> dict[str, str]:
+        """The first node of a cluster of which none runs, or those that run have lost their majority.
+
+        Answers the positions of those that do not run, as far as they were asked for.
+        """
+        running = [node for node in NODES if self._view(node)]
         if running:
-            say(f"{running[0]} goes on without the lost nodes")
-            self.servers[running[0]].sql("SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'")
-            return
+            first = max(running, key=lambda node: int(self._view(node).get("wsrep_last_committed", -1)))
+            say(f"{first} goes on without the lost nodes")
+            self._bootstrap_running(first)
+            return {}
         for node in NODES:
             self.servers[node].kill()  # one that hangs in a start would hold its files
-        positions = {node: self._position(node) for node in NODES}
+        positions = self._positions(NODES)
         # With equal positions the first; one that stopped as the last of all has the highest.
         first = max(NODES, key=lambda node: int(positions[node].rpartition(":")[2] or -1))
         self._mark_safe(first, 1)
         say(f"{first} begins the cluster")
-        process = self._launch(first, positions[first], "--wsrep-new-cluster")
-        self.servers[first].await_ready(process, timeout=SYNCED_TIMEOUT)
-        if not self._await_synced(first, SYNCED_TIMEOUT):
-            raise LabError(f"{self.slug}: {first} could not begin a cluster; see {self.servers[first].log}")
+        self._begin(first, positions[first])
+        return positions
 
-    def _join(self, nodes: Sequence[str]) -> None:
-        for node in nodes:
-            # A node that was thawed finds its way back by itself, or has given up for good.
-            if self.servers[node].pid is not None and not self._await_synced(node, SETTLED_TIMEOUT):
+    def _bootstrap_running(self, node: str) -> None:
+        deadline = time.monotonic() + SETTLED_TIMEOUT
+        while not self._is_primary(node):
+            try:
+                self.servers[node].sql("SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'")
+            except LabError:  # refused while its view of the others changes
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
+
+    def _begin(self, node: str, position: str) -> None:
+        self._launch(node, position, "--wsrep-new-cluster")
+        failed = self._await_synced([node], time.monotonic() + SYNCED_TIMEOUT)
+        if failed:
+            raise LabError(f"{self.slug}: {node} could not begin a cluster: {failed[node]}")
+
+    def _join(self, nodes: Sequence[str], say: Say) -> None:
+        """Until all of them are synced. One that ends, or stays outside, is started again; LabError with the reason."""
+        deadline = time.monotonic() + SYNCED_TIMEOUT
+        failed: Mapping[str, str] = {}
+        for _ in range(STARTS):
+            for node, reason in failed.items():
+                say(f"{node} starts again: {reason}")
                 self.servers[node].kill()
-        joiners = [node for node in nodes if self.servers[node].pid is None]
-        if joiners:
-            self._await_settled()
-        started = {node: self._launch(node, self._position(node)) for node in joiners}
-        for node, process in started.items():
-            self.servers[node].await_ready(process, timeout=SYNCED_TIMEOUT)
-        for node in nodes:
-            if not self._await_synced(node, SYNCED_TIMEOUT):
-                raise LabError(
-                    f"{self.slug}: {node} {self.status(node)} after {SYNCED_TIMEOUT:.0f} s; see its error.log"
-                )
+            known: dict[str, str] = {}
+            if not self._has_majority():
+                nodes, known = NODES, self._bootstrap(say)
+            # A node that runs, because it was thawed, finds its way back by itself or has given up for good.
+            joiners = [node for node in nodes if self.servers[node].pid is None]
+            if joiners:
+                say(f"{', '.join(joiners)} join{'s' if len(joiners) == 1 else ''}")
+            known |= self._positions([node for node in joiners if node not in known])
+            for node in joiners:
+                self._launch(node, known[node])
+            failed = self._await_synced(nodes, deadline)
+            if not failed:
+                return
+        raise LabError(f"{self.slug}: {'; '.join(f'{node} {reason}' for node, reason in failed.items())}")
 
-    def _launch(self, node: str, position: str, *options: str) -> "subprocess.Popen[bytes]":
+    def _launch(self, node: str, position: str, *options: str) -> None:
         end_all(rb"wsrep_sst_|rsync", str(self.servers[node].directory))  # of a start that was killed
         self._evade(node)
         at = (f"--wsrep-start-position={position}",) if position else ()
-        return self.servers[node].launch(*at, *options)
+        self.servers[node].launch(*at, *options)
 
     def _evade(self, node: str) -> None:
         """Nobody listens on the ports for transfers but during one: somebody else may have taken them."""
@@ -319,6 +347,11 @@ class Galera:
         for old, name in zip(before, names, strict=True):
             text = text.replace(f":{old}", f":{self.ports[name]}")
         file.write_text(text)
+
+    def _positions(self, nodes: Sequence[str]) -> dict[str, str]:
+        """Side by side: a killed node's data are opened for it."""
+        with ThreadPoolExecutor(len(NODES)) as pool:
+            return dict(zip(nodes, pool.map(self._position, nodes), strict=True))
 
     def _position(self, node: str) -> str:
         """UUID:number of the last transaction that it holds; empty: unknown, so that it takes everything anew."""
@@ -350,35 +383,76 @@ class Galera:
         self.proxy.start()
         deadline = time.monotonic() + SYNCED_TIMEOUT
         while haproxy.servers_up(self.proxy.socket) != list(NODES):
+            ended = [name for name, pid in (("HAProxy", self.proxy.pid), ("the check", self._check.pid)) if pid is None]
+            if ended:
+                raise LabError(f"{self.slug}: {ended[0]} ended; see the logs in {self.directory}")
             if time.monotonic() > deadline:
-                raise LabError(f"{self.slug}: HAProxy sees {self.state()}; see {self.directory}/haproxy.log")
+                raise LabError(
+                    f"{self.slug}: HAProxy does not see all nodes, it {self.state()}; see {self.directory}/haproxy.log"
+                )
             time.sleep(0.1)
 
-    def _await_settled(self) -> None:
-        """Until the others have given up the dead ones: who comes back before that can tear the cluster apart."""
-        deadline = time.monotonic() + SETTLED_TIMEOUT
-        while time.monotonic() < deadline:
-            members = [node for node in NODES if self._is_primary(node)]
-            if all(self._counter(node, "wsrep_cluster_size") == str(len(members)) for node in members):
-                return
-            time.sleep(0.1)
+    def _has_majority(self) -> bool:
+        """Of those that run, once they agree who they are. False: they have no primary component, or none runs.
 
-    def _await_synced(self, node: str, timeout: float) -> bool:
-        deadline = time.monotonic() + timeout
-        while self.status(node) != "Synced":
-            if time.monotonic() > deadline or self.servers[node].pid is None:
+        Who comes back before the dead ones are given up can tear the cluster apart.
+        """
+        began = inside = time.monotonic()
+        while True:
+            ready = [node for node in NODES if self.servers[node].is_ready()]
+            starting = [node for node in NODES if node not in ready and self.servers[node].pid]
+            views = {node: self._view(node) for node in ready}
+            members = [view for view in views.values() if view.get("wsrep_cluster_status") == "Primary"]
+            seen = {(view["wsrep_cluster_conf_id"], int(view["wsrep_cluster_size"])) for view in members}
+            now = time.monotonic()
+            if members:
+                inside = now
+                if len(seen) == 1 and 0 <= max(seen)[1] - len(members) <= len(starting):
+                    return True
+            # Nodes that see each other again agree by themselves; a single one cannot.
+            elif (len(ready) < 2 and all(views.values())) or now - inside > LOST_TIMEOUT:
                 return False
+            if now - began > SETTLED_TIMEOUT:
+                raise LabError(f"{self.slug}: the nodes do not agree who is left; it {self.state()}")
             time.sleep(0.1)
-        return True
+
+    def _await_synced(self, nodes: Sequence[str], deadline: float) -> dict[str, str]:
+        """Those that did not get there, with the reason."""
+        waiting, failed = set(nodes), dict[str, str]()
+        began = time.monotonic()
+        inside = dict.fromkeys(nodes, began)  # when it last was in the primary component, or still starting
+        while True:
+            waiting -= self._synced()
+            now = time.monotonic()
+            for node in waiting:
+                server = self.servers[node]
+                if not server.is_ready() or self._is_primary(node):
+                    inside[node] = now
+                if server.pid is None:
+                    failed[node] = f"ended: {server.last_error()}"
+                elif now - inside[node] > LOST_TIMEOUT or now > deadline:
+                    failed[node] = f"{self.status(node)} after {now - began:.0f} s: {server.last_error()}"
+            waiting -= failed.keys()
+            if not waiting:
+                return failed
+            time.sleep(0.1)
 
     def _is_primary(self, node: str) -> bool:
-        return self._counter(node, "wsrep_cluster_status") == "Primary"
+        return self._view(node).get("wsrep_cluster_status") == "Primary"
 
-    def _counter(self, node: str, name: str) -> str:
-        """Empty: the node does not answer."""
+    def _synced(self) -> set[str]:
+        """As all see it: a node that was thawed still has the view from before, in which it was synced."""
+        views = {node: self._view(node) for node in NODES}
+        members = {node: view for node, view in views.items() if view.get("wsrep_cluster_status") == "Primary"}
+        if len({view["wsrep_cluster_conf_id"] for view in members.values()}) != 1:
+            return set()
+        return {node for node, view in members.items() if view["wsrep_local_state_comment"] == "Synced"}
+
+    def _view(self, node: str) -> Mapping[str, str]:
+        """How it sees the cluster and itself; empty: the node does not answer."""
         server = self.servers[node]
         try:
-            answer = server.sql(f"SHOW GLOBAL STATUS LIKE '{name}'", timeout=2) if server.is_ready() else ""
+            answer = server.sql(VIEW, timeout=5) if server.is_ready() else ""
         except LabError:
             answer = ""
-        return answer.partition("\t")[2].strip()
+        return dict(line.split("\t", 1) for line in answer.splitlines())

@@ -14,7 +14,7 @@ from lab.packages import LabError, program
 
 BACKEND = "writer"
 CHECKS = {"inter": "500ms", "fall": "2", "rise": "3"}
-READY_TIMEOUT = 10.0  # s
+READY_TIMEOUT = 180.0  # s; one that ends is noticed at once
 SOCKET_LIMIT = 90  # bytes: the kernel takes 107, and HAProxy first makes it under a longer name
 
 
@@ -96,7 +96,7 @@ class HAProxy:
 def command(file: Path, text: str) -> str:
     """HAProxy's answer to one command. Raises OSError when it does not run."""
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(5)
+        connection.settimeout(30)
         connection.connect(str(file))
         connection.sendall(text.encode() + b"\n")
         parts = []

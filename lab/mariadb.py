@@ -11,15 +11,17 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
-from lab.daemons import await_end, end, process_id, send, spawn
+from lab.daemons import await_end, end, process_id, runs, send, spawn
 from lab.packages import LabError, command_for, program
-from lab.ports import free_port, is_free
+from lab.ports import claim_again, free_port, is_free
 
 PROGRAMS = ("mariadbd", "mariadb-install-db", "mariadb")
 ACCOUNT = "splashboard"
-READY_TIMEOUT = 30.0  # s
-STOP_TIMEOUT = 30.0  # s
+# s. A busy machine takes long; a server that ends is noticed at once.
+READY_TIMEOUT = 180.0
+STOP_TIMEOUT = 180.0
 # Small enough that several fit on a laptop.
 SETTINGS = {
     "innodb_buffer_pool_size": "64M",
@@ -36,6 +38,8 @@ class MariaDB:
     As root the server runs as user mysql, who must be able to reach `directory`. `defaults`: a configuration file that
     it reads before its other settings. `within`: a program and arguments that run it, as nsenter does.
     """
+
+    installation: ClassVar[Path | None] = None  # a data directory, never started, that is copied for new servers
 
     def __init__(
         self,
@@ -57,12 +61,17 @@ class MariaDB:
         self._port_file = self.directory / "port"
         self._pid_file = self.directory / "pid"
         self._port = port
+        self._log_start = 0
+        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def port(self) -> int:
         if self._port is None:
+            self.directory.mkdir(parents=True, exist_ok=True)  # it holds the claim
             known = self._port_file.read_text() if self._port_file.exists() else ""
-            self._port = int(known) if known else free_port()
+            self._port = int(known) if known else free_port(self.directory)
+            if known:
+                claim_again(self._port, self.directory)
         return self._port
 
     @property
@@ -72,7 +81,9 @@ class MariaDB:
     @property
     def pid(self) -> int | None:
         """None: it does not run."""
-        return process_id(self._pid_file, self._mark)
+        launched = self._process.pid if self._process else 0
+        # For a moment the file is empty: the server writes it anew once it is ready.
+        return process_id(self._pid_file, self._mark) or (launched if runs(launched, self._mark) else None)
 
     @property
     def is_made(self) -> bool:
@@ -109,8 +120,11 @@ class MariaDB:
             raise LabError(
                 f"port {self.port} of {self.directory.name} is in use; stop who has it or delete {self._port_file}"
             )
+        self._log_start = self.log.stat().st_size if self.log.exists() else 0
         argv = [*self.within, *self.command(), f"--pid-file={self._pid_file}", f"--log-error={self.log}", *options]
-        return spawn(argv, cwd=self.directory)
+        self._process = spawn(argv, cwd=self.directory)
+        self._write_pid(self._process.pid)
+        return self._process
 
     def command(self) -> list[str]:
         """The server's program and arguments, without those for its process id and log."""
@@ -122,22 +136,23 @@ class MariaDB:
             f"--port={self.port}",
             "--bind-address=127.0.0.1",
             f"--socket={self.socket}",
+            f"--tmpdir={self._own_tmp()}",
             "--skip-name-resolve",
             *(f"--{name.replace('_', '-')}={value}" for name, value in self.settings.items()),
         ]
 
     def await_ready(self, process: "subprocess.Popen[bytes]", *, timeout: float = READY_TIMEOUT) -> None:
-        """Raises LabError, with the server's own words."""
+        """Raises LabError, with the reason that the server logged."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if self.is_ready():
                 return
             if process.poll() is not None:
-                raise LabError(f"mariadbd ended with code {process.returncode}: {self._last_error()}")
+                raise LabError(f"mariadbd ended with code {process.returncode}: {self.last_error()}")
             time.sleep(0.05)
         process.kill()
         process.wait()
-        raise LabError(f"mariadbd was not ready after {timeout:.0f} s: {self._last_error()}")
+        raise LabError(f"mariadbd was not ready after {timeout:.0f} s: {self.last_error()}")
 
     def stop(self, *, timeout: float = STOP_TIMEOUT) -> None:
         """SIGTERM, and SIGKILL after `timeout` s. Raises LabError."""
@@ -172,11 +187,15 @@ class MariaDB:
         if self.is_made:
             return
         self._make_directory()
+        if self.installation:
+            subprocess.run(["cp", "-a", "--reflink=auto", self.installation, self.data], check=True)
+            return
         argv = [
             program("mariadb-install-db"),
             "--no-defaults",
             *self._as_user(),
             f"--datadir={self.data}",
+            f"--tmpdir={self._own_tmp()}",
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
         ]
@@ -207,6 +226,15 @@ class MariaDB:
         if os.geteuid() == 0:
             shutil.chown(self.directory, "mysql")
 
+    def _own_tmp(self) -> Path:
+        """Servers that share one, as /tmp, delete each other's tables there when they start."""
+        folder = self.directory / "tmp"
+        if not folder.exists():
+            folder.mkdir()
+            if os.geteuid() == 0:
+                shutil.chown(folder, "mysql")
+        return folder
+
     def _make_account(self) -> None:
         password = secrets.token_urlsafe(18)
         self.write_password("")  # root has no password yet: what sql() reads is empty until it is set
@@ -220,10 +248,20 @@ class MariaDB:
         self.sql(";\n".join(statements), user="root")
         self.write_password(password)
 
-    def _last_error(self) -> str:
-        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
-        errors = [line.partition("[ERROR] ")[2] for line in lines if "[ERROR]" in line and "Aborting" not in line]
-        return "; ".join(errors[-3:]) or f"see {self.log}"
+    def last_error(self) -> str:
+        """The first errors in its log since it was started (others follow from them), else Galera's last warnings."""
+        log = self.log.read_bytes()[self._log_start :].decode(errors="replace") if self.log.exists() else ""
+        errors = [line.partition("[ERROR] ")[2] for line in log.splitlines() if "[ERROR]" in line]
+        errors = [error for error in errors if "Aborting" not in error]
+        warnings = [line.partition("[Warning] ")[2] for line in log.splitlines() if "[Warning] WSREP" in line]
+        return "; ".join(errors[:3] or warnings[-3:]) or f"see {self.log}"
+
+    def _write_pid(self, pid: int) -> None:
+        """The server writes it once it is ready; one that hangs before that must be found too."""
+        self._pid_file.unlink(missing_ok=True)
+        self._pid_file.write_text(f"{pid}\n")
+        if os.geteuid() == 0:
+            shutil.chown(self._pid_file, "mysql")
 
     def _check_reachable(self) -> None:
         if os.geteuid() != 0:

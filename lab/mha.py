@@ -20,7 +20,7 @@ from lab.sshd import Sshd
 from lab.systems import Member, Registration, Say, fault_command
 
 NODES = ("node1", "node2", "node3")
-FAILOVER_TIMEOUT = 60.0  # s
+FAILOVER_TIMEOUT = 180.0  # s
 SETTINGS = {
     **OBSERVED,
     "log_bin": "binlog",
@@ -143,7 +143,7 @@ class MHA:
             return "is stopped"
         try:
             if node == self.source:
-                return "is the source" if server.sql("SELECT @@read_only", timeout=2).strip() == "0" else "is read-only"
+                return "is the source" if server.sql("SELECT @@read_only", timeout=5).strip() == "0" else "is read-only"
             return "replicates" if replication.is_replica(server, self.servers[self.source]) else "does not replicate"
         except LabError:
             return "does not answer"

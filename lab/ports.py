@@ -1,13 +1,19 @@
-"""Ports of the lab's servers: chosen once, kept in a file, so that a server comes back where it was."""
+"""Ports of servers on this machine: claimed once, so that a server comes back where it was."""
 
+import fcntl
 import json
+import os
 import random
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # Below the ports that the kernel gives to outgoing connections: one of those could take a killed server's place.
 LOWEST, HIGHEST = 13000, 29999
+# One folder for all users of the machine, whatever TMPDIR is. A claim is a symbolic link PORT -> owner: it is made in
+# one step, and void once the owner is gone.
+CLAIMS = Path("/tmp/splashboard-ports")  # noqa: S108 - a link in it is read, never followed
 
 
 def is_free(port: int) -> bool:
@@ -21,20 +27,24 @@ def is_free(port: int) -> bool:
     return True
 
 
-def free_port() -> int:
-    while True:
-        port = random.SystemRandom().randint(LOWEST, HIGHEST)
-        if is_free(port):
-            return port
+def free_port(owner: Path) -> int:
+    """A port that nobody listens on or has claimed. It stays claimed as long as `owner`, a file or folder, exists."""
+    owner = owner.resolve(strict=True)
+    with _claims() as folder:
+        while True:
+            port = random.SystemRandom().randint(LOWEST, HIGHEST)
+            if not _owner(folder / str(port)) and is_free(port) and _claim(folder / str(port), owner):
+                return port
 
 
 def kept_ports(file: Path, names: Iterable[str]) -> dict[str, int]:
-    """A port for each name; those that `file` knows stay."""
+    """A port for each name; those that `file` knows stay. The claims last as long as the file's folder."""
+    file.parent.mkdir(parents=True, exist_ok=True)
     known: dict[str, int] = json.loads(file.read_text()) if file.exists() else {}
-    ports = dict(known)
-    _choose(ports, (name for name in names if name not in known))
+    for port in known.values():
+        claim_again(port, file.parent)
+    ports = {**known, **{name: free_port(file.parent) for name in names if name not in known}}
     if ports != known:
-        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(ports, indent=1))
     return ports
 
@@ -43,13 +53,53 @@ def replace_taken(file: Path, ports: dict[str, int], names: Iterable[str]) -> No
     """Others for those of `names` on which somebody else listens by now, in `ports` and in `file`."""
     taken = [name for name in names if not is_free(ports[name])]
     if taken:
-        _choose(ports, taken)
+        ports.update({name: free_port(file.parent) for name in taken})
         file.write_text(json.dumps(ports, indent=1))
 
 
-def _choose(ports: dict[str, int], names: Iterable[str]) -> None:
-    for name in names:
-        port = free_port()
-        while port in ports.values():
-            port = free_port()
-        ports[name] = port
+def claim_again(port: int, owner: Path) -> None:
+    """For a port that was chosen earlier: /tmp is emptied now and then. Another's claim stays."""
+    with _claims() as folder:
+        if not _owner(folder / str(port)):
+            _claim(folder / str(port), owner.resolve(strict=True))
+
+
+@contextmanager
+def _claims() -> Iterator[Path]:
+    """The folder, locked: whoever else looks for a port waits."""
+    CLAIMS.mkdir(exist_ok=True)
+    descriptor = os.open(CLAIMS, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            os.fchmod(descriptor, 0o1777)  # for all users, each of whom deletes only his own
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield CLAIMS
+    finally:
+        os.close(descriptor)
+
+
+def _owner(claim: Path) -> str:
+    """Who has claimed the port; empty: nobody, or an owner that is gone."""
+    try:
+        owner = os.readlink(claim)
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return "unknown"
+    try:
+        os.lstat(owner)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError:
+        return owner  # in a folder that is closed to us
+    return owner
+
+
+def _claim(claim: Path, owner: Path) -> bool:
+    """False: a void claim of another user is in the way."""
+    try:
+        claim.unlink(missing_ok=True)
+        claim.symlink_to(owner)
+    except OSError:
+        return False
+    return True

@@ -4,11 +4,12 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 
 from lab.mariadb import ACCOUNT, MariaDB
 from lab.packages import LabError, program
 
-CAUGHT_UP_TIMEOUT = 60.0  # s
+CAUGHT_UP_TIMEOUT = 180.0  # s
 BINLOG_INFO = ("mariadb_backup_binlog_info", "xtrabackup_binlog_info")
 Position = dict[tuple[str, str], int]  # domain, server -> number of its last transaction
 
@@ -64,12 +65,14 @@ def _why_not_caught_up(replica: MariaDB, source: MariaDB) -> str:
     target = source.sql("SELECT @@gtid_binlog_pos").strip()
     deadline = time.monotonic() + CAUGHT_UP_TIMEOUT
     while time.monotonic() < deadline:
-        said = status(replica)
+        if replica.pid is None:
+            return f"it ended: {replica.last_error()}"
+        said = status(replica, timeout=CAUGHT_UP_TIMEOUT)
         for kind in ("SQL", "IO"):
             if said.get(f"Last_{kind}_Errno", "0") != "0" and said.get(f"Slave_{kind}_Running") == "No":
                 return said[f"Last_{kind}_Error"]
         # The wait for nothing is over at once, before the replica is connected.
-        if is_replica(replica, source) and replica.sql(f"SELECT MASTER_GTID_WAIT('{target}', 0.1)").strip() == "0":
+        if _replicates(said, source) and replica.sql(f"SELECT MASTER_GTID_WAIT('{target}', 0.1)").strip() == "0":
             return ""
         time.sleep(0.1)
     return f"it has not caught up after {CAUGHT_UP_TIMEOUT:.0f} s"
@@ -103,14 +106,16 @@ def copy(replica: MariaDB, source: MariaDB) -> str:
 
 def is_replica(server: MariaDB, source: MariaDB) -> bool:
     """Whether it takes and applies what this source writes."""
-    said = status(server)
+    return _replicates(status(server), source)
+
+
+def _replicates(said: Mapping[str, str], source: MariaDB) -> bool:
     running = said.get("Slave_IO_Running"), said.get("Slave_SQL_Running")
     return running == ("Yes", "Yes") and said.get("Master_Port") == str(source.port)
 
 
-def status(server: MariaDB) -> dict[str, str]:
+def status(server: MariaDB, *, timeout: float = 5) -> dict[str, str]:
     """SHOW SLAVE STATUS; empty for a source. Raises LabError."""
-    rows = (
-        line.strip().partition(":") for line in server.sql("SHOW SLAVE STATUS\\G", timeout=5, names=True).splitlines()
-    )
+    lines = server.sql("SHOW SLAVE STATUS\\G", timeout=timeout, names=True).splitlines()
+    rows = (line.strip().partition(":") for line in lines)
     return {name: value.strip() for name, colon, value in rows if colon}

@@ -36,7 +36,7 @@ class Directory:
     def haproxy(self, *commands: str) -> None:
         for command in commands:
             with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(5)
+                connection.settimeout(30)
                 connection.connect(self._told["haproxy"])
                 connection.sendall(command.encode() + b"\n")
                 while connection.recv(65536):
@@ -47,7 +47,7 @@ class Directory:
         argv = [self._told["mariadb"], "--no-defaults", f"--socket={self._told['nodes'][port][1]}"]
         environment = {**os.environ, "MYSQL_PWD": Path(self._told["password_file"]).read_text()}
         argv += [f"--user={self._told['user']}", "--connect-timeout=2", "-e", statement]
-        subprocess.run(argv, env=environment, timeout=5, check=True)
+        subprocess.run(argv, env=environment, timeout=30, check=True)
 
     def keep_source(self, port: str) -> None:
         part = self._path / "source.part"

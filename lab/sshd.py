@@ -12,7 +12,7 @@ from lab.packages import LabError, program
 from lab.ports import is_free
 
 PRIVILEGE_SEPARATION = Path("/run/sshd")  # root's sshd does not start without it
-READY_TIMEOUT = 10.0  # s
+READY_TIMEOUT = 180.0  # s; one that ends is noticed at once
 
 
 class Sshd:

@@ -13,6 +13,7 @@ from tests import runner
 from tests.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
 from tests.databases import (  # noqa: F401
     galera,
+    installation,
     lab_directory,
     mariadb,
     mha,

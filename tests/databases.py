@@ -16,7 +16,19 @@ StartMariaDB = Callable[..., MariaDB]
 
 
 @pytest.fixture(scope="session")
-def start_mariadb() -> Iterator[StartMariaDB]:
+def installation() -> Iterator[None]:
+    """Made once and copied for each server: that takes a tenth of the time."""
+    with tempfile.TemporaryDirectory(prefix="splashboard-installation-") as folder:
+        Path(folder).chmod(0o755)
+        made = MariaDB(Path(folder) / "server")
+        made.make()
+        MariaDB.installation = made.data
+        yield
+        MariaDB.installation = None
+
+
+@pytest.fixture(scope="session")
+def start_mariadb(installation: None) -> Iterator[StartMariaDB]:
     """`start_mariadb(**settings)`: a running server of the test's own."""
     # Not below pytest's own directory: that one is closed to the user that the server runs as.
     directory = Path(tempfile.mkdtemp(prefix="splashboard-mariadb-"))
@@ -33,7 +45,7 @@ def start_mariadb() -> Iterator[StartMariaDB]:
         yield start
     finally:
         for server in servers:
-            server.stop()
+            server.kill()  # its data are deleted anyway
         shutil.rmtree(directory)
 
 
@@ -44,12 +56,19 @@ def mariadb(start_mariadb: StartMariaDB) -> MariaDB:
 
 
 @pytest.fixture(scope="session")
-def lab_directory() -> Iterator[Path]:
+def lab_directory(installation: None) -> Iterator[Path]:
     """What `var` is to the product, for the lab's systems; the user that their servers run as can reach it."""
     directory = Path(tempfile.mkdtemp(prefix="splashboard-lab-"))
     directory.chmod(0o755)
     yield directory
     shutil.rmtree(directory)
+
+
+def discard(system: Galera | MHA) -> None:
+    """Without the servers' orderly end: their data are deleted anyway."""
+    for server in system.servers.values():
+        server.kill()
+    system.down()
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +80,7 @@ def running_galera(lab_directory: Path) -> Iterator[Galera]:
         systems.register(lab_directory, system)
         yield system
     finally:
-        system.down()
+        discard(system)
 
 
 @pytest.fixture
@@ -80,7 +99,7 @@ def running_mha(lab_directory: Path) -> Iterator[MHA]:
         systems.register(lab_directory, system)
         yield system
     finally:
-        system.down()
+        discard(system)
 
 
 @pytest.fixture

@@ -58,12 +58,5 @@ def take(host: str, number: int) -> Port:
     raise Problem(f"No port from {FIRST} to {LAST} is free: choose one with `{VARIABLE}={LAST + 1} make run`.")
 
 
-def free() -> int:
-    """A port that nothing has at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _no_address(host: str) -> Problem:
     return Problem(f"SPLASHBOARD_HOST is {host}, which is no address of this machine: use 127.0.0.1 or 0.0.0.0.")

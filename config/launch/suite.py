@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from config.launch import environment, frontend, ports, postgres, processes, programs, supervisor
+from config.launch import environment, frontend, postgres, processes, programs, supervisor
 from config.launch.children import Children, RunLock
 from config.launch.places import PYTHON, ROOT, Places, make_folders
 from config.launch.say import Screen, Step
 from lab import packages
+from lab.ports import free_port
 
 # Program that the tests need -> Debian's package of it.
 PACKAGES = {**packages.PACKAGES, "pt-query-digest": "percona-toolkit", "chromium": "chromium"}
@@ -98,7 +99,7 @@ def own_stores(places: Places, screen: Screen, *options: str) -> Iterator[dict[s
     with tempfile.TemporaryDirectory(prefix="splashboard-") as folder:
         # PostgreSQL runs as another user when we are root.
         os.chmod(folder, 0o711)  # noqa: S103 - others may pass, not look
-        own = replace(places, var=Path(folder), port=ports.free(), database_url="", redis_url="")
+        own = replace(places, var=Path(folder), port=free_port(Path(folder)), database_url="", redis_url="")
         make_folders(own)
         children = Children(own, RunLock(own, screen))
         children.start_guard()

@@ -3,10 +3,13 @@
 import subprocess
 import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 from lab.mariadb import MariaDB
+
+DEADLINE = 120.0  # s, for what takes a few on a machine that does nothing else
 
 
 class Proxied(Protocol):
@@ -22,14 +25,14 @@ class Proxied(Protocol):
 def through_proxy(system: Proxied, statement: str) -> str:
     """What the writer answers; empty: nobody does."""
     argv = ["mariadb", "--no-defaults", "-h127.0.0.1", f"-P{system.ports['writer']}", "-usplashboard", "-N", "-B"]
-    argv += [f"-p{system.servers['node1'].password}", "--connect-timeout=1", "-e", statement]
+    argv += [f"-p{system.servers['node1'].password}", "--connect-timeout=10", "-e", statement]
     return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def await_writer(system: Proxied, *, other_than: str = "") -> str:
     """Name of the node that answers to the writer's port."""
     names = {str(server.port): node for node, server in system.servers.items()}
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline:
         writer = names.get(through_proxy(system, "SELECT @@port"), "")
         if writer and writer != other_than:
@@ -38,14 +41,27 @@ def await_writer(system: Proxied, *, other_than: str = "") -> str:
     raise AssertionError("nobody took over")
 
 
+def await_that(condition: Callable[[], bool], *, why: Callable[[], object]) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < deadline, why()
+        time.sleep(0.05)
+
+
 def controls(system: Proxied) -> Any:
     fragment = tomllib.loads((system.var / "agent.d" / f"lab-{system.slug}.toml").read_text())
     return fragment["systems"][0]["controls"]
 
 
-def run(argv: list[str]) -> float:
-    """Seconds that the command took; from a directory where nothing of ours is."""
-    began = time.monotonic()
+def run(argv: list[str]) -> None:
+    """From a directory where nothing of ours is."""
     answer = subprocess.run(argv, cwd="/", capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
-    return time.monotonic() - began
+
+
+def kill(system: Proxied, node: str) -> None:
+    """By the agent's command, which loads nothing but what it needs: when it is done the server has its SIGKILL."""
+    argv = controls(system)[node]["kill"]
+    assert argv[1:3] == ["-I", "-S"]
+    run(argv)
+    await_that(lambda: system.servers[node].pid is None, why=lambda: f"{node} runs")

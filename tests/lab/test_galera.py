@@ -2,14 +2,15 @@
 
 import json
 import socket
-import time
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from lab import haproxy
 from lab.galera import NODES, Galera
-from tests.lab.talk import await_writer, controls, run, through_proxy
+from lab.packages import LabError
+from tests.lab.talk import await_that, await_writer, controls, kill, run, through_proxy
 from workers.agent import config as configuration
 
 pytestmark = pytest.mark.galera
@@ -44,10 +45,12 @@ def test_a_write_reaches_every_node(galera: Galera) -> None:
 def test_killed_writer_is_replaced_and_comes_back_with_what_it_missed(galera: Galera) -> None:
     through_proxy(galera, "CREATE DATABASE IF NOT EXISTS claims; CREATE OR REPLACE TABLE claims.k (id INT PRIMARY KEY)")
     writer = await_writer(galera)
-    assert run(controls(galera)[writer]["kill"]) < 1.0
-    successor = await_writer(galera, other_than=writer)
-    through_proxy(galera, "INSERT INTO claims.k VALUES (7)")
     log = galera.servers[writer].log
+    size = log.stat().st_size
+    kill(galera, writer)
+    successor = await_writer(galera, other_than=writer)
+    assert b"Normal shutdown" not in log.read_bytes()[size:]
+    through_proxy(galera, "INSERT INTO claims.k VALUES (7)")
     size = log.stat().st_size
     run(controls(galera)[writer]["start"])
     assert galera.status(writer) == "Synced"
@@ -57,10 +60,32 @@ def test_killed_writer_is_replaced_and_comes_back_with_what_it_missed(galera: Ga
     assert await_writer(galera) == successor
 
 
+def test_a_node_that_ends_while_it_joins_is_started_again(galera: Galera) -> None:
+    reader = next(node for node in NODES if node != await_writer(galera))
+    server = galera.servers[reader]
+    kill(galera, reader)
+    starting = subprocess.Popen(controls(galera)[reader]["start"], cwd="/", stderr=subprocess.PIPE)
+    await_that(lambda: server.pid is not None, why=galera.state)
+    first = server.pid
+    server.kill()
+    assert (starting.communicate()[1], starting.returncode) == (b"", 0)
+    assert galera.status(reader) == "Synced"
+    assert server.pid != first
+
+
+def test_why_a_node_did_not_join_is_in_the_error(galera: Galera, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = next(node for node in NODES if node != await_writer(galera))
+    kill(galera, reader)
+    monkeypatch.setattr("lab.galera.STARTS", 1)
+    monkeypatch.setitem(galera.servers[reader].settings, "no_such_setting", "1")
+    with pytest.raises(LabError, match=rf"galera: {reader} ended: .*unknown variable 'no-such-setting=1'"):
+        galera.start(reader)
+
+
 @pytest.mark.parametrize("kind", ["ist", "sst"])
 def test_a_node_comes_back_though_somebody_took_the_port_of_its_transfers(galera: Galera, kind: str) -> None:
     reader = next(node for node in NODES if node != await_writer(galera))
-    run(controls(galera)[reader]["kill"])
+    kill(galera, reader)
     if kind == "sst":
         (galera.servers[reader].data / "grastate.dat").unlink()  # it has to take everything anew
     table = f"claims.taken_{kind}"
@@ -75,10 +100,7 @@ def test_a_node_comes_back_though_somebody_took_the_port_of_its_transfers(galera
 def test_frozen_node_is_left_out_until_it_is_thawed(galera: Galera) -> None:
     reader = next(node for node in NODES if node != await_writer(galera))
     run(controls(galera)[reader]["freeze"])
-    deadline = time.monotonic() + 10
-    while reader in haproxy.servers_up(galera.proxy.socket):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    await_that(lambda: reader not in haproxy.servers_up(galera.proxy.socket), why=galera.state)
     run(controls(galera)[reader]["thaw"])
     run(controls(galera)[reader]["start"])
     assert galera.status(reader) == "Synced"

@@ -16,7 +16,6 @@ from lab import packages
 from lab.mariadb import MariaDB
 from lab.mha import MHA
 from lab.packages import LabError, program
-from lab.ports import free_port
 from tests.databases import StartMariaDB
 from workers.agent import config as configuration
 
@@ -33,7 +32,7 @@ def directory() -> Iterator[Path]:
 def command(*arguments: str, var: Path) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "SPLASHBOARD_VAR": str(var)}
     argv = [sys.executable, "-m", "lab", *arguments]
-    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.mark.mariadb
@@ -76,6 +75,14 @@ def test_a_server_comes_back_with_its_data_and_its_port(start_mariadb: StartMari
     assert server.port == port
     assert "kept" in server.sql("SHOW DATABASES")
     server.stop()
+
+
+@pytest.mark.mariadb
+def test_each_server_keeps_its_temporary_tables_in_a_folder_of_its_own(start_mariadb: StartMariaDB) -> None:
+    """In one that they share, the start of one deletes the tables of another, also while that is being installed."""
+    folders = {server.sql("SELECT @@tmpdir").strip() for server in (start_mariadb(), start_mariadb())}
+    assert len(folders) == 2
+    assert not any(Path(folder) == Path(tempfile.gettempdir()) for folder in folders)
 
 
 @pytest.mark.mariadb
@@ -122,11 +129,6 @@ def test_an_unknown_system_is_named_with_those_there_are(tmp_path: Path) -> None
     answer = command("up", "oracle", var=tmp_path)
     assert answer.returncode == 2
     assert answer.stderr.startswith("the lab has no system oracle; it has single, ")
-
-
-def test_free_ports_are_free() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", free_port()))
 
 
 @pytest.mark.mariadb
