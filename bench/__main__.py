@@ -53,6 +53,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         peers,
         rates,
         results,
+        sealing,
         start,
         warehouse,
     )
@@ -65,7 +66,9 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         for peer, why in absent.items():
             say(f"{peer} is {why}: its figures are left out")
         here = {peer: stack.enter_context(peers.started(peer, folder)) for peer in peers.PROGRAMS if peer not in absent}
-        ours = stack.enter_context(warehouse.started(folder, runs=bulk.RUNS + across_runs.RUNS + live.RUNS))
+        ours = stack.enter_context(
+            warehouse.started(folder, runs=bulk.RUNS + across_runs.RUNS + live.RUNS + sealing.RUNS)
+        )
         bench = Bench(ours, here, absent, say)
         if BULK & set(parts):
             stored = bulk.store(bench)
@@ -85,6 +88,8 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
             panels.measure(bench, folder)
         if "start" in parts:
             start.measure(bench, folder)
+        if "memory" in parts:
+            sealing.measure(bench)
         if "detection" in parts:
             detection.measure(bench, folder)
             following.measure(bench)

@@ -11,7 +11,7 @@ from bench.rounds import Compared
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "bench" / "results.json"
-PARTS = ("ingest", "disk", "q1", "q2", "live", "pages", "panels", "start", "detection")
+PARTS = ("ingest", "disk", "q1", "q2", "live", "pages", "panels", "start", "memory", "detection")
 PAGE = ROOT / "docs" / "performance.md"
 TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -->)", flags=re.DOTALL)
 
