@@ -21,7 +21,7 @@ run: ## Set up what is missing, start everything, print the address; Ctrl-C stop
 stop: ## Stop what `make run` started
 	@$(LAUNCH) stop
 
-test: ## Every check and every test, with databases of their own
+test: ## Every check and every test on every core, with databases of their own
 	@$(LAUNCH) test $(ARGS)
 
 bench: ## Speed and size beside named peers, into docs/performance.md; ARGS="q1 ingest" for parts
