@@ -5,12 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from config.launch import suite
 from lab import packages
 from lab.galera import Galera
 from lab.mha import MHA
@@ -64,10 +66,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> BySystem:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = {marker.name for marker in item.iter_markers()}
-        for marker, programs in NEEDS.items():
-            missing = packages.missing(programs)
-            if marker in names and missing and not os.environ.get("CI"):
-                item.add_marker(pytest.mark.skip(reason=f"{MISSING}{', '.join(missing)}"))
+        wanted = [*(NEEDS.get(name, ()) for name in names), *(marker.args for marker in item.iter_markers("needs"))]
+        missing = packages.missing(dict.fromkeys(chain.from_iterable(wanted)))
+        if missing and not os.environ.get("CI"):
+            item.add_marker(pytest.mark.skip(reason=f"{MISSING}{', '.join(missing)}"))
         if names.intersection(RETRIED):
             item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=_place)  # which keeps the order of what has the same place
@@ -115,7 +117,7 @@ def _skipped(reports: list[pytest.TestReport]) -> Iterator[str]:
     }
     if missing:
         count = sum(number for reason, number in reasons.items() if reason.startswith(MISSING))
-        command = packages.command_for(sorted(missing), {**packages.PACKAGES, "chromium": "chromium"})
+        command = packages.command_for(sorted(missing), suite.PACKAGES)
         yield f"Skipped for want of a program: {count}. To run them: {command}"
     for reason, number in reasons.items():
         if not reason.startswith(MISSING):

@@ -18,7 +18,13 @@ from lab import packages
 from lab.ports import free_port
 
 # Program that the tests need -> Debian's package of it.
-PACKAGES = {**packages.PACKAGES, "pt-query-digest": "percona-toolkit", "chromium": "chromium"}
+PACKAGES = {
+    **packages.PACKAGES,
+    "chromium": "chromium",
+    "curl": "curl",
+    "mysqlslap": "mariadb-client",
+    "pt-query-digest": "percona-toolkit",
+}
 
 MOST_WORKERS = 8  # each has a database of its own, and servers
 DISTRIBUTED = ("--dist=loadscope", "--no-loadscope-reorder")  # tests.runner says what belongs together

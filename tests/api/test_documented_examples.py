@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +27,7 @@ DOCUMENTED_SERVER = "http://127.0.0.1:8000"
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not on PATH"),
+    pytest.mark.needs("curl"),
 ]
 
 

@@ -19,7 +19,7 @@ from config.launch.places import ROOT, Places
 from tests.launch.conftest import pids_in, some_places, variables
 from tests.waiting import LIMIT, eventually
 
-pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="not on PATH: make")
+pytestmark = pytest.mark.needs("make")
 
 
 class Run:

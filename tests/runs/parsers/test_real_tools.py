@@ -1,7 +1,6 @@
 """What the tools installed here print is read: mysqlslap and pt-query-digest against a real server."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from tests.databases import StartMariaDB
 pytestmark = pytest.mark.mariadb
 
 
-@pytest.mark.skipif(not shutil.which("mysqlslap"), reason="mysqlslap is not on PATH: install mariadb-client")
+@pytest.mark.needs("mysqlslap", "pt-query-digest")
 def test_mysqlslap_and_a_digest_of_the_statements_that_it_ran(start_mariadb: StartMariaDB, tmp_path: Path) -> None:
     server = start_mariadb(long_query_time="0", slow_query_log="ON", slow_query_log_file="slow.log")
     file = tmp_path / "result.csv"
@@ -38,8 +37,6 @@ def test_mysqlslap_and_a_digest_of_the_statements_that_it_ran(start_mariadb: Sta
     assert (found.threads, values["client.statements"], found.reason) == (4, 200, "")
     assert 0 <= values["client.execution_time.min"] <= values["client.execution_time.avg"] < 60
 
-    if not shutil.which("pt-query-digest"):
-        pytest.skip("pt-query-digest is not on PATH: install percona-toolkit")
     digest = subprocess.run(
         ["pt-query-digest", "--no-version-check", "--output", "json", server.directory / "data" / "slow.log"],
         check=True,

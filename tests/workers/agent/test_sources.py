@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lab import packages
 from lab.mariadb import MariaDB
 from tests.databases import StartMariaDB
 from tests.ports import ReservedPort
@@ -26,7 +26,6 @@ from workers.agent.samplers.replication import Replication
 from workers.agent.samplers.waits import Waits
 
 DATA = Path(__file__).resolve().parent.parent.parent / "data"
-HAPROXY = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin")
 
 
 # ---------------------------------------------------------------- recordings
@@ -316,7 +315,7 @@ def test_the_agents_own_cpu_time_grows() -> None:
     assert after["agent.memory.rss"] == pytest.approx(int(resident) * 1024, rel=0.5)
 
 
-@pytest.mark.skipif(HAPROXY is None, reason="haproxy is not installed")
+@pytest.mark.needs("haproxy")
 def test_a_real_haproxy_tells_its_servers_and_that_one_went_down(tmp_path: Path) -> None:
     held = [ReservedPort(), ReservedPort()]
     entry, gone = [port.number for port in held]
@@ -329,7 +328,7 @@ def test_a_real_haproxy_tells_its_servers_and_that_one_went_down(tmp_path: Path)
         f"  server db2 127.0.0.1:{gone} backup\n"
     )
     process = subprocess.Popen(
-        [str(HAPROXY), "-f", str(tmp_path / "haproxy.cfg"), "-db"],
+        [packages.program("haproxy"), "-f", str(tmp_path / "haproxy.cfg"), "-db"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -1,7 +1,5 @@
 """The other programs of ours on a real MariaDB: a dump loaded, an index's cost, generators, the machine alone."""
 
-import os
-import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -73,9 +71,8 @@ def test_a_transaction_that_reads_is_made_of_fourteen_reads(generated: dict[str,
     assert values["client.writes"] == 0
 
 
+@pytest.mark.needs("pt-query-digest")
 def test_the_cost_of_an_index_is_told_from_the_slow_log_which_is_closed_again(mariadb: MariaDB, tmp_path: Path) -> None:
-    if not shutil.which("pt-query-digest") and not os.environ.get("CI"):
-        pytest.skip("pt-query-digest is not on PATH: install percona-toolkit")
     before = mariadb.sql(SLOW_LOG)
     ran = run_program(
         "index_cost",
