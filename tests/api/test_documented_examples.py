@@ -39,7 +39,7 @@ def run(command: str, *, server: LiveServer, folder: Path) -> Any:
     shown = command.replace(DOCUMENTED_SERVER, server.url).replace(
         "curl ", "curl --silent --show-error --fail-with-body ", 1
     )
-    done = subprocess.run(["sh", "-c", shown], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["sh", "-c", shown], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, f"{shown}\n{done.stdout}{done.stderr}"
     return json.loads(done.stdout)
 
@@ -120,7 +120,7 @@ def executed(code: str, *, server: LiveServer, folder: Path) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
         env=environment,
     )

@@ -1,15 +1,12 @@
 """Speaking to a system of the lab as its users do: through HAProxy, and by the commands that the agent is given."""
 
 import subprocess
-import time
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 from lab.mariadb import MariaDB
-
-DEADLINE = 120.0  # s, for what takes a few on a machine that does nothing else
+from tests.waiting import eventually
 
 
 class Proxied(Protocol):
@@ -32,20 +29,12 @@ def through_proxy(system: Proxied, statement: str) -> str:
 def await_writer(system: Proxied, *, other_than: str = "") -> str:
     """Name of the node that answers to the writer's port."""
     names = {str(server.port): node for node, server in system.servers.items()}
-    deadline = time.monotonic() + DEADLINE
-    while time.monotonic() < deadline:
-        writer = names.get(through_proxy(system, "SELECT @@port"), "")
-        if writer and writer != other_than:
-            return writer
-        time.sleep(0.05)
-    raise AssertionError("nobody took over")
 
+    def writer() -> str:
+        name = names.get(through_proxy(system, "SELECT @@port"), "")
+        return name if name != other_than else ""
 
-def await_that(condition: Callable[[], bool], *, why: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline, why()
-        time.sleep(0.05)
+    return eventually(writer, what="somebody took over", seen=lambda: other_than)
 
 
 def controls(system: Proxied) -> Any:
@@ -64,4 +53,4 @@ def kill(system: Proxied, node: str) -> None:
     argv = controls(system)[node]["kill"]
     assert argv[1:3] == ["-I", "-S"]
     run(argv)
-    await_that(lambda: system.servers[node].pid is None, why=lambda: f"{node} runs")
+    eventually(lambda: system.servers[node].pid is None, what=f"{node} has ended")

@@ -10,7 +10,8 @@ import pytest
 from lab import haproxy
 from lab.galera import NODES, Galera
 from lab.packages import LabError
-from tests.lab.talk import await_that, await_writer, controls, kill, run, through_proxy
+from tests.lab.talk import await_writer, controls, kill, run, through_proxy
+from tests.waiting import eventually
 from workers.agent import config as configuration
 
 pytestmark = pytest.mark.galera
@@ -65,7 +66,7 @@ def test_a_node_that_ends_while_it_joins_is_started_again(galera: Galera) -> Non
     server = galera.servers[reader]
     kill(galera, reader)
     starting = subprocess.Popen(controls(galera)[reader]["start"], cwd="/", stderr=subprocess.PIPE)
-    await_that(lambda: server.pid is not None, why=galera.state)
+    eventually(lambda: server.pid is not None, what="it runs", seen=galera.state)
     first = server.pid
     server.kill()
     assert (starting.communicate()[1], starting.returncode) == (b"", 0)
@@ -100,7 +101,9 @@ def test_a_node_comes_back_though_somebody_took_the_port_of_its_transfers(galera
 def test_frozen_node_is_left_out_until_it_is_thawed(galera: Galera) -> None:
     reader = next(node for node in NODES if node != await_writer(galera))
     run(controls(galera)[reader]["freeze"])
-    await_that(lambda: reader not in haproxy.servers_up(galera.proxy.socket), why=galera.state)
+    eventually(
+        lambda: reader not in haproxy.servers_up(galera.proxy.socket), what="HAProxy leaves it out", seen=galera.state
+    )
     run(controls(galera)[reader]["thaw"])
     run(controls(galera)[reader]["start"])
     assert galera.status(reader) == "Synced"

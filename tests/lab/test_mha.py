@@ -8,7 +8,8 @@ import pytest
 
 from lab.mha import MHA
 from lab.replication import has_parted
-from tests.lab.talk import DEADLINE, await_writer, controls, kill, run, through_proxy
+from tests.lab.talk import await_writer, controls, kill, run, through_proxy
+from tests.waiting import LIMIT
 from workers.agent import config as configuration
 
 HAVE_PARTED = [
@@ -96,7 +97,7 @@ def test_writes_of_its_own_are_found_after_later_ones_of_the_source_and_while_it
     mha.servers[replica].sql("CREATE DATABASE astray")
     through_proxy(mha, "INSERT INTO claims.q VALUES (1)")
     at = through_proxy(mha, "SELECT @@gtid_binlog_pos")
-    assert mha.servers[replica].sql(f"SELECT MASTER_GTID_WAIT('{at}', {DEADLINE})") == "0\n"
+    assert mha.servers[replica].sql(f"SELECT MASTER_GTID_WAIT('{at}', {LIMIT})") == "0\n"
     assert mha.status(replica) == "replicates"
     run(controls(mha)[replica]["start"])
     assert "astray" not in mha.servers[replica].sql("SHOW DATABASES")

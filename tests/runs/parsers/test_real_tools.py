@@ -30,7 +30,7 @@ def test_mysqlslap_and_a_digest_of_the_statements_that_it_ran(start_mariadb: Sta
         env={**os.environ, "MYSQL_PWD": server.password},
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=600,
     )
     found = mysqlslap.parse(file.read_bytes())
     values = {value.metric: value.value for value in found.values}
@@ -41,7 +41,7 @@ def test_mysqlslap_and_a_digest_of_the_statements_that_it_ran(start_mariadb: Sta
         ["pt-query-digest", "--no-version-check", "--output", "json", server.directory / "data" / "slow.log"],
         check=True,
         capture_output=True,
-        timeout=60,
+        timeout=600,
     ).stdout
     table = pt_query_digest.parse(digest)
     inserted = next(row for row in table.rows if str(row[8]).startswith("insert into t? values"))

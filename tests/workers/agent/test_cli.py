@@ -12,7 +12,7 @@ from workers.agent.spool import Spool
 
 def agent(*arguments: object) -> "subprocess.CompletedProcess[str]":
     argv = [sys.executable, "-m", "workers.agent", *map(str, arguments)]
-    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_a_bad_configuration_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:
