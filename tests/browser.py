@@ -15,7 +15,7 @@ from django.db import connections
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-PATIENCE = 60_000  # ms: how long a page may take on a machine that does other things as well
+from tests.waiting import LIMIT_MS
 
 
 class Chromium:
@@ -74,7 +74,7 @@ def browser_page(live_server: LiveServer) -> Iterator[Page]:
 def open_page(address: str) -> Iterator[Page]:
     """A page that looks at the server at `address`."""
     troubles: list[str] = []
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=LIMIT_MS)
     if not _started:
         _started.append(Chromium())
     with _started[0].awake() as browser:
@@ -82,7 +82,7 @@ def open_page(address: str) -> Iterator[Page]:
             base_url=address, viewport={"width": 1440, "height": 900}, timezone_id="Europe/Helsinki"
         )
         page = context.new_page()
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(LIMIT_MS)
 
         def failed(error: Error) -> None:
             troubles.append(f"script: {error}")

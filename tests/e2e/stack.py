@@ -17,17 +17,16 @@ import httpx
 import pymysql
 from django.conf import settings
 from django.core.management import call_command
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from apps.catalog.models import System
 from apps.dispatch import agents
 from apps.dispatch.models import Campaign
 from apps.runs.models import Run
 from lab.mariadb import ACCOUNT, MariaDB
-from tests.browser import open_page
 from tests.ports import ReservedPort
 from tests.stores import database_url
-from tests.waiting import LIMIT, LIMIT_MS, eventually
+from tests.waiting import LIMIT, eventually
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BIN = Path(sys.executable).parent
@@ -196,14 +195,6 @@ class Stack:
         return list(known)
 
     # ------------------------------------------------------------ a person
-
-    @contextmanager
-    def page(self) -> Iterator[Page]:
-        """In a browser that waits for as long as the tests do."""
-        with open_page(self.url) as page:
-            page.set_default_timeout(LIMIT_MS)
-            expect.set_options(timeout=LIMIT_MS)
-            yield page
 
     def sign_in(self, page: Page, name: str = "") -> None:
         """`name`: empty for the administrator."""

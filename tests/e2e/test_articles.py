@@ -13,6 +13,7 @@ from apps.runs import storage
 from apps.runs.models import Run
 from lab.galera import Galera
 from lab.mariadb import MariaDB
+from tests.browser import open_page
 from tests.e2e.stack import Stack, described
 from tests.workers.agent.probing import inserts_of, lines_of
 
@@ -55,7 +56,7 @@ def test_a_campaign_file_runs_to_its_end_on_real_systems(stack: Stack, tmp_path:
     assert set(campaign.jobs.values_list("state", "attempt")) == {("succeeded", 1)}
     _check_storm(campaign)
     _check_failover()
-    with stack.page() as page:
+    with open_page(stack.url) as page:
         page.goto(f"/campaigns/{campaign.pk}/")
         expect(page.get_by_role("heading", level=1)).to_contain_text("done")
         assert page.locator(".plan-table .sign--succeeded").count() == 5

@@ -16,7 +16,7 @@ from apps.catalog.models import System
 from apps.runs import storage
 from apps.runs.models import Batch, Measurement, Run, Series
 from lab.mariadb import MariaDB
-from tests.browser import reveal
+from tests.browser import open_page, reveal
 from tests.builders import a_campaign
 from tests.databases import StartMariaDB
 from tests.e2e import limits, numbers, shown
@@ -52,7 +52,7 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
     stack: Stack, servers: dict[str, MariaDB]
 ) -> None:
     schemas = {slug: server.sql("SHOW DATABASES") for slug, server in servers.items()}
-    with stack.page() as page:
+    with open_page(stack.url) as page:
         stack.sign_in(page)
         _plan(page)
         _follow(page)

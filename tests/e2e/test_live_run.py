@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Request, expect
 
 from apps.runs.models import Run
 from lab.mariadb import MariaDB
+from tests.browser import open_page
 from tests.builders import a_campaign, a_workload
 from tests.e2e.stack import ROOT, Stack, described, progress
 from tests.waiting import LIMIT, eventually
@@ -33,7 +34,7 @@ def test_new_seconds_appear_on_the_page_of_a_live_run_without_loading_it_again(s
     systems = stack.wait_for_systems("live")
     a_campaign(*systems, threads=(1,), workloads=[a_workload(tables=1)], warmup=1.0, duration=600.0)
     run = eventually(Run.objects.first, what="the run has begun", seen=progress)
-    with stack.page() as page:
+    with open_page(stack.url) as page:
         page.goto(f"/runs/{run.pk}/?series=mysql.status.Questions")
         page.evaluate("window.isSamePage = true")
         for chart, metric in CHARTS.items():

@@ -20,6 +20,7 @@ from apps.regressions.models import Finding
 from apps.runs.models import Run
 from lab.mariadb import MariaDB
 from splashboard import cli
+from tests.browser import open_page
 from tests.builders import a_user
 from tests.databases import StartMariaDB
 from tests.e2e.stack import Stack, described, progress
@@ -98,10 +99,10 @@ def test_a_slower_release_is_found_reviewed_by_two_people_and_passes_the_gate_on
     assert "for each transaction" in evidence["use_sentence"]
     assert "sync_binlog" in {each["label"] for each in evidence["settings"] if not each["hidden"]}
 
-    with stack.page() as page:
+    with open_page(stack.url) as page:
         stack.sign_in(page, alice.username)
         _confirm(page, finding)
-    with stack.page() as page:
+    with open_page(stack.url) as page:
         stack.sign_in(page, bob.username)
         _accept(page, finding)
     finding.refresh_from_db()
