@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
-from tests import runner
+from tests import runner, stores
 from tests.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
 from tests.databases import (  # noqa: F401
     galera,
@@ -34,10 +34,9 @@ runner.own_broker()
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """`make test` has migrated a database, of which each process takes a copy."""
-    template = os.environ.get("SPLASHBOARD_TEST_TEMPLATE")
-    if template:
-        settings.DATABASES["default"]["TEST"]["TEMPLATE"] = template
+    name = stores.template()
+    if name:
+        settings.DATABASES["default"]["TEST"]["TEMPLATE"] = name
 
 
 @pytest.fixture(scope="session", autouse=True)

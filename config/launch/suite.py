@@ -72,24 +72,8 @@ def install_programs(
 def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
     # The data lives for minutes: nothing is lost by not waiting for the disk.
     with own_stores(places, screen, "fsync=off", "full_page_writes=off", "max_connections=300") as env:
-        # Each process of the tests copies this database; migrating one of its own would take seconds each.
-        step, log = Step(screen, "Preparing the tests' database"), places.log_of("test-database")
-        if processes.run([PYTHON, ROOT / "manage.py", "migrate", "-v", "0"], step=step, log=log, env=env, cwd=ROOT):
-            step.failed()
-            raise processes.failure("Preparing the tests' database", log)
-        step.done()
-        return in_front(
-            [
-                PYTHON,
-                "-m",
-                "pytest",
-                f"--numprocesses={_workers()}",
-                "--dist=loadscope",
-                "--no-loadscope-reorder",
-                *arguments,
-            ],
-            {**env, "SPLASHBOARD_TEST_TEMPLATE": postgres.NAME},
-        )
+        argv = [PYTHON, "-m", "pytest", f"--numprocesses={_workers()}", *DISTRIBUTED, *arguments]
+        return in_front(argv, {**env, "SPLASHBOARD_TEST_TEMPLATE": postgres.NAME})
 
 
 def _workers() -> int:
