@@ -1,6 +1,5 @@
 """Fixtures of every test."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
-from tests import runner, stores
+from tests import examples, runner, stores
 from tests.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
 from tests.databases import (  # noqa: F401
     galera,
@@ -24,11 +23,7 @@ from tests.databases import (  # noqa: F401
 
 pytest_plugins = ["tests.runner"]
 
-# A run judges the change at hand, with the same examples everywhere; HYPOTHESIS_PROFILE=deep looks for new ones.
-hypothesis.settings.register_profile("usual", derandomize=True, deadline=None)
-hypothesis.settings.register_profile("deep", max_examples=2000, deadline=None)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "usual")
-
+hypothesis.settings.load_profile(examples.PROFILE)
 runner.own_broker()
 
 

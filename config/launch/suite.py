@@ -72,7 +72,7 @@ def install_programs(
 def run_pytest(places: Places, screen: Screen, arguments: Sequence[str]) -> int:
     # The data lives for minutes: nothing is lost by not waiting for the disk.
     with own_stores(places, screen, "fsync=off", "full_page_writes=off", "max_connections=300") as env:
-        argv = [PYTHON, "-m", "pytest", f"--numprocesses={_workers()}", *DISTRIBUTED, *arguments]
+        argv: list[str | Path] = [PYTHON, "-m", "pytest", f"--numprocesses={_workers()}", *DISTRIBUTED, *arguments]
         return in_front(argv, {**env, "SPLASHBOARD_TEST_TEMPLATE": postgres.NAME})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
@@ -13,9 +13,10 @@ from apps.runs.models import Run
 from tests.api.submissions import ADDRESS, POINT_SELECT, a_description, a_file, send
 from tests.api.test_series import sealed
 from tests.builders import a_user
+from tests.examples import examples
 
 pytestmark = pytest.mark.django_db
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TEXTS = st.text(max_size=30) | st.sampled_from(
     ["\0", "\ud800", "a" * 5000, "-1", "1e999", "nan", "٣", "my-server", "2026-11-20T10:00:00Z", "../x", "%00"]

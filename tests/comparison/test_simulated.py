@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.comparison import stats, table
@@ -14,6 +14,7 @@ from apps.comparison.stats import Direction, Sample, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Level
 from apps.runs.distributions import SYSBENCH
 from tests.comparison import simulated
+from tests.examples import examples
 
 TABLES = 2000
 DIFFERENT, EQUAL = (0.01, 0.03), (0.02, 0.02)
@@ -201,7 +202,7 @@ def test_the_table_of_the_product_is_that_of_the_simulation() -> None:
 shifts = st.lists(st.floats(-0.3, 0.3), min_size=8, max_size=8)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 2**32 - 1), shifts, st.integers(2, 5))
 def test_a_mirrored_data_set_flips_every_verdict(seed: int, shifts: list[float], count: int) -> None:
     """Mirrored: the sides swapped, or every value turned into its reciprocal."""

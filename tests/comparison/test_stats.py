@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.comparison import many, stats
 from apps.comparison.stats import Direction, Ratio, Sample, Verdict
+from tests.examples import examples
 
 A = (1000.0, 1011.0, 993.0, 1004.0)
 B = (1302.0, 1318.0, 1287.0)
@@ -185,7 +186,7 @@ runs = st.lists(st.floats(1e-3, 1e6), min_size=3, max_size=8).map(tuple)
 pasts = st.one_of(st.just(()), st.lists(st.floats(1e-3, 1e6), min_size=3, max_size=12).map(tuple))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(runs, runs, pasts, pasts)
 def test_swapping_the_sides_gives_the_reciprocal(
     a: tuple[float, ...], b: tuple[float, ...], past_a: tuple[float, ...], past_b: tuple[float, ...]
@@ -205,7 +206,7 @@ def test_swapping_the_sides_gives_the_reciprocal(
         assert there.low <= there.value <= there.high
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(runs, runs, pasts, st.integers(-20, 20))
 def test_the_unit_does_not_matter(
     a: tuple[float, ...], b: tuple[float, ...], past: tuple[float, ...], power: int
@@ -220,7 +221,7 @@ def test_the_unit_does_not_matter(
         assert (other.low, other.high) == pytest.approx((plain.low, plain.high), rel=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_false_discovery_control_is_scipys(ps: list[float]) -> None:
     assert many.false_discovery_control(ps) == pytest.approx(scipy.stats.false_discovery_control(ps), abs=1e-15)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -26,7 +26,6 @@ def a_column(draw: st.DrawFn) -> Column:
     return Column(values=np.where(observed, values, dtype(0)), observed=observed)
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | a_column(), min_size=1, max_size=5))
 def test_every_series_comes_back_from_its_file_as_it_was(columns: list[Column | None]) -> None:
     schema = SCHEMAS["series"]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.db import connection
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
@@ -17,6 +17,7 @@ from apps.runs.models import Block, Run, RunNode, Series
 from apps.runs.sampled import SampledNode
 from apps.runs.summary import Phase
 from tests.builders import a_run
+from tests.examples import examples
 from tests.runs.uploads import a_minute, an_upload
 
 NUMBERS = (
@@ -63,7 +64,7 @@ def _samples(column: codec.Column) -> tuple[str, list[Number]]:
 
 
 class TestRoundTrip(TestCase):
-    @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+    @examples(60, suppress_health_check=[HealthCheck.too_slow])
     @given(nodes("db1"), nodes("db2"))
     def test_what_is_written_is_read_to_the_bit(self, one: SampledNode, other: SampledNode) -> None:
         run = written(one, other)

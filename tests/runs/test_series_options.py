@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 from pytest_django import DjangoAssertNumQueries
@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from apps.runs import ingest, queries
 from apps.runs.models import Block, Run, Series
 from apps.runs.queries import MEASURED_PHASE, RUN_CLOCK, Alignment, SeriesValues, load_series
+from tests.examples import examples
 from tests.runs.test_blocks import flip_a_bit
 from tests.runs.uploads import Samples, Upload, a_minute, an_open_run, an_upload
 from workers.wire import EventMessage, Number
@@ -94,7 +95,7 @@ class TestTime:
 
 
 class TestAlignmentKeepsValues(TestCase):
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @examples(25, suppress_health_check=[HealthCheck.too_slow])
     @given(st.floats(0, 15), st.floats(-5, 25), st.floats(0, 20))
     def test_alignment_moves_the_clock_and_nothing_else(self, zero: float, first: float, length: float) -> None:
         run = sealed(an_upload(), measured_from=zero, measured_to=20.0)

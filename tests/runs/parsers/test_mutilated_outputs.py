@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.runs.parsers.told import NotThisFormat, Told
+from tests.examples import examples
 from tests.runs.parsers.outputs import RUNS, TABLES, content
 
 EVERY: dict[str, Callable[[bytes], object]] = {**RUNS, **TABLES}
@@ -26,7 +27,7 @@ def read(parse: Callable[[bytes], object], text: bytes) -> object:
 
 @pytest.mark.parametrize("name", EVERY)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_was_mutilated_is_never_a_crash(name: str, data: st.DataObject) -> None:
     text = bytearray(content(name))
     for _ in range(data.draw(st.integers(1, 4))):
@@ -76,7 +77,7 @@ def test_json_cut_anywhere_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 @given(text=st.binary(max_size=300))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_bytes_of_any_kind_are_refused_or_read(name: str, text: bytes) -> None:
     read(EVERY[name], text)
 
