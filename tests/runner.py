@@ -31,6 +31,7 @@ SYSTEMS = ("galera", "mha")  # of which one serves all tests
 # Beginnings of paths, the slowest first: what begins last should end soon.
 SLOW = ("tests/e2e", "tests/launch", "tests/workers/agent", "tests/workers_tasks", "tests/lab")
 MISSING = "not on PATH: "
+SHOWN = 60  # lines of what a test that was retried had printed
 
 
 def own_broker() -> None:
@@ -97,7 +98,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if retried:
         terminalreporter.section(f"tried once more: {len(retried)} (at most {RETRIES}); each is a defect to be mended")
         for report in retried:
-            write(f"{report.nodeid}\n{report.longreprtext}\n")
+            write(f"{report.nodeid}\n{report.longreprtext}")
+            for name, text in report.sections:
+                write("\n".join([f"--- {name}, the end of it", *text.splitlines()[-SHOWN:]]))
+            write("")
     for line in _skipped(_reports(config, "skipped")):
         write(line)
 

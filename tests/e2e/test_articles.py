@@ -14,7 +14,8 @@ from apps.runs.models import Run
 from lab.galera import Galera
 from lab.mariadb import MariaDB
 from tests.browser import open_page
-from tests.e2e.stack import Stack, described
+from tests.e2e.stack import Stack, described, progress
+from tests.waiting import eventually
 from tests.workers.agent.probing import inserts_of, lines_of
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.galera, pytest.mark.browser]
@@ -74,7 +75,9 @@ def _check_storm(campaign: Campaign) -> None:
 
 def _check_failover() -> None:
     """The phases are there, and the outage is that of the raw log; nothing that was acknowledged is lost."""
-    run = Run.objects.get(workload__tool="failover")
+    run = eventually(
+        Run.objects.filter(workload__tool="failover", state="sealed").first, what="the run is sealed", seen=progress
+    )
     values = dict(run.measurements.values_list("metric__key", "value"))
     assert values["failover.acknowledged_missing"] == values["failover.duplicated"] == 0
     assert {"failover.detect", "failover.client_recovered", "failover.rejoin"} <= {

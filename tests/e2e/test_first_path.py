@@ -63,7 +63,7 @@ def test_a_planned_campaign_is_compared_as_a_second_reading_of_the_artifacts_com
         _check_plots(page, sysbench)
         _check_overlay(page)
         _check_limits(page, stack.url)
-        _await_second_tool()
+        _await_sealed("asyncload", len(FLUSH) * REPETITIONS)
         read = {"sysbench": sysbench, "asyncload": _readings("asyncload")}
         for tool, readings in read.items():
             workload = Run.objects.filter(workload__tool=tool).values_list("workload_id", flat=True)[0]
@@ -97,6 +97,7 @@ def _follow(page: Page) -> None:
     done = f"{len(FLUSH) * len(THREADS) * REPETITIONS} of {len(FLUSH) * len(THREADS) * REPETITIONS}"
     expect(page.locator(".stats")).to_contain_text(done, timeout=2 * LIMIT_MS)
     expect(page.get_by_role("heading", level=1)).to_contain_text("done")
+    _await_sealed("sysbench", len(FLUSH) * len(THREADS) * REPETITIONS)
 
 
 def _plan_second_tool() -> None:
@@ -111,9 +112,10 @@ def _plan_second_tool() -> None:
     )
 
 
-def _await_second_tool() -> None:
-    sealed = Run.objects.filter(workload__tool="asyncload", state="sealed")
-    eventually(lambda: sealed.count() == len(FLUSH) * REPETITIONS, what="all runs are sealed", seen=progress)
+def _await_sealed(tool: str, runs: int) -> None:
+    """A job is done before its last run is sealed, and a comparison shows those that are."""
+    sealed = Run.objects.filter(workload__tool=tool, state="sealed")
+    eventually(lambda: sealed.count() == runs, what=f"all runs of {tool} are sealed", seen=progress)
 
 
 def _readings(tool: str) -> dict[tuple[str, int], list[Reading]]:
