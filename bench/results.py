@@ -128,7 +128,7 @@ def table(results: Results) -> str:
     """Markdown: the machine, the programs, a row for each figure."""
     machine = results.machine
     lines = [
-        f"Measured on {results.measured_on}: {machine.get('cpu', 'unknown processor')}, "
+        f"Last measured on {results.measured_on}: {machine.get('cpu', 'unknown processor')}, "
         f"{machine.get('cores', '?')} cores, {machine.get('memory_gb', '?')} GB, {machine.get('system', 'Linux')}; "
         + ", ".join(f"{name} {version}" for name, version in results.versions.items())
         + ".",
@@ -151,7 +151,8 @@ def sentence(figure: Figure) -> str:
 
 
 def _rows(figures: Iterable[Figure]) -> list[str]:
-    head = ["what", "peer", "ours", "theirs", "ratio (95 % interval)", "bar", "met"]
+    # A part that is measured again leaves the others as they are, so each row has its day.
+    head = ["what", "peer", "ours", "theirs", "ratio (95 % interval)", "bar", "met", "measured"]
     return [
         f"| {' | '.join(head)} |",
         f"|{'---|' * len(head)}",
@@ -162,9 +163,10 @@ def _rows(figures: Iterable[Figure]) -> list[str]:
 def _cells(figure: Figure) -> Sequence[str]:
     what = f"{figure.title}, {figure.unit}"
     if figure.skipped:
-        return what, figure.peer, "", "", f"not measured: {figure.skipped}", _bar(figure), ""
+        return what, figure.peer, "", "", f"not measured: {figure.skipped}", _bar(figure), "", ""
     verdict = {None: "", True: "yes", False: "**no**"}[figure.passed]
-    return what, figure.peer, _short(figure.ours), _short(figure.theirs), _spread(figure), _bar(figure), verdict
+    values = _short(figure.ours), _short(figure.theirs), _spread(figure)
+    return what, figure.peer, *values, _bar(figure), verdict, figure.measured_on
 
 
 def _spread(figure: Figure) -> str:

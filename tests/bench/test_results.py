@@ -48,6 +48,13 @@ def test_a_part_measured_again_replaces_what_it_had_in_its_place() -> None:
     assert [figure.key for figure in after.figures] == ["q1.b", "live.a"]
 
 
+def test_each_row_has_the_day_on_which_it_was_measured() -> None:
+    now = results.merged(
+        Results(figures=[a_figure()]), Results(measured_on="2026-11-30", figures=[a_figure(part="q2")])
+    )
+    assert [line.count("2026-11-21") for line in results.table(now).splitlines() if "Peer" in line] == [1, 1]
+
+
 def test_results_are_read_back_as_they_were_saved_and_the_page_has_their_table(tmp_path: Path) -> None:
     file, page = tmp_path / "results.json", tmp_path / "performance.md"
     page.write_text("before\n<!-- from bench/results.json -->\nold\n<!-- to here -->\nafter\n")
