@@ -129,12 +129,17 @@ def test_a_test_that_sets_itself_up_runs_twice(bench: Benches, test: str) -> Non
 
 def test_without_transactions_rows_that_two_threads_insert_are_errors_and_not_the_end(bench: Benches) -> None:
     loose = bench("sysbench_oltp", test="oltp_write_only", tables=1, table_size=200, rand_type="uniform", skip_trx=True)
-    read, checks = loose.run(threads=8)
-    assert broken(checks) == []
-    assert read.complete
-    duplicates = [event for event in read.events if event.kind == "error" and event.detail["code"] == 1062]
-    assert sum(event.detail["count"] for event in duplicates) > 0
-    assert checks["rows"].label == "200 rows in 1 table, as reported"
+
+    def duplicates() -> int:
+        read, checks = loose.run(threads=8)
+        assert broken(checks) == []
+        assert read.complete
+        assert checks["rows"].label == "200 rows in 1 table, as reported"
+        errors = [event.detail for event in read.events if event.kind == "error" and event.detail["code"] == 1062]
+        return sum(error["count"] for error in errors)
+
+    # Some 1 % of the transactions: of the few hundred that a busy machine makes in a run maybe none.
+    eventually(duplicates, what="two threads have inserted the same row")
 
 
 def test_a_server_that_refuses_connections_still_gives_a_result(start_mariadb: StartMariaDB, tmp_path: Path) -> None:
