@@ -106,12 +106,13 @@ def check_measured(run: SeenRun) -> None:
     start, end = run.end.measured_from, run.end.measured_to
     assert start is not None
     assert end is not None
-    assert end - start == pytest.approx(2)  # as planned: a duration of 2 s
     (load,) = [event for event in decoded.events if event.kind == "load"]
+    assert load.ends_at is not None
     assert load.starts_at + 1 == pytest.approx(start, abs=0.001)
+    # As planned, 2 s; less where a busy machine read late that the load had begun.
+    assert end == pytest.approx(min(start + 2, load.ends_at), abs=0.001)
     node = run.node("db1")
     # A second of sampling on either side of the load.
-    assert load.ends_at is not None
     assert load.starts_at >= MARGIN
     assert node.clock[0] < load.starts_at < load.ends_at < node.clock[-1]
     # A busy machine may skip a second, never make up for it.
