@@ -222,8 +222,10 @@ def progress() -> str:
 
 
 def described(servers: Mapping[str, MariaDB], settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """For each system of one server an agent by the name of the system, as it is told of it: they are measured side by
-    side. `settings`: of each what a person would note."""
+    """Configurations of agents, each of one server and named like its system: they are measured side by side.
+
+    `settings`: of each what a person would note.
+    """
     return {slug: f"{HARDWARE}\n{_described(slug, server, settings[slug])}" for slug, server in servers.items()}
 
 
