@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from apps.regressions.detect import SHORTEST, Change, detect
-from apps.regressions.follow import follow
+from apps.regressions.detection.change_points import SHORTEST, Change, detect
+from apps.regressions.detection.follow import follow
 from bench import histories, otava, results
 from bench.context import Bench
 from bench.histories import Alarm, Floats, History, Score

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlencode
 
-from apps.catalog import rules
+from apps.catalog.metrics import counter_rules
 from apps.runs import queries
-from apps.runs.summary import COUNTER
+from apps.runs.samples.rates import COUNTER
 from bench import peers, recording, remote_write, rounds
 from bench.bulk import Stored
 from bench.context import Bench
@@ -107,7 +107,11 @@ def _awake(before: Callable[[], float], measured: Callable[[], float]) -> Callab
 def _other_counters() -> list[str]:
     """As many that rise on both servers."""
     rising = [
-        {key for key, column in node.changing.items() if rules.describe(key).kind == COUNTER and column.observed.all()}
+        {
+            key
+            for key, column in node.changing.items()
+            if counter_rules.describe(key).kind == COUNTER and column.observed.all()
+        }
         for node in recording.recorded()[:NODES]
     ]
     return sorted(set.intersection(*rising) - set(METRICS))[: len(METRICS)]

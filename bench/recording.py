@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog import rules
-from apps.runs.batches import decode
-from apps.runs.codec import Column
-from apps.runs.sampled import SampledNode
+from apps.catalog.metrics import counter_rules
+from apps.runs.samples.batches import decode
+from apps.runs.samples.columns import SampledNode
+from apps.runs.storage.codec import Column
 from bench import remote_write
 from workers import wire
 
@@ -68,7 +68,7 @@ def _order(length: int, random: np.random.Generator) -> NDArray[np.int64]:
 def _column(key: str, column: Column, order: NDArray[np.int64]) -> Column:
     """Of a counter the steps are taken along, of a gauge the values."""
     values = column.values
-    if rules.describe(key).kind == "counter" and column.observed.all():
+    if counter_rules.describe(key).kind == "counter" and column.observed.all():
         steps = np.diff(values, prepend=values[:1])
         steps[0] = values[0]
         return Column(values=np.cumsum(steps[order], dtype=values.dtype), observed=column.observed[order])

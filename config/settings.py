@@ -52,7 +52,6 @@ INSTALLED_APPS = [
     "apps.published",
     "apps.comparison",
     "apps.use_method",
-    "apps.diagnosis",
     "apps.dispatch",
     "apps.regressions",
     "apps.notifications",
@@ -102,7 +101,7 @@ if folder := DATABASES["default"].get("OPTIONS", {}).pop("host", ""):
 DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 # Disks find any page as fast as the next one, and to compile a query takes longer than a page may take.
 DATABASES["default"].setdefault("OPTIONS", {}).setdefault("options", "-c random_page_cost=1.1 -c jit=off")
-# Only what apps.runs.binary is told to prepare is prepared; Django's own statements never are.
+# Only what apps.runs.storage.binary_cursor is told to prepare is prepared; Django's own statements never are.
 DATABASES["default"]["OPTIONS"].setdefault("prepare_threshold", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

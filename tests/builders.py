@@ -9,8 +9,8 @@ from apps.accounts.credentials import digest_of
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
+from apps.dispatch.campaigns.plan import Planned, alike, create_campaign
 from apps.dispatch.models import Agent, Campaign, Job
-from apps.dispatch.planning import Planned, alike, create_campaign
 from apps.runs.models import Artifact, Measurement, Run
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -12,9 +12,9 @@ from typing import Any
 
 from apps.catalog.models import System, Workload
 from apps.core.canonical import canonical_hash
-from apps.runs import outputs
+from apps.runs import tool_output
 from apps.runs.models import Event, Run
-from apps.runs.outputs import Output
+from apps.runs.tool_output import Output
 from tests.builders import START, a_measured_run, a_metric
 from workers.agent.programs.failover import story
 from workers.agent.programs.failover.faults import Fault
@@ -85,7 +85,7 @@ def _told(
             }
             say("total", **{"from": start, "to": 40.0}, counts={"transactions": 1}, values=values)
             say("end")
-    return outputs.read("failover", text.getvalue().encode())
+    return tool_output.read("failover", text.getvalue().encode())
 
 
 def a_failover_workload(fault: str = "kill_writer", **parameters: Any) -> Workload:

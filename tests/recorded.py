@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 
 from apps.rig.recordings import FILE
-from apps.runs.codec import Column
-from apps.runs.sampled import SampledNode
+from apps.runs.samples.columns import SampledNode
+from apps.runs.storage.codec import Column
 
 
 @cache

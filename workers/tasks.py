@@ -14,15 +14,16 @@ from kombu.pools import producers
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from apps.aws import collection, looking
-from apps.dispatch import schedules
+from apps.aws import collection, sightings
 from apps.dispatch import services as dispatch
-from apps.notifications import collecting, sending
-from apps.regressions import history, missing
-from apps.regressions import looking as regressions
+from apps.dispatch.schedules import services as schedules_services
+from apps.notifications import collect, deliver
+from apps.regressions import look as regressions
+from apps.regressions.findings import missing_results
+from apps.regressions.trends import services as trends_services
 from apps.runs import archive as archives
-from apps.runs import ingest, pending
-from apps.use_method import panels
+from apps.runs.ingest import accept, seal_queue
+from apps.use_method.panels import panels
 from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, JUDGE_EVERY, LOOK_EVERY, NOTIFY_EVERY, SWEEP_EVERY, app
 
 log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ def expire_leases() -> int:
 @app.task
 def start_due() -> int:
     """How many campaigns of schedules were begun."""
-    begun = schedules.start_due(now=timezone.now())
+    begun = schedules_services.start_due(now=timezone.now())
     if begun:
         enqueue(match_jobs)
     return begun
@@ -100,14 +101,14 @@ def start_due() -> int:
 @app.task
 def look_for_missing() -> int:
     """What schedules did not bring, and what came since; how many findings that concerned."""
-    return len(missing.look(now=timezone.now()))
+    return len(missing_results.look(now=timezone.now()))
 
 
 # A run that cannot be sealed must not be tried in a hot loop: an error is logged, a killed worker's task is not put
 # back at once, and the sweep comes back to the run at its own pace.
 @app.task(reject_on_worker_lost=False)
 def seal_run(run_id: int) -> bool:
-    sealed = ingest.seal(run_id=run_id)
+    sealed = accept.seal(run_id=run_id)
     if sealed:
         enqueue(judge_run, run_id=run_id)
         enqueue(look_at_run, run_id=run_id)
@@ -117,7 +118,7 @@ def seal_run(run_id: int) -> bool:
 def seal_at_once(run_id: int) -> None:
     """For a page that shows the run next. What cannot be sealed now is left to the task and the sweep."""
     try:
-        sealed = ingest.seal(run_id=run_id)
+        sealed = accept.seal(run_id=run_id)
     except Exception:
         log.exception("run %s could not be sealed in its request", run_id)
         sealed = False
@@ -164,7 +165,7 @@ def sweep() -> int:
     now = timezone.now()
     dispatch.close_abandoned_runs(now=now)
     # What no worker took before the next sweep is found again by that one: no pile grows.
-    return sum(enqueue(seal_run, run_id=run_id, expires=SWEEP_EVERY) for run_id in pending.due(now=now))
+    return sum(enqueue(seal_run, run_id=run_id, expires=SWEEP_EVERY) for run_id in seal_queue.due(now=now))
 
 
 @app.task
@@ -192,14 +193,14 @@ def move_samples(run_id: int) -> bool:
 def ask_aws() -> int:
     """Gives what AWS is to be asked to tasks of its own: of systems now and then, of runs after their end; how many."""
     now = timezone.now()
-    given = [enqueue(look_at_system, system_id=pk, expires=ASK_AWS_EVERY) for pk in looking.due(now=now)]
+    given = [enqueue(look_at_system, system_id=pk, expires=ASK_AWS_EVERY) for pk in sightings.due(now=now)]
     given += [enqueue(collect_from_aws, run_id=pk, expires=ASK_AWS_EVERY) for pk in collection.due(now=now)]
     return sum(given)
 
 
 @app.task(reject_on_worker_lost=False)
 def look_at_system(system_id: int) -> bool:
-    return looking.look(system_id=system_id, now=timezone.now())
+    return sightings.look(system_id=system_id, now=timezone.now())
 
 
 @app.task(reject_on_worker_lost=False)
@@ -214,19 +215,19 @@ def collect_from_aws(run_id: int) -> bool:
 def follow_rest() -> int:
     """Series whose thresholds were changed, or that were followed by other rules, are judged anew, some at a time; how
     many."""
-    return history.follow_rest(most=FOLLOWED_AT_ONCE)
+    return trends_services.follow_rest(most=FOLLOWED_AT_ONCE)
 
 
 @app.task
 def notify() -> int:
     """What happened to findings becomes deliveries; how many of those that are due were given to `send_delivery`."""
-    collecting.collect()
+    collect.collect()
     now = timezone.now()
-    collecting.bundle(now=now)
-    return sum(enqueue(send_delivery, delivery_id=pk, expires=NOTIFY_EVERY) for pk in sending.due(now=now))
+    collect.bundle(now=now)
+    return sum(enqueue(send_delivery, delivery_id=pk, expires=NOTIFY_EVERY) for pk in deliver.due(now=now))
 
 
 # Within the lease of a delivery; what was killed is found again by the beat.
 @app.task(reject_on_worker_lost=False, time_limit=100)
 def send_delivery(delivery_id: int) -> bool:
-    return sending.send(delivery_id=delivery_id, now=timezone.now())
+    return deliver.send(delivery_id=delivery_id, now=timezone.now())

@@ -14,10 +14,11 @@ from rest_framework.views import APIView
 from apps.accounts.models import User
 from apps.api.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of
 from apps.api.strict import ChoiceField, Strict
-from apps.comparison import acknowledging, queries
-from apps.comparison.comparability import ACCEPTABLE
+from apps.comparison import compare
+from apps.comparison.comparability import acknowledgements
+from apps.comparison.comparability.differences import ACCEPTABLE
 from apps.comparison.models import Acknowledgement
-from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
 
 GROUPS = [each.value for each in ACCEPTABLE]
 
@@ -43,7 +44,7 @@ class NewAcknowledgement(Strict):
     group = serializers.ListField(
         child=ChoiceField(choices=GROUPS), min_length=1, help_text="what is accepted of this comparison"
     )
-    reason = serializers.CharField(max_length=acknowledging.LONGEST_REASON)
+    reason = serializers.CharField(max_length=acknowledgements.LONGEST_REASON)
 
 
 class Acknowledgements(APIView):
@@ -69,14 +70,14 @@ class Acknowledgements(APIView):
         stated = NewAcknowledgement(data=request.data)
         stated.is_valid(raise_exception=True)
         wanted = stated.validated_data
-        comparison = queries.compare(
+        comparison = compare.compare(
             sides=wanted["side"],
             workload_id=wanted["workload"],
             campaign=wanted.get("campaign"),
             runs=wanted.get("runs") or None,
         )
         assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
-        made = acknowledging.acknowledge(
+        made = acknowledgements.acknowledge(
             obstacles=[each for each in comparison.obstacles if each.group.value in wanted["group"]],
             by=request.user,
             reason=wanted["reason"],
@@ -92,5 +93,5 @@ class OneAcknowledgement(APIView):
         if not Acknowledgement.objects.filter(pk=acknowledgement_id).exists():
             raise Http404(f"There is no acknowledgement {acknowledgement_id}.")
         assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
-        acknowledging.withdraw(acknowledgement=acknowledgement_id, by=request.user, now=timezone.now())
+        acknowledgements.withdraw(acknowledgement=acknowledgement_id, by=request.user, now=timezone.now())
         return Response(status=204)

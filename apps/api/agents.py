@@ -29,7 +29,7 @@ from apps.aws import services as aws
 from apps.aws.clients import AwsTrouble
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Agent
-from apps.runs import ingest
+from apps.runs.ingest import accept
 from apps.runs.models import Run
 from workers import tasks, wire
 
@@ -80,7 +80,7 @@ def _as_problem(error: Exception) -> Exception:
             return problems.Problem(
                 status=502 if error.passes else 409, kind="aws", title="AWS did not do it", detail=str(error)
             )
-        case ingest.Refused():
+        case accept.Refused():
             return problems.invalid(error.field, error.message)
     return error
 
@@ -189,10 +189,10 @@ class StoreBatch(AgentView):
     )
     def put(self, request: Request, uid: UUID, sequence: int) -> Response:
         """Stores one batch of samples: gzip of JSON lines, at most 8 MB."""
-        payload = read_body(request, limit=ingest.MAX_BATCH)
+        payload = read_body(request, limit=accept.MAX_BATCH)
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         return _stored(
-            run, ingest.accept_batch(run=run, sequence=sequence, checksum=checksum_of(request), payload=payload)
+            run, accept.accept_batch(run=run, sequence=sequence, checksum=checksum_of(request), payload=payload)
         )
 
 
@@ -206,9 +206,9 @@ class StoreArtifact(AgentView):
     )
     def put(self, request: Request, uid: UUID, name: str) -> Response:
         """Stores a raw file of the run, at most 64 MB, with its media type."""
-        content = read_body(request, limit=ingest.MAX_ARTIFACT)
+        content = read_body(request, limit=accept.MAX_ARTIFACT)
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
-        new = ingest.accept_artifact(
+        new = accept.accept_artifact(
             run=run,
             name=name,
             sha256=checksum_of(request),

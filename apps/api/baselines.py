@@ -13,7 +13,7 @@ from apps.accounts.models import User
 from apps.api.lists import NoParameters, listing, whole
 from apps.api.strict import SLUG, Strict
 from apps.catalog.models import System, Workload
-from apps.comparison import baselines
+from apps.comparison.selection import baselines
 from apps.core.problems import FieldProblem, Invalid
 
 

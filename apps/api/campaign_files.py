@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from apps.api.campaigns import CampaignDetailSerializer, detail_of, person_of
 from apps.api.lists import NoParameters
 from apps.api.messages import read_body
-from apps.dispatch import campaign_file
+from apps.dispatch.campaigns import file
 from workers import tasks
 
 FILE = {"type": "object", "description": "as the schema at campaigns/file-schema/ says"}
@@ -38,9 +38,9 @@ class CampaignFiles(APIView):
 
         Every problem is named at once: its field is a path in the file, its message begins with the line.
         """
-        content = read_body(request, limit=campaign_file.LARGEST)
+        content = read_body(request, limit=file.LARGEST)
         with transaction.atomic():
-            campaign = campaign_file.start(content, by=person_of(request))
+            campaign = file.start(content, by=person_of(request))
             answer = detail_of(request, campaign.pk)
         tasks.enqueue(tasks.match_jobs)
         return Response(answer, status=201, headers={"Location": reverse("api:campaign", args=[campaign.pk])})
@@ -54,5 +54,5 @@ class CampaignFileSchema(APIView):
     def get(self, request: Request) -> Response:
         """The JSON Schema of campaign files, for editors."""
         NoParameters.read(request)
-        schema: dict[str, Any] = campaign_file.SCHEMA
+        schema: dict[str, Any] = file.SCHEMA
         return Response(schema)

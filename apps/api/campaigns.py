@@ -18,8 +18,9 @@ from apps.api.strict import SLUG, FiniteField, Strict
 from apps.catalog import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch import planning, queries
+from apps.dispatch import queries
 from apps.dispatch import services as dispatch
+from apps.dispatch.campaigns import plan as campaigns_plan
 from apps.dispatch.models import Campaign, Job
 from apps.dispatch.values import CampaignRow
 from workers import tasks
@@ -147,19 +148,21 @@ class PlannedLoadLevel(Strict):
 class CampaignPlan(Strict):
     """Systems x workloads x load levels x repetitions, run interleaved (A B, B A, …)."""
 
-    name = serializers.CharField(max_length=planning.MAX_NAME)
+    name = serializers.CharField(max_length=campaigns_plan.MAX_NAME)
     systems = serializers.ListField(child=serializers.RegexField(SLUG, max_length=80), max_length=100)
     workloads = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), max_length=100)
     load_levels = serializers.ListSerializer[Any](child=PlannedLoadLevel(), max_length=100)
     repetitions = serializers.IntegerField(
         min_value=1,
-        max_value=planning.MAX_REPETITIONS,
-        help_text=f"a plan makes at most {planning.MAX_JOBS:,} jobs and {planning.MAX_RUNS:,} runs",
+        max_value=campaigns_plan.MAX_REPETITIONS,
+        help_text=f"a plan makes at most {campaigns_plan.MAX_JOBS:,} jobs and {campaigns_plan.MAX_RUNS:,} runs",
     )
     warmup = FiniteField(
-        required=False, default=0.0, min_value=0, max_value=planning.MAX_WARMUP, help_text="s of each run"
+        required=False, default=0.0, min_value=0, max_value=campaigns_plan.MAX_WARMUP, help_text="s of each run"
     )
-    duration = FiniteField(min_value=0.1, max_value=planning.MAX_DURATION, help_text="s of each run's measured phase")
+    duration = FiniteField(
+        min_value=0.1, max_value=campaigns_plan.MAX_DURATION, help_text="s of each run's measured phase"
+    )
 
 
 def plan(stated: dict[str, Any], *, by: User | None) -> Campaign:

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.api.lists import NoParameters, PageParameters, Parameters, listing, page_of, whole
-from apps.catalog import derived
+from apps.catalog.metrics import derived
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
 
 

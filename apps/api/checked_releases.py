@@ -15,9 +15,9 @@ from apps.api.problems import changed_since
 from apps.api.strict import SLUG, Strict
 from apps.catalog.models import HardwareClass, Release
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import kept, sign_offs
 from apps.regressions.models import CheckedRelease, SignOff
-from apps.regressions.release_values import Result
+from apps.regressions.releases import sign_offs, stored_checks
+from apps.regressions.releases.values import Result
 
 RESULTS = [each.value for each in Result]
 
@@ -111,7 +111,7 @@ class _KeptList(serializers.ListSerializer[Any]):
     """Rows of a page become values together, in a constant number of queries."""
 
     def to_representation(self, data: Any) -> Any:
-        rows = kept.load(CheckedRelease.objects.filter(pk__in=[row.pk for row in data]).order_by("-id"))
+        rows = stored_checks.load(CheckedRelease.objects.filter(pk__in=[row.pk for row in data]).order_by("-id"))
         return CheckedReleaseSerializer(rows, many=True).data
 
 
@@ -145,7 +145,7 @@ class SignOffs(APIView):
         stated.is_valid(raise_exception=True)
         wanted = stated.validated_data
         release, hardware = _place(wanted)
-        rows = kept.load(CheckedRelease.objects.filter(release=release, hardware_class=hardware))
+        rows = stored_checks.load(CheckedRelease.objects.filter(release=release, hardware_class=hardware))
         if not rows:
             problem = f"{release} has not been compared on {hardware.name}"
             raise Invalid([FieldProblem("release", problem, "it is once runs of it are sealed")])
@@ -156,7 +156,7 @@ class SignOffs(APIView):
                 hardware_class=hardware,
                 by=request.user,
                 note=wanted["note"],
-                seen=kept.seen(rows[0].check),
+                seen=stored_checks.seen(rows[0].check),
                 looked_at=wanted.get("fingerprint", ""),
             )
         except sign_offs.Changed as error:

@@ -15,8 +15,8 @@ from apps.api.comparison_values import (
     LevelSerializer,
 )
 from apps.api.lists import LARGEST_ID, Parameters
-from apps.comparison.corroboration import corroborate
 from apps.comparison.matrix import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.sections.agreement import corroborate
 from apps.core.problems import FieldProblem, Invalid
 
 

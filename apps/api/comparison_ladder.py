@@ -6,18 +6,18 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.api.comparison_values import BoundField, CellSerializer, ComparedMetricSerializer, RatioSerializer
-from apps.comparison import climbs, growing
-from apps.comparison.growing import Growing
-from apps.comparison.ladder import ladder
-from apps.comparison.reading import Source
-from apps.comparison.scalability import Fit
+from apps.comparison.sections import load_level_data, table_growth
+from apps.comparison.sections.load_levels import ladder
+from apps.comparison.sections.section import Source
+from apps.comparison.sections.table_growth import Growing
+from apps.comparison.stats.usl import Fit
 
 USUAL_PERCENTILE = 95.0
 
 
 def ladders(source: Source, parameters: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Each side's rungs as they were read, with what they say as a whole."""
-    found = source.read(climbs.READING)
+    found = source.read(load_level_data.READING)
     if found is None:
         return None
     percent = float(parameters.get("percentile", USUAL_PERCENTILE))
@@ -146,5 +146,5 @@ class GrowingSerializer(serializers.Serializer[Any]):
 
 def growth(source: Source) -> list[Growing]:
     """Of every load level at which tables grew."""
-    found = [source.read(growing.READING, level) for level in source.comparison.levels]
+    found = [source.read(table_growth.READING, level) for level in source.comparison.levels]
     return [each for each in found if each is not None]

@@ -5,8 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.api.distributions import QuantileSerializer, quantiles_of
-from apps.comparison.latency import READING
-from apps.comparison.reading import Source
+from apps.comparison.sections.latency import READING
+from apps.comparison.sections.section import Source
 
 
 def latencies(source: Source) -> list[dict[str, Any]]:

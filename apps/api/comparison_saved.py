@@ -17,11 +17,11 @@ from apps.accounts.models import User
 from apps.api.comparisons import INCLUDES, ComparisonSerializer, PartsSerializer, included
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.api.strict import Strict
-from apps.comparison import saved
-from apps.comparison.reading import NotKept, Source
-from apps.comparison.saved import Saved
-from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.sections.section import NotKept, Source
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.values import Comparison
+from apps.saved import services
+from apps.saved.services import Saved
 
 
 class SavedRowSerializer(serializers.Serializer[Any]):
@@ -35,7 +35,7 @@ class SavedRowSerializer(serializers.Serializer[Any]):
     made_at = serializers.DateTimeField(help_text="when the newest edition was made")
     runs = serializers.IntegerField(help_text="that the newest edition rests on")
 
-    def get_address(self, row: saved.SavedRow) -> str:
+    def get_address(self, row: services.SavedRow) -> str:
         request: Request = self.context["request"]
         return request.build_absolute_uri(reverse("web:saved", args=[row.slug]))
 
@@ -86,11 +86,11 @@ class SavedSerializer(serializers.Serializer[Any]):
         return {name: _part(found, found.comparison, name) for name in INCLUDES}
 
     def get_out_of_date(self, _found: Saved) -> bool:
-        standing: saved.Standing = self.context["standing"]
+        standing: services.Standing = self.context["standing"]
         return standing.out_of_date
 
     def get_changes(self, _found: Saved) -> list[str]:
-        standing: saved.Standing = self.context["standing"]
+        standing: services.Standing = self.context["standing"]
         return list(standing.changes)
 
 
@@ -111,8 +111,8 @@ class EditionParameters(Parameters):
 class NewSaved(Strict):
     """What to compare, as GET /comparisons/ takes it, and how it is to be called."""
 
-    title = serializers.CharField(max_length=saved.LONGEST_TITLE)
-    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=saved.LONGEST_NOTE)
+    title = serializers.CharField(max_length=services.LONGEST_TITLE)
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=services.LONGEST_NOTE)
     side = serializers.ListField(
         child=serializers.CharField(max_length=100),
         min_length=FEWEST_SIDES,
@@ -130,8 +130,8 @@ class NewSaved(Strict):
 
 
 class SavedWords(Strict):
-    title = serializers.CharField(max_length=saved.LONGEST_TITLE)
-    note = serializers.CharField(allow_blank=True, max_length=saved.LONGEST_NOTE)
+    title = serializers.CharField(max_length=services.LONGEST_TITLE)
+    note = serializers.CharField(allow_blank=True, max_length=services.LONGEST_NOTE)
 
 
 class SavedComparisons(APIView):
@@ -145,7 +145,7 @@ class SavedComparisons(APIView):
         parameters = SavedListParameters.read(request)
         limit = parameters["limit"]
         words = parameters.get("text", "").split()
-        found = saved.rows(words=words, limit=limit + 1, before=parameters.get("cursor"))
+        found = services.rows(words=words, limit=limit + 1, before=parameters.get("cursor"))
         cursor = found[limit - 1][0] if len(found) > limit else None
         page = SavedRowSerializer([row for _, row in found[:limit]], many=True, context={"request": request})
         return Response({"next": next_page(request, cursor=cursor), "results": page.data})
@@ -158,7 +158,7 @@ class SavedComparisons(APIView):
         fields = stated.validated_data
         # Sent twice it is saved twice: whatever fails in making the answer must leave nothing behind.
         with transaction.atomic():
-            row = saved.save(query=_query(fields), title=fields["title"], note=fields["note"], by=_person(request))
+            row = services.save(query=_query(fields), title=fields["title"], note=fields["note"], by=_person(request))
             answer = _answer(request, row.slug, None)
         return Response(answer, status=201, headers={"Location": reverse("api:saved-comparison", args=[row.slug])})
 
@@ -176,7 +176,7 @@ class OneSavedComparison(APIView):
         stated = SavedWords(data=request.data)
         stated.is_valid(raise_exception=True)
         with _as_404():
-            saved.describe(slug=slug, **stated.validated_data)
+            services.describe(slug=slug, **stated.validated_data)
         return Response(_answer(request, slug, None))
 
 
@@ -186,7 +186,7 @@ class RefreshSavedComparison(APIView):
         """Asks the same question again: a new edition where the answer is another now. Older ones stay."""
         NoParameters.read(request)
         with _as_404():
-            saved.refresh(slug=slug, by=_person(request))
+            services.refresh(slug=slug, by=_person(request))
         return Response(_answer(request, slug, None))
 
 
@@ -194,7 +194,7 @@ class RefreshSavedComparison(APIView):
 def _as_404() -> Iterator[None]:
     try:
         yield
-    except saved.NoSuch as error:
+    except services.NoSuch as error:
         raise Http404(str(error)) from error
 
 
@@ -223,6 +223,6 @@ def _query(fields: dict[str, Any]) -> dict[str, list[str]]:
 
 def _answer(request: Request, slug: str, edition: int | None) -> Any:
     with _as_404():
-        found = saved.load(slug, edition)
-    context = {"request": request, "standing": saved.standing(found)}
+        found = services.load(slug, edition)
+    context = {"request": request, "standing": services.standing(found)}
     return SavedSerializer(found, context=context).data

@@ -5,8 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.api.fields import NumberField, WordsField
-from apps.use_method.bottlenecks import Kind
-from apps.use_method.table import INDICATORS, RESOURCE_OF
+from apps.use_method.bottlenecks.find import Kind
+from apps.use_method.resource_table import INDICATORS, RESOURCE_OF
 from apps.use_method.values import Level, Reading
 
 

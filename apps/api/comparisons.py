@@ -31,12 +31,14 @@ from apps.api.comparison_values import (
 from apps.api.comparison_work import WorkSerializer
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.api.strict import ChoiceField
-from apps.comparison import corroboration, cost, everything, finishing, memory, queries, steadiness, work
-from apps.comparison.ladder import PERCENTILES
-from apps.comparison.reading import Source
-from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES
+from apps.comparison import compare
+from apps.comparison.comparability import memory
+from apps.comparison.sections import agreement, all_metrics, cost, steadiness, time_to_finish, work
+from apps.comparison.sections.load_levels import PERCENTILES
+from apps.comparison.sections.section import Source
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
 from apps.core.problems import FieldProblem, Invalid
-from apps.diagnosis import limits
+from apps.use_method.bottlenecks import limits
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,13 @@ class Included:
 INCLUDES: dict[str, Included] = {
     "memory": Included(lambda source, _: source.read(memory.READING), MemorySerializer, many=True),
     "ladder": Included(ladders, LadderSerializer, many=True),
-    "finishing": Included(lambda source, _: source.read(finishing.READING), FinishingSerializer),
+    "finishing": Included(lambda source, _: source.read(time_to_finish.READING), FinishingSerializer),
     "growth": Included(lambda source, _: growth(source), GrowingSerializer, many=True),
     "latency": Included(lambda source, _: latencies(source), LevelLatencySerializer, many=True),
     "steadiness": Included(lambda source, _: source.read(steadiness.READING), SteadinessSerializer),
-    "everything": Included(lambda source, _: source.read(everything.READING), EverythingSerializer),
+    "everything": Included(lambda source, _: source.read(all_metrics.READING), EverythingSerializer),
     "work": Included(lambda source, _: source.read(work.READING), WorkSerializer, many=True),
-    "corroboration": Included(lambda source, _: source.read(corroboration.READING), CorroborationSerializer),
+    "corroboration": Included(lambda source, _: source.read(agreement.READING), CorroborationSerializer),
     "cost": Included(lambda source, _: source.read(cost.READING), CostSerializer),
     "use": Included(lambda source, _: source.read(limits.READING), UseSerializer),
 }
@@ -148,7 +150,7 @@ class Comparisons(APIView):
     def get(self, request: Request) -> Response:
         """Two to four sides under one workload: values, ratios to the first side with their intervals, verdicts."""
         parameters = ComparisonParameters.read(request)
-        comparison = queries.compare(
+        comparison = compare.compare(
             sides=parameters["side"],
             workload_id=parameters["workload"],
             campaign=parameters.get("campaign"),

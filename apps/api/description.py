@@ -15,8 +15,8 @@ from apps.api.strict import SLUG, FiniteField, ScalarField, Strict
 from apps.api.systems import SystemDescription
 from apps.catalog import services as catalog
 from apps.core.problems import NAMELESS
-from apps.runs.outputs.formats import DEFAULT, SUBMITTED
-from apps.runs.submitting import may_have_started
+from apps.runs.ingest.submit import may_have_started
+from apps.runs.tool_output.formats import DEFAULT, SUBMITTED
 
 LONGEST_WARMUP = 30 * 24 * 3600.0  # s
 # Form field -> place in the description.

@@ -16,7 +16,7 @@ from apps.api.runs import find_run
 from apps.api.series import IF_NONE_MATCH, NOT_MODIFIED
 from apps.api.series_reading import etag_of
 from apps.runs import queries
-from apps.runs.distributions import PERCENTILES, Distribution, Quantile
+from apps.runs.samples.histograms import PERCENTILES, Distribution, Quantile
 
 
 class BucketsSerializer(serializers.Serializer[Any]):

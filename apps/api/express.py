@@ -14,8 +14,8 @@ from django.core.signals import request_started
 from django.db import Error, connection
 from django.utils import timezone
 
-from apps.dispatch import express
-from apps.runs import ingest
+from apps.dispatch.jobs import hot_path
+from apps.runs.ingest import accept
 
 log = logging.getLogger(__name__)
 BATCH = re.compile(r"/api/v1/agent/runs/([0-9a-f-]{36})/batches/([0-9]{1,10})")
@@ -32,7 +32,7 @@ class Express:
         place = BATCH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "PUT" else None
         caller = SECRET.fullmatch(environ.get("HTTP_AUTHORIZATION", "")) if place else None
         length = environ.get("CONTENT_LENGTH") or ""
-        if place and caller and length.isascii() and length.isdigit() and 0 < int(length[:18]) <= ingest.MAX_BATCH:
+        if place and caller and length.isascii() and length.isdigit() and 0 < int(length[:18]) <= accept.MAX_BATCH:
             payload = environ["wsgi.input"].read(int(length))
             environ["wsgi.input"] = io.BytesIO(payload)
             run_id = self._store(environ, place, caller[1], payload)
@@ -54,7 +54,7 @@ class Express:
         # As Django does: its connections are looked after then.
         request_started.send(sender=type(self), environ=environ)
         try:
-            return express.store(
+            return hot_path.store(
                 secret=secret,
                 uid=uid,
                 sequence=int(place[2]),

@@ -13,8 +13,8 @@ from apps.api.fields import SecondsField
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.api.published import FigureSerializer
 from apps.api.strict import MultipleChoiceField
-from apps.comparison.failovers import FAULTS, FailoverFilter, load_failovers
-from apps.comparison.trials import COUNTS, PHASES
+from apps.comparison.failovers.results import FAULTS, FailoverFilter, load_failovers
+from apps.comparison.failovers.trials import COUNTS, PHASES
 
 REACHED = "s after the fault; null: not reached, not told, or not needed"
 

@@ -15,11 +15,12 @@ from rest_framework.views import APIView
 from apps.api.lists import NoParameters
 from apps.api.messages import announced_length
 from apps.api.problems import Problem, conflict, invalid
-from apps.runs import attached, submitting
-from apps.runs.attached import AttachedTable
-from apps.runs.ingest import Refused
+from apps.runs.ingest import submit
+from apps.runs.ingest.accept import Refused
 from apps.runs.models import Run
-from apps.runs.outputs.formats import ATTACHED
+from apps.runs.tool_output import attachments
+from apps.runs.tool_output.attachments import AttachedTable
+from apps.runs.tool_output.formats import ATTACHED
 
 AROUND_THE_FILE = 64 * 1024
 
@@ -78,7 +79,7 @@ class RunFiles(APIView):
         NoParameters.read(request)
         _find(run_id)
         context = {"request": request, "run_id": run_id}
-        files = [TableSerializer(one, context=context).data for one in attached.tables(run_id)]
+        files = [TableSerializer(one, context=context).data for one in attachments.tables(run_id)]
         return Response({"run": run_id, "files": files})
 
     @extend_schema(
@@ -92,7 +93,7 @@ class RunFiles(APIView):
     def post(self, request: Request, run_id: int) -> Response:
         """Attaches a file to a complete run. The run's own numbers stay as they are."""
         run = _find(run_id)
-        if announced_length(request) > submitting.MAX_ATTACHED + AROUND_THE_FILE:
+        if announced_length(request) > submit.MAX_ATTACHED + AROUND_THE_FILE:
             raise _too_large()
         # Without a body DRF has no form to give.
         form = request.data if isinstance(request.data, QueryDict) else QueryDict()
@@ -105,13 +106,13 @@ class RunFiles(APIView):
         file: Any = form.get("file")
         if not isinstance(file, UploadedFile):
             raise invalid("file", "must be a file, byte for byte", "-F file=@…, with the @")
-        if (file.size or 0) > submitting.MAX_ATTACHED:
+        if (file.size or 0) > submit.MAX_ATTACHED:
             raise _too_large()
         try:
-            artifact, created = submitting.attach(run=run, chosen=chosen, content=file.read())
+            artifact, created = submit.attach(run=run, chosen=chosen, content=file.read())
         except Refused as error:
             raise (conflict if error.field == "run" else invalid)(error.field, error.message) from error
-        found = next(one for one in attached.tables(run_id) if one.artifact == artifact.name)
+        found = next(one for one in attachments.tables(run_id) if one.artifact == artifact.name)
         answer = TableSerializer(found, context={"request": request, "run_id": run_id}).data
         return Response(answer, status=201 if created else 200, headers={"Location": answer["address"]})
 
@@ -124,5 +125,5 @@ def _find(run_id: int) -> Run:
 
 
 def _too_large() -> Problem:
-    detail = f"An attached file has at most {submitting.MAX_ATTACHED:,} bytes: shorten it, for example by --limit."
+    detail = f"An attached file has at most {submit.MAX_ATTACHED:,} bytes: shorten it, for example by --limit."
     return Problem(status=413, kind="too-large", detail=detail)

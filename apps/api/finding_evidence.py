@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from apps.api.fields import NumberField, WordsField
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import evidence, queries
+from apps.regressions.findings import evidence, queries
 from apps.use_method.values import Level
 
 LEVELS = [level.value for level in Level]

@@ -25,8 +25,8 @@ from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_p
 from apps.api.problems import Problem
 from apps.api.strict import ChoiceField, FiniteField, MultipleChoiceField, Strict
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.planning import MAX_REPETITIONS
-from apps.regressions import filters, queries, reviewing
+from apps.dispatch.campaigns.plan import MAX_REPETITIONS
+from apps.regressions.findings import filters, queries, review
 
 # ---------------------------------------------------------------- what is asked
 
@@ -67,16 +67,16 @@ class Seen(Strict):
 
 class NewState(Seen):
     state = serializers.CharField(max_length=16, help_text="one of the finding's `next_states`")
-    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=reviewing.LONGEST_REASON)
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=review.LONGEST_REASON)
 
 
 class NewAcceptance(Seen):
-    reason = serializers.CharField(max_length=reviewing.LONGEST_REASON)
+    reason = serializers.CharField(max_length=review.LONGEST_REASON)
     until = serializers.DateField(help_text="the last day; after it the finding is new again")
 
 
 class Reopening(Seen):
-    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=reviewing.LONGEST_REASON)
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=review.LONGEST_REASON)
 
 
 class NewOwner(Seen):
@@ -89,12 +89,12 @@ class NewDue(Seen):
 
 class NewLabels(Seen):
     labels = serializers.ListField(
-        child=serializers.CharField(max_length=reviewing.LONGEST_LABEL), max_length=100, help_text="all of them"
+        child=serializers.CharField(max_length=review.LONGEST_LABEL), max_length=100, help_text="all of them"
     )
 
 
 class NewComment(Strict):
-    text = serializers.CharField(max_length=reviewing.LONGEST_TEXT, help_text="@name mentions a person")
+    text = serializers.CharField(max_length=review.LONGEST_TEXT, help_text="@name mentions a person")
 
 
 class NewLink(Strict):
@@ -159,7 +159,7 @@ class FindingState(APIView):
     def put(self, request: Request, finding_id: int) -> Response:
         """Sets the state; which follow which is in docs/findings.md. Accepting and re-opening have their own."""
         with _told():
-            reviewing.set_state(finding_id=finding_id, by=_person(request), **_read(NewState, request))
+            review.set_state(finding_id=finding_id, by=_person(request), **_read(NewState, request))
         return Response(_answer(request, finding_id))
 
 
@@ -169,7 +169,7 @@ class FindingAcceptance(APIView):
         """Lets it pass until the end of a day, for a reason: the release gate passes it until then."""
         with _told():
             stated, today = _read(NewAcceptance, request), timezone.localdate()
-            reviewing.accept(finding_id=finding_id, by=_person(request), today=today, **stated)
+            review.accept(finding_id=finding_id, by=_person(request), today=today, **stated)
         return Response(_answer(request, finding_id))
 
 
@@ -178,7 +178,7 @@ class ReopenFinding(APIView):
     def post(self, request: Request, finding_id: int) -> Response:
         """Makes an accepted or closed one new; an acceptance ends."""
         with _told():
-            reviewing.reopen(finding_id=finding_id, by=_person(request), **_read(Reopening, request))
+            review.reopen(finding_id=finding_id, by=_person(request), **_read(Reopening, request))
         return Response(_answer(request, finding_id))
 
 
@@ -189,7 +189,7 @@ class FindingOwner(APIView):
         with _told():
             stated = _read(NewOwner, request)
             stated["owner"] = _owner(stated["owner"])
-            reviewing.assign(finding_id=finding_id, by=_person(request), **stated)
+            review.assign(finding_id=finding_id, by=_person(request), **stated)
         return Response(_answer(request, finding_id))
 
 
@@ -199,7 +199,7 @@ class FindingDue(APIView):
         """Sets the day on which it is due, or none."""
         with _told():
             stated, today = _read(NewDue, request), timezone.localdate()
-            reviewing.set_due(finding_id=finding_id, by=_person(request), today=today, **stated)
+            review.set_due(finding_id=finding_id, by=_person(request), today=today, **stated)
         return Response(_answer(request, finding_id))
 
 
@@ -208,7 +208,7 @@ class FindingLabels(APIView):
     def put(self, request: Request, finding_id: int) -> Response:
         """Sets all labels at once."""
         with _told():
-            reviewing.set_labels(finding_id=finding_id, by=_person(request), **_read(NewLabels, request))
+            review.set_labels(finding_id=finding_id, by=_person(request), **_read(NewLabels, request))
         return Response(_answer(request, finding_id))
 
 
@@ -217,8 +217,8 @@ class FindingComments(APIView):
     def post(self, request: Request, finding_id: int) -> Response:
         """Adds to the discussion; whoever is mentioned is told. `not_told`: mentioned names that nobody has."""
         with _told():
-            made = reviewing.comment(finding_id=finding_id, by=_person(request), **_read(NewComment, request))
-        return Response(_answer(request, finding_id) | {"not_told": reviewing.not_told(made)}, status=201)
+            made = review.comment(finding_id=finding_id, by=_person(request), **_read(NewComment, request))
+        return Response(_answer(request, finding_id) | {"not_told": review.not_told(made)}, status=201)
 
 
 class FindingLinks(APIView):
@@ -226,7 +226,7 @@ class FindingLinks(APIView):
     def post(self, request: Request, finding_id: int) -> Response:
         """Links an issue elsewhere; the same address is kept once."""
         with _told():
-            reviewing.link(finding_id=finding_id, by=_person(request), **_read(NewLink, request))
+            review.link(finding_id=finding_id, by=_person(request), **_read(NewLink, request))
         return Response(_answer(request, finding_id), status=201)
 
 
@@ -236,7 +236,7 @@ class FindingLink(APIView):
         """Takes a link away; the finding's history keeps its address."""
         NoParameters.read(request)
         with _told():
-            reviewing.unlink(finding_id=finding_id, by=_person(request), link_id=link_id)
+            review.unlink(finding_id=finding_id, by=_person(request), link_id=link_id)
         return Response(status=204)
 
 
@@ -249,7 +249,7 @@ class MergeFinding(APIView):
             into = stated.pop("into")
             if not queries.load_rows([into]):
                 raise Invalid([FieldProblem("into", f"there is no finding {into}", "see /api/v1/findings/")])
-            reviewing.merge(finding_id=finding_id, into_id=into, by=_person(request), **stated)
+            review.merge(finding_id=finding_id, into_id=into, by=_person(request), **stated)
         return Response(_answer(request, into))
 
 
@@ -259,7 +259,7 @@ class SplitFinding(APIView):
         """Moves some of its changes into a finding of their own, which is answered."""
         with _told():
             stated = _read(NewSplit, request)
-            made = reviewing.split(
+            made = review.split(
                 finding_id=finding_id, by=_person(request), change_ids=stated["changes"], seen=stated["seen"]
             )
         address = reverse("api:finding", args=[made.pk])
@@ -272,14 +272,14 @@ class FindingRepetitions(APIView):
         """What measuring both sides again would be."""
         NoParameters.read(request)
         with _told():
-            return Response(PlanAgainSerializer(reviewing.plan_of(finding_id)).data)
+            return Response(PlanAgainSerializer(review.plan_of(finding_id)).data)
 
     @extend_schema(operation_id="repeat_finding", request=NewRepetitions, responses={201: FindingDetailSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
         """Schedules a campaign of both sides with the same parameters on the same systems, in turns; the finding
         updates itself as its runs come in. Refused while one is under way."""
         with _told():
-            campaign = reviewing.repeat(finding_id=finding_id, by=_person(request), **_read(NewRepetitions, request))
+            campaign = review.repeat(finding_id=finding_id, by=_person(request), **_read(NewRepetitions, request))
         address = reverse("api:campaign", args=[campaign.pk])
         return Response(_answer(request, finding_id), status=201, headers={"Location": address})
 
@@ -317,9 +317,9 @@ def _told() -> Iterator[None]:
     """What a deed refuses, as the API says it."""
     try:
         yield
-    except reviewing.NoSuch as error:
+    except review.NoSuch as error:
         raise Http404(str(error)) from error
-    except reviewing.Changed as error:
+    except review.Changed as error:
         errors = [FieldProblem("seen", each) for each in error.since]
         title = "Somebody was faster"
         raise Problem(status=409, kind="conflict", title=title, detail=str(error), errors=errors) from error

@@ -9,9 +9,9 @@ from rest_framework.request import Request
 
 from apps.api.campaigns import NamedSerializer, ProgressSerializer
 from apps.api.fields import NumberField, WordsField
-from apps.regressions import filters
+from apps.regressions.findings import filters
+from apps.regressions.findings.values import FindingRow, Named
 from apps.regressions.models import Change
-from apps.regressions.values import FindingRow, Named
 
 
 class MetricShownSerializer(serializers.Serializer[Any]):

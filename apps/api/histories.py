@@ -12,9 +12,9 @@ from rest_framework.views import APIView
 from apps.api.fields import NumberField
 from apps.api.lists import LARGEST_ID, Cursors, NoParameters, PageParameters, listing
 from apps.api.strict import ChoiceField
-from apps.regressions import histories
-from apps.regressions.histories import SIGHTS, HistoryFilter
 from apps.regressions.models import History
+from apps.regressions.trends import queries
+from apps.regressions.trends.queries import SIGHTS, HistoryFilter
 
 
 class HistoryParameters(PageParameters):
@@ -112,8 +112,8 @@ class Histories(APIView):
         chosen = HistoryFilter(**{name: value for name, value in asked.items() if name not in ("limit", "cursor")})
         pages = Cursors()
         pages.ordering = "pk"
-        page: list[History] = pages.paginate_queryset(histories.rows_of(chosen), request, view=self) or []
-        return pages.get_paginated_response(HistorySerializer(histories.listed(page), many=True).data)
+        page: list[History] = pages.paginate_queryset(queries.rows_of(chosen), request, view=self) or []
+        return pages.get_paginated_response(HistorySerializer(queries.listed(page), many=True).data)
 
 
 class OneHistory(APIView):
@@ -122,7 +122,7 @@ class OneHistory(APIView):
         """Its runs in order, release by release; the changes that were ever told of it, and the levels between those
         that hold."""
         NoParameters.read(request)
-        found = histories.detail(history_id)
+        found = queries.detail(history_id)
         if found is None:
             raise Http404(f"There is no watched series {history_id}.")
         threshold = {

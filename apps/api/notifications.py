@@ -14,9 +14,9 @@ from rest_framework.views import APIView
 from apps.accounts.models import User
 from apps.api.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of, whole
 from apps.api.strict import ChoiceField, Strict
-from apps.notifications import queries, sending, subscribing
+from apps.notifications import deliver, queries, services
 from apps.notifications.models import CHOOSABLE, Subscription, Team
-from apps.notifications.subscribing import LONGEST_NAME, LONGEST_SECRET, SHORTEST_SECRET, NoSuch
+from apps.notifications.services import LONGEST_NAME, LONGEST_SECRET, SHORTEST_SECRET, NoSuch
 from workers import tasks
 
 MASKED = "in part for who may not write"
@@ -159,7 +159,7 @@ class OneTeam(APIView):
         """Deletes a team that has no subscriptions any more."""
         NoParameters.read(request)
         try:
-            subscribing.delete_team(team_id=team_id)
+            services.delete_team(team_id=team_id)
         except NoSuch as error:
             raise Http404(str(error)) from error
         return Response(status=204)
@@ -168,7 +168,7 @@ class OneTeam(APIView):
 def _kept_team(request: Request, team_id: int | None, stated: NewTeam) -> dict[str, Any]:
     stated.is_valid(raise_exception=True)
     try:
-        team = subscribing.keep_team(team_id=team_id, **stated.validated_data)
+        team = services.keep_team(team_id=team_id, **stated.validated_data)
     except NoSuch as error:
         raise Http404(str(error)) from error
     return _team(team.pk, request)
@@ -214,7 +214,7 @@ class OneSubscription(APIView):
         """Deletes a subscription and the record of its deliveries."""
         NoParameters.read(request)
         try:
-            subscribing.delete_subscription(subscription_id=subscription_id)
+            services.delete_subscription(subscription_id=subscription_id)
         except NoSuch as error:
             raise Http404(str(error)) from error
         return Response(status=204)
@@ -226,7 +226,7 @@ class SendTest(APIView):
         """Sends what says that nothing has happened: one delivery for each receiver, whose answers come later."""
         NoParameters.read(request)
         try:
-            made = subscribing.send_test(subscription_id=subscription_id, now=timezone.now())
+            made = services.send_test(subscription_id=subscription_id, now=timezone.now())
         except NoSuch as error:
             raise Http404(str(error)) from error
         for delivery in made:
@@ -241,9 +241,7 @@ def _kept_subscription(request: Request, subscription_id: int | None) -> dict[st
     stated = NewSubscription(data=request.data)
     stated.is_valid(raise_exception=True)
     try:
-        kept = subscribing.keep_subscription(
-            subscription_id=subscription_id, by=_person(request), **stated.validated_data
-        )
+        kept = services.keep_subscription(subscription_id=subscription_id, by=_person(request), **stated.validated_data)
     except NoSuch as error:
         raise Http404(str(error)) from error
     return _subscription(kept.pk, request)
@@ -293,7 +291,7 @@ class RetryDelivery(APIView):
         """Tries one again that was given up or waits; nothing happens to one that was sent."""
         NoParameters.read(request)
         _delivery(delivery_id, request)
-        if sending.retry(delivery_id=delivery_id, now=timezone.now()):
+        if deliver.retry(delivery_id=delivery_id, now=timezone.now()):
             tasks.enqueue(tasks.send_delivery, delivery_id=delivery_id)
         return Response(_delivery(delivery_id, request), status=202)
 
@@ -329,7 +327,7 @@ class MyAddress(APIView):
         """States that address; empty: you get no mail."""
         stated = OwnAddress(data=request.data)
         stated.is_valid(raise_exception=True)
-        subscribing.keep_own_address(user=_person(request), address=stated.validated_data["address"])
+        services.keep_own_address(user=_person(request), address=stated.validated_data["address"])
         return Response({"address": _person(request).email})
 
 

@@ -20,9 +20,10 @@ from apps.api.lists import Parameters
 from apps.api.strict import ChoiceField
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import release_markdown, releases
-from apps.regressions.lines import on_hardware
-from apps.regressions.release_values import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse
+from apps.regressions.releases import check as releases_check
+from apps.regressions.releases import markdown
+from apps.regressions.releases.pairs import on_hardware
+from apps.regressions.releases.values import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse
 
 MOST_NAMED = 10
 
@@ -157,7 +158,7 @@ class ReleaseChecks(APIView):
         pass. Computed now, with what people accept now."""
         asked = ReleaseCheckParameters.read(request)
         release, hardware, baseline = _chosen(asked)
-        check = releases.check(
+        check = releases_check.check(
             release,
             hardware,
             baseline,
@@ -168,7 +169,7 @@ class ReleaseChecks(APIView):
         if is_json(request):
             context = {"tolerance": check.tolerance, "address": address}
             return Response(ReleaseCheckSerializer(check, context=context).data)
-        text = release_markdown.markdown(check, link=address, finding=_finding(request))
+        text = markdown.markdown(check, link=address, finding=_finding(request))
         return HttpResponse(text, content_type=f"{Markdown.media_type}; charset=utf-8")
 
 

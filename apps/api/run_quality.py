@@ -13,7 +13,7 @@ from apps.api.lists import NoParameters
 from apps.api.runs import find_run
 from apps.api.runs_serializers import ExclusionSerializer
 from apps.api.strict import Strict
-from apps.runs import exclusion
+from apps.runs.quality import exclusion
 
 
 class ExclusionDescription(Strict):

@@ -22,9 +22,11 @@ from apps.api.problems import Problem, invalid
 from apps.api.runs_serializers import RunDetailSerializer, RunSerializer, SubmittedRunSerializer
 from apps.api.strict import MultipleChoiceField
 from apps.api.submission import Submission, submit
-from apps.runs import ingest, queries, storage
+from apps.runs import queries
+from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Run
-from apps.runs.queries.listing import QUALITIES
+from apps.runs.queries.run_list import QUALITIES
+from apps.runs.storage import artifacts
 
 # What surrounds the file in a form, at most: the description and the form's own lines.
 AROUND_THE_FILE = 4 * 1024 * 1024
@@ -126,7 +128,7 @@ class Runs(APIView):
 
 def _form(request: Request) -> QueryDict:
     """Raises Problem, 413 before more is read than may be kept, or ParseError."""
-    if announced_length(request) > ingest.MAX_ARTIFACT + AROUND_THE_FILE:
+    if announced_length(request) > accept.MAX_ARTIFACT + AROUND_THE_FILE:
         raise _too_large()
     form = request.data
     # Without a body DRF has no form to give.
@@ -140,7 +142,7 @@ def _file(form: QueryDict, name: str) -> bytes:
     (file,) = files
     if not isinstance(file, UploadedFile):
         raise invalid(name, "must be a file, byte for byte", f"-F {name}=@sysbench.txt, with the @")
-    if (file.size or 0) > ingest.MAX_ARTIFACT:
+    if (file.size or 0) > accept.MAX_ARTIFACT:
         raise _too_large()
     content: bytes = file.read()
     if not content.strip():
@@ -149,7 +151,7 @@ def _file(form: QueryDict, name: str) -> bytes:
 
 
 def _too_large() -> Problem:
-    detail = f"An output has at most {ingest.MAX_ARTIFACT:,} bytes: raise sysbench's --report-interval."
+    detail = f"An output has at most {accept.MAX_ARTIFACT:,} bytes: raise sysbench's --report-interval."
     return Problem(status=413, kind="too-large", detail=detail)
 
 
@@ -202,8 +204,8 @@ class ArtifactFile(APIView):
 
 def _raw(artifact: Artifact, etag: str) -> FileResponse:
     try:
-        stored = storage.open_artifact(artifact)
-    except storage.DamagedArtifact as error:
+        stored = artifacts.open_artifact(artifact)
+    except artifacts.DamagedArtifact as error:
         raise Problem(status=503, kind="artifact-lost", detail=f"{error}.") from error
     # Uploaded by others: never to be run as a page of this site.
     headers = {

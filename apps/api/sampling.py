@@ -18,7 +18,7 @@ from apps.api import problems
 from apps.api.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of
 from apps.api.messages import answer, answer_of, body_of, read_body, read_message
 from apps.dispatch import services as dispatch
-from apps.runs import ingest, streams
+from apps.runs.ingest import accept, streams
 from apps.runs.models import Run, Stream
 from workers import tasks, wire
 
@@ -65,7 +65,7 @@ class StoreStreamBatch(StreamView):
     )
     def put(self, request: Request, uid: UUID, number: int, sequence: int) -> Response:
         """Stores one batch of a sampler's stream: gzip of JSON lines, at most 8 MB."""
-        payload, checksum = read_body(request, limit=ingest.MAX_BATCH), checksum_of(request)
+        payload, checksum = read_body(request, limit=accept.MAX_BATCH), checksum_of(request)
         if wire.checksum(payload) != checksum:
             raise problems.invalid("checksum", "is not the SHA-256 of what arrived: send it again")
         stream = self.stream(uid, number)

@@ -18,9 +18,10 @@ from apps.accounts.models import User
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.api.problems import changed_since
 from apps.api.strict import FiniteField, Strict
-from apps.dispatch import campaign_file, cron, schedule_queries, schedules
-from apps.dispatch.schedule_queries import ScheduleRow
-from apps.dispatch.schedules import Stated
+from apps.dispatch.campaigns import file
+from apps.dispatch.schedules import cron, queries, services
+from apps.dispatch.schedules.queries import ScheduleRow
+from apps.dispatch.schedules.services import Stated
 from workers import tasks
 
 # ---------------------------------------------------------------- what is answered
@@ -55,7 +56,7 @@ class ScheduleSerializer(serializers.Serializer[Any]):
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     archived_at = serializers.DateTimeField(allow_null=True)
-    slots = SlotSerializer(many=True, help_text=f"the latest {schedule_queries.SHOWN_SLOTS}, newest first")
+    slots = SlotSerializer(many=True, help_text=f"the latest {queries.SHOWN_SLOTS}, newest first")
 
     def get_address(self, row: ScheduleRow) -> str:
         request: Request = self.context["request"]
@@ -86,9 +87,9 @@ class SlotParameters(Parameters):
 class StatedSchedule(Strict):
     """A campaign file and when it is begun."""
 
-    name = serializers.CharField(max_length=schedules.LONGEST_NAME)
+    name = serializers.CharField(max_length=services.LONGEST_NAME)
     plan = serializers.CharField(
-        max_length=campaign_file.LARGEST, trim_whitespace=False, help_text="a campaign file, as campaigns/files/ takes"
+        max_length=file.LARGEST, trim_whitespace=False, help_text="a campaign file, as campaigns/files/ takes"
     )
     cron = serializers.CharField(
         max_length=cron.LONGEST,
@@ -100,7 +101,7 @@ class StatedSchedule(Strict):
     patience = FiniteField(
         required=False,
         default=12.0,
-        max_value=schedules.MOST_PATIENCE,
+        max_value=services.MOST_PATIENCE,
         help_text="h after which a result that has not come is missing; more than 0",
     )
 
@@ -133,7 +134,7 @@ class Schedules(APIView):
     )
     def get(self, request: Request) -> Response:
         """Schedules by their next time, the paused ones last."""
-        rows = schedule_queries.list_schedules(**ScheduleParameters.read(request))
+        rows = queries.list_schedules(**ScheduleParameters.read(request))
         page = ScheduleSerializer(rows, many=True, context={"request": request})
         return Response({"next": None, "results": page.data})
 
@@ -142,7 +143,7 @@ class Schedules(APIView):
         """Makes a schedule that is on. Problems of the plan are named by their path in it, after `plan`."""
         stated = StatedSchedule.read(request)
         with transaction.atomic():
-            schedule = schedules.create(stated=Stated(**stated), by=_person(request), now=timezone.now())
+            schedule = services.create(stated=Stated(**stated), by=_person(request), now=timezone.now())
             answer = _answer(request, schedule.pk)
         return Response(answer, status=201, headers={"Location": reverse("api:schedule", args=[schedule.pk])})
 
@@ -161,8 +162,8 @@ class OneSchedule(APIView):
         seen = stated.pop("seen")
         try:
             with _as_404():
-                schedules.edit(schedule_id=schedule_id, stated=Stated(**stated), now=timezone.now(), seen=seen)
-        except schedules.Changed as error:
+                services.edit(schedule_id=schedule_id, stated=Stated(**stated), now=timezone.now(), seen=seen)
+        except services.Changed as error:
             raise changed_since(error) from error
         return Response(_answer(request, schedule_id))
 
@@ -170,7 +171,7 @@ class OneSchedule(APIView):
     def delete(self, request: Request, schedule_id: int) -> Response:
         """Archives it for good: it begins nothing any more, and what it brought stays."""
         with _as_404():
-            schedules.archive(schedule_id=schedule_id, now=timezone.now())
+            services.archive(schedule_id=schedule_id, now=timezone.now())
         return Response(_answer(request, schedule_id))
 
 
@@ -179,7 +180,7 @@ class PauseSchedule(APIView):
     def post(self, request: Request, schedule_id: int) -> Response:
         """Begins nothing until it is resumed."""
         with _as_404():
-            schedules.pause(schedule_id=schedule_id)
+            services.pause(schedule_id=schedule_id)
         return Response(_answer(request, schedule_id))
 
 
@@ -188,7 +189,7 @@ class ResumeSchedule(APIView):
     def post(self, request: Request, schedule_id: int) -> Response:
         """Switches it on from its next time; those that passed are not made up for."""
         with _as_404():
-            schedules.resume(schedule_id=schedule_id, now=timezone.now())
+            services.resume(schedule_id=schedule_id, now=timezone.now())
         return Response(_answer(request, schedule_id))
 
 
@@ -197,7 +198,7 @@ class RunSchedule(APIView):
     def post(self, request: Request, schedule_id: int) -> Response:
         """Begins its campaign now, besides its times; the newest of `slots` names it. Refused while one is not done."""
         with _as_404(), transaction.atomic():
-            schedules.run_now(schedule_id=schedule_id, by=_person(request), now=timezone.now())
+            services.run_now(schedule_id=schedule_id, by=_person(request), now=timezone.now())
             answer = _answer(request, schedule_id)
         tasks.enqueue(tasks.match_jobs)
         return Response(answer, status=201)
@@ -210,10 +211,10 @@ class ScheduleSlots(APIView):
     def get(self, request: Request, schedule_id: int) -> Response:
         """What became of each time at which the schedule was due, newest first."""
         parameters = SlotParameters.read(request)
-        if not schedule_queries.exists(schedule_id):
+        if not queries.exists(schedule_id):
             raise Http404(f"There is no schedule {schedule_id}.")
         limit = parameters["limit"]
-        rows = schedule_queries.list_slots(schedule_id, limit=limit + 1, before=parameters.get("cursor"))
+        rows = queries.list_slots(schedule_id, limit=limit + 1, before=parameters.get("cursor"))
         cursor = rows[limit - 1].id if len(rows) > limit else None
         page = SlotSerializer(rows[:limit], many=True)
         return Response({"next": next_page(request, cursor=cursor), "results": page.data})
@@ -223,7 +224,7 @@ class ScheduleSlots(APIView):
 def _as_404() -> Iterator[None]:
     try:
         yield
-    except schedules.NoSuch as error:
+    except services.NoSuch as error:
         raise Http404(str(error)) from error
 
 
@@ -234,7 +235,7 @@ def _person(request: Request) -> User:
 
 
 def _answer(request: Request, schedule_id: int) -> dict[str, Any]:
-    found = schedule_queries.load_schedule(schedule_id, now=timezone.now())
+    found = queries.load_schedule(schedule_id, now=timezone.now())
     if found is None:
         raise Http404(f"There is no schedule {schedule_id}.")
     row = ScheduleSerializer(found.row, context={"request": request}).data

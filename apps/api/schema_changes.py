@@ -12,7 +12,7 @@ from apps.api.comparison_values import ComparedCampaignSerializer
 from apps.api.fields import NumberField, SecondsField
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.api.published import FigureSerializer
-from apps.comparison.schema_changes import ChangeFilter, schema_changes
+from apps.comparison.schema_changes.results import ChangeFilter, schema_changes
 from apps.published.queries import list_figures
 from apps.published.values import FigureFilter
 

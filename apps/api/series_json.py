@@ -12,7 +12,7 @@ from apps.api.rounding import MILLISECONDS, Floats, all_significant, significant
 from apps.api.series_reading import Absent, Reading, as_float
 from apps.runs import queries
 from apps.runs.models import Run
-from apps.runs.summary import COUNTER
+from apps.runs.samples.rates import COUNTER
 
 # Thinned series that are rounded together.
 TOGETHER = 16

@@ -9,7 +9,7 @@ from apps.api.formats import format_field
 from apps.api.lists import LARGEST_ID, Parameters
 from apps.api.strict import FiniteField
 from apps.runs import queries
-from apps.runs.sampled import KIND_LIMIT, LABEL_LIMIT
+from apps.runs.samples.columns import KIND_LIMIT, LABEL_LIMIT
 
 MOST_METRICS = 50
 MOST_RUNS = 100

@@ -11,7 +11,7 @@ from django.db.models import Sum
 from numpy.typing import NDArray
 
 from apps.api.problems import Problem
-from apps.catalog import derived
+from apps.catalog.metrics import derived
 from apps.catalog.models import Metric
 from apps.runs import queries
 from apps.runs.models import Run, RunNode

@@ -17,8 +17,8 @@ from apps.api.formats import encoded
 from apps.api.series_json import described
 from apps.api.series_reading import Absent, Asked, Reading, as_float
 from apps.runs import queries
-from apps.runs.blocks import STATISTICS
-from apps.runs.queries import SeriesValues, describing
+from apps.runs.queries import SeriesValues, metric_descriptions
+from apps.runs.storage.blocks import STATISTICS
 
 WORD = pa.dictionary(pa.int32(), pa.string())
 METADATA = b"splashboard"
@@ -49,7 +49,7 @@ def samples_schema(asked: Asked) -> pa.Schema:
 
 def _about(asked: Asked) -> dict[str, Any]:
     """What holds for whole runs and metrics."""
-    known = describing.described({key for keys in asked.keys.values() for key in keys})
+    known = metric_descriptions.described({key for keys in asked.keys.values() for key in keys})
     metrics = {key: {"name": spec.name, "direction": spec.direction, "kind": spec.kind} for key, spec in known.items()}
     return {"runs": [described(run) for run in asked.runs], "metrics": metrics}
 

@@ -11,10 +11,10 @@ from apps.api import systems
 from apps.api.problems import conflict, invalid
 from apps.catalog import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
-from apps.runs import submitting
-from apps.runs.ingest import Refused
+from apps.runs.ingest import submit as ingest_submit
+from apps.runs.ingest.accept import Refused
 from apps.runs.models import Run
-from apps.runs.outputs.formats import DEFAULT, SUBMITTED, Statement, Submitted
+from apps.runs.tool_output.formats import DEFAULT, SUBMITTED, Statement, Submitted
 from workers import tasks
 
 
@@ -44,14 +44,14 @@ def submit(*, description: dict[str, Any], output: bytes, series: bytes | None =
     """
     chosen = SUBMITTED[description["format"]]
     said = _read(chosen, output)
-    outcome, reason = submitting.outcome_of(
+    outcome, reason = ingest_submit.outcome_of(
         said, chosen=chosen, outcome=description["outcome"], reason=description["reason"]
     )
     level = description["load_level"]
-    threads, rate = submitting.load_of(said, threads=level.get("threads"), rate=level.get("rate", said.rate))
+    threads, rate = ingest_submit.load_of(said, threads=level.get("threads"), rate=level.get("rate", said.rate))
     with transaction.atomic():
         parts = _parts(description, chosen, threads=threads, rate=rate)
-        uid = description.get("uid") or submitting.uid_of(
+        uid = description.get("uid") or ingest_submit.uid_of(
             system=parts.system,
             workload=parts.workload,
             load_level=parts.load_level,
@@ -64,7 +64,7 @@ def submit(*, description: dict[str, Any], output: bytes, series: bytes | None =
             _refuse_another(held, description, parts, output, series)
             return Submission(run_id=held.pk, created=False, warnings=parts.warnings)
         try:
-            run = submitting.submit(
+            run = ingest_submit.submit(
                 system=parts.system,
                 workload=parts.workload,
                 load_level=parts.load_level,
@@ -89,7 +89,7 @@ def submit(*, description: dict[str, Any], output: bytes, series: bytes | None =
 
 def _read(chosen: Submitted, output: bytes) -> Statement:
     try:
-        return submitting.read(chosen=chosen, output=output)
+        return ingest_submit.read(chosen=chosen, output=output)
     except Refused as error:
         raise invalid(error.field, error.message, f"send {chosen.made_by}, or name the format that it is") from error
 

@@ -14,7 +14,8 @@ from apps.api.fields import NumberField
 from apps.api.histories import HistorySerializer
 from apps.api.lists import LARGEST_ID, NoParameters, Parameters, listing, whole
 from apps.api.strict import FiniteField, Strict
-from apps.regressions import histories, thresholds
+from apps.regressions import thresholds
+from apps.regressions.trends import queries
 from workers import tasks
 
 SMALLEST = "smallest difference, share of the value (0.02 for 2 %), above 0 and below 1"
@@ -127,7 +128,7 @@ class ThresholdPreview(APIView):
         """What a threshold would have raised on history, what of it is new, and what that is told now would go.
         Keeps nothing."""
         asked = PreviewParameters.read(request)
-        tried = histories.preview(
+        tried = queries.preview(
             workload=asked.get("workload"),
             metric=asked.get("metric"),
             smallest=asked["smallest"],

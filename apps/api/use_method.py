@@ -14,10 +14,11 @@ from apps.api.rounding import MILLISECONDS, significant
 from apps.api.runs import find_run
 from apps.core.units import NBSP
 from apps.runs.models import Run
-from apps.use_method import cells, engine, panels
+from apps.use_method import engine
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import HOLD, SHARE
-from apps.use_method.table import INDICATORS, RESOURCE_OF, RESOURCES
+from apps.use_method.levels import HOLD, SHARE
+from apps.use_method.panels import cells, panels
+from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
 from apps.use_method.values import Aspect, Level, Panel, Reading
 
 LEVELS = [level.value for level in Level]

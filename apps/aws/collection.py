@@ -9,12 +9,12 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from apps.aws import collecting, metrics
+from apps.aws import measurements, metrics
 from apps.aws.clients import AwsTrouble
-from apps.aws.collecting import Told
+from apps.aws.measurements import Told
 from apps.aws.models import Collection
 from apps.aws.places import Place, place_of
-from apps.runs import streams
+from apps.runs.ingest import streams
 from apps.runs.models import Run, Stream
 from workers import wire
 
@@ -37,9 +37,9 @@ def expect(run: Run) -> None:
     if run.ended_at is None or run.state != Run.State.ENDED:
         return
     # An agent that was cut off tells of an end long ago: AWS is asked of that run, too.
-    until = max(collecting.give_up_at(run.ended_at), timezone.now()) + MARGIN
+    until = max(measurements.give_up_at(run.ended_at), timezone.now()) + MARGIN
     if Stream.objects.filter(run=run, agent=SAMPLER, closed=False).update(wait_until=until):
-        Collection.objects.get_or_create(run=run, defaults={"due_at": collecting.first_due(run.ended_at)})
+        Collection.objects.get_or_create(run=run, defaults={"due_at": measurements.first_due(run.ended_at)})
 
 
 def due(*, now: datetime) -> list[int]:
@@ -57,7 +57,7 @@ def collect(*, run_id: int, now: datetime) -> bool:
     waiting = Collection.objects.select_related("run__system").filter(run_id=run_id, done_at=None).first()
     if waiting is None or waiting.due_at > now:
         return False
-    asked = {"due_at": now + collecting.ASK_AGAIN, "attempts": F("attempts") + 1}
+    asked = {"due_at": now + measurements.ASK_AGAIN, "attempts": F("attempts") + 1}
     if not Collection.objects.filter(pk=run_id, done_at=None, due_at=waiting.due_at).update(**asked):
         return False  # another worker asks
     run, place = waiting.run, place_of(waiting.run.system)
@@ -65,14 +65,14 @@ def collect(*, run_id: int, now: datetime) -> bool:
     if place is None:
         return _keep(run, None, Told(problem="the system is at AWS no more"), now=now)
     try:
-        told = collecting.ask(run, place)
+        told = measurements.ask(run, place)
     except AwsTrouble as trouble:
-        if not collecting.is_final(trouble, ended_at=ended_at, now=now):
+        if not measurements.is_final(trouble, ended_at=ended_at, now=now):
             return _wait(run, str(trouble))
         told = Told(problem=str(trouble))
     else:
-        too_late = now >= collecting.give_up_at(ended_at)
-        if not too_late and not collecting.is_whole(told.observed, ended_at=ended_at, now=now):
+        too_late = now >= measurements.give_up_at(ended_at)
+        if not too_late and not measurements.is_whole(told.observed, ended_at=ended_at, now=now):
             return _wait(run, "CloudWatch has not yet told of the run's last minutes")
     return _keep(run, place, told, now=now)
 
@@ -83,7 +83,7 @@ def _wait(run: Run, problem: str) -> bool:
 
 
 def _keep(run: Run, place: Place | None, told: Told, *, now: datetime) -> bool:
-    payload = collecting.batch_of(run, place, told)
+    payload = measurements.batch_of(run, place, told)
     problem = told.problem
     try:
         with transaction.atomic():

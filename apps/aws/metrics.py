@@ -8,7 +8,7 @@ from typing import Any
 from apps.aws.clients import AwsTrouble, client
 from apps.aws.places import Place
 from apps.aws.topology import Topology
-from apps.catalog.cloudwatch import PUBLISHED, Published
+from apps.catalog.metrics.cloudwatch import PUBLISHED, Published
 
 NAMESPACE = "AWS/RDS"
 # Of one request.

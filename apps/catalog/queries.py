@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Prefetch, Q
 
-from apps.catalog import derived, rules
+from apps.catalog.metrics import counter_rules, derived
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, System, Workload
 
 
@@ -179,7 +179,7 @@ def list_metrics(chosen: MetricFilter) -> list[MetricValue]:
             key=row.key,
             name=row.name,
             unit=row.unit,
-            rate_unit=rules.rate_unit(row.unit) if row.kind == Metric.Kind.COUNTER else "",
+            rate_unit=counter_rules.rate_unit(row.unit) if row.kind == Metric.Kind.COUNTER else "",
             kind=row.kind,
             direction=row.direction,
             resource=row.resource,

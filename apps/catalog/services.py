@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import Q
 
-from apps.catalog import derived, metrics, rules, seed_data
+from apps.catalog import seed_data
+from apps.catalog.metrics import counter_rules, derived
+from apps.catalog.metrics import curated as metrics_curated
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from workers.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
@@ -194,7 +196,7 @@ def seed() -> None:
         update_fields=seed_data.HARDWARE_FIELDS,
     )
     members = Metric.objects.filter(key__startswith=derived.PREFIX).values_list("key", flat=True)
-    specs = metrics.CURATED | derived.DERIVED | {key: spec for key in members if (spec := derived.find(key))}
+    specs = metrics_curated.CURATED | derived.DERIVED | {key: spec for key in members if (spec := derived.find(key))}
     Metric.objects.bulk_create(
         [_row(spec, curated=True) for spec in specs.values()],
         update_conflicts=True,
@@ -228,7 +230,7 @@ def _new_metric(key: str) -> Metric:
     return _row(spec, curated=curated)
 
 
-def _row(spec: rules.MetricSpec, *, curated: bool) -> Metric:
+def _row(spec: counter_rules.MetricSpec, *, curated: bool) -> Metric:
     return Metric(
         key=spec.key,
         name=spec.name,

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from apps.catalog.models import Metric, System, Workload
-from apps.comparison import further, queries, table
-from apps.comparison.sides import Chosen, ChosenSide, Unknown, no_system
-from apps.comparison.traits import hardware_detail
+from apps.comparison import compare, verdict_table
+from apps.comparison.comparability.facts import hardware_detail
+from apps.comparison.sections import verdicts
+from apps.comparison.selection.sides import Chosen, ChosenSide, Unknown, no_system
 from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.models import COUNTED, Run
@@ -84,7 +85,7 @@ def compare_many(
     keys = _keys(metrics or ())
     shared = _shared(systems, workloads, campaign)
     chosen = [workload for workload in shared if tool in ("", workload.tool)]
-    judged = queries.judge(
+    judged = compare.judge(
         [_chosen(workload, systems) for workload in chosen[:MOST_WORKLOADS]],
         campaign=campaign,
         besides=keys,
@@ -196,11 +197,11 @@ def _is(metric: ComparedMetric, key: str) -> bool:
 
 def _told(judged: Sequence[Comparison]) -> list[Comparison]:
     """With verdicts: those of all comparisons are corrected together, since they are looked at together."""
-    corrected = iter(table.corrected([cell for comparison in judged for cell in comparison.cells]))
+    corrected = iter(verdict_table.corrected([cell for comparison in judged for cell in comparison.cells]))
     told = []
     for comparison in judged:
         cells = [next(corrected) for _ in comparison.cells]
-        worded = table.worded(cells, comparison.metrics, further.withheld(comparison))
+        worded = verdict_table.worded(cells, comparison.metrics, verdicts.withheld(comparison))
         told.append(replace(comparison, cells=worded))
     return told
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.comparison.comparability import Difference, Obstacle
-from apps.comparison.stats import Direction, Ratio, Summary
+from apps.comparison.comparability.differences import Difference, Obstacle
+from apps.comparison.stats.welch import Direction, Ratio, Summary
 from apps.runs.queries.places import Amount
 
 # Why a complete run may be left out.

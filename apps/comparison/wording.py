@@ -2,7 +2,7 @@
 
 import math
 
-from apps.comparison.stats import Ratio, Verdict
+from apps.comparison.stats.welch import Ratio, Verdict
 from apps.comparison.values import ComparedMetric
 
 MOST_DECIMALS = 4

@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Prefetch, Q
 
 from apps.catalog.models import LoadLevel, System
-from apps.dispatch import progress
-from apps.dispatch.agents import AGENT_ALIVE_FOR
+from apps.dispatch.campaigns import progress
+from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
 from apps.dispatch.models import ACTIVE, Agent, Campaign, Entry, Job, JobRun, Skip
 from apps.dispatch.values import (
     AgentRow,

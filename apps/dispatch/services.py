@@ -1,8 +1,9 @@
 """Dispatch's front door: everything that changes campaigns, jobs and agents."""
 
-from apps.dispatch.agents import agent_of_secret, hello, register_agent, revoke_agent, rotate_agent
-from apps.dispatch.cancelling import Cancellation, cancel_campaign, cancel_job
-from apps.dispatch.leases import (
+from apps.dispatch.campaigns.cancel import Cancellation, cancel_campaign, cancel_job
+from apps.dispatch.campaigns.plan import Planned, Size, alike, create_campaign, plainly, problems_of, size_of
+from apps.dispatch.jobs.agents import agent_of_secret, hello, register_agent, revoke_agent, rotate_agent
+from apps.dispatch.jobs.leases import (
     LeaseLost,
     NoSuchJob,
     claim,
@@ -13,9 +14,8 @@ from apps.dispatch.leases import (
     open_run_of,
     renew,
 )
-from apps.dispatch.planning import Planned, Size, alike, create_campaign, plainly, problems_of, size_of
-from apps.dispatch.sampling import sampled_runs, stream_of
-from apps.dispatch.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
+from apps.dispatch.jobs.samplers import sampled_runs, stream_of
+from apps.dispatch.jobs.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
 
 __all__ = [
     "Cancellation",

@@ -9,9 +9,9 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from apps.notifications.models import Event, Notice, Subscription
-from apps.regressions import deeds, queries
+from apps.regressions.findings import activity, queries
+from apps.regressions.findings.values import FindingRow
 from apps.regressions.models import Finding, Note
-from apps.regressions.values import FindingRow
 
 # A chat or a mail of more is read by nobody; the list of findings has the rest. A generic webhook gets all.
 MOST_SHOWN = 30
@@ -51,7 +51,7 @@ class Told:
 
 def sentence(note: Note) -> str:
     by = note.by.username if note.by else ""
-    return deeds.sentence(what=note.what, by=by, text=note.text.strip(), detail=note.detail)
+    return activity.sentence(what=note.what, by=by, text=note.text.strip(), detail=note.detail)
 
 
 def page(name: str, *parameters: int) -> str:

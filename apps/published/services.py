@@ -11,7 +11,7 @@ from django.db import transaction
 from apps.catalog.models import HardwareClass, Metric, Platform
 from apps.published.format import RATIO, Document, MalformedFile, Side, Stated
 from apps.published.models import Article, Figure
-from apps.published.reading import content_of, read
+from apps.published.parse import content_of, read
 
 __all__ = ["OWN_DATA", "MalformedFile", "load_all", "load_file"]
 

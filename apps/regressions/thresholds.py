@@ -13,9 +13,9 @@ from django.db.models import Q, QuerySet
 from apps.accounts.models import User
 from apps.catalog.models import Metric, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import marking
-from apps.regressions.detect import DEFAULT, LEAST_SIGNIFICANT, Limits
+from apps.regressions.detection.change_points import DEFAULT, LEAST_SIGNIFICANT, Limits
 from apps.regressions.models import History, Threshold
+from apps.regressions.releases import recheck_queue
 
 # Smaller p than any test of a series gives is a mistake of the hand.
 MOST_SIGNIFICANT = 1e-30
@@ -137,7 +137,7 @@ def histories(workload: int | None, metric: int | None) -> QuerySet[History]:
 
 def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None:
     histories(workload.pk if workload else None, metric.pk if metric else None).update(past_hash="")
-    marking.mark_all()
+    recheck_queue.mark_all()
 
 
 def _kept(row: Threshold) -> Kept:

@@ -13,13 +13,12 @@ from apps.catalog import services as catalog_services
 from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.dispatch.models import Agent, Campaign, JobRun
-from apps.regressions import forgetting
+from apps.regressions import forget
 from apps.rig import world
-from apps.rig.making import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
+from apps.rig.make_runs import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
 from apps.rig.plan import Planned, campaigns
 from apps.rig.world import SystemSpec
-from apps.rig.writing import STATEMENT, Catalog, write_campaign
-from apps.runs import storage
+from apps.rig.write import STATEMENT, Catalog, write_campaign
 from apps.runs.models import (
     ArchivedRun,
     Artifact,
@@ -32,6 +31,7 @@ from apps.runs.models import (
     RunNode,
     Series,
 )
+from apps.runs.storage import artifacts
 
 AGENT = "rig"
 TABLES = 8
@@ -79,7 +79,7 @@ def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> It
 
 def remove() -> Iterator[int]:
     """Deletes what `seed` made; yields how many runs are gone. What others refer to by now stays in the catalog."""
-    forgetting.forget_made_up(System.objects.filter(slug__startswith=world.PREFIX).values_list("pk", flat=True))
+    forget.forget_made_up(System.objects.filter(slug__startswith=world.PREFIX).values_list("pk", flat=True))
     done = 0
     while ids := list(Run.objects.filter(provenance=Run.Provenance.RIG).values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
         _delete_runs(ids)
@@ -156,7 +156,7 @@ def _catalog(specs: Sequence[SystemSpec], shape: Shape) -> Catalog:
         configurations=configurations,
         constants=constants,
         agent=agent,
-        sha256=storage.keep(STATEMENT),
+        sha256=artifacts.keep(STATEMENT),
     )
 
 

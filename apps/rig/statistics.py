@@ -1,4 +1,4 @@
-"""Statistics of many series on one clock at once; each row is what apps.runs.summary says of that series. Pure."""
+"""Statistics of many series on one clock at once; each row is what apps.runs.samples.rates gives for it. Pure."""
 
 from dataclasses import dataclass
 

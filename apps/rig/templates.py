@@ -15,9 +15,9 @@ from apps.catalog.models import Metric
 from apps.rig import statistics
 from apps.rig.recordings import Recording
 from apps.rig.statistics import Floats, Statistics
-from apps.runs import codec
-from apps.runs.codec import Column
-from apps.runs.summary import interval_middles
+from apps.runs.samples.rates import interval_middles
+from apps.runs.storage import codec
+from apps.runs.storage.codec import Column
 
 Samples = NDArray[Any]  # int64 or float64
 

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.runs.quality.neighbours import MOST_STOLEN
+from apps.runs.quality.noisy_neighbours import MOST_STOLEN
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]  # from, to: s on the run's clock

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from apps.catalog.glossary import rewritten
 from apps.core.units import NBSP
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.table import RESOURCES
+from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import Aspect
 
 BEGIN = "<!-- resources: written by manage.py write_use_method -->"

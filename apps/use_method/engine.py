@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from apps.catalog import derived
+from apps.catalog.metrics import derived
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.table import RESOURCES
+from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import Facts, Found, Level, Node, Panel, Reading
 
 # Raised when a rule or a limit changes: panels that are kept are then judged anew.

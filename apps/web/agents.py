@@ -5,7 +5,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.dispatch import queries
-from apps.dispatch.agents import AGENT_ALIVE_FOR
+from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
 from apps.web.pages import render_page
 
 

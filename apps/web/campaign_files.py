@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch import campaign_file
+from apps.dispatch.campaigns import file
 from apps.web.accounts import writers_only
 from apps.web.pages import render_page
 from workers import tasks
@@ -39,9 +39,9 @@ def plan(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
     try:
         if "check" in request.POST:
-            checked = campaign_file.check(content)
+            checked = file.check(content)
             return _page(request, _text(content), checked=checked)
-        campaign = campaign_file.start(content, by=request.user)
+        campaign = file.start(content, by=request.user)
     except Invalid as refused:
         return _page(request, _text(content), problems=refused.errors, status=422)
     tasks.enqueue(tasks.match_jobs)
@@ -52,19 +52,19 @@ def _content(request: HttpRequest) -> bytes:
     """The file, if one was chosen; else the text."""
     chosen = request.FILES.get("file")
     if isinstance(chosen, UploadedFile):
-        return bytes(chosen.read(campaign_file.LARGEST + 1))
+        return bytes(chosen.read(file.LARGEST + 1))
     return request.POST.get("text", "").encode(errors="replace")
 
 
 def _text(content: bytes) -> str:
-    return content[: campaign_file.LARGEST].decode(errors="replace")
+    return content[: file.LARGEST].decode(errors="replace")
 
 
 def _page(
     request: HttpRequest,
     text: str,
     *,
-    checked: campaign_file.Checked | None = None,
+    checked: file.Checked | None = None,
     problems: tuple[FieldProblem, ...] = (),
     status: int = 200,
 ) -> HttpResponse:

@@ -15,7 +15,7 @@ from apps.catalog import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import services as dispatch
-from apps.dispatch.campaign_file import LEAST_GAIN
+from apps.dispatch.campaigns.file import LEAST_GAIN
 from apps.dispatch.models import Campaign
 from apps.dispatch.services import Size
 from workers.workloads import WORKLOADS, sysbench

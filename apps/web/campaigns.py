@@ -14,12 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.models import User
 from apps.catalog.models import System
-from apps.comparison import baselines
-from apps.dispatch import queries, schedule_queries
+from apps.comparison.selection import baselines
+from apps.dispatch import queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
+from apps.dispatch.schedules import queries as schedules_queries
 from apps.dispatch.values import CampaignDetail, Grid, JobCell, RunCell
-from apps.regressions.grouping import OPEN
+from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.models import Finding
 from apps.runs import queries as runs
 from apps.web.accounts import writers_only
@@ -151,7 +152,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
         "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
         "parts": [_part(grid, detail, pins.get(grid.entry.workload.id)) for grid in detail.grids],
         "findings": _findings(campaign_id) if detail.row.progress.is_finished else [],
-        "schedule": schedule_queries.schedule_of(campaign_id),
+        "schedule": schedules_queries.schedule_of(campaign_id),
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
         "said": said,
         "may_write": isinstance(request.user, User) and request.user.may_write,

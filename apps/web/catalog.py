@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from apps.aws import queries as aws
 from apps.catalog import queries
 from apps.catalog.models import Metric
-from apps.comparison import baselines, choices
+from apps.comparison.selection import baselines, choices
 from apps.web.accounts import may_write
 from apps.web.pages import render_page
 from workers.workloads import WORKLOADS

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.corroboration import corroborate
-from apps.comparison.sides import Unknown
+from apps.comparison.sections.agreement import corroborate
+from apps.comparison.selection.sides import Unknown
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.compare_corroboration import shown
 from apps.web.matrix_page import usual_sides

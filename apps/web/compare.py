@@ -8,14 +8,16 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
-from apps.comparison import baselines, choices, clocks, queries
-from apps.comparison.latency import READING
-from apps.comparison.saved import LONGEST_TITLE
-from apps.comparison.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
+from apps.comparison import compare
+from apps.comparison.sections import timelines
+from apps.comparison.sections.latency import READING
+from apps.comparison.selection import baselines, choices
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
 from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
 from apps.comparison.wording import label
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.queries.places import Amount
+from apps.saved.services import LONGEST_TITLE
 from apps.web import latency
 from apps.web.accounts import may_write
 from apps.web.addresses import matrix_address, overlay_address, runs_address
@@ -100,7 +102,7 @@ def _against_pinned(address: Address) -> Address | None:
 
 def seen_at(request: HttpRequest, address: Address) -> Seen:
     """Raises Invalid for what is not there, or is no comparison."""
-    comparison = queries.compare(
+    comparison = compare.compare(
         sides=address.sides,
         workload_id=_workload(address),
         campaign=address.campaign,
@@ -202,7 +204,7 @@ def page_context(seen: Seen) -> dict[str, Any]:
     """What the page shows of a comparison, made now or kept. Raises NotKept."""
     comparison, address, level = seen.comparison, seen.address, seen.level
     on_run = address.option("clock") == "run"
-    view = SeriesView(level=level, apart=address.apart, clocks=seen.read(clocks.READING), on_run=on_run)
+    view = SeriesView(level=level, apart=address.apart, clocks=seen.read(timelines.READING), on_run=on_run)
     columns = _columns(comparison)
     read = seen.read(READING)
     sides = latency.of_sides(read)
@@ -226,8 +228,8 @@ def page_context(seen: Seen) -> dict[str, Any]:
             system=[side.system for side in comparison.sides],
             workload=sorted({side.workload.id for side in comparison.sides}),
         ),
-        "seconds_runs": clocks.SECONDS_RUNS,
-        **doubted_runs(clocks.newest(comparison, level)),
+        "seconds_runs": timelines.SECONDS_RUNS,
+        **doubted_runs(timelines.newest(comparison, level)),
         "clock_url": address.with_option("clock", "" if on_run else "run").url() + "#seconds",
         "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
         "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
@@ -244,7 +246,7 @@ def page_context(seen: Seen) -> dict[str, Any]:
 
 def _no_errors(comparison: Comparison) -> bool:
     """Errors were counted, and there were none in any run."""
-    counted = [cell for cell in comparison.cells if cell.metric == queries.ERRORS and cell.replicates]
+    counted = [cell for cell in comparison.cells if cell.metric == compare.ERRORS and cell.replicates]
     return bool(counted) and all(each.value == 0 for cell in counted for each in cell.replicates)
 
 

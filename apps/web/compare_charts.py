@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.clocks import RunClock, newest
-from apps.comparison.stats import MARGIN, Ratio
+from apps.comparison.sections.timelines import RunClock, newest
+from apps.comparison.stats.welch import MARGIN, Ratio
 from apps.comparison.values import ComparedMetric, Comparison, Level
 from apps.comparison.wording import interval_text, label, ratio_text
-from apps.runs.sampled import CLIENT
+from apps.runs.samples.columns import CLIENT
 from apps.web.run_story import UNMARKED
 from apps.web.ticks import linear_ticks, log_ticks
 

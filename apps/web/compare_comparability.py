@@ -14,10 +14,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
-from apps.comparison import acknowledging, memory, queries
-from apps.comparison.comparability import NOT_KNOWN, TITLES, Group, Obstacle
-from apps.comparison.memory import SideMemory, Spread
-from apps.comparison.reading import NotKept
+from apps.comparison import compare
+from apps.comparison.comparability import acknowledgements, memory
+from apps.comparison.comparability.differences import NOT_KNOWN, TITLES, Group, Obstacle
+from apps.comparison.comparability.memory import SideMemory, Spread
+from apps.comparison.sections.section import NotKept
 from apps.comparison.values import Level, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_bytes, format_number
@@ -79,7 +80,7 @@ def context(seen: Seen) -> dict[str, Any]:
         "may_accept": seen.kept is None and may_write(seen.request),
         "is_now": seen.kept is None,
         "asks_by_address": bool(seen.address.acknowledged) and bool(open_ones),
-        "longest_reason": acknowledging.LONGEST_REASON,
+        "longest_reason": acknowledgements.LONGEST_REASON,
         "memories": _memories(seen, level),
         "memory_level": level,
     }
@@ -163,12 +164,12 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
         address = Address.read(query)
         if address.workload is None:
             raise Invalid([FieldProblem("workload", "is missing", "open the comparison and accept it there")])
-        comparison = queries.compare(
+        comparison = compare.compare(
             sides=address.sides, workload_id=address.workload, campaign=address.campaign, runs=address.runs
         )
         wanted = set(request.POST.getlist("accept"))
         found = [each for each in comparison.obstacles if each.fingerprint in wanted]
-        made = acknowledging.acknowledge(
+        made = acknowledgements.acknowledge(
             obstacles=found, by=_person(request), reason=request.POST.get("reason", "").replace("\r\n", "\n")
         )
     except Invalid as error:
@@ -185,7 +186,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
 @writers_only
 def withdraw(request: HttpRequest, acknowledgement_id: int) -> HttpResponse:
     """`next` is the page to go back to."""
-    ended = acknowledging.withdraw(acknowledgement=acknowledgement_id, by=_person(request), now=timezone.now())
+    ended = acknowledgements.withdraw(acknowledgement=acknowledgement_id, by=_person(request), now=timezone.now())
     messages.info(request, "The verdict is withheld again." if ended else "It was withdrawn already.")
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):

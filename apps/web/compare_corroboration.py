@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.corroboration import CANNOT_TELL, CONTESTED, READING, WITHHELD, Claim, Corroboration, Witness
 from apps.comparison.matrix import ManySide
-from apps.comparison.stated import ABOUT, StatedWitness
+from apps.comparison.sections.agreement import CANNOT_TELL, CONTESTED, READING, WITHHELD, Claim, Corroboration, Witness
+from apps.comparison.sections.published_evidence import ABOUT, StatedWitness
 from apps.comparison.values import Side
 from apps.published.wording import NO_INTERVAL
 from apps.web.compare_seen import Seen

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison import stats
-from apps.comparison.cost import HOURS_A_MONTH, READING, ComparedCost, OtherSize
-from apps.comparison.scaleup import Gain, StepUp
-from apps.comparison.sides import MOST_SIDES
-from apps.comparison.stats import Direction, Ratio
+from apps.comparison.sections.cost import HOURS_A_MONTH, READING, ComparedCost, OtherSize
+from apps.comparison.sections.scaleup import Gain, StepUp
+from apps.comparison.selection.sides import MOST_SIDES
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import Direction, Ratio
 from apps.comparison.values import Comparison, Level, Side
 from apps.comparison.wording import interval_text, ratio_text
 from apps.core.units import all_digits, format_number
@@ -98,7 +98,7 @@ def _shown(ratio: Ratio) -> ShownRatio:
     return ShownRatio(
         text=ratio_text(ratio),
         interval=interval,
-        words=stats.words(ratio.verdict, Direction.HIGHER),
+        words=welch.words(ratio.verdict, Direction.HIGHER),
         note="" if interval else ratio.reason,
         title="; ".join([*known, *ends]),
     )

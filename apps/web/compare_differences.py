@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from apps.comparison.comparability import NOT_SET, TITLES, Difference, Group, Weight
+from apps.comparison.comparability.differences import NOT_SET, TITLES, Difference, Group, Weight
+from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS, WEIGHTY
 from apps.comparison.values import Comparison
-from apps.comparison.variables import DEFAULT, PLACE, PROVIDER_OPTIONS, WEIGHTY
 from apps.web.compare_seen import Seen
 
 # Differences named in the sentence, and how much of a value is shown there.

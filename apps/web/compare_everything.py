@@ -7,10 +7,10 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.comparison.everything import READING, Everything, Measured
-from apps.comparison.stats import MOST_REPETITIONS, Direction, Ratio, Verdict
-from apps.comparison.table import WITHHELD
+from apps.comparison.sections.all_metrics import READING, Everything, Measured
+from apps.comparison.stats.welch import MOST_REPETITIONS, Direction, Ratio, Verdict
 from apps.comparison.values import Comparison, Level, Side
+from apps.comparison.verdict_table import WITHHELD
 from apps.core import tabular
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison import climbs, finishing, growing
-from apps.comparison.climbs import Climbs
-from apps.comparison.growing import Growing
-from apps.comparison.ladder import PERCENTILES, Climb, Held, Ladder, Reach, Rested, ladder
-from apps.comparison.scalability import Estimate, Fit
-from apps.comparison.stats import FEWEST_RUNS, Ratio, Verdict
+from apps.comparison.sections import load_level_data, table_growth, time_to_finish
+from apps.comparison.sections.load_level_data import Climbs
+from apps.comparison.sections.load_levels import PERCENTILES, Climb, Held, Ladder, Reach, Rested, ladder
+from apps.comparison.sections.table_growth import Growing
+from apps.comparison.stats.usl import Estimate, Fit
+from apps.comparison.stats.welch import FEWEST_RUNS, Ratio, Verdict
 from apps.comparison.values import ComparedRun, Comparison, Side
 from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.problems import FieldProblem, Invalid
@@ -78,9 +78,9 @@ class LevelFacts:
 def context(seen: Seen) -> dict[str, Any] | None:
     """Raises Invalid for an objective that is none."""
     objective = objective_of(seen.address)
-    found = seen.read(climbs.READING)
-    grown = seen.read(growing.READING)
-    finished = seen.read(finishing.READING)
+    found = seen.read(load_level_data.READING)
+    grown = seen.read(table_growth.READING)
+    finished = seen.read(time_to_finish.READING)
     if found is None:
         return None
     comparison = seen.comparison

@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from apps.comparison.climbs import Climbs
-from apps.comparison.growing import Growing
-from apps.comparison.ladder import PERCENTILES, Climb, Ladder
-from apps.comparison.scalability import Fit
+from apps.comparison.sections.load_level_data import Climbs
+from apps.comparison.sections.load_levels import PERCENTILES, Climb, Ladder
+from apps.comparison.sections.table_growth import Growing
+from apps.comparison.stats.usl import Fit
 from apps.comparison.values import Comparison, Side
 from apps.comparison.wording import label
 from apps.web.compare_charts import threads_axis

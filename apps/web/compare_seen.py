@@ -10,8 +10,8 @@ from django.db import connection
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from apps.comparison.reading import NotKept, Reading, Source
-from apps.comparison.sides import system_slug
+from apps.comparison.sections.section import NotKept, Reading, Source
+from apps.comparison.selection.sides import system_slug
 from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 

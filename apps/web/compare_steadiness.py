@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison.hiccups import FEWEST_VALUES, HICCUP, Box
-from apps.comparison.steadiness import HICCUPS, READING, VARIATION, WORST, ComparedSteadiness, RunSteadiness
-from apps.comparison.table import NO_ERRORS
+from apps.comparison.sections.steadiness import HICCUPS, READING, VARIATION, WORST, ComparedSteadiness, RunSteadiness
+from apps.comparison.stats.dips import FEWEST_VALUES, HICCUP, Box
 from apps.comparison.values import Comparison, Level
+from apps.comparison.verdict_table import NO_ERRORS
 from apps.core import units
 from apps.web.compare_seen import Seen
 from apps.web.compare_words import answers, run_words, table

@@ -7,12 +7,12 @@ from typing import Any
 from django.urls import reverse
 
 from apps.comparison.values import Comparison, Level, Side
-from apps.diagnosis.limits import READING, ComparedUse, SideUse, Step
-from apps.use_method import cells
-from apps.use_method.cells import Cell, Row
+from apps.use_method.bottlenecks.limits import READING, ComparedUse, SideUse, Step
 from apps.use_method.indicators import Resource
-from apps.use_method.table import RESOURCES
-from apps.use_method.typical import Typical
+from apps.use_method.panels import cells
+from apps.use_method.panels.cells import Cell, Row
+from apps.use_method.panels.repetitions import Typical
+from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import Aspect, Reading
 from apps.use_method.values import Level as UseLevel
 from apps.web import use_sparks

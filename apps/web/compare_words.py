@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
+from apps.comparison.stats.welch import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, Level, More, Side
 from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.units import all_digits, format_number

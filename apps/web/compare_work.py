@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from apps.catalog.work import BY_KEY
-from apps.comparison.table import NO_ERRORS
+from apps.catalog.metrics.work import BY_KEY
+from apps.comparison.sections.work import PER, READING, ComparedWork
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, Side
+from apps.comparison.verdict_table import NO_ERRORS
 from apps.comparison.wording import interval_text, ratio_text
-from apps.comparison.work import PER, READING, ComparedWork
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.compare_charts import draw_ratios
 from apps.web.compare_seen import Seen

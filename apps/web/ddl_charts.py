@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.comparison.disturbance import Seconds
-from apps.comparison.schema_change_values import SchemaChange, Trial
+from apps.comparison.schema_changes.disturbance import Seconds
+from apps.comparison.schema_changes.values import SchemaChange, Trial
 from apps.core import units
-from apps.runs import thinning
+from apps.runs.samples import downsample
 from apps.web.ticks import linear_ticks
 from workers.workloads.ddl_under_load import SETTLE
 
@@ -123,7 +123,7 @@ def _chart(change: SchemaChange, kind: str, frame: Frame) -> Chart | None:
 
 def _path(seconds: Seconds, frame: Frame) -> str:
     """A move after every gap."""
-    places = thinning.thin(seconds.values, POINTS)
+    places = downsample.thin(seconds.values, POINTS)
     parts, pen = [], "M"
     for at, value in zip(seconds.at[places].tolist(), seconds.values[places].tolist(), strict=True):
         if np.isnan(value):

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.schema_change_values import QUANTITIES, Quantity, SchemaChange, SchemaChanges, Trial
-from apps.comparison.statements import stated_operation, title_of
+from apps.comparison.schema_changes.statements import stated_operation, title_of
+from apps.comparison.schema_changes.values import QUANTITIES, Quantity, SchemaChange, SchemaChanges, Trial
 from apps.core import tabular, units
 from apps.core.tabular import Cell as FileCell
 from apps.published.values import ArticleValue, FigureValue, SideValue

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from apps.comparison.failovers import Failovers, Group, Trial
-from apps.comparison.trials import COUNTS, PHASES
+from apps.comparison.failovers.results import Failovers, Group, Trial
+from apps.comparison.failovers.trials import COUNTS, PHASES
 from apps.core import tabular
 from apps.core.tabular import escaped
 from apps.web import failover_words as words

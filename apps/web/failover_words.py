@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from apps.comparison.failover_shares import Share
-from apps.comparison.failovers import Group
-from apps.comparison.trials import Course, Insert, Interruption, Rows, Spread
+from apps.comparison.failovers.results import Group
+from apps.comparison.failovers.timeouts import Share
+from apps.comparison.failovers.trials import Course, Insert, Interruption, Rows, Spread
 from apps.core.units import NBSP, format_number
 
 COUNT_WORDS = {

@@ -14,10 +14,10 @@ from django.views.decorators.http import conditional_page, require_safe
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.regressions import filters, queries
-from apps.regressions.filters import FindingFilter
+from apps.regressions.findings import filters, queries
+from apps.regressions.findings.filters import FindingFilter
+from apps.regressions.findings.queries import FindingRow
 from apps.regressions.models import Note
-from apps.regressions.queries import FindingRow
 
 MOST_ENTRIES = 50
 DEEDS_TOLD = 5

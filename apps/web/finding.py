@@ -10,12 +10,13 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.regressions import evidence, queries, reviewing, thresholds
-from apps.regressions.detect import Limits
-from apps.regressions.evidence import Evidence, SideRun
-from apps.regressions.filters import FindingFilter
+from apps.regressions import thresholds
+from apps.regressions.detection.change_points import Limits
+from apps.regressions.findings import evidence, queries, review
+from apps.regressions.findings.evidence import Evidence, SideRun
+from apps.regressions.findings.filters import FindingFilter
+from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 from apps.regressions.models import Change, Finding
-from apps.regressions.values import ChangeRow, FindingDetail, FindingRow
 from apps.runs.quality.checklist import title_of
 from apps.web import findings
 from apps.web.accounts import may_write
@@ -104,7 +105,7 @@ def _review(request: HttpRequest, found: FindingDetail) -> dict[str, Any]:
         return {}
     offered: dict[str, Any] = {"people": _people(), "mergeable": _mergeable(found)}
     try:
-        offered["plan"] = reviewing.plan_of(found.row.id)
+        offered["plan"] = review.plan_of(found.row.id)
     except Invalid as error:
         offered["plan_problem"] = "; ".join(each.message for each in error.errors)
     return offered

@@ -20,8 +20,8 @@ from django.views.decorators.http import require_POST
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.queries import unreachable
-from apps.regressions import queries, reviewing
-from apps.regressions.reviewing import Changed, NoSuch
+from apps.regressions.findings import queries, review
+from apps.regressions.findings.review import Changed, NoSuch
 from apps.web import finding, findings
 from apps.web.accounts import writers_only
 from apps.web.pages import is_partial, render_page
@@ -80,7 +80,7 @@ def _assign(given: Given) -> str:
     owner = User.objects.filter(username=name).first() if name.isprintable() and name else None
     if name and owner is None:
         raise Invalid([FieldProblem("owner", f"there is nobody called {name[:80]!r}", "choose one from the list")])
-    reviewing.assign(**given.common, owner=owner)
+    review.assign(**given.common, owner=owner)
     if owner is None:
         return "It is nobody's now."
     return "It is yours now." if owner == given.by else f"It is {owner.username}'s now."
@@ -88,7 +88,7 @@ def _assign(given: Given) -> str:
 
 def _state(given: Given) -> str:
     state = given.text("state")
-    reviewing.set_state(**given.common, state=state, reason=given.text("reason"))
+    review.set_state(**given.common, state=state, reason=given.text("reason"))
     return {
         "new": "It is new again.",
         "not reproducible": "It is dismissed as not reproducible.",
@@ -99,40 +99,40 @@ def _state(given: Given) -> str:
 def _accept(given: Given) -> str:
     until = given.day("until", needed=True)
     assert until is not None, "needed"  # noqa: S101
-    reviewing.accept(**given.common, reason=given.text("reason"), until=until, today=timezone.localdate())
+    review.accept(**given.common, reason=given.text("reason"), until=until, today=timezone.localdate())
     return f"It is accepted until {until}. After that day it is new again."
 
 
 def _reopen(given: Given) -> str:
-    reviewing.reopen(**given.common, reason=given.text("reason"))
+    review.reopen(**given.common, reason=given.text("reason"))
     return "It is open again."
 
 
 def _due(given: Given) -> str:
     day = given.day("due_on", needed=False)
-    reviewing.set_due(**given.common, due_on=day, today=timezone.localdate())
+    review.set_due(**given.common, due_on=day, today=timezone.localdate())
     return f"It is due on {day} now." if day else "It has no due date now."
 
 
 def _labels(given: Given) -> str:
-    reviewing.set_labels(**given.common, labels=given.text("labels").split(","))
+    review.set_labels(**given.common, labels=given.text("labels").split(","))
     return "The labels are kept."
 
 
 def _comment(given: Given) -> str:
-    made = reviewing.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
-    unknown = [f"Nobody is called @{name}: not told." for name in reviewing.not_told(made)]
+    made = review.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
+    unknown = [f"Nobody is called @{name}: not told." for name in review.not_told(made)]
     return " ".join(["Your comment is kept.", *unknown])
 
 
 def _link(given: Given) -> str:
     url, title = given.text("url"), given.text("title")
-    reviewing.link(finding_id=given.finding_id, by=given.by, url=url, title=title)
+    review.link(finding_id=given.finding_id, by=given.by, url=url, title=title)
     return "The link is kept."
 
 
 def _unlink(given: Given) -> str:
-    reviewing.unlink(finding_id=given.finding_id, by=given.by, link_id=given.number("link"))
+    review.unlink(finding_id=given.finding_id, by=given.by, link_id=given.number("link"))
     return "The link is gone."
 
 
@@ -140,19 +140,19 @@ def _merge(given: Given) -> str:
     wanted = given.number("into")
     if not queries.load_rows([wanted]):
         raise Invalid([FieldProblem("into", f"there is no finding {wanted}", "choose one from the list")])
-    into = reviewing.merge(**given.common, into_id=wanted)
+    into = review.merge(**given.common, into_id=wanted)
     return f"It was merged into finding {into.pk}."
 
 
 def _split(given: Given) -> str:
     ids = [text for text in given.form.getlist("change") if text.isdecimal() and text.isascii() and len(text) < 19]
-    made = reviewing.split(**given.common, change_ids=[int(text) for text in ids])
+    made = review.split(**given.common, change_ids=[int(text) for text in ids])
     return f"What you chose is finding {made.pk} now."
 
 
 def _repeat(given: Given) -> str:
     wanted = given.number("repetitions") if given.text("repetitions") else None
-    campaign = reviewing.repeat(**given.common, repetitions=wanted)
+    campaign = review.repeat(**given.common, repetitions=wanted)
     lonely = unreachable(campaign.systems.all(), now=timezone.now())
     waits = (
         f" No agent that is alive can reach {', '.join(sorted(lonely))} now: those jobs wait for one." if lonely else ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from apps.regressions.values import ChangeRow, FindingDetail, FindingRow
+from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 
 # What a button that sets a state is called; one to `new` puts it back.
 STATE_BUTTONS = {

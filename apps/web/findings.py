@@ -13,8 +13,8 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import filters, queries
-from apps.regressions.filters import FindingFilter
+from apps.regressions.findings import filters, queries
+from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.models import Finding
 from apps.web.accounts import may_write
 from apps.web.finding_words import list_answer

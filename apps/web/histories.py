@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import with_unit
-from apps.regressions import histories
-from apps.regressions.histories import SIGHTS, HistoryChange, HistoryDetail, HistoryFilter, HistoryRow
+from apps.regressions.findings.titles import percent
 from apps.regressions.models import History
-from apps.regressions.titles import percent
+from apps.regressions.trends import queries
+from apps.regressions.trends.queries import SIGHTS, HistoryChange, HistoryDetail, HistoryFilter, HistoryRow
 from apps.web.history_chart import Marked, chart
 from apps.web.pages import render_page
 from apps.web.templatetags.changes import share
@@ -30,8 +30,8 @@ def show_all(request: HttpRequest) -> HttpResponse:
         chosen, status, problems = read(request.GET), 200, []
     except Invalid as error:
         chosen, status, problems = HistoryFilter(), 400, [each.sentence() for each in error.errors]
-    found = list(histories.rows_of(chosen).order_by(*histories.MOST_CHANGED)[: histories.MOST_LISTED + 1])
-    rows = histories.listed(found[: histories.MOST_LISTED])
+    found = list(queries.rows_of(chosen).order_by(*queries.MOST_CHANGED)[: queries.MOST_LISTED + 1])
+    rows = queries.listed(found[: queries.MOST_LISTED])
     asked = query(chosen)
     context = {
         "rows": rows,
@@ -49,7 +49,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def show(request: HttpRequest, history_id: int) -> HttpResponse:
-    found = histories.detail(history_id)
+    found = queries.detail(history_id)
     if found is None:
         raise Http404(f"There is no watched series {history_id}.")
     context = {

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.latency import SideLatency
+from apps.comparison.sections.latency import SideLatency
 from apps.core import units
-from apps.runs.distributions import PERCENTILES, Distribution, Quantile
 from apps.runs.queries import DistributionDetail, RunDetail
+from apps.runs.samples.histograms import PERCENTILES, Distribution, Quantile
 from apps.web.ticks import linear_ticks, log_ticks
 
 LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "max")

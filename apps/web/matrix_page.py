@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import System
-from apps.comparison import baselines, choices, matrix
+from apps.comparison import matrix
 from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow
-from apps.comparison.sides import MOST_SIDES as MOST_COMPARED
-from apps.comparison.sides import Unknown
-from apps.comparison.table import WITHHELD
+from apps.comparison.selection import baselines, choices
+from apps.comparison.selection.sides import MOST_SIDES as MOST_COMPARED
+from apps.comparison.selection.sides import Unknown
+from apps.comparison.verdict_table import WITHHELD
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import matrix as published
 from apps.runs.models import Run

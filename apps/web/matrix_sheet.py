@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from apps.comparison.matrix import Many, ManyRow
-from apps.comparison.stats import Direction
-from apps.comparison.table import WITHHELD
+from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload
+from apps.comparison.verdict_table import WITHHELD
 from apps.comparison.wording import interval_text, label, ratio_text, with_interval
 from apps.core.naming import with_tool
 from apps.core.units import NBSP, all_digits, format_number, with_unit

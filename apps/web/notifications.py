@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.notifications import queries, sending, subscribing
+from apps.notifications import deliver, queries, services
 from apps.notifications.models import Delivery
 from apps.web.accounts import may_write, writers_only
 from apps.web.pages import render_page
@@ -56,7 +56,7 @@ def show_delivery(request: HttpRequest, delivery_id: int) -> HttpResponse:
 @writers_only
 def retry(request: HttpRequest, delivery_id: int) -> HttpResponse:
     _delivery(request, delivery_id)
-    if sending.retry(delivery_id=delivery_id, now=timezone.now()):
+    if deliver.retry(delivery_id=delivery_id, now=timezone.now()):
         tasks.enqueue(tasks.send_delivery, delivery_id=delivery_id)
         messages.info(request, f"Delivery {delivery_id} is tried again.")
     else:
@@ -80,8 +80,8 @@ def viewer_of(request: HttpRequest) -> User | None:
 @writers_only
 def send_test(request: HttpRequest, subscription_id: int) -> HttpResponse:
     try:
-        made = subscribing.send_test(subscription_id=subscription_id, now=timezone.now())
-    except subscribing.NoSuch as error:
+        made = services.send_test(subscription_id=subscription_id, now=timezone.now())
+    except services.NoSuch as error:
         raise Http404(str(error)) from error
     except Invalid as error:
         return refused(request, error)
@@ -98,7 +98,7 @@ def keep_own_address(request: HttpRequest) -> HttpResponse:
     if not isinstance(user, User):
         return redirect_to_login("/notifications/")
     try:
-        subscribing.keep_own_address(user=user, address=request.POST.get("address", ""))
+        services.keep_own_address(user=user, address=request.POST.get("address", ""))
     except Invalid as error:
         return refused(request, error)
     said = f"What is assigned to you or mentions you goes to {user.email}." if user.email else "You get no mail."

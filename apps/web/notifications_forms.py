@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform
 from apps.core.problems import FieldProblem, Invalid
-from apps.notifications import queries, subscribing
+from apps.notifications import queries, services
 from apps.notifications.models import CHOOSABLE, Subscription, Team, usual_events
-from apps.regressions import filters
+from apps.regressions.findings import filters
 from apps.web.accounts import writers_only
 from apps.web.notifications import refused
 from apps.web.pages import render_page
@@ -39,13 +39,13 @@ EVENTS = {
 @require_http_methods(["GET", "HEAD", "POST"])
 @writers_only
 def team(request: HttpRequest, team_id: int | None = None) -> HttpResponse:
-    known = _found(lambda: subscribing.team_of(team_id)) if team_id is not None else None
+    known = _found(lambda: services.team_of(team_id)) if team_id is not None else None
     if request.method != "POST":
         members = list(known.members.values_list("username", flat=True)) if known else []
         return _team_page(request, known, name=known.name if known else "", members=members)
     name, members = request.POST.get("name", ""), request.POST.getlist("members")
     try:
-        kept = subscribing.keep_team(team_id=team_id, name=name, members=members)
+        kept = services.keep_team(team_id=team_id, name=name, members=members)
     except Invalid as error:
         return _team_page(request, known, name=name, members=members, problems=error.errors)
     messages.info(request, f"The team {kept.name} is kept.")
@@ -67,7 +67,7 @@ def _team_page(
         "members": members,
         "people": people,
         "problems": _by_field(problems),
-        "longest": subscribing.LONGEST_NAME,
+        "longest": services.LONGEST_NAME,
     }
     return render_page(request, "web/notifications_team.html", context, status=422 if problems else 200)
 
@@ -76,7 +76,7 @@ def _team_page(
 @writers_only
 def delete_team(request: HttpRequest, team_id: int) -> HttpResponse:
     try:
-        _found(lambda: subscribing.delete_team(team_id=team_id))
+        _found(lambda: services.delete_team(team_id=team_id))
     except Invalid as error:
         return refused(request, error)
     messages.info(request, "The team is deleted.")
@@ -90,13 +90,11 @@ def delete_team(request: HttpRequest, team_id: int) -> HttpResponse:
 @writers_only
 def subscription(request: HttpRequest, subscription_id: int | None = None) -> HttpResponse:
     """A new one may be asked for with the filter of the list of findings in its address."""
-    known = _found(lambda: subscribing.subscription_of(subscription_id)) if subscription_id is not None else None
+    known = _found(lambda: services.subscription_of(subscription_id)) if subscription_id is not None else None
     if request.method != "POST":
         return _subscription_page(request, known, _kept(known) if known else _usual(request.GET))
     try:
-        kept = subscribing.keep_subscription(
-            subscription_id=subscription_id, by=_person(request), **_stated(request.POST)
-        )
+        kept = services.keep_subscription(subscription_id=subscription_id, by=_person(request), **_stated(request.POST))
     except Invalid as error:
         return _subscription_page(request, known, _typed(request.POST), problems=error.errors)
     lacks = queries.lacks(kept, has_mailbox=queries.mailboxes(kept.team).exists())
@@ -112,7 +110,7 @@ def subscription(request: HttpRequest, subscription_id: int | None = None) -> Ht
 @require_POST
 @writers_only
 def delete_subscription(request: HttpRequest, subscription_id: int) -> HttpResponse:
-    _found(lambda: subscribing.delete_subscription(subscription_id=subscription_id))
+    _found(lambda: services.delete_subscription(subscription_id=subscription_id))
     messages.info(request, "The subscription is deleted.")
     return redirect("web:notifications")
 
@@ -223,7 +221,7 @@ def _by_field(problems: tuple[FieldProblem, ...]) -> dict[str, list[str]]:
 def _found(call: Callable[[], Found]) -> Found:
     try:
         return call()
-    except subscribing.NoSuch as error:
+    except services.NoSuch as error:
         raise Http404(str(error)) from error
 
 

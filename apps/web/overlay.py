@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.queries import RunRow
-from apps.runs.sampled import KIND_LIMIT
+from apps.runs.samples.columns import KIND_LIMIT
 
 MOST_SERIES = 24
 # Words of an address that are no kind of an event.

@@ -13,8 +13,8 @@ from apps.catalog.models import System
 from apps.dispatch import queries as dispatch
 from apps.published import queries as published
 from apps.published.values import FigureValue
-from apps.regressions import queries as regressions
-from apps.regressions.filters import FindingFilter
+from apps.regressions.findings import queries as regressions
+from apps.regressions.findings.filters import FindingFilter
 from apps.runs import queries as runs
 from apps.runs.models import Run
 from apps.runs.queries.places import Amount, how_many

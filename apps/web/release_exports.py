@@ -1,7 +1,7 @@
 """A release against the one before it as CSV; regressions.release_markdown writes it for a pull request."""
 
 from apps.core import tabular
-from apps.regressions.release_values import ReleaseCheck
+from apps.regressions.releases.values import ReleaseCheck
 
 COLUMNS = (
     *("platform", "release", "baseline", "hardware", "system", "baseline_system", "tool", "workload", "load"),

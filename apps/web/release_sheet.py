@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.core.units import NBSP, all_digits, format_number
-from apps.dispatch.planning import MAX_REPETITIONS
-from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
-from apps.regressions.titles import percent, share
+from apps.dispatch.campaigns.plan import MAX_REPETITIONS
+from apps.regressions.findings.titles import percent, share
+from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
 from workers.workloads import WORKLOADS
 
 # Result -> mark's class, sign, words.

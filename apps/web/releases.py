@@ -13,13 +13,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release
-from apps.comparison.sides import Unknown
+from apps.comparison.selection.sides import Unknown
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import kept, release_markdown, sign_offs
-from apps.regressions.kept import Kept
 from apps.regressions.models import CheckedRelease, Pending, SignOff
-from apps.regressions.release_values import ReleaseCheck, Result
-from apps.regressions.releases import check as compare
+from apps.regressions.releases import markdown, sign_offs, stored_checks
+from apps.regressions.releases.check import check as compare
+from apps.regressions.releases.stored_checks import Kept
+from apps.regressions.releases.values import ReleaseCheck, Result
 from apps.runs.models import Run
 from apps.web import badges, release_exports
 from apps.web.accounts import may_write, writers_only
@@ -40,7 +40,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
     found = found.filter(release__platform__slug=asked["platform"]) if asked["platform"] else found
     found = found.filter(hardware_class__slug=asked["hardware"]) if asked["hardware"] else found
     ids = list(found.values_list("pk", flat=True)[: PAGE + 1])
-    rows = kept.load(CheckedRelease.objects.filter(pk__in=ids[:PAGE]).order_by("-checked_at", "-id"))
+    rows = stored_checks.load(CheckedRelease.objects.filter(pk__in=ids[:PAGE]).order_by("-checked_at", "-id"))
     signed = sign_offs.of_releases((row.check.release_id, row.check.hardware_id, row.fingerprint) for row in rows)
     context = {
         "rows": [_listed(row, signed.get((row.check.release_id, row.check.hardware_id), [])) for row in rows],
@@ -85,7 +85,7 @@ def address(check: ReleaseCheck) -> str:
 @require_safe
 def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     release = _release(platform, version)
-    known = kept.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
+    known = stored_checks.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
     try:
         row, check = _asked(request, release, known)
     except Invalid as error:
@@ -126,7 +126,7 @@ def _shown(request: HttpRequest, release: Release, row: Kept | None, check: Rele
         "has_signed": any(each.by == mine and each.stands and each.is_current for each in signed),
         "may_write": may_write(request),
         "baselines": _baselines(release),
-        "markdown": release_markdown.markdown(check, link=page, finding=_finding(request)),
+        "markdown": markdown.markdown(check, link=page, finding=_finding(request)),
         "markdown_url": files["md"],
         "csv_url": files["csv"],
         "json_url": f"{reverse('api:release-checks')}?{_json_query(check)}",
@@ -209,7 +209,7 @@ def _baseline(release: Release, version: str) -> Release:
 @require_safe
 def export(request: HttpRequest, platform: str, version: str, ending: str) -> HttpResponse:
     release = _release(platform, version)
-    known = kept.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
+    known = stored_checks.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
     try:
         _, check = _asked(request, release, known)
     except Invalid as error:
@@ -220,7 +220,7 @@ def export(request: HttpRequest, platform: str, version: str, ending: str) -> Ht
         raise Http404(f"{release} has not been compared yet; name a hardware class to compare it now")
     if ending == "md":
         link = request.build_absolute_uri(address(check))
-        text, media_type = release_markdown.markdown(check, link=link, finding=_finding(request)), "text/markdown"
+        text, media_type = markdown.markdown(check, link=link, finding=_finding(request)), "text/markdown"
     else:
         text, media_type = release_exports.comma_separated(check), "text/csv"
     headers = {"Content-Disposition": f'attachment; filename="release.{ending}"'}
@@ -233,7 +233,7 @@ def sign_off(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     """`hardware`, `note`, and `seen`: the fingerprint of the comparison that was on the page."""
     release = _release(platform, version)
     found = CheckedRelease.objects.filter(release=release, hardware_class__slug=_text(request.POST.get("hardware", "")))
-    rows = kept.load(found)
+    rows = stored_checks.load(found)
     if not rows:
         raise Http404(f"{release} has not been compared on that hardware")
     check = rows[0].check
@@ -243,7 +243,7 @@ def sign_off(request: HttpRequest, platform: str, version: str) -> HttpResponse:
             hardware_class=HardwareClass.objects.get(pk=check.hardware_id),
             by=_person(request),
             note=_text(request.POST.get("note", "")),
-            seen=kept.seen(check),
+            seen=stored_checks.seen(check),
             looked_at=request.POST.get("seen", "") or "none",
         )
     except Invalid as error:
@@ -274,8 +274,8 @@ def badge(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     found = CheckedRelease.objects.filter(release=release) if release else CheckedRelease.objects.none()
     if hardware := request.GET.get("hardware", ""):
         found = found.filter(hardware_class__slug=_text(hardware))
-    checks = [row.check for row in kept.load(found)]
-    result = kept.worst(check.result for check in checks)
+    checks = [row.check for row in stored_checks.load(found)]
+    result = stored_checks.worst(check.result for check in checks)
     if result is None:
         picture = draw_unknown(label, "not compared yet" if release else "no such release")
         return _picture(picture, status=200 if release else 404)

@@ -11,12 +11,13 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.accounts.models import User
-from apps.runs import attached, queries, timeline
+from apps.runs import queries, timeline
+from apps.runs.ingest.seal_queue import Pending
 from apps.runs.models import Run
-from apps.runs.pending import Pending
 from apps.runs.queries import MeasurementDetail, RunDetail, SeriesInfo
-from apps.runs.sampled import CLIENT
+from apps.runs.samples.columns import CLIENT
 from apps.runs.timeline import Happening
+from apps.runs.tool_output import attachments
 from apps.web import latency, run_attached, run_clock, run_observation, run_quality, run_story
 from apps.web.addresses import overlay_address, runs_address
 from apps.web.pages import is_partial, render_page
@@ -98,7 +99,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "overlay_address": overlay_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
         "data": page_data(run, counters, whole, is_live=is_live) | {"latency": latencies.chart},
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
-        "attached": run_attached.shown(attached.tables(run_id)),
+        "attached": run_attached.shown(attachments.tables(run_id)),
         "may_write": isinstance(request.user, User) and request.user.may_write,
         "variable_count": len({name for variables in told for name in variables}),
         "variable_nodes": len(told),

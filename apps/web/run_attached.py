@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.runs.attached import AttachedTable
-from apps.runs.outputs.formats import Attached
-from apps.runs.parsers.told import Table
+from apps.runs.tool_output.attachments import AttachedTable
+from apps.runs.tool_output.formats import Attached
+from apps.runs.tool_output.parsers.parsed_output import Table
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
 from apps.runs.models import Run
 from apps.runs.queries import RunFilter
-from apps.runs.queries.listing import EXCLUDED, FAILED_CHECK
+from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK
 
 # Tags are not held apart from their runs: those of so many of the newest runs are offered, however many there are.
 TAGGED_RUNS = 2000

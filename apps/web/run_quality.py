@@ -11,9 +11,9 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
-from apps.runs import exclusion
-from apps.runs.exclusion import ExclusionDetail
 from apps.runs.models import Run
+from apps.runs.quality import exclusion
+from apps.runs.quality.exclusion import ExclusionDetail
 from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED
 from apps.runs.queries import CheckDetail, RunDetail
 from apps.web.accounts import writers_only

@@ -6,13 +6,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.catalog import derived
+from apps.catalog.metrics import derived
 from apps.runs import queries
 from apps.runs.models import ArchivedRun, Run
-from apps.use_method import panels
-from apps.use_method.cells import Told
-from apps.use_method.judging import HOLD, SHARE
-from apps.use_method.table import RESOURCE_OF
+from apps.use_method.levels import HOLD, SHARE
+from apps.use_method.panels import panels
+from apps.use_method.panels.cells import Told
+from apps.use_method.resource_table import RESOURCE_OF
 from apps.use_method.values import Panel
 from apps.web import sparklines, use_cells, use_panel, use_sparks
 from apps.web.pages import is_partial, render_page

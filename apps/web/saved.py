@@ -13,10 +13,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
-from apps.comparison import baselines, saved
-from apps.comparison.reading import NotKept
-from apps.comparison.saved import Saved
+from apps.comparison.sections.section import NotKept
+from apps.comparison.selection import baselines
 from apps.core.problems import FieldProblem, Invalid
+from apps.saved import services
+from apps.saved.services import Saved
 from apps.web.accounts import may_write, writers_only
 from apps.web.compare import level_of, page_context
 from apps.web.compare_ladder import objective_of
@@ -35,7 +36,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("text", "").replace("\0", " ").strip()[:200]
     before = request.GET.get("before", "")
     cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
-    found = saved.rows(words=text.split(), limit=PAGE + 1, before=cursor)
+    found = services.rows(words=text.split(), limit=PAGE + 1, before=cursor)
     older = found[PAGE - 1][0] if len(found) > PAGE else None
     context = {
         "rows": [row for _, row in found[:PAGE]],
@@ -49,7 +50,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
 @require_safe
 def standing(request: HttpRequest, slug: str) -> HttpResponse:
     """Whether the newest edition is out of date, for a row of the list."""
-    context = {"standing": saved.standing(_load(slug, ""))}
+    context = {"standing": services.standing(_load(slug, ""))}
     return render_page(request, "web/saved_standing_page.html", context, part="web/saved_standing.html")
 
 
@@ -62,7 +63,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     found = _load(slug, edition)
     context = {
         "saved": found,
-        "standing": saved.standing(found),
+        "standing": services.standing(found),
         "may_write": may_write(request),
         "live_url": Address.read(_asked(found)).url(),
         "edition_url": f"{reverse('web:saved', args=[slug])}?edition={found.edition.number}",
@@ -102,8 +103,8 @@ def _load(slug: str, edition: str) -> Saved:
     if edition and number is None:
         raise Http404(f"There is no edition {edition[:40]!r}.")
     try:
-        return saved.load(slug, number)
-    except saved.NoSuch as error:
+        return services.load(slug, number)
+    except services.NoSuch as error:
         raise Http404(str(error)) from error
 
 
@@ -123,7 +124,7 @@ def _seen(request: HttpRequest, found: Saved) -> Seen:
         raise NotKept(found.problem)
     query = _asked(found)
     for name, values in request.GET.lists():
-        if name not in saved.QUESTION:
+        if name not in services.QUESTION:
             query.setlist(name, values)
     address = replace(
         Address.read(query), at=reverse("web:saved", args=[found.slug]), edition=request.GET.get("edition", "")
@@ -144,7 +145,7 @@ def save(request: HttpRequest) -> HttpResponse:
         # What a part of the page would refuse would be refused in every edition.
         objective_of(address)
         asked = QueryDict(address.query())
-        row = saved.save(
+        row = services.save(
             query={name: asked.getlist(name) for name in asked},
             title=request.POST.get("title", ""),
             note=request.POST.get("note", ""),
@@ -159,8 +160,8 @@ def save(request: HttpRequest) -> HttpResponse:
 @writers_only
 def refresh(request: HttpRequest, slug: str) -> HttpResponse:
     try:
-        number, made = saved.refresh(slug=slug, by=_person(request))
-    except saved.NoSuch as error:
+        number, made = services.refresh(slug=slug, by=_person(request))
+    except services.NoSuch as error:
         raise Http404(str(error)) from error
     except Invalid as error:
         return _refused(request, error, back=reverse("web:saved", args=[slug]))
@@ -173,8 +174,8 @@ def refresh(request: HttpRequest, slug: str) -> HttpResponse:
 @writers_only
 def describe(request: HttpRequest, slug: str) -> HttpResponse:
     try:
-        saved.describe(slug=slug, title=request.POST.get("title", ""), note=request.POST.get("note", ""))
-    except saved.NoSuch as error:
+        services.describe(slug=slug, title=request.POST.get("title", ""), note=request.POST.get("note", ""))
+    except services.NoSuch as error:
         raise Http404(str(error)) from error
     except Invalid as error:
         return _refused(request, error, back=reverse("web:saved", args=[slug]))

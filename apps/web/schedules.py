@@ -14,9 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch import campaign_file, campaign_text, cron, schedule_queries, schedules
+from apps.dispatch.campaigns import file, text
 from apps.dispatch.models import Campaign
-from apps.dispatch.schedules import Stated
+from apps.dispatch.schedules import cron, queries, services
+from apps.dispatch.schedules.services import Stated
 from apps.regressions.models import Finding
 from apps.web.accounts import may_write, writers_only
 from apps.web.campaign_files import EXAMPLE
@@ -51,7 +52,7 @@ class Due:
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
     archived = request.GET.get("archived") == "1"
-    rows = schedule_queries.list_schedules(archived=archived)
+    rows = queries.list_schedules(archived=archived)
     used = [row for row in rows if row.state != "archived"]
     findings = _findings([row.id for row in rows])
     context = {
@@ -67,12 +68,12 @@ def show_all(request: HttpRequest) -> HttpResponse:
 @require_safe
 def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
     now = timezone.now()
-    detail = schedule_queries.load_schedule(schedule_id, now=now)
+    detail = queries.load_schedule(schedule_id, now=now)
     if detail is None:
         raise Http404(f"There is no schedule {schedule_id}.")
     before = request.GET.get("before", "")
     cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
-    slots = schedule_queries.list_slots(schedule_id, limit=PAGE + 1, before=cursor)
+    slots = queries.list_slots(schedule_id, limit=PAGE + 1, before=cursor)
     context = {
         "schedule": detail.row,
         "detail": detail,
@@ -95,9 +96,9 @@ def times(request: HttpRequest) -> HttpResponse:
 
 
 def _times(expression: str, zone: str) -> dict[str, Any]:
-    if wrong := schedules.time_problems(expression, zone):
+    if wrong := services.time_problems(expression, zone):
         return {"coming": (), "time_problems": wrong}
-    coming, change = schedule_queries.times(expression, zone, now=timezone.now())
+    coming, change = queries.times(expression, zone, now=timezone.now())
     return {"coming": _in_zone(coming, zone), "words": cron.in_words(expression), "zone": zone, "clock_change": change}
 
 
@@ -116,7 +117,7 @@ def _findings(schedule_ids: Sequence[int]) -> dict[int, Finding]:
 def _plan_problems(plan: str) -> Sequence[FieldProblem]:
     """Why the next time would bring nothing: the catalog may have changed since the plan was stated."""
     try:
-        campaign_file.check(plan.encode(errors="replace"))
+        file.check(plan.encode(errors="replace"))
     except Invalid as refused:
         return refused.errors
     return ()
@@ -131,13 +132,13 @@ def new(request: HttpRequest) -> HttpResponse:
     """`campaign` in the address: the plan of that one."""
     if request.method != "POST":
         return _form(request, _prefilled(request.GET))
-    return _sent(request, lambda stated: schedules.create(stated=stated, by=_person(request), now=timezone.now()).pk)
+    return _sent(request, lambda stated: services.create(stated=stated, by=_person(request), now=timezone.now()).pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @writers_only
 def edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    detail = schedule_queries.load_schedule(schedule_id, now=timezone.now())
+    detail = queries.load_schedule(schedule_id, now=timezone.now())
     if detail is None:
         raise Http404(f"There is no schedule {schedule_id}.")
     if request.method != "POST":
@@ -146,7 +147,7 @@ def edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
     seen = request.POST.get("seen", "")
     return _sent(
         request,
-        lambda stated: schedules.edit(schedule_id=schedule_id, stated=stated, now=timezone.now(), seen=seen).pk,
+        lambda stated: services.edit(schedule_id=schedule_id, stated=stated, now=timezone.now(), seen=seen).pk,
         known=detail,
     )
 
@@ -156,11 +157,11 @@ def _prefilled(query: QueryDict) -> Stated:
     if not (asked.isascii() and asked.isdecimal() and len(asked) < 19):
         return START
     campaign = get_object_or_404(Campaign, pk=int(asked))
-    return Stated(name=campaign.name, plan=campaign_text.of(campaign), cron=START.cron)
+    return Stated(name=campaign.name, plan=text.of(campaign), cron=START.cron)
 
 
 def _sent(
-    request: HttpRequest, keep: Callable[[Stated], int], *, known: schedule_queries.ScheduleDetail | None = None
+    request: HttpRequest, keep: Callable[[Stated], int], *, known: queries.ScheduleDetail | None = None
 ) -> HttpResponse:
     typed = {name: request.POST.get(name, "").strip() for name in FIELDS}
     try:
@@ -173,10 +174,10 @@ def _sent(
     seen = request.POST.get("seen", "")
     try:
         if "check" in request.POST:
-            checked = schedules.check(stated, known_id=known_id)
+            checked = services.check(stated, known_id=known_id)
             return _form(request, stated, typed=typed, known=known, seen=seen, checked=checked)
         kept = keep(stated)
-    except schedules.Changed as refused:
+    except services.Changed as refused:
         # Now it has been said: keeping once more is meant.
         return _form(request, stated, typed=typed, known=known, problems=refused.errors, status=409)
     except Invalid as refused:
@@ -190,9 +191,9 @@ def _form(
     stated: Stated,
     *,
     typed: dict[str, str] | None = None,
-    known: schedule_queries.ScheduleDetail | None = None,
+    known: queries.ScheduleDetail | None = None,
     seen: str = "",
-    checked: campaign_file.Checked | None = None,
+    checked: file.Checked | None = None,
     problems: Sequence[FieldProblem] = (),
     status: int = 422,
 ) -> HttpResponse:
@@ -227,16 +228,16 @@ def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """`deed`: run, pause, resume or archive."""
     deeds: dict[str, Callable[[], str]] = {
         "run": lambda: _run(request, schedule_id),
-        "pause": lambda: _done(schedules.pause(schedule_id=schedule_id), "is paused"),
-        "resume": lambda: _done(schedules.resume(schedule_id=schedule_id, now=timezone.now()), "is on again"),
-        "archive": lambda: _done(schedules.archive(schedule_id=schedule_id, now=timezone.now()), "is archived"),
+        "pause": lambda: _done(services.pause(schedule_id=schedule_id), "is paused"),
+        "resume": lambda: _done(services.resume(schedule_id=schedule_id, now=timezone.now()), "is on again"),
+        "archive": lambda: _done(services.archive(schedule_id=schedule_id, now=timezone.now()), "is archived"),
     }
     deed = deeds.get(request.POST.get("deed", ""))
     if deed is None:
         raise Http404("There is no such deed.")
     try:
         messages.info(request, deed())
-    except schedules.NoSuch as error:
+    except services.NoSuch as error:
         raise Http404(str(error)) from error
     except Invalid as refused:
         for problem in refused.errors:
@@ -245,7 +246,7 @@ def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 
 def _run(request: HttpRequest, schedule_id: int) -> str:
-    slot = schedules.run_now(schedule_id=schedule_id, by=_person(request), now=timezone.now())
+    slot = services.run_now(schedule_id=schedule_id, by=_person(request), now=timezone.now())
     tasks.enqueue(tasks.match_jobs)
     return f"Campaign {slot.campaign} was begun."
 

@@ -12,13 +12,13 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Metric, Release, System, Workload
-from apps.comparison import saved
-from apps.dispatch import cron
 from apps.dispatch.models import Campaign, Schedule
+from apps.dispatch.schedules import cron
 from apps.published.models import Article
 from apps.regressions.models import CheckedRelease, Finding
 from apps.runs.models import Run
-from apps.runs.queries.words import newest_left_out, said_of
+from apps.runs.queries.search import newest_left_out, said_of
+from apps.saved import services
 from apps.web.addresses import runs_address
 from apps.web.pages import render_page
 
@@ -185,7 +185,7 @@ def _findings(words: Sequence[str]) -> list[Hit]:
 def _saved(words: Sequence[str]) -> list[Hit]:
     return [
         Hit(row.title, f"saved {row.created_at:%Y-%m-%d} by {row.author}", reverse("web:saved", args=[row.slug]))
-        for _, row in saved.rows(words=words, limit=EACH + 1)
+        for _, row in services.rows(words=words, limit=EACH + 1)
     ]
 
 

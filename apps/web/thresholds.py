@@ -12,11 +12,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.accounts.models import User
 from apps.catalog.models import Metric, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions import histories, thresholds
-from apps.regressions.detect import DEFAULT
-from apps.regressions.histories import Tried, TriedSeries
+from apps.regressions import thresholds
+from apps.regressions.detection.change_points import DEFAULT
+from apps.regressions.findings.titles import percent
 from apps.regressions.models import History
-from apps.regressions.titles import percent
+from apps.regressions.trends import queries
+from apps.regressions.trends.queries import Tried, TriedSeries
 from apps.web.accounts import may_write, writers_only
 from apps.web.history_chart import Marked, chart
 from apps.web.pages import render_page
@@ -102,7 +103,7 @@ def _page(request: HttpRequest, asked: Asked, *, problems: Invalid | None = None
     tried = None
     if asked.is_tried and problems is None:
         try:
-            tried = histories.preview(**asked.values())
+            tried = queries.preview(**asked.values())
         except Invalid as error:
             problems, status = error, 400
     watched = Workload.objects.filter(pk__in=History.objects.values("workload"))

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_safe
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.models import Event, Run, RunNode
 from apps.runs.queries import RunRow
-from apps.runs.queries.describing import described
-from apps.runs.queries.listing import NEWEST_FIRST, rows_of
+from apps.runs.queries.metric_descriptions import described
+from apps.runs.queries.run_list import NEWEST_FIRST, rows_of
 from apps.web import overlay
 from apps.web.overlay import LARGEST_RUN, MEASURED, RUN, Address
 from apps.web.pages import render_page

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from apps.core.units import all_digits, with_unit
-from apps.use_method.cells import Cell, Told
 from apps.use_method.indicators import Indicator
+from apps.use_method.panels.cells import Cell, Told
 from apps.use_method.values import Aspect, Level, Reading, Span
 from apps.web.sparklines import Spark
 

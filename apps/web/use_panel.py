@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from apps.use_method import cells
-from apps.use_method.cells import Cell, Told
 from apps.use_method.indicators import Resource
+from apps.use_method.panels import cells
+from apps.use_method.panels.cells import Cell, Told
 from apps.use_method.values import Aspect, Level, Panel
 from apps.web import use_cells
 from apps.web.sparklines import Spark

@@ -6,7 +6,7 @@ from apps.runs import queries
 from apps.runs.models import Run
 from apps.runs.queries import MEASURED_PHASE
 from apps.runs.queries.series import SeriesValues
-from apps.runs.sampled import CLIENT
+from apps.runs.samples.columns import CLIENT
 from apps.use_method.values import Reading, Span
 from apps.web import sparklines
 from apps.web.sparklines import Spark

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.accounts import services
 from apps.accounts.models import User
-from apps.dispatch.agents import agent_of_secret
+from apps.dispatch.jobs.agents import agent_of_secret
 from apps.dispatch.models import Agent
 from tests.builders import a_user, an_agent
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
-from apps.dispatch import leases
+from apps.dispatch.jobs import leases
 from apps.dispatch.models import Agent
 from tests.builders import an_agent
 from workers import wire

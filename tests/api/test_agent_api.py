@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from apps.dispatch import leases
+from apps.dispatch.jobs import leases
 from apps.dispatch.models import Agent, Job
-from apps.runs import storage
 from apps.runs.models import Artifact, Batch, Run
+from apps.runs.storage import artifacts
 from tests.api.talk import SECRET, V1, Talk, a_batch, a_run_message, an_end, the_agent
 from tests.builders import a_campaign, a_job, a_system, a_user, an_agent
 from workers import wire
@@ -263,7 +263,7 @@ def test_full_disk_keeps_the_artifact_with_the_agent_until_there_is_room(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr(storage, "keep", full)
+        disk.setattr(artifacts, "keep", full)
         refused = talk.put_bytes(path, b"text")
     assert (refused.status_code, refused.json()["type"]) == (507, "urn:splashboard:problem:disk-full")
     # What the agent makes of it: kept in its spool and sent again.

@@ -19,10 +19,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.api.express import Express
-from apps.dispatch import leases
-from apps.dispatch.agents import revoke_agent, rotate_agent
+from apps.dispatch.jobs import leases
+from apps.dispatch.jobs.agents import revoke_agent, rotate_agent
 from apps.dispatch.models import Agent, Job
-from apps.runs import ingest
+from apps.runs.ingest import accept
 from apps.runs.models import Batch, Run
 from tests import locks
 from tests.api.talk import Talk, a_batch, a_run_message, an_end, the_agent
@@ -145,7 +145,7 @@ def test_a_number_beyond_all_batches_is_refused(upload: Upload) -> None:
 def test_a_sealed_run_takes_resends_only_and_stores_none(upload: Upload) -> None:
     upload.send()
     upload.talk.say("POST", f"runs/{upload.uid}/end", an_end("cancelled"))
-    assert ingest.seal(run_id=Run.objects.get().pk)
+    assert accept.seal(run_id=Run.objects.get().pk)
     assert upload.send().status_code == 200
     assert upload.send(1).status_code == 422
     assert not Batch.objects.exists()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
-from apps.dispatch import campaign_file
+from apps.dispatch.campaigns import file as campaigns_file
 from apps.dispatch.models import Campaign
 from tests.api.test_fuzz import FEW, JSON, check
 from tests.builders import a_system, a_user
@@ -84,11 +84,11 @@ def test_starting_needs_an_engineer(anyone: APIClient, reader: APIClient) -> Non
 
 
 def test_a_file_that_is_too_large_is_not_read(engineer: APIClient) -> None:
-    assert send(engineer, b"x" * (campaign_file.LARGEST + 1)).status_code == 413
+    assert send(engineer, b"x" * (campaigns_file.LARGEST + 1)).status_code == 413
 
 
 def test_anyone_may_read_the_schema(anyone: APIClient) -> None:
-    assert anyone.get("/api/v1/campaigns/file-schema/").json() == campaign_file.SCHEMA
+    assert anyone.get("/api/v1/campaigns/file-schema/").json() == campaigns_file.SCHEMA
 
 
 @FEW

@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from apps.dispatch import planning, queries
+from apps.dispatch import queries
 from apps.dispatch import services as dispatch
+from apps.dispatch.campaigns import plan as campaigns_plan
 from apps.dispatch.models import Agent, Campaign, Job
 from tests.builders import a_campaign as planned
 from tests.builders import a_system, a_workload
@@ -72,9 +73,9 @@ def test_a_plan_becomes_interleaved_jobs_and_is_matched_at_once(engineer: APICli
         ({"load_levels": [{"threads": 1, "rate": -1}]}, "load_levels.0.rate"),
         ({"load_levels": [1]}, "load_levels.0"),
         ({"repetitions": 0}, "repetitions"),
-        ({"repetitions": planning.MAX_REPETITIONS + 1}, "repetitions"),
-        ({"warmup": planning.MAX_WARMUP + 1}, "warmup"),
-        ({"duration": planning.MAX_DURATION + 1}, "duration"),
+        ({"repetitions": campaigns_plan.MAX_REPETITIONS + 1}, "repetitions"),
+        ({"warmup": campaigns_plan.MAX_WARMUP + 1}, "warmup"),
+        ({"duration": campaigns_plan.MAX_DURATION + 1}, "duration"),
         ({"duration": 0}, "duration"),
         ({"duration": "infinity"}, "duration"),
         ({"warmup": True}, "warmup"),

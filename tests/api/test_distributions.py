@@ -3,9 +3,9 @@
 import pytest
 from rest_framework.test import APIClient
 
-from apps.runs import ingest
-from apps.runs.distributions import SYSBENCH, Distribution
+from apps.runs.ingest import accept
 from apps.runs.models import Run
+from apps.runs.samples.histograms import SYSBENCH, Distribution
 from tests.api.submissions import ADDRESS
 from tests.runs.uploads import OUTPUT, an_upload
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 def sealed() -> Run:
     run = an_upload().send()
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     return run
 
 

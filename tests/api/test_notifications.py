@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from apps.notifications import collecting
+from apps.notifications import collect
 from apps.notifications.models import Delivery
 from tests.builders import a_user
 from tests.notifications.made import a_finding, a_note
@@ -102,8 +102,8 @@ def test_deliveries_are_listed_read_and_tried_again(
         engineer.post(f"{API}subscriptions/", {"team": team, **HOOK}, format="json")
     finding = a_finding()
     a_note(finding)
-    collecting.collect()
-    collecting.bundle(now=timezone.now())
+    collect.collect()
+    collect.bundle(now=timezone.now())
     page = engineer.get(f"{API}deliveries/?limit=2").json()
     rest = engineer.get(page["next"]).json()
     assert (len(page["results"]), len(rest["results"]), rest["next"]) == (2, 1, None)
@@ -142,8 +142,8 @@ def test_a_delivery_to_a_person_is_read_by_that_person_and_administrators(
 ) -> None:
     bob = a_user(username="bob", email="bob@example.com")
     a_note(a_finding(), "comment", by=a_user(), text="for @bob").mentions.set([bob])
-    collecting.collect()
-    collecting.bundle(now=timezone.now())
+    collect.collect()
+    collect.bundle(now=timezone.now())
     address = f"{API}deliveries/{Delivery.objects.get().pk}/"
     for client in (engineer, reader, anyone):
         assert client.get(address).status_code == 404

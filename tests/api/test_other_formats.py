@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from apps.runs import ingest, sealing
+from apps.runs import seal
+from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Run
 from tests.api.submissions import POINT_SELECT, a_description, a_file, fields_of, send
 from tests.builders import a_run, a_system
@@ -62,7 +63,7 @@ def test_a_run_of_another_tool_is_sealed_again_from_the_file_as_it_is_kept(engin
     document = send(engineer, describe("benchbase-summary"), content("benchbase/tpcc.summary.json")).json()
     assert [one.name for one in Artifact.objects.all()] == ["benchbase-summary.json"]
     before = document["measurements"]
-    assert sealing.reseal(run_id=document["id"])
+    assert seal.reseal(run_id=document["id"])
     assert engineer.get(document["api"]).json()["measurements"] == before
 
 
@@ -132,7 +133,7 @@ def test_benchbases_windows_go_with_the_totals_of_its_summary(engineer: APIClien
     assert values["client.throughput"] == 428.19821524713473
     found = engineer.get(f"{answer.json()['api']}series/?metric=client.latency.p99&raw=true").json()["series"][0]
     assert (found["at"], found["values"]) == ([5.0, 10.0, 15.0], [31.4, 30.551, None])
-    assert sealing.reseal(run_id=answer.json()["id"])
+    assert seal.reseal(run_id=answer.json()["id"])
     again = send(engineer, describe("benchbase-summary"), summary, series=a_file(windows))
     assert (again.status_code, again.json()["measurements"]) == (200, answer.json()["measurements"])
     other = send(engineer, describe("benchbase-summary"), summary, series=a_file(content("benchbase/tpcc.samples.csv")))
@@ -189,7 +190,7 @@ def test_attaching_changes_no_number_of_the_run(engineer: APIClient, sealed: Run
     address = f"/api/v1/runs/{sealed.pk}/"
     before = engineer.get(address).json()["measurements"]
     attach(engineer, sealed, "perf-script", content("perf/script.txt"))
-    assert sealing.reseal(run_id=sealed.pk)
+    assert seal.reseal(run_id=sealed.pk)
     assert engineer.get(address).json()["measurements"] == before
     assert len(engineer.get(f"{address}files/").json()["files"]) == 1
 
@@ -213,4 +214,4 @@ def test_strangers_and_readers_attach_nothing(client: Any, sealed: Run) -> None:
 
 
 def test_no_name_of_an_attached_file_is_that_of_a_tools_output() -> None:
-    assert ingest.ARTIFACT_NAME.match("pt-query-digest.20.json")
+    assert accept.ARTIFACT_NAME.match("pt-query-digest.20.json")

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.catalog.models import HardwareClass
-from apps.regressions import looking
+from apps.regressions import look
 from apps.regressions.models import Finding
 from tests.builders import a_workload
 from tests.regressions.released import (
@@ -41,7 +41,7 @@ def problem(client: APIClient, **parameters: str) -> dict[str, Any]:
 
 def test_a_slower_release_is_a_regression_until_people_accept_it(anyone: APIClient) -> None:
     two_releases()
-    looking.compare(a_release(NEW), the_hardware())
+    look.compare(a_release(NEW), the_hardware())
     before = read(anyone)
     assert (before["result"], before["baseline"], before["counts"]["worse"]) == ("regression", OLD, 1)
     (row,) = before["rows"]

@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from apps.catalog.models import Platform
-from apps.runs import storage
 from apps.runs.models import Artifact, Run
+from apps.runs.storage import artifacts
 from tests.api.submissions import ADDRESS, fields_of
 from tests.builders import START, a_load_level, a_measured_run, a_run, a_system, a_workload
 from tests.runs.uploads import OUTPUT, an_open_run, an_upload
@@ -164,7 +164,7 @@ def test_who_holds_the_file_is_told_so_without_its_bytes(anyone: APIClient) -> N
 def test_what_a_browser_might_run_is_only_ever_downloaded(anyone: APIClient) -> None:
     run = a_run()
     content = b"<script>alert(1)</script>"
-    sha256 = storage.keep(content)
+    sha256 = artifacts.keep(content)
     Artifact.objects.create(run=run, name="page.html", sha256=sha256, size=len(content), media_type="text/html")
     answer = anyone.get(f"{ADDRESS}{run.pk}/artifacts/page.html")
     assert answer["Content-Disposition"].startswith("attachment")
@@ -175,7 +175,7 @@ def test_what_a_browser_might_run_is_only_ever_downloaded(anyone: APIClient) -> 
 def test_a_file_that_storage_has_lost_is_said_to_be_lost(anyone: APIClient) -> None:
     output = OUTPUT + b"\n"
     run = an_upload(output=output).send()
-    default_storage.delete(storage.path_of(hashlib.sha256(output).hexdigest()))
+    default_storage.delete(artifacts.path_of(hashlib.sha256(output).hexdigest()))
     answer = anyone.get(artifact_of(run))
     assert (answer.status_code, answer["Content-Type"]) == (503, "application/problem+json")
     assert "restore" in answer.json()["detail"]

@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from apps.dispatch import schedules
 from apps.dispatch.models import Campaign, Schedule, Slot
-from apps.regressions import missing
+from apps.dispatch.schedules import services
+from apps.regressions.findings import missing_results
 from tests.api.test_fuzz import check
 from tests.builders import a_system
 from tests.dispatch.scheduled import PLAN, a_schedule, end_jobs
@@ -87,9 +87,9 @@ def test_run_begins_its_campaign_once(engineer: APIClient, enqueued: list[tuple[
 
 def test_slots_are_told_page_by_page_with_their_reasons(engineer: APIClient) -> None:
     schedule = a_schedule(next_at=NOW)
-    schedules.start_due(now=NOW)
+    services.start_due(now=NOW)
     end_jobs("failed", reason="disk full")
-    missing.look(now=NOW + timedelta(hours=1))
+    missing_results.look(now=NOW + timedelta(hours=1))
     Slot.objects.create(schedule=schedule, due_at=NOW + timedelta(days=1), state="not started", reason="away")
     address = f"{ADDRESS}{schedule.pk}/slots/?limit=1"
     page = engineer.get(address).json()

@@ -14,7 +14,7 @@ from apps.api.formats import FORMATS
 from apps.api.series_parameters import SeriesOfRunsParameters, SeriesParameters
 from apps.api.urls import urlpatterns
 from apps.catalog import services as catalog
-from apps.dispatch import planning
+from apps.dispatch.campaigns import plan as campaigns_plan
 
 # For people, not for programs.
 NOT_IN_THE_SCHEMA = {"docs/"}
@@ -91,9 +91,9 @@ def test_limits_of_a_plan_are_those_that_are_kept(schema: dict[str, Any]) -> Non
     plan = schema["components"]["schemas"]["CampaignPlan"]["properties"]
     stated = {name: plan[name]["maximum"] for name in ("repetitions", "warmup", "duration")}
     assert stated == {
-        "repetitions": planning.MAX_REPETITIONS,
-        "warmup": planning.MAX_WARMUP,
-        "duration": planning.MAX_DURATION,
+        "repetitions": campaigns_plan.MAX_REPETITIONS,
+        "warmup": campaigns_plan.MAX_WARMUP,
+        "duration": campaigns_plan.MAX_DURATION,
     }
     level = schema["components"]["schemas"]["PlannedLoadLevel"]["properties"]
     assert level["threads"]["maximum"] == catalog.MAX_THREADS

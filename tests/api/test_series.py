@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from apps.runs import ingest
+from apps.runs.ingest import accept
 from apps.runs.models import Run
 from tests.api.submissions import ADDRESS, fields_of
 from tests.builders import a_metric
@@ -18,7 +18,7 @@ QUESTIONS, RUNNING = "mysql.status.Questions", "mysql.status.Threads_running"
 
 def sealed(**what: Any) -> Run:
     run = an_upload(**what).send()
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     return run
 
 

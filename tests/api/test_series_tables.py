@@ -15,10 +15,12 @@ from pyarrow import csv, ipc, parquet
 from rest_framework.test import APIClient
 
 from apps.api import series_json
-from apps.runs import codec, ingest, queries
+from apps.runs import queries
+from apps.runs.ingest import accept
 from apps.runs.models import Block, Run, RunNode
-from apps.runs.sampled import SampledNode
-from apps.runs.summary import Summary
+from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.rates import Summary
+from apps.runs.storage import codec
 from tests.api.submissions import ADDRESS, fields_of
 from tests.api.test_series import QUESTIONS, RUNNING, sealed
 from tests.builders import a_metric
@@ -248,7 +250,7 @@ def test_the_schema_says_what_holds_for_runs_and_metrics(anyone: APIClient, name
 def test_series_are_laid_over_each_other_at_their_measured_phase_or_an_event(anyone: APIClient) -> None:
     event = EventMessage(kind="fault", label="kill -9", starts_at=7.5)
     run = an_upload(events=[event]).send(measured_from=5.0, measured_to=15.0)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     for query, zero in (("align=measured", 5.0), ("align=event&event=fault", 7.5), ("align=run", 0.0)):
         (entry,) = anyone.get(f"{ADDRESS}{run.pk}/series/?metric={RUNNING}&{query}").json()["series"]
         assert (entry["zero"], entry["at"][0]) == (zero, -zero)
@@ -295,7 +297,7 @@ def test_runs_are_named_by_their_ids(anyone: APIClient, query: str) -> None:
 def test_the_index_has_all_statistics_of_the_measured_phase_and_the_whole_run(anyone: APIClient, name: str) -> None:
     upload = an_upload(nodes={"db1": [(float(t), {RUNNING: 90 if t < 5 else 2 + t % 2, STATES: 4}) for t in range(21)]})
     run = upload.send(measured_from=5.0, measured_to=20.0)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     read = table(anyone, f"runs/{run.pk}/series-index/", name)
     index = queries.series_index(run.pk)
     names = [field.name for field in fields(Summary)]

@@ -8,8 +8,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.catalog.models import System
-from apps.runs import ingest, storage
+from apps.runs.ingest import accept
 from apps.runs.models import Run
+from apps.runs.storage import artifacts
 from tests.api.submissions import NO_TABLE, POINT_SELECT, RATE_200, a_description, a_file, fields_of, send
 from tests.builders import a_system, a_workload
 from workers import tasks
@@ -261,7 +262,7 @@ def test_full_disk_stores_nothing_and_is_named_with_its_remedy(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr(storage, "keep", full)
+        disk.setattr(artifacts, "keep", full)
         answer = send(engineer, a_description())
     assert (answer.status_code, answer["Content-Type"]) == (507, "application/problem+json")
     assert "Free space" in answer.json()["detail"]
@@ -288,10 +289,10 @@ def test_a_run_that_cannot_be_sealed_at_once_is_kept_and_given_to_a_task(
         return True
 
     with monkeypatch.context() as patch:
-        patch.setattr(ingest, "seal", fail)
+        patch.setattr(accept, "seal", fail)
         patch.setattr(tasks, "enqueue", enqueue)
         answer = send(engineer, a_description())
     assert (answer.status_code, answer.json()["state"]) == (201, "ended")
     assert given == [answer.json()["id"]]
-    assert ingest.seal(run_id=given[0])
+    assert accept.seal(run_id=given[0])
     assert engineer.get(answer.json()["api"]).json()["measurements"]

@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from apps.use_method.table import INDICATORS, RESOURCES
+from apps.use_method.resource_table import INDICATORS, RESOURCES
 from tests.builders import a_run
 from tests.use_method.test_panels import a_busy_run
 

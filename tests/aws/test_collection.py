@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.aws import collecting, collection, events
-from apps.aws.collecting import Told
+from apps.aws import collection, events, measurements
+from apps.aws.measurements import Told
 from apps.aws.models import Collection
 from apps.aws.places import Place
 from apps.aws.topology import Topology
 from apps.catalog.models import Metric
-from apps.runs import batches, ingest, pending, queries
+from apps.runs import queries
+from apps.runs.ingest import accept, seal_queue
 from apps.runs.models import Event, Run, RunNode
+from apps.runs.samples import batches
 from tests.api.talk import Talk, a_run_message, an_end, the_agent
 from tests.aws.test_failover_asked_by_agents import a_system_at_aws
 from tests.builders import a_campaign
@@ -86,7 +88,7 @@ def test_its_values_are_on_the_run_s_clock_at_the_end_of_their_periods(client: C
     measured(CLUSTER, "VolumeReadIOPs", {noon: 900.0}, dimension="DBClusterIdentifier")
     run = an_ended_run(client, began=began)
     assert collection.collect(run_id=run.pk, now=noon + 20 * MINUTE)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     assert values(run, BUSY, "cloudwatch:one") == {40.0: 0, 100.0: 10, 160.0: 20, 220.0: 30}
     assert values(run, READS, "cloudwatch:cluster") == {280.0: 900}
     roles = dict(RunNode.objects.filter(run=run, name__startswith="cloudwatch").values_list("name", "role"))
@@ -99,7 +101,7 @@ def test_what_it_does_not_give_is_not_observable_and_never_zero(client: Client, 
     measured("one", "CPUUtilization", {noon + number * MINUTE: 50.0 for number in range(8)})
     run = an_ended_run(client, began=noon)
     assert collection.collect(run_id=run.pk, now=noon + 20 * MINUTE)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     assert values(run, COMMIT, "cloudwatch:one") == {}
     told = Event.objects.get(run=run, kind="not_observable", node="cloudwatch:one")
     assert told.label.startswith("CloudWatch has no value of ")
@@ -111,7 +113,7 @@ def test_topology_and_journal_of_the_run_are_its_events(client: Client, noon: da
     a_cluster("one", "two")
     run = an_ended_run(client, began=noon)
     collection.collect(run_id=run.pk, now=noon + 20 * MINUTE)
-    ingest.seal(run_id=run.pk)
+    accept.seal(run_id=run.pk)
     event = Event.objects.get(run=run, kind="topology")
     assert "one (writer, eu-west-1a, db.r6g.large), two (reader, eu-west-1b, db.r6g.large)" in event.label
     assert event.detail["engine_version"] == "8.0.mysql_aurora.3.05.2"
@@ -120,10 +122,10 @@ def test_topology_and_journal_of_the_run_are_its_events(client: Client, noon: da
 def test_a_run_waits_for_cloudwatch_and_says_for_what(client: Client, noon: datetime) -> None:
     a_cluster("one")
     run = an_ended_run(client, began=datetime.now(UTC) - timedelta(seconds=200))
-    waiting = pending.pending(run)
+    waiting = seal_queue.pending(run)
     assert waiting is not None
     assert waiting.samplers == ("AWS CloudWatch",)
-    assert not ingest.seal(run_id=run.pk)
+    assert not accept.seal(run_id=run.pk)
     assert collection.due(now=datetime.now(UTC)) == [], "CloudWatch is minutes late"
     assert collection.due(now=datetime.now(UTC) + 5 * MINUTE) == [run.pk]
 
@@ -133,14 +135,14 @@ def test_values_that_are_still_to_come_are_asked_for_again_until_it_is_too_late(
     measured("one", "CPUUtilization", {noon: 50.0, noon + MINUTE: 60.0})
     run = an_ended_run(client, began=noon)
     ended = run.started_at + timedelta(seconds=200)
-    first = collecting.first_due(ended)
+    first = measurements.first_due(ended)
     assert not collection.collect(run_id=run.pk, now=first)
     assert not collection.collect(run_id=run.pk, now=first), "another worker asks at the same moment"
-    assert not ingest.seal(run_id=run.pk)
+    assert not accept.seal(run_id=run.pk)
     assert "not yet told" in Collection.objects.get().problem
     assert collection.due(now=first + 2 * MINUTE) == [run.pk]
-    assert collection.collect(run_id=run.pk, now=collecting.give_up_at(ended))
-    assert ingest.seal(run_id=run.pk)
+    assert collection.collect(run_id=run.pk, now=measurements.give_up_at(ended))
+    assert accept.seal(run_id=run.pk)
     assert values(run, BUSY, "cloudwatch:one") == {60.0: 50, 120.0: 60}
     late = Event.objects.filter(run=run, kind="not_observable", label__contains="last values in time").get()
     assert late.detail["what"] == "CPUUtilization"
@@ -165,9 +167,9 @@ def test_without_an_answer_of_aws_the_run_is_sealed_and_says_why(
         monkeypatch.setenv(variable, value)
         early = noon + 8 * MINUTE
         assert not collection.collect(run_id=run.pk, now=early), "what passes is asked again"
-        assert not ingest.seal(run_id=run.pk)
+        assert not accept.seal(run_id=run.pk)
     assert collection.collect(run_id=run.pk, now=noon + 20 * MINUTE)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     assert words in Event.objects.get(run=run, kind="not_observable").label
     assert not RunNode.objects.filter(run=run, name__startswith="cloudwatch").exists()
 
@@ -202,7 +204,7 @@ def test_a_failover_that_rds_journals_is_a_promotion_on_the_run_s_clock(monkeypa
         stub.add_response("describe_events", {"Events": [before, entry]})
         journal = events.during(PLACE, EMPTY, since=began, until=began + 5 * MINUTE)
     run = Run(started_at=began, ended_at=began + 5 * MINUTE)
-    payload = collecting.batch_of(run, PLACE, Told(journal=journal))
+    payload = measurements.batch_of(run, PLACE, Told(journal=journal))
     (event,) = batches.decode([payload]).events
     assert (event.kind, event.label, event.starts_at) == (
         "promotion",

@@ -11,7 +11,7 @@ from apps.aws.clients import AwsTrouble
 from apps.aws.metrics import Observed
 from apps.aws.places import Place
 from apps.aws.topology import Instance, Topology
-from apps.catalog.cloudwatch import PUBLISHED
+from apps.catalog.metrics.cloudwatch import PUBLISHED
 from tests.cloud import CLUSTER, REGION, a_cluster, an_instance, measured, stubbed
 
 PLACE = Place(region=REGION, identifier=CLUSTER, is_cluster=True)

@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from apps.regressions import detect, noise
+from apps.regressions.detection import change_points, noise
 from bench import histories
 from bench.histories import Alarm, History, Score
 
@@ -59,5 +59,7 @@ def test_four_changes_in_five_could_be_found_by_who_knows_where_they_are() -> No
         y = np.log(history.values)
         noise_of_it, places = noise.estimate(y), [0, *history.changes, len(y)]
         for (start, at), (_, end) in pairwise(pairwise(places)):
-            tests.append(detect.test(y, start, at, end, noise=noise_of_it, limits=detect.Limits(significant=1e-5)))
+            tests.append(
+                change_points.test(y, start, at, end, noise=noise_of_it, limits=change_points.Limits(significant=1e-5))
+            )
     assert np.mean([tested.p < 1e-5 for tested in tests]) == pytest.approx(0.8, abs=0.06)

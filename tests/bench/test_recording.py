@@ -1,7 +1,7 @@
 import numpy as np
 
-from apps.runs.batches import decode
-from apps.runs.sampled import SampledNode
+from apps.runs.samples.batches import decode
+from apps.runs.samples.columns import SampledNode
 from bench import recording
 from workers import wire
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.catalog import derived, formula, rules
-from apps.catalog.derived import ALL, DerivedSpec
-from apps.catalog.metrics import CURATED
+from apps.catalog.metrics import counter_rules, derived, formula
+from apps.catalog.metrics.curated import CURATED
+from apps.catalog.metrics.derived import ALL, DerivedSpec
 from tests import recorded
 
 
@@ -41,7 +41,7 @@ def test_a_metric_of_a_device_is_described_by_its_family() -> None:
 
 
 def test_a_node_has_what_all_inputs_are_there_for() -> None:
-    keys = {"host.disk.sda.io_time", "host.disk.sdb.io_time", rules.STATUS + "Threads_running", "host.cpus"}
+    keys = {"host.disk.sda.io_time", "host.disk.sdb.io_time", counter_rules.STATUS + "Threads_running", "host.cpus"}
     assert [spec.key for spec in derived.available(keys)] == [
         "derived.threads.running_per_cpu",
         "derived.disk.sda.utilization",

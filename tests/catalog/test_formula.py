@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from apps.catalog.formula import BadFormula, Formula, fitting, has_all, meant
+from apps.catalog.metrics.formula import BadFormula, Formula, fitting, has_all, meant
 
 
 def evaluated(text: str, **values: list[float]) -> str:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from apps.catalog import derived, families, glossary, workload_docs
-from apps.catalog.metrics import CURATED
-from apps.catalog.rules import MetricSpec
+from apps.catalog import glossary, workload_docs
+from apps.catalog.metrics import derived, families
+from apps.catalog.metrics.counter_rules import MetricSpec
+from apps.catalog.metrics.curated import CURATED
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 GLOSSARY, WORKLOADS_PAGE = DOCS / "glossary.md", DOCS / "workloads.md"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.catalog import derived
-from apps.catalog.metrics import CURATED
-from apps.catalog.rules import describe, rate_unit
+from apps.catalog.metrics import derived
+from apps.catalog.metrics.counter_rules import describe, rate_unit
+from apps.catalog.metrics.curated import CURATED
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from apps.regressions import looking
+from apps.regressions import look
 from apps.regressions.models import Finding
 from splashboard import gate, junit, table
 from tests.builders import a_workload
@@ -23,7 +23,7 @@ def test_a_regression_is_1_until_it_is_accepted_then_0(engineer: Command, tmp_pa
     old, new = two_releases()
     for system in (old, new):
         measure(system, workload=a_workload("oltp_read_only"))
-    looking.compare(a_release(NEW), the_hardware())
+    look.compare(a_release(NEW), the_hardware())
     finding = Finding.objects.get()
 
     report, summary = tmp_path / "gate.xml", tmp_path / "gate.md"

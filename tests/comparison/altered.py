@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.catalog.models import System, Workload
 from apps.core.canonical import canonical_hash
-from apps.runs import sealing
+from apps.runs import seal
 from apps.runs.models import Run
 from tests.builders import a_load_level, a_metric, a_system, a_workload
 from tests.runs.uploads import an_open_run, an_upload
@@ -64,7 +64,7 @@ def an_altered_run(
     ]
     output = (RECORDINGS / f"{recording}.sysbench.txt").read_bytes()
     an_upload(run=run, nodes={"db1": [(0.0, {"mysql.status.Questions": 1})]}, events=events, output=output).send()
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     # What it printed is sysbench's own text, which a seal reads for sysbench alone.
     run.refresh_from_db()
     run.workload = workload or a_ddl_workload(recording.removesuffix("_rebuild"))

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import System, Workload
-from apps.comparison import queries
+from apps.comparison import compare as comparison_compare
 from apps.comparison.values import Comparison
 from apps.runs.models import Run
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
@@ -51,7 +51,7 @@ def b(workload: Workload) -> System:
 
 
 def compare(workload: Workload, **fields: Any) -> Comparison:
-    return queries.compare(**{"sides": ["a", "b"], "workload_id": workload.pk, **fields})
+    return comparison_compare.compare(**{"sides": ["a", "b"], "workload_id": workload.pk, **fields})
 
 
 def level_of(comparison: Comparison, threads: int = 4) -> int:

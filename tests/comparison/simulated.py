@@ -1,5 +1,5 @@
-"""Tables of comparisons drawn from known noise, and what apps.comparison.stats says of them computed a second time, in
-arrays and by SciPy: a reference, and fast enough for thousands of tables."""
+"""Tables of comparisons drawn from known noise, and what apps.comparison.stats.welch computes from them done a second
+time, in arrays and by SciPy: a reference, and fast enough for thousands of tables."""
 
 import math
 from dataclasses import dataclass

@@ -12,11 +12,13 @@ from django.test.utils import override_settings
 from django.utils import timezone
 
 from apps.catalog.models import System
-from apps.comparison import queries, stats
-from apps.comparison.stats import Sample
+from apps.comparison import compare
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import Sample
 from apps.core.stores import store_at
-from apps.runs import archive, storage
+from apps.runs import archive
 from apps.runs.models import Artifact
+from apps.runs.storage import artifacts
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +50,7 @@ def measure(system: System, threads: int, values: tuple[float, ...], **fields: A
             **fields,
         )
         output = f"{system.slug} {threads} {number}".encode()
-        Artifact.objects.filter(run=run).update(sha256=storage.keep(output), size=len(output))
+        Artifact.objects.filter(run=run).update(sha256=artifacts.keep(output), size=len(output))
         assert archive.archive(run_id=run.pk, now=timezone.now())
 
 
@@ -64,7 +66,7 @@ def test_duckdb_reproduces_the_table_of_a_comparison_from_the_files_alone(folder
         measure(systems[slug], threads, values)
     # What does not count there does not count here.
     measure(systems["a"], 4, (5000.0,), outcome="failed", reason="server lost")
-    comparison = queries.compare(sides=["a", "b"], workload_id=a_workload().pk)
+    comparison = compare.compare(sides=["a", "b"], workload_id=a_workload().pk)
 
     with duckdb.connect() as database:
         rows = database.sql(snippet("A comparison's table", folder)).fetchall()
@@ -85,6 +87,6 @@ def test_duckdb_reproduces_the_table_of_a_comparison_from_the_files_alone(folder
         # The interval needs Student's distribution: from the archive's values through the same statistics.
         *_, baseline = found[cell.metric, levels[cell.level], "a"]
         step = next(metric.resolution for metric in comparison.metrics if metric.key == cell.metric)
-        again = stats.compare(Sample(tuple(baseline), (), step), Sample(tuple(values), (), step))
+        again = welch.compare(Sample(tuple(baseline), (), step), Sample(tuple(values), (), step))
         assert (again.low, again.high, again.p) == (cell.ratio.low, cell.ratio.high, cell.ratio.p)
         assert again.low is not None

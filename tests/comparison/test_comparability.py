@@ -11,8 +11,16 @@ from django.db import transaction
 from django.db.models import Model
 
 from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
-from apps.comparison import queries
-from apps.comparison.comparability import ACCEPTABLE, Difference, Fact, Group, Weight, differences, obstacles
+from apps.comparison import compare
+from apps.comparison.comparability.differences import (
+    ACCEPTABLE,
+    Difference,
+    Fact,
+    Group,
+    Weight,
+    differences,
+    obstacles,
+)
 from apps.comparison.values import Comparison
 from apps.core.canonical import canonical_hash
 from apps.dispatch.models import Campaign, JobRun
@@ -124,7 +132,7 @@ def compared(*, own: Workload | None = None) -> Comparison:
             )
             RunNode.objects.create(run=run, number=1, name="db1", role="writer", configuration=configuration)
     sides = ["a", f"b:{own.pk}" if own else "b"]
-    return queries.compare(sides=sides, workload_id=workload.pk)
+    return compare.compare(sides=sides, workload_id=workload.pk)
 
 
 def test_sides_that_are_alike_differ_in_nothing(pair: tuple[System, System]) -> None:
@@ -175,7 +183,7 @@ def test_every_field_is_compared_or_left_out_on_purpose(model: type[Model]) -> N
 def found_after(change: Callable[[], object]) -> dict[str, Difference]:
     compared()
     change()
-    found = queries.compare(sides=["a", "b"], workload_id=a_workload().pk)
+    found = compare.compare(sides=["a", "b"], workload_id=a_workload().pk)
     return {each.field: each for each in found.differences}
 
 
@@ -183,7 +191,7 @@ def tried(change: Callable[[], object]) -> dict[str, Difference]:
     """The differences after a change that is undone."""
     with transaction.atomic():
         change()
-        found = queries.compare(sides=["a", "b"], workload_id=a_workload().pk)
+        found = compare.compare(sides=["a", "b"], workload_id=a_workload().pk)
         transaction.set_rollback(True)
     return {each.field: each for each in found.differences}
 
@@ -262,11 +270,11 @@ def test_a_reader_on_other_hardware_withholds_the_verdict_but_one_more_reader_do
     assert found_after(change)["hardware.nodes.reader"].weight is Weight.WITHHOLDS
     Node.objects.filter(role="reader").update(hardware_class=small)
     Node.objects.create(system=b, name="db3", role="reader", hardware_class=small)
-    found = queries.compare(sides=["a", "b"], workload_id=a_workload().pk)
+    found = compare.compare(sides=["a", "b"], workload_id=a_workload().pk)
     assert {each.field for each in found.differences} == {"nodes"}
     assert found.obstacles == ()
     Node.objects.filter(system=a, role="reader").delete()
-    assert queries.compare(sides=["a", "b"], workload_id=a_workload().pk).obstacles == ()
+    assert compare.compare(sides=["a", "b"], workload_id=a_workload().pk).obstacles == ()
 
 
 def test_a_campaign_is_noted(pair: tuple[System, System]) -> None:

@@ -10,9 +10,10 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog import services as catalog
 from apps.catalog.models import HardwareClass, Platform, System, Workload
-from apps.comparison import corroboration, queries
-from apps.comparison.corroboration import Claim, Corroboration, corroborate
+from apps.comparison import compare
 from apps.comparison.matrix import compare_many
+from apps.comparison.sections import agreement
+from apps.comparison.sections.agreement import Claim, Corroboration, corroborate
 from apps.published import services as published
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
@@ -168,9 +169,9 @@ def test_runs_of_one_system_make_no_claims(measure: Measure) -> None:
 
 def test_what_an_edition_keeps_is_what_was_seen(measure: Measure) -> None:
     workload = measure("sysbench", SLOW, FAST)
-    comparison = queries.compare(sides=["a", "b"], workload_id=workload.pk)
-    kept = corroboration.READING.keep(comparison)["corroboration"]
-    assert corroboration.READING.kept(kept) == corroboration.READING.read(comparison, None)
+    comparison = compare.compare(sides=["a", "b"], workload_id=workload.pk)
+    kept = agreement.READING.keep(comparison)["corroboration"]
+    assert agreement.READING.kept(kept) == agreement.READING.read(comparison, None)
 
 
 def test_the_queries_do_not_grow_with_workloads_and_runs(measure: Measure) -> None:

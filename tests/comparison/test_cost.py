@@ -11,10 +11,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import HardwareClass, Node, System
-from apps.comparison import cost, frozen, many, queries, stats
-from apps.comparison.acknowledging import acknowledge
-from apps.comparison.cost import ComparedCost
-from apps.comparison.stats import Sample
+from apps.comparison import compare
+from apps.comparison.comparability.acknowledgements import acknowledge
+from apps.comparison.sections import cost, serialisation
+from apps.comparison.sections.cost import ComparedCost
+from apps.comparison.stats import multiple_testing, welch
+from apps.comparison.stats.welch import Sample
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +60,7 @@ def boxes(db: None) -> tuple[System, System]:
 
 def costs(*sides: str, **fields: Any) -> ComparedCost:
     wanted = {"sides": sides or ("small-box", "large-box"), "workload_id": a_workload().pk, **fields}
-    found = cost.cost_of(queries.compare(**wanted))
+    found = cost.cost_of(compare.compare(**wanted))
     assert found is not None
     return found
 
@@ -75,7 +77,7 @@ def test_the_ratio_of_costs_is_that_of_prices_over_that_of_throughput_with_its_i
     boxes: tuple[System, System],
 ) -> None:
     ratio = costs().cells[1].ratio
-    throughput = stats.compare(Sample(A), Sample(B))
+    throughput = welch.compare(Sample(A), Sample(B))
     assert ratio is not None
     assert throughput.value
     assert throughput.low
@@ -88,7 +90,7 @@ def test_a_cheaper_transaction_is_better_and_other_hardware_withholds_the_verdic
     boxes: tuple[System, System],
 ) -> None:
     assert costs().cells[1].words == "verdict withheld"
-    found = queries.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
+    found = compare.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
     acknowledge(obstacles=found.obstacles, by=a_user(), reason="the large one is the next larger size on offer")
     assert costs().cells[1].words == "worse"
     assert costs("large-box", "small-box").cells[1].words == "better"
@@ -138,7 +140,7 @@ def test_the_same_release_on_larger_hardware_is_held_against_its_price_and_its_v
     assert (step.small, step.large) == ("small-box", "large-box")
     assert (step.price, step.vcpu) == pytest.approx((3, 4))
     (gain,) = step.gains
-    throughput = stats.compare(Sample(A), Sample(B))
+    throughput = welch.compare(Sample(A), Sample(B))
     assert gain.throughput.value == throughput.value
     assert throughput.low
     assert throughput.high
@@ -159,7 +161,7 @@ def test_each_side_is_also_taken_at_its_own_best_level(boxes: tuple[System, Syst
     best, *each = costs().steps[0].gains
     four, sixteen = a_load_level(4).pk, a_load_level(16).pk
     assert (best.level, best.levels) == (None, (four, sixteen))
-    assert best.throughput.value == pytest.approx(stats.compare(Sample(A), Sample((5000.0, 5100.0, 5050.0))).value)
+    assert best.throughput.value == pytest.approx(welch.compare(Sample(A), Sample((5000.0, 5100.0, 5050.0))).value)
     assert [gain.level for gain in each] == [four, sixteen]
 
 
@@ -195,23 +197,23 @@ def test_scale_ups_without_a_gain_per_price_are_rarely_called_worth_it_or_not() 
     small, large = np.exp(random.normal(0, 0.02, (2, 500, 3, 5)))
     said = 0
     for one, other in zip(small, large, strict=True):
-        ratios = [stats.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(one, other, strict=True)]
-        said += any(ratio.verdict in ("higher", "lower") for ratio in many.correct_for_many(ratios))
+        ratios = [welch.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(one, other, strict=True)]
+        said += any(ratio.verdict in ("higher", "lower") for ratio in multiple_testing.correct_for_many(ratios))
     assert said / 500 <= 0.05 + 0.02
 
 
 def test_what_an_edition_keeps_is_what_was_seen(boxes: tuple[System, System]) -> None:
-    comparison = queries.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
+    comparison = compare.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
     seen = cost.READING.read(comparison, None)
     kept = cost.READING.keep(comparison)["cost"]
     HardwareClass.objects.update(price_per_hour=Decimal(9))
     assert cost.READING.kept(kept) == seen
-    assert frozen.to_json(seen) == kept
+    assert serialisation.to_json(seen) == kept
 
 
 def test_the_queries_do_not_grow_with_the_runs(boxes: tuple[System, System]) -> None:
     def asked() -> int:
-        comparison = queries.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
+        comparison = compare.compare(sides=["small-box", "large-box"], workload_id=a_workload().pk)
         with CaptureQueriesContext(
             connection,
         ) as captured:

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.comparison.disturbance import Disturbance, Seconds, disturbance, ends_at
-from apps.comparison.hiccups import Stretch
-from apps.runs.parsers import sysbench
-from apps.runs.summary import Phase
+from apps.comparison.schema_changes.disturbance import Disturbance, Seconds, disturbance, ends_at
+from apps.comparison.stats.dips import Stretch
+from apps.runs.samples.rates import Phase
+from apps.runs.tool_output.parsers import sysbench
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "data" / "recordings" / "ddl"
 # From the start of the load, by the clock that started both.

@@ -13,9 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import System
-from apps.comparison import queries, stats
-from apps.comparison.everything import Everything, Measured, everything
-from apps.comparison.stats import Direction, Ratio, Sample, Verdict
+from apps.comparison import compare
+from apps.comparison.sections.all_metrics import Everything, Measured, everything
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import Direction, Ratio, Sample, Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison
 from apps.runs.models import Measurement, Run
 from apps.web.compare_everything import summary
@@ -60,7 +61,7 @@ def comparison() -> Comparison:
     for system, values in ((a, A), (b, B)):
         measure(system, values)
         measure(system, A, threads=8)
-    return queries.compare(sides=["a", "b"], workload_id=a_workload().pk)
+    return compare.compare(sides=["a", "b"], workload_id=a_workload().pk)
 
 
 def of(found: Everything, key: str, comparison: Comparison, threads: int = 4) -> Measured:
@@ -74,7 +75,7 @@ def test_metrics_beyond_the_answer_are_judged_as_it_is_and_corrected_for_their_o
 ) -> None:
     found = everything(comparison)
     reads = of(found, READS, comparison).cell.ratio
-    again = stats.compare(Sample(tuple(14 * value for value in A)), Sample(tuple(14 * value for value in B)))
+    again = welch.compare(Sample(tuple(14 * value for value in A)), Sample(tuple(14 * value for value in B)))
     assert reads is not None
     assert (reads.value, reads.low, reads.high) == pytest.approx((again.value, again.low, again.high))
     # Reads and outages at two levels; threads never vary.

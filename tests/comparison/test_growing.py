@@ -8,11 +8,13 @@ import pytest
 from django.test import Client
 
 from apps.catalog.models import System, Workload
-from apps.comparison import growth, queries
-from apps.comparison.finishing import finishing_of
-from apps.comparison.growing import growing_of
+from apps.comparison import compare
+from apps.comparison.sections.table_growth import growing_of
+from apps.comparison.sections.time_to_finish import finishing_of
+from apps.comparison.stats import growth_rate
 from apps.comparison.values import Comparison
-from apps.runs import ingest, sealing
+from apps.runs import seal
+from apps.runs.ingest import accept
 from apps.runs.models import Run
 from tests.builders import a_metric, a_system
 from tests.runs.uploads import an_open_run, an_upload
@@ -53,9 +55,9 @@ def an_insert_run(system: System, workload: Workload, repetition: int, rate: Cal
     )
     upload = an_upload(run=run, output=None, lines=[(t + 0.25, line) for t, line in enumerate(lines)])
     artifact = wire.ArtifactMessage(name="iibench.jsonl", sha256=wire.checksum(output), size=len(output))
-    ingest.accept_artifact(run=run, name=artifact.name, sha256=artifact.sha256, content=output)
+    accept.accept_artifact(run=run, name=artifact.name, sha256=artifact.sha256, content=output)
     upload.send(artifacts=[artifact])
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     run.refresh_from_db()
     assert (run.outcome, run.reason) == ("succeeded", "")
     return run
@@ -75,7 +77,7 @@ def slowing(rows: int) -> int:
 
 
 def compared(workload: Workload) -> Comparison:
-    return queries.compare(sides=["steady", "slowing"], workload_id=workload.pk)
+    return compare.compare(sides=["steady", "slowing"], workload_id=workload.pk)
 
 
 def test_the_same_rows_are_timed_and_their_last_tenth_judged(systems: tuple[System, System], client: Client) -> None:
@@ -135,28 +137,28 @@ def test_a_gap_in_the_seconds_counts_the_rows_around_it() -> None:
     at = np.arange(1.0, 11.0)
     rates = np.full(10, 100.0)
     rates[4] = np.nan
-    found = growth.inserted(at, rates)
+    found = growth_rate.inserted(at, rates)
     assert found is not None
     assert found.total == pytest.approx(1000)
     assert found.time_to(450) == pytest.approx(4.5)
 
 
 def test_an_interval_counts_for_as_long_as_it_was() -> None:
-    found = growth.inserted(np.array([1.0, 2.0, 4.0, 5.0]), np.array([100.0, 100.0, 50.0, 100.0]))
+    found = growth_rate.inserted(np.array([1.0, 2.0, 4.0, 5.0]), np.array([100.0, 100.0, 50.0, 100.0]))
     assert found is not None
     assert found.total == pytest.approx(400)
-    assert growth.last_rate(found, 400) == pytest.approx(100)
+    assert growth_rate.last_rate(found, 400) == pytest.approx(100)
 
 
 @pytest.mark.parametrize("rates", [[np.nan, np.nan], [0.0, 0.0], [5.0]])
 def test_where_nothing_was_inserted_nothing_grows(rates: list[float]) -> None:
-    assert growth.inserted(np.arange(1.0, len(rates) + 1), np.array(rates)) is None
+    assert growth_rate.inserted(np.arange(1.0, len(rates) + 1), np.array(rates)) is None
 
 
 def test_a_stretch_keeps_the_slowest_and_fastest_interval_that_touch_it() -> None:
-    found = growth.inserted(np.arange(1.0, 7.0), np.array([100.0, 20.0, 300.0, 100.0, 100.0, 180.0]))
+    found = growth_rate.inserted(np.arange(1.0, 7.0), np.array([100.0, 20.0, 300.0, 100.0, 100.0, 180.0]))
     assert found is not None
-    first, second = growth.stretches(found, 400)
+    first, second = growth_rate.stretches(found, 400)
     assert (first.slowest, first.fastest) == (20, 300)
     assert (second.slowest, second.fastest) == (100, 300)
     assert first.rate == pytest.approx(400 / (2 + 280 / 300))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from apps.comparison import hiccups
-from apps.comparison.hiccups import Stretch, steadiness
-from apps.runs.summary import Phase, of_values
+from apps.comparison.stats import dips
+from apps.comparison.stats.dips import Stretch, steadiness
+from apps.runs.samples.rates import Phase, of_values
 
 MINUTE = Phase(0.0, 60.0)
 
@@ -86,16 +86,16 @@ def test_a_run_that_mostly_stood_still_has_no_share_of_its_median() -> None:
 
 
 def test_a_few_seconds_tell_nothing() -> None:
-    assert steadiness(*seconds([100.0] * (hiccups.FEWEST_VALUES - 1)), MINUTE) is None
+    assert steadiness(*seconds([100.0] * (dips.FEWEST_VALUES - 1)), MINUTE) is None
     assert steadiness(np.zeros(0), np.zeros(0), MINUTE) is None
     assert steadiness(*seconds([float("nan")] * 60), MINUTE) is None
 
 
 def test_runs_of_other_intervals_are_told_apart() -> None:
-    assert hiccups.usual_step([1.0, 1.01, 10.0]) in (1.0, 1.01)
-    assert hiccups.is_same_step(1.0, 1.1)
-    assert not hiccups.is_same_step(1.0, 2.0)
-    assert hiccups.usual_step([]) is None
+    assert dips.usual_step([1.0, 1.01, 10.0]) in (1.0, 1.01)
+    assert dips.is_same_step(1.0, 1.1)
+    assert not dips.is_same_step(1.0, 2.0)
+    assert dips.usual_step([]) is None
 
 
 def test_longer_intervals_vary_less_so_that_they_are_not_compared_with_short_ones() -> None:
@@ -108,4 +108,4 @@ def test_longer_intervals_vary_less_so_that_they_are_not_compared_with_short_one
     assert ones.variation is not None
     assert tens.variation is not None
     assert tens.variation < ones.variation / 2
-    assert not hiccups.is_same_step(ones.step, tens.step)
+    assert not dips.is_same_step(ones.step, tens.step)

@@ -7,9 +7,19 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from apps.comparison import stats
-from apps.comparison.ladder import Climb, Held, LevelQuantile, Rung, collapse, ladder, reach, saturation, typical_run
-from apps.comparison.scalability import Refused
+from apps.comparison.sections.load_levels import (
+    Climb,
+    Held,
+    LevelQuantile,
+    Rung,
+    collapse,
+    ladder,
+    reach,
+    saturation,
+    typical_run,
+)
+from apps.comparison.stats import welch
+from apps.comparison.stats.usl import Refused
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "recordings"
 # Percona, "Looking at Disk Utilization and Saturation", 2017: mean and p95 latency, ms (shared/published).
@@ -145,4 +155,4 @@ def test_an_objective_at_the_true_percentile_is_seldom_called_held() -> None:
 def test_saturation_has_the_interval_that_two_sides_would_have() -> None:
     base, high = (1.0, 1.02, 0.99), (4.0, 4.3, 4.1)
     (found,) = saturation([rung(1, response=base), rung(8, response=high)])
-    assert found.ratio == stats.compare(stats.Sample(base), stats.Sample(high))
+    assert found.ratio == welch.compare(welch.Sample(base), welch.Sample(high))

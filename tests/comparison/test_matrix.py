@@ -7,11 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import HardwareClass, System, Workload
-from apps.comparison import queries
-from apps.comparison.acknowledging import acknowledge
-from apps.comparison.many import false_discovery_control
+from apps.comparison import compare
+from apps.comparison.comparability.acknowledgements import acknowledge
 from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow, compare_many
-from apps.comparison.sides import Unknown
+from apps.comparison.selection.sides import Unknown
+from apps.comparison.stats.multiple_testing import false_discovery_control
 from apps.core.problems import Invalid
 from apps.runs.models import Run
 from tests.builders import START, a_campaign, a_load_level, a_measured_run, a_system, a_user, a_workload
@@ -89,7 +89,7 @@ def test_values_ratios_intervals_and_p_are_those_of_compare(reads: Workload, wri
     checked = 0
     for row in many.rows:
         for own in row.cells[1:]:
-            alone = queries.compare(sides=["a", own.side], workload_id=row.workload.id)
+            alone = compare.compare(sides=["a", own.side], workload_id=row.workload.id)
             if not own.replicates:
                 continue
             cell = alone.cell(side=own.side, level=row.level.id, metric=row.metric.key)
@@ -141,7 +141,7 @@ def test_other_hardware_withholds_verdicts_as_compare_does(reads: Workload) -> N
     (row,) = compare_many(sides=["a", "b"], metrics=[PRIMARY]).rows
     assert row.cells[1].words == "verdict withheld"
     assert row.cells[1].ratio is not None
-    alone = queries.compare(sides=["a", "b"], workload_id=reads.pk)
+    alone = compare.compare(sides=["a", "b"], workload_id=reads.pk)
     acknowledge(obstacles=alone.obstacles, by=a_user(), reason="the larger one is what is offered")
     (row,) = compare_many(sides=["a", "b"], metrics=[PRIMARY]).rows
     assert row.cells[1].words == "better"

@@ -5,8 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import System
-from apps.comparison import queries
-from apps.comparison.memory import SideMemory, memory_of
+from apps.comparison import compare
+from apps.comparison.comparability.memory import SideMemory, memory_of
 from apps.core.canonical import canonical_hash
 from apps.runs.models import Configuration, RunNode, Series
 from tests.builders import a_measured_run, a_metric, a_system, a_workload
@@ -32,7 +32,7 @@ def measure(
 
 
 def told() -> tuple[SideMemory, ...]:
-    return memory_of(queries.compare(sides=["a", "b"], workload_id=a_workload().pk))
+    return memory_of(compare.compare(sides=["a", "b"], workload_id=a_workload().pk))
 
 
 def test_ratios_are_of_the_writers_memory_and_pool_to_the_prepared_data() -> None:
@@ -50,7 +50,7 @@ def test_the_pool_is_the_writers_at_both_ends_with_the_range_of_the_runs() -> No
     for scale in (1.0, 0.5, 0.8):
         measure(a, scale=scale)
     measure(a_system("b"))
-    level = queries.compare(sides=["a", "b"], workload_id=a_workload().pk).levels[0].id
+    level = compare.compare(sides=["a", "b"], workload_id=a_workload().pk).levels[0].id
     pool = told()[0].at(level)
     assert pool is not None
     assert pool.filled_first
@@ -67,7 +67,7 @@ def test_the_pool_is_the_writers_at_both_ends_with_the_range_of_the_runs() -> No
 def test_runs_that_sampled_no_server_are_not_known_and_no_zero() -> None:
     for slug in ("a", "b"):
         a_measured_run({"client.throughput": 100.0}, system=a_system(slug))
-    level = queries.compare(sides=["a", "b"], workload_id=a_workload().pk).levels[0].id
+    level = compare.compare(sides=["a", "b"], workload_id=a_workload().pk).levels[0].id
     side = told()[0]
     pool = side.at(level)
     assert (side.data, side.pool) == (None, None)
@@ -81,7 +81,7 @@ def test_more_runs_cost_no_more_queries() -> None:
     measure(b)
 
     def counted() -> int:
-        comparison = queries.compare(sides=["a", "b"], workload_id=a_workload().pk)
+        comparison = compare.compare(sides=["a", "b"], workload_id=a_workload().pk)
         with CaptureQueriesContext(connection) as context:
             memory_of(comparison)
         return len(context)

@@ -3,7 +3,7 @@
 import pytest
 
 from apps.catalog.models import System, Workload
-from apps.comparison import rows
+from apps.comparison.selection import runs
 from tests.comparison.compared import TPS, A, B, compare, counting, level_of, measure
 
 pytestmark = pytest.mark.django_db
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 def test_only_the_newest_runs_count_and_that_is_said(workload: Workload, a: System, b: System) -> None:
     measure(a, A), measure(b, B)
-    newest = measure(a, tuple(1000.0 + number for number in range(rows.MOST_RUNS)), at=1)
+    newest = measure(a, tuple(1000.0 + number for number in range(runs.MOST_RUNS)), at=1)
     comparison = compare(workload)
     cell = comparison.cell(side="a", level=level_of(comparison), metric=TPS)
     assert [each.run for each in cell.replicates] == [run.pk for run in newest]
@@ -26,8 +26,8 @@ def test_only_the_newest_runs_count_and_that_is_said(workload: Workload, a: Syst
 def test_the_newest_are_taken_of_each_level_and_of_runs_that_do_not_count(
     workload: Workload, a: System, b: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "MOST_RUNS", 2)
-    monkeypatch.setattr(rows, "MOST_LEFT_OUT", 2)
+    monkeypatch.setattr(runs, "MOST_RUNS", 2)
+    monkeypatch.setattr(runs, "MOST_LEFT_OUT", 2)
     measure(a, A), measure(a, A, threads=8), measure(b, B)
     measure(a, A, at=2, outcome="failed", reason="disk full")
     measure(a, A[:1], at=3, outcome="cancelled")
@@ -50,7 +50,7 @@ def test_the_newest_are_taken_of_each_level_and_of_runs_that_do_not_count(
 def test_runs_named_one_by_one_all_count(
     workload: Workload, a: System, b: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "MOST_RUNS", 2)
+    monkeypatch.setattr(runs, "MOST_RUNS", 2)
     chosen = [run.pk for run in (*measure(a, A), *measure(b, B))]
     comparison = compare(workload, runs=chosen)
     assert [run.id for run in comparison.counted] == sorted(chosen, key=lambda pk: (chosen.index(pk) % 3, pk))
@@ -60,7 +60,7 @@ def test_runs_named_one_by_one_all_count(
 def test_many_places_with_older_runs_are_told_together(
     workload: Workload, a: System, b: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "MOST_RUNS", 2)
+    monkeypatch.setattr(runs, "MOST_RUNS", 2)
     for threads in (1, 2, 4, 8, 16):
         measure(a, A, threads=threads)
     assert compare(workload).notes[0] == (

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from apps.catalog.models import HardwareClass, Metric, System, Workload
-from apps.comparison import stats
-from apps.comparison.acknowledging import acknowledge
-from apps.comparison.everything import everything
-from apps.comparison.sides import Unknown
-from apps.comparison.stats import Sample, Verdict
+from apps.comparison.comparability.acknowledgements import acknowledge
+from apps.comparison.sections.all_metrics import everything
+from apps.comparison.selection.sides import Unknown
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import Sample, Verdict
 from apps.core.problems import Invalid
 from apps.dispatch.models import Campaign, Job, JobRun
 from apps.runs.models import Configuration, Run, RunNode
@@ -29,7 +29,7 @@ def test_every_level_has_values_ratio_and_verdict_of_each_side(workload: Workloa
     assert [(level.threads, level.text) for level in comparison.levels] == [(4, "4 threads"), (8, "8 threads")]
     assert [(side.slug, side.position, side.runs) for side in comparison.sides] == [("a", 0, 6), ("b", 1, 6)]
     cell = comparison.cell(side="b", level=level_of(comparison), metric=TPS)
-    expected = stats.compare(Sample(A), Sample(B))
+    expected = welch.compare(Sample(A), Sample(B))
     assert cell.ratio is not None
     assert replace(cell.ratio, adjusted_p=None) == expected
     assert cell.words == "better"
@@ -95,7 +95,7 @@ def test_runs_of_the_same_configuration_before_are_its_history(workload: Workloa
     cell = comparison.cell(side="b", level=level_of(comparison), metric=TPS)
     newest = past[:1:-1]
     assert cell.ratio is not None
-    assert replace(cell.ratio, adjusted_p=None) == stats.compare(Sample(A, newest), Sample(B, newest))
+    assert replace(cell.ratio, adjusted_p=None) == welch.compare(Sample(A, newest), Sample(B, newest))
     assert cell.history == 10
     assert not cell.ratio.few_runs
 

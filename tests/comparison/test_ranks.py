@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats as reference
 
-from apps.comparison import ranks
-from apps.comparison.stats import Verdict
+from apps.comparison.stats import rank_test
+from apps.comparison.stats.welch import Verdict
 
-ALL_FOUR = ranks.FEWEST_EACH
+ALL_FOUR = rank_test.FEWEST_EACH
 
 
 def test_the_p_value_is_that_of_the_reference_where_no_values_are_equal() -> None:
@@ -15,7 +15,7 @@ def test_the_p_value_is_that_of_the_reference_where_no_values_are_equal() -> Non
     for counts in ((4, 4), (5, 4), (6, 6)):
         one, other = (random.normal(size=count).tolist() for count in counts)
         expected = reference.mannwhitneyu(other, one, method="exact").pvalue
-        assert ranks.compare(one, other).p == pytest.approx(expected)
+        assert rank_test.compare(one, other).p == pytest.approx(expected)
 
 
 def test_with_ties_it_is_that_of_all_permutations() -> None:
@@ -25,21 +25,21 @@ def test_with_ties_it_is_that_of_all_permutations() -> None:
         return float(reference.rankdata([*first, *second])[: len(first)].sum())
 
     expected = reference.permutation_test((other, one), mean_rank, n_resamples=np.inf, alternative="two-sided").pvalue
-    assert ranks.compare(one, other).p == pytest.approx(expected, rel=0.02)
+    assert rank_test.compare(one, other).p == pytest.approx(expected, rel=0.02)
 
 
 def test_four_runs_of_each_side_can_be_told_apart_and_three_cannot() -> None:
     assert ALL_FOUR == 4
-    four = ranks.compare([0.0] * 4, [1.0, 2.0, 3.0, 4.0])
+    four = rank_test.compare([0.0] * 4, [1.0, 2.0, 3.0, 4.0])
     assert (four.verdict, four.delta) == (Verdict.HIGHER, 1.0)
     assert (four.value, four.low, four.high) == (None, None, None)
-    three = ranks.compare([0.0] * 3, [1.0, 2.0, 3.0])
+    three = rank_test.compare([0.0] * 3, [1.0, 2.0, 3.0])
     assert (three.verdict, three.p, three.needed) == (Verdict.TOO_FEW, None, 4)
 
 
 def test_sides_that_change_places_change_the_verdict() -> None:
     one, other = [0.0, 0.0, 0.1, 0.0, 0.0], [2.0, 3.0, 1.0, 4.0, 2.0]
-    there, back = ranks.compare(one, other), ranks.compare(other, one)
+    there, back = rank_test.compare(one, other), rank_test.compare(other, one)
     assert (there.verdict, back.verdict) == (Verdict.HIGHER, Verdict.LOWER)
     assert there.p == back.p
     assert there.delta == -(back.delta or 0)
@@ -50,17 +50,18 @@ def test_it_is_no_more_often_wrong_than_it_says() -> None:
     random = np.random.default_rng(4)
     values = np.where(random.random((2000, 10)) < 0.6, 0.0, random.exponential(3.0, (2000, 10)))
     wrong = sum(
-        ranks.compare(row[:5].tolist(), row[5:].tolist()).verdict in (Verdict.HIGHER, Verdict.LOWER) for row in values
+        rank_test.compare(row[:5].tolist(), row[5:].tolist()).verdict in (Verdict.HIGHER, Verdict.LOWER)
+        for row in values
     )
     assert wrong / 2000 <= 0.05
 
 
 def test_equal_runs_are_not_told_apart() -> None:
-    assert ranks.compare([0.0] * 5, [0.0] * 5).verdict == Verdict.NOT_TOLD_APART
+    assert rank_test.compare([0.0] * 5, [0.0] * 5).verdict == Verdict.NOT_TOLD_APART
 
 
 def test_many_runs_are_approximated() -> None:
-    found = ranks.compare([0.0] * 30, [0.0] * 5 + [1.0] * 25)
+    found = rank_test.compare([0.0] * 30, [0.0] * 5 + [1.0] * 25)
     assert found.verdict == Verdict.HIGHER
     assert found.p is not None
     assert found.p < 1e-6

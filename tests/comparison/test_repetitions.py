@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from apps.comparison import many, stats
-from apps.comparison.stats import MOST_REPETITIONS, Noise, Ratio, Sample, Seen, Verdict
+from apps.comparison.stats import multiple_testing, welch
+from apps.comparison.stats.welch import MOST_REPETITIONS, Noise, Ratio, Sample, Seen, Verdict
 from tests.comparison import simulated
 
 TABLES = 1500
@@ -28,7 +28,7 @@ def seen_table(differences: tuple[float, ...], noise: tuple[float, float], histo
         ]
         for difference in differences
     ]
-    return many.correct_for_many([stats.compare(a, b) for a, b in samples])
+    return multiple_testing.correct_for_many([welch.compare(a, b) for a, b in samples])
 
 
 def drawn(
@@ -54,10 +54,10 @@ def test_the_repetitions_named_find_the_difference_seen_in_the_table(
     for place in asked:
         needed = table[place].needed or 0
         p = drawn(random, differences, noise, needed, history).cautious_p
-        assert (simulated.adjusted(p)[:, place] <= stats.DISCOVERY_RATE).mean() >= 0.8 - LUCK
+        assert (simulated.adjusted(p)[:, place] <= welch.DISCOVERY_RATE).mean() >= 0.8 - LUCK
         alone = np.tile([each.cautious_p or 1.0 for each in table], (TABLES, 1))
         alone[:, place] = p[:, place]
-        assert (simulated.adjusted(alone)[:, place] <= stats.DISCOVERY_RATE).mean() >= 0.8 - LUCK
+        assert (simulated.adjusted(alone)[:, place] <= welch.DISCOVERY_RATE).mean() >= 0.8 - LUCK
 
 
 def test_a_difference_that_only_its_company_demotes_says_how_many_repetitions_would_tell() -> None:
@@ -81,10 +81,10 @@ def test_sides_that_seem_equal_are_likely_called_equivalent_or_a_difference_of_t
 ) -> None:
     random = np.random.default_rng(13)
     noise = Noise(variation**2, 4, 0)
-    needed = stats.repetitions_needed(Seen((noise, noise), (3, 3), 0.001), level=0.05)
+    needed = welch.repetitions_needed(Seen((noise, noise), (3, 3), 0.001), level=0.05)
     draws = np.exp(random.normal(0, variation, (400, 2, needed)))
-    for shift, wanted in ((1.0, Verdict.EQUIVALENT), (1 + stats.MARGIN, Verdict.HIGHER)):
-        told = [stats.compare(Sample(tuple(a)), Sample(tuple(b * shift))).verdict for a, b in draws]
+    for shift, wanted in ((1.0, Verdict.EQUIVALENT), (1 + welch.MARGIN, Verdict.HIGHER)):
+        told = [welch.compare(Sample(tuple(a)), Sample(tuple(b * shift))).verdict for a, b in draws]
         assert np.mean([verdict is wanted for verdict in told]) >= 0.8
 
 
@@ -96,7 +96,7 @@ def test_one_repetition_fewer_than_needed_would_likely_not_do(count: int, level:
     effect = next(
         effect
         for effect in np.linspace(0.2, 0.0199, 600)
-        if stats.repetitions_needed(Seen((noise, noise), (2, 2), effect), level=level) > count
+        if welch.repetitions_needed(Seen((noise, noise), (2, 2), effect), level=level) > count
     )
     a, b = random.normal(0, 0.02, (2, 20_000, count))
     past = np.empty((20_000, 0))
@@ -105,4 +105,4 @@ def test_one_repetition_fewer_than_needed_would_likely_not_do(count: int, level:
 
 def test_a_hopeless_question_says_that_the_search_stopped() -> None:
     noise = Noise(variance=1.0, freedom=4, history=0)
-    assert stats.repetitions_needed(Seen((noise, noise), (3, 3), 1e-6), level=0.05) == MOST_REPETITIONS + 1
+    assert welch.repetitions_needed(Seen((noise, noise), (3, 3), 1e-6), level=0.05) == MOST_REPETITIONS + 1

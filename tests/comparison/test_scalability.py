@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize
 
-from apps.comparison import scalability
-from apps.comparison.scalability import Fit, Refused, fit
+from apps.comparison.stats import usl
+from apps.comparison.stats.usl import Fit, Refused, fit
 
 LEVELS = (1, 2, 4, 8, 16, 32)
 TRUTH = (1000.0, 0.05, 0.001)
@@ -75,7 +75,7 @@ def test_the_intervals_hold_the_truth(runs: int, noise: list[float], off: float)
     knee = max(np.roots([3 * agree, wait - agree, wait - 1]))
     true = np.array([[-wait, 1, 0], [-agree, 0, 1], [-1, 1, peak**2], [-1, knee + 1, 3 * knee**2 - knee]])
     tables = [ladder(random, runs=runs, noise=noise, off=off) for _ in range(1500)]
-    covered = 1 - np.mean([scalability.errors_of(table).is_refuted(true) for table in tables], axis=0)
+    covered = 1 - np.mean([usl.errors_of(table).is_refuted(true) for table in tables], axis=0)
     assert covered.min() > 0.93
     assert covered.mean() < 0.995
 
@@ -84,7 +84,7 @@ def test_an_interval_ends_where_the_truth_would_be_refuted() -> None:
     random = np.random.default_rng(8)
     for _ in range(10):
         runs = ladder(random, runs=3, noise=[0.02] * 6)
-        own, errors = fitted(runs), scalability.errors_of(runs)
+        own, errors = fitted(runs), usl.errors_of(runs)
         for end, outwards in ((own.peak.low, 0.999), (own.peak.high, 1.001)):
             inside, outside = (np.array([[-1, 1, place**2]]) for place in (end / outwards, end * outwards))
             assert not errors.is_refuted(inside)[0]

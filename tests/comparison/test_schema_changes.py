@@ -3,8 +3,8 @@
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from apps.comparison.schema_change_values import SchemaChange
-from apps.comparison.schema_changes import ChangeFilter, schema_changes
+from apps.comparison.schema_changes.results import ChangeFilter, schema_changes
+from apps.comparison.schema_changes.values import SchemaChange
 from apps.runs.models import Run
 from tests.builders import a_system, a_workload
 from tests.comparison.altered import STATEMENTS, a_ddl_workload, an_altered_run
@@ -98,7 +98,7 @@ def test_a_filter_narrows_what_is_shown_and_not_what_can_be_chosen() -> None:
 
 
 def test_a_filter_finds_runs_that_are_older_than_the_newest_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.comparison.schema_changes.MOST_RUNS", 1)
+    monkeypatch.setattr("apps.comparison.schema_changes.results.MOST_RUNS", 1)
     first = an_altered_run("copy", system=a_system("single"))
     an_altered_run("copy", system=a_system("cluster"))
     assert schema_changes().has_more

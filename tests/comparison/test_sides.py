@@ -3,7 +3,7 @@
 import pytest
 
 from apps.catalog.models import System, Workload
-from apps.comparison import queries
+from apps.comparison import compare
 from apps.core.problems import Invalid
 from apps.runs.models import Run
 from tests.builders import a_measured_run, a_system, a_workload
@@ -26,7 +26,7 @@ def test_a_side_may_be_a_system_under_a_workload_of_its_own() -> None:
     large = a_workload(table_size=20_000)
     small_runs = runs_of(a, A)
     large_runs = runs_of(a, tuple(value / 2 for value in A), workload=large)
-    found = queries.compare(sides=[a.slug, f"{a.slug}:{large.pk}"], workload_id=workload.pk)
+    found = compare.compare(sides=[a.slug, f"{a.slug}:{large.pk}"], workload_id=workload.pk)
     assert [side.name for side in found.sides] == ["a", "a, table_size 20000"]
     assert {(run.side, run.id) for run in found.counted} == {
         *((a.slug, run.pk) for run in small_runs),
@@ -40,6 +40,6 @@ def test_a_side_may_be_a_system_under_a_workload_of_its_own() -> None:
 def test_a_side_under_the_comparisons_own_workload_is_the_system_itself() -> None:
     workload, a = a_workload(), a_system("a")
     with pytest.raises(Invalid, match="each side may be chosen once"):
-        queries.compare(sides=[a.slug, f"{a.slug}:{workload.pk}"], workload_id=workload.pk)
+        compare.compare(sides=[a.slug, f"{a.slug}:{workload.pk}"], workload_id=workload.pk)
     with pytest.raises(Invalid, match="names no workload after the colon"):
-        queries.compare(sides=[a.slug, f"{a.slug}:x"], workload_id=workload.pk)
+        compare.compare(sides=[a.slug, f"{a.slug}:x"], workload_id=workload.pk)

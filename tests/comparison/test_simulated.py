@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.comparison import stats, table
-from apps.comparison.stats import Direction, Sample, Verdict
+from apps.comparison import verdict_table
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import Direction, Sample, Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Level
-from apps.runs.distributions import SYSBENCH
+from apps.runs.samples.histograms import SYSBENCH
 from tests.comparison import simulated
 from tests.examples import examples
 
@@ -38,7 +39,7 @@ def test_the_reference_agrees_with_the_product(history: int, step: float) -> Non
     many = simulated.judge(drawn[0, :, :4], drawn[1, :, :4], drawn[0, :, 4:], drawn[1, :, 4:], step=step)
     for place in range(40):
         a, b = (sample(drawn[side, place, :4], drawn[side, place, 4:], math.expm1(step)) for side in (0, 1))
-        ratio = stats.compare(a, b)
+        ratio = welch.compare(a, b)
         assert ratio.low is not None
         assert ratio.high is not None
         assert math.log(ratio.high / ratio.low) / 2 == pytest.approx(many.half[place], rel=1e-6)
@@ -82,7 +83,7 @@ def share_of_false_tables(count: int, history: int, noise: tuple[float, ...], sh
     random = np.random.default_rng(100 + count)
     drawn = simulated.tables(random, count=TABLES, runs=count + history, noise=noise, shape=shape)
     p = simulated.adjusted(simulated.judge_tables(drawn, count).cautious_p)
-    return float((p.reshape(TABLES, -1).min(axis=1) <= stats.DISCOVERY_RATE).mean())
+    return float((p.reshape(TABLES, -1).min(axis=1) <= welch.DISCOVERY_RATE).mean())
 
 
 @pytest.mark.parametrize("history", [0, 10])
@@ -92,7 +93,7 @@ def test_ten_runs_find_a_shift_of_5_percent_at_a_noise_of_2_percent(history: int
     drawn = simulated.tables(random, count=500, runs=10 + history, noise=EQUAL) / np.array([1, 1.5, 2, 1])[:, None]
     drawn[:, :, 1, :2, :10] += math.log(1.05)
     p = simulated.adjusted(simulated.judge_tables(drawn, 10).cautious_p)
-    assert (p[:, :, 0, 0] <= stats.DISCOVERY_RATE).mean() >= 0.9
+    assert (p[:, :, 0, 0] <= welch.DISCOVERY_RATE).mean() >= 0.9
 
 
 def test_a_single_cell_that_differs_is_found_among_24() -> None:
@@ -100,7 +101,7 @@ def test_a_single_cell_that_differs_is_found_among_24() -> None:
     drawn = simulated.tables(random, count=TABLES, runs=20, noise=EQUAL)
     drawn[:, 0, 1, 0, :10] += math.log(1.05)
     p = simulated.adjusted(simulated.judge_tables(drawn, 10).cautious_p)
-    assert (p[:, 0, 0, 0] <= stats.DISCOVERY_RATE).mean() >= 0.9
+    assert (p[:, 0, 0, 0] <= welch.DISCOVERY_RATE).mean() >= 0.9
 
 
 @pytest.mark.parametrize(("noise", "most"), [(0.01, 0.01), (0.02, 0.002), (0.05, 0.0)])
@@ -108,21 +109,21 @@ def test_three_against_three_do_not_claim_equivalence_where_they_cannot_know(noi
     """At 1 % noise three runs find 3.1 %: they would have missed 2 %. Their interval alone lies within ±2 % in 13 %."""
     random = np.random.default_rng(6)
     drawn = np.exp(random.normal(0, noise, (600, 2, 3)))
-    verdicts = [stats.compare(Sample(tuple(a)), Sample(tuple(b))).verdict for a, b in drawn]
+    verdicts = [welch.compare(Sample(tuple(a)), Sample(tuple(b))).verdict for a, b in drawn]
     assert np.mean([verdict is Verdict.EQUIVALENT for verdict in verdicts]) <= most
 
 
 def test_a_difference_beyond_the_margin_is_not_called_equivalent() -> None:
     random = np.random.default_rng(7)
-    drawn = random.normal(0, 0.01, (600, 2, 10)) + np.array([0, math.log1p(stats.MARGIN)])[:, None]
-    verdicts = [stats.compare(Sample(tuple(np.exp(a))), Sample(tuple(np.exp(b)))).verdict for a, b in drawn]
+    drawn = random.normal(0, 0.01, (600, 2, 10)) + np.array([0, math.log1p(welch.MARGIN)])[:, None]
+    verdicts = [welch.compare(Sample(tuple(np.exp(a))), Sample(tuple(np.exp(b)))).verdict for a, b in drawn]
     assert np.mean([verdict is Verdict.EQUIVALENT for verdict in verdicts]) <= 0.025
 
 
 def test_ten_quiet_runs_of_equal_sides_are_equivalent() -> None:
     random = np.random.default_rng(8)
     drawn = np.exp(random.normal(0, 0.005, (300, 2, 10)))
-    verdicts = [stats.compare(Sample(tuple(a)), Sample(tuple(b))).verdict for a, b in drawn]
+    verdicts = [welch.compare(Sample(tuple(a)), Sample(tuple(b))).verdict for a, b in drawn]
     assert np.mean([verdict is Verdict.EQUIVALENT for verdict in verdicts]) >= 0.9
 
 
@@ -144,23 +145,23 @@ def test_intervals_of_percentiles_read_from_a_grid_cover_the_true_ratio(
 def test_repetitions_do_not_make_a_grid_finer() -> None:
     """A hundred runs of each side, all in one bucket: the sides may still be a step apart."""
     a, b = 8.0, 8.0 * (1 + SYSBENCH.resolution)
-    same = stats.compare(Sample((a,) * 100, (), SYSBENCH.resolution), Sample((a,) * 100, (), SYSBENCH.resolution))
-    next_to = stats.compare(Sample((a,) * 100, (), SYSBENCH.resolution), Sample((b,) * 100, (), SYSBENCH.resolution))
+    same = welch.compare(Sample((a,) * 100, (), SYSBENCH.resolution), Sample((a,) * 100, (), SYSBENCH.resolution))
+    next_to = welch.compare(Sample((a,) * 100, (), SYSBENCH.resolution), Sample((b,) * 100, (), SYSBENCH.resolution))
     assert same.high is not None
     assert same.high >= 1 + SYSBENCH.resolution
     assert next_to.verdict is Verdict.NOT_TOLD_APART
 
 
 def test_a_grid_too_coarse_for_the_margin_says_that_more_runs_do_not_tell() -> None:
-    coarse = stats.compare(Sample((8.0,) * 10, (), 0.06), Sample((8.0,) * 10, (), 0.06))
+    coarse = welch.compare(Sample((8.0,) * 10, (), 0.06), Sample((8.0,) * 10, (), 0.06))
     assert coarse.verdict is Verdict.NOT_TOLD_APART
-    assert coarse.needed == stats.MOST_REPETITIONS + 1
+    assert coarse.needed == welch.MOST_REPETITIONS + 1
     assert "too coarse" in coarse.reason
 
 
 def test_sides_some_steps_apart_are_told_apart_though_their_runs_read_alike() -> None:
     a, b = SYSBENCH.value(500), SYSBENCH.value(505)
-    ratio = stats.compare(Sample((a,) * 3, (), SYSBENCH.resolution), Sample((b,) * 3, (), SYSBENCH.resolution))
+    ratio = welch.compare(Sample((a,) * 3, (), SYSBENCH.resolution), Sample((b,) * 3, (), SYSBENCH.resolution))
     assert ratio.verdict is Verdict.HIGHER
 
 
@@ -187,7 +188,7 @@ def cells(values: simulated.Array, *, baseline: str = "a") -> tuple[Cell, ...]:
         for run in range(values.shape[-1])
     ]
     sides = sorted("ab", key=lambda side: side != baseline)
-    return table.cells(sides=sides, levels=levels, metrics=METRICS, runs=runs, history={}, withheld=())
+    return verdict_table.cells(sides=sides, levels=levels, metrics=METRICS, runs=runs, history={}, withheld=())
 
 
 def test_the_table_of_the_product_is_that_of_the_simulation() -> None:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from apps.catalog import work
-from apps.catalog.metrics import CURATED
-from apps.catalog.rules import describe
-from apps.comparison.spent import spent
+from apps.catalog.metrics import work
+from apps.catalog.metrics.counter_rules import describe
+from apps.catalog.metrics.curated import CURATED
+from apps.comparison.stats.work_per_transaction import spent
 
 STATUS = "mysql.status."
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.comparison.statements import Manner, operation_of, option_of, stated_operation
+from apps.comparison.schema_changes.statements import Manner, operation_of, option_of, stated_operation
 
 
 @pytest.mark.parametrize(

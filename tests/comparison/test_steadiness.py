@@ -8,9 +8,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import HardwareClass, System
-from apps.comparison import further, queries
-from apps.comparison.frozen import from_json, to_json
-from apps.comparison.steadiness import (
+from apps.comparison import compare
+from apps.comparison.sections import verdicts
+from apps.comparison.sections.serialisation import from_json, to_json
+from apps.comparison.sections.steadiness import (
     HICCUPS,
     LONGEST,
     READING,
@@ -47,7 +48,7 @@ def runs_of(system: System, minutes: list[list[float]], *, threads: int = 4, hou
 
 
 def compared(*slugs: str) -> Comparison:
-    return queries.compare(sides=slugs or ("a", "b"), workload_id=a_workload().pk)
+    return compare.compare(sides=slugs or ("a", "b"), workload_id=a_workload().pk)
 
 
 def cells(found: ComparedSteadiness | None, metric: str) -> list[Cell]:
@@ -166,8 +167,8 @@ def test_earlier_runs_tell_how_much_the_spread_varies() -> None:
     runs_of(a, [noisy(20, seed) for seed in range(4)])
     runs_of(b, [noisy(20, seed) for seed in range(30, 34)])
     later = [run.pk for system in (a, b) for run in system.runs.order_by("-started_at")[:1]]
-    comparison = queries.compare(sides=["a", "b"], workload_id=a_workload().pk, runs=later)
-    assert len(further.asked_runs(comparison)) == 2 + 6
+    comparison = compare.compare(sides=["a", "b"], workload_id=a_workload().pk, runs=later)
+    assert len(verdicts.asked_runs(comparison)) == 2 + 6
     side = cells(steadiness_of(comparison), VARIATION.key)[1]
     assert (side.history, len(side.replicates)) == (3, 1)
     assert side.ratio is not None

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from apps.comparison import stats
-from apps.comparison.stats import Sample
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import Sample
 
 TRIALS, SECONDS, CORRELATION = 400, 60, 0.3
 
@@ -28,7 +28,7 @@ def test_the_interval_of_a_ratio_of_variations_covers(runs: int) -> None:
     baseline, side = variations(random, runs, **one), variations(random, runs, **other)
     truth = np.exp(np.log(variations(random, 20, **other)).mean() - np.log(variations(random, 20, **one)).mean())
     found = [
-        stats.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(baseline.tolist(), side.tolist(), strict=True)
+        welch.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(baseline.tolist(), side.tolist(), strict=True)
     ]
     covered = np.mean(
         [each.low is not None and each.high is not None and each.low <= truth <= each.high for each in found]

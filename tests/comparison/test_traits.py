@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.comparison.command import options, program
-from apps.comparison.comparability import Group, differences
-from apps.comparison.traits import _host, _listed, lasting_facts
+from apps.comparison.comparability.command_lines import options, program
+from apps.comparison.comparability.differences import Group, differences
+from apps.comparison.comparability.facts import _host, _listed, lasting_facts
 
 
 def test_how_far_a_host_s_clock_is_ahead_makes_no_other_host() -> None:

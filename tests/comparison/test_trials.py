@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.comparison.failover_shares import shares
-from apps.comparison.trials import Course, course, interruption
-from apps.runs.outputs import Output
+from apps.comparison.failovers.timeouts import shares
+from apps.comparison.failovers.trials import Course, course, interruption
+from apps.runs.tool_output import Output
 from tests.failed_over import INTERVAL, made_up, recordings, reported
 
 

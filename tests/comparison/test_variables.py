@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from apps.comparison import variables
-from apps.comparison.comparability import Difference, Weight
-from apps.comparison.variables import DEFAULT, PLACE, Seen
+from apps.comparison.comparability import variables
+from apps.comparison.comparability.differences import Difference, Weight
+from apps.comparison.comparability.variables import DEFAULT, PLACE, Seen
 from apps.core.canonical import canonical_hash
 
 NOTHING: Mapping[str, str] = {}

@@ -9,11 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import System
-from apps.comparison import queries
-from apps.comparison.frozen import from_json, to_json
+from apps.comparison import compare
+from apps.comparison.sections.serialisation import from_json, to_json
+from apps.comparison.sections.work import READING, ComparedWork, work_of
 from apps.comparison.values import Comparison
-from apps.comparison.work import READING, ComparedWork, work_of
-from apps.runs.sampled import SampledNode
+from apps.runs.samples.columns import SampledNode
 from tests import recorded
 from tests.builders import START, a_load_level, a_system, a_workload
 from tests.comparison.sampled import a_node, a_sampled_run
@@ -53,7 +53,7 @@ def a_redo_run(system: System, per_transaction: float, number: int, *, threads: 
 
 
 def compared(*slugs: str) -> Comparison:
-    return queries.compare(sides=slugs or ("a", "b"), workload_id=a_workload().pk)
+    return compare.compare(sides=slugs or ("a", "b"), workload_id=a_workload().pk)
 
 
 def first(comparison: Comparison) -> ComparedWork:

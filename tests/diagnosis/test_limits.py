@@ -7,9 +7,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
-from apps.comparison import saved
-from apps.comparison.reading import Source
-from apps.diagnosis.limits import JUDGED_AT_ONCE, READING, limits_of
+from apps.comparison.sections.section import Source
+from apps.saved import services
+from apps.use_method.bottlenecks.limits import JUDGED_AT_ONCE, READING, limits_of
 from apps.use_method.models import UsePanel
 from apps.use_method.values import Level
 from tests.builders import a_load_level, a_system, a_workload
@@ -93,9 +93,9 @@ def test_an_edition_keeps_what_was_seen(workload: Workload, django_user_model: t
     comparison = compare(workload)
     seen = limits_of(comparison)
     by = django_user_model.objects.create_user("ann")
-    row = saved.save(query={"side": ["a", "b"], "workload": [str(workload.pk)]}, title="limits", note="", by=by)
+    row = services.save(query={"side": ["a", "b"], "workload": [str(workload.pk)]}, title="limits", note="", by=by)
     UsePanel.objects.all().delete()
-    assert Source(comparison, saved.load(row.slug).parts).read(READING) == seen
+    assert Source(comparison, services.load(row.slug).parts).read(READING) == seen
 
 
 def test_throughput_is_that_of_the_answers_table(workload: Workload) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from apps.catalog.models import System
-from apps.dispatch import schedules
 from apps.dispatch.models import Job, Schedule
+from apps.dispatch.schedules import services
 from tests.builders import a_system, a_user, an_agent
 
 PLAN = """\
@@ -23,8 +23,8 @@ workloads:
 """
 
 
-def stated(**fields: Any) -> schedules.Stated:
-    return schedules.Stated(**{"name": "nightly", "plan": PLAN, "cron": "30 2 * * *", **fields})
+def stated(**fields: Any) -> services.Stated:
+    return services.Stated(**{"name": "nightly", "plan": PLAN, "cron": "30 2 * * *", **fields})
 
 
 def a_schedule(*, next_at: datetime | None = None, now: datetime | None = None, **fields: Any) -> Schedule:
@@ -32,7 +32,7 @@ def a_schedule(*, next_at: datetime | None = None, now: datetime | None = None, 
     for slug in ("a", "b"):
         if not System.objects.filter(slug=slug).exists():
             a_system(slug)
-    schedule = schedules.create(stated=stated(**fields), by=a_user(), now=now or timezone.now())
+    schedule = services.create(stated=stated(**fields), by=a_user(), now=now or timezone.now())
     if next_at is not None:
         schedule.next_at = next_at
         schedule.save()

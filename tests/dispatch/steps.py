@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from apps.dispatch import leases
+from apps.dispatch.jobs import leases
 from apps.dispatch.models import Agent, Campaign, Job, JobRun
 from tests.builders import START, a_load_level, a_run
 from workers.wire import JobEndMessage

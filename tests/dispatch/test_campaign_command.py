@@ -9,12 +9,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from apps.dispatch import campaign_file
+from apps.dispatch.campaigns import file as campaigns_file
 from apps.dispatch.models import Campaign
 from tests.builders import a_job, a_system, an_agent
 from tests.dispatch.test_campaign_file import WHOLE
 
-SCHEMA = Path(campaign_file.__file__).parent / "campaign.schema.json"
+SCHEMA = Path(campaigns_file.__file__).parent / "campaign.schema.json"
 
 
 @pytest.fixture

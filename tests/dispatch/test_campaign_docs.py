@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from apps.catalog import services as catalog
-from apps.dispatch import campaign_file
+from apps.dispatch.campaigns import file
 from tests.builders import a_system
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -22,14 +22,14 @@ def lab(db: None) -> None:
 
 def test_the_documented_file_is_right() -> None:
     example = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)[0]
-    checked = campaign_file.check(example.encode())
+    checked = file.check(example.encode())
     assert (len(checked.entries), checked.size.jobs) == (4, (3 * 2 + 1) * 3)
 
 
 def test_the_table_of_fields_names_those_of_the_schema() -> None:
     table = DOCUMENT.partition("## Fields")[2].partition("\n## ")[0]
     named = {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
-    schema = campaign_file.SCHEMA
+    schema = file.SCHEMA
     known = {*schema["properties"], *schema["$defs"]["workload"]["properties"]} - {"workloads"}
     assert named == known
     climb = schema["$defs"]["workload"]["properties"]["climb"]["properties"]
@@ -37,7 +37,7 @@ def test_the_table_of_fields_names_those_of_the_schema() -> None:
 
 
 def test_architectures_are_compared_by_several_tools_in_less_than_25_minutes() -> None:
-    checked = campaign_file.check((ROOT / "campaigns" / "comparison.yaml").read_bytes())
+    checked = file.check((ROOT / "campaigns" / "comparison.yaml").read_bytes())
     tools = {entry.workload.tool for entry in checked.entries if entry.workload}
     assert tools == {"sysbench_oltp", "asyncload", "slap", "app_oltp"}
     assert checked.repetitions == 3
@@ -46,7 +46,7 @@ def test_architectures_are_compared_by_several_tools_in_less_than_25_minutes() -
 
 def test_the_articles_study_is_right_and_takes_less_than_45_minutes() -> None:
     content = (ROOT / "campaigns" / "articles.yaml").read_bytes()
-    checked = campaign_file.check(content)
+    checked = file.check(content)
     tools = {entry.workload.tool for entry in checked.entries if entry.workload}
     assert tools == {
         *("iibench", "app_ingest", "app_oltp", "tpcc_like", "sysbench_oltp"),

@@ -7,7 +7,7 @@ import pytest
 
 from apps.catalog.models import Workload
 from apps.core.problems import Invalid
-from apps.dispatch import campaign_file
+from apps.dispatch.campaigns import file
 from apps.dispatch.models import Campaign, Entry
 from tests.builders import a_system
 
@@ -34,7 +34,7 @@ def systems(db: None) -> None:
 
 def refused(text: str, **options: Any) -> list[str]:
     with pytest.raises(Invalid) as caught:
-        campaign_file.start(dedent(text).encode(), by=None, **options)
+        file.start(dedent(text).encode(), by=None, **options)
     return [problem.sentence() for problem in caught.value.errors]
 
 
@@ -43,7 +43,7 @@ def levels(entry: Entry) -> list[str]:
 
 
 def test_what_a_file_says_is_planned() -> None:
-    campaign = campaign_file.start(WHOLE.encode(), by=None)
+    campaign = file.start(WHOLE.encode(), by=None)
     shared, climb, storm, fixed = campaign.entries.all()
     assert (campaign.name, campaign.repetitions, campaign.jobs.count()) == ("small and large", 2, 14)
     assert levels(shared) == ["1 thread", "4 threads"]
@@ -59,7 +59,7 @@ def test_what_a_file_says_is_planned() -> None:
 def test_json_is_read_as_well_and_a_second_start_is_a_second_campaign() -> None:
     text = b"""{"name": "x", "systems": ["a"], "duration": 1, "load_levels": [1], "workloads": [
         {"tool": "sysbench", "parameters": {"test": "oltp_insert", "tables": 1, "table_size": 100}}]}"""
-    first, second = (campaign_file.start(text, by=None) for _ in range(2))
+    first, second = (file.start(text, by=None) for _ in range(2))
     assert first.pk != second.pk
     assert first.repetitions == second.repetitions == 3
     assert Workload.objects.count() == 1
@@ -67,7 +67,7 @@ def test_json_is_read_as_well_and_a_second_start_is_a_second_campaign() -> None:
 
 def test_other_systems_and_fewer_repetitions_can_be_asked_for() -> None:
     a_system("c")
-    campaign = campaign_file.start(WHOLE.encode(), by=None, instead={"b": "c"}, repetitions=1)
+    campaign = file.start(WHOLE.encode(), by=None, instead={"b": "c"}, repetitions=1)
     assert [system.slug for system in campaign.systems.order_by("slug")] == ["a", "c"]
     assert {job.system.slug for job in campaign.entries.get(place=2).jobs.all()} == {"c"}
     assert campaign.jobs.count() == 7
@@ -77,7 +77,7 @@ def test_other_systems_and_fewer_repetitions_can_be_asked_for() -> None:
 
 
 def test_checking_stores_nothing() -> None:
-    checked = campaign_file.check(WHOLE.encode())
+    checked = file.check(WHOLE.encode())
     assert (checked.size.jobs, checked.size.runs) == (14, 4 * 2 + 4 * 5 + 2 * 3 + 4 * 2)
     assert not Campaign.objects.exists()
     assert not Workload.objects.exists()
@@ -152,7 +152,7 @@ def test_what_is_no_campaign_file_is_refused(text: str, words: str) -> None:
 
 
 def test_halves_of_a_character_as_json_writes_them_are_one() -> None:
-    campaign = campaign_file.start(WHOLE.replace("small and large", '"\\ud83d\\ude80"').encode(), by=None)
+    campaign = file.start(WHOLE.replace("small and large", '"\\ud83d\\ude80"').encode(), by=None)
     assert campaign.name == "\N{ROCKET}"
 
 
@@ -173,4 +173,4 @@ def test_two_kinds_of_load_in_one_entry_are_refused() -> None:
     ],
 )
 def test_rungs_grow_by_the_factor_up_to_the_last(first: int, last: int, factor: float, found: list[int]) -> None:
-    assert campaign_file.rungs(first, last, factor) == found
+    assert file.rungs(first, last, factor) == found

@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.dispatch import campaign_file, campaign_text
+from apps.dispatch.campaigns import file
+from apps.dispatch.campaigns import text as campaigns_text
 from apps.dispatch.models import Campaign
 from tests.builders import a_campaign, a_load_level, a_system, a_user, a_workload, an_entry
 from tests.dispatch.test_campaign_file import WHOLE
@@ -28,8 +29,8 @@ def plan_of(campaign: Campaign) -> object:
 
 def test_every_kind_of_load_and_systems_that_take_part_come_back() -> None:
     a_system("a"), a_system("b")
-    first = campaign_file.start(WHOLE.encode(), by=None)
-    again = campaign_file.start(campaign_text.of(first).encode(), by=a_user())
+    first = file.start(WHOLE.encode(), by=None)
+    again = file.start(campaigns_text.of(first).encode(), by=a_user())
     assert plan_of(again) == plan_of(first)
 
 
@@ -39,8 +40,8 @@ def test_uneven_steps_become_a_list_with_a_remark() -> None:
     workload.save()
     uneven = an_entry(workload, threads=(1, 3, 50), ends_when_refused=True, least_gain=0.05)
     arrivals = an_entry(workload, load_levels=[a_load_level(4, 200.5)])
-    text = campaign_text.of(a_campaign(a_system("a"), entries=[uneven, arrivals]))
+    text = campaigns_text.of(a_campaign(a_system("a"), entries=[uneven, arrivals]))
     assert text.startswith("# Measured at every load level")
     assert "load_levels: [1, 3, 50]" in text
     assert "load_levels: [{threads: 4, rate: 200.5}]" in text
-    campaign_file.check(text.encode())
+    file.check(text.encode())

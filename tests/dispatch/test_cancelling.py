@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from apps.dispatch import leases
-from apps.dispatch.cancelling import cancel_campaign, cancel_job
+from apps.dispatch.campaigns.cancel import cancel_campaign, cancel_job
+from apps.dispatch.jobs import leases
 from apps.dispatch.models import Job
 from tests.builders import START, a_campaign, a_job, a_system, a_user, an_agent
 

@@ -5,7 +5,7 @@ from itertools import islice
 
 import pytest
 
-from apps.dispatch import cron
+from apps.dispatch.schedules import cron
 
 SPRING = datetime(2026, 3, 28, 12, tzinfo=UTC)  # clocks in Helsinki go from 03:00 to 04:00 on the 29th
 AUTUMN = datetime(2026, 10, 24, 12, tzinfo=UTC)  # and from 04:00 back to 03:00 on the 25th

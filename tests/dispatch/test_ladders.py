@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from apps.dispatch import leases, queries
+from apps.dispatch import queries
+from apps.dispatch.jobs import leases
 from apps.dispatch.models import Job, JobRun
 from tests.builders import START, a_campaign, a_load_level, a_run, a_system, an_agent, an_entry
 from workers import wire

@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.dispatch import leases
-from apps.dispatch.leases import LeaseLost, NoSuchJob
+from apps.dispatch.jobs import leases
+from apps.dispatch.jobs.leases import LeaseLost, NoSuchJob
 from apps.dispatch.models import Agent, Job
 from tests.builders import START, a_campaign, a_job, a_system, an_agent
 from tests.dispatch.steps import AFTER_LEASE, SECOND, a_measured_run, claimed, end, measure_all

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.dispatch import leases
+from apps.dispatch.jobs import leases
 from tests.builders import START, a_campaign, a_job, a_load_level, a_system, an_agent
 from tests.dispatch.steps import AFTER_LEASE, SECOND, a_measured_run, claimed, states
 

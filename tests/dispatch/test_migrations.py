@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from apps.dispatch import leases
+from apps.dispatch.jobs import leases
 from apps.dispatch.models import Campaign
 from tests.builders import START
 

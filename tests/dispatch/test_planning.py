@@ -7,7 +7,7 @@ import pytest
 
 from apps.catalog.models import Workload
 from apps.core.problems import Invalid
-from apps.dispatch import planning
+from apps.dispatch.campaigns import plan
 from apps.dispatch.models import Campaign, Job
 from tests.builders import START, a_campaign, a_load_level, a_system, a_user, a_workload, an_entry
 
@@ -105,7 +105,7 @@ def test_a_workload_may_have_several_entries(db: None) -> None:
 def test_refusal_names_the_field_and_the_remedy(db: None, field: str, value: Any) -> None:
     with pytest.raises(Invalid) as refused:
         a_campaign(**({"systems": []} if field == "systems" else {field: value}))
-    assert [error.field for error in planning.plainly(refused.value.errors)] == [field]
+    assert [error.field for error in plan.plainly(refused.value.errors)] == [field]
     assert all(error.message and error.remedy for error in refused.value.errors)
     assert not Campaign.objects.exists()
 
@@ -124,7 +124,7 @@ def test_what_entries_share_is_named_once(db: None) -> None:
     workloads = [a_workload("oltp_insert"), a_workload("oltp_read_only")]
     with pytest.raises(Invalid) as refused:
         a_campaign(workloads=workloads, load_levels=[], warmup=-1.0)
-    assert [error.field for error in planning.plainly(refused.value.errors)] == ["load_levels", "warmup"]
+    assert [error.field for error in plan.plainly(refused.value.errors)] == ["load_levels", "warmup"]
 
 
 def test_archived_system_is_refused_by_name(db: None) -> None:
@@ -133,15 +133,15 @@ def test_archived_system_is_refused_by_name(db: None) -> None:
 
 
 def test_too_many_jobs_are_refused_before_any_is_made(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "MAX_JOBS", 5)
+    monkeypatch.setattr(plan, "MAX_JOBS", 5)
     with pytest.raises(Invalid, match="6 jobs with 12 runs"):
         a_campaign(a_system(), a_system(), repetitions=3)
     assert not Job.objects.exists()
 
 
 def test_size_counts_runs_and_the_time_around_them() -> None:
-    entries = planning.alike(workloads=[Workload()], load_levels=[1, 4, 8], warmup=1, duration=5)
-    size = planning.size_of(systems=2, entries=entries, repetitions=3)
+    entries = plan.alike(workloads=[Workload()], load_levels=[1, 4, 8], warmup=1, duration=5)
+    size = plan.size_of(systems=2, entries=entries, repetitions=3)
     assert (size.jobs, size.runs) == (6, 18)
     assert timedelta(seconds=size.seconds) == timedelta(seconds=6 * 10 + 18 * (2 + 6))
 
@@ -151,6 +151,6 @@ def test_size_of_a_mixed_plan_counts_each_entry_by_its_own(db: None) -> None:
         an_entry(threads=(1, 2), warmup=1, duration=3),
         an_entry(threads=(1,), duration=20, systems=[a_system()]),
     ]
-    size = planning.size_of(systems=3, entries=entries, repetitions=2)
+    size = plan.size_of(systems=3, entries=entries, repetitions=2)
     assert (size.jobs, size.runs) == (3 * 2 + 2, 3 * 2 * 2 + 2)
     assert size.seconds == 6 * (10 + 2 * 6) + 2 * (10 + 22)

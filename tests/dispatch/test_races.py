@@ -8,9 +8,9 @@ from threading import Barrier, Thread
 import pytest
 from django.db import connection
 
-from apps.dispatch import leases
-from apps.dispatch.cancelling import cancel_job
-from apps.dispatch.leases import LeaseLost
+from apps.dispatch.campaigns.cancel import cancel_job
+from apps.dispatch.jobs import leases
+from apps.dispatch.jobs.leases import LeaseLost
 from apps.dispatch.models import ACTIVE, Job
 from tests.builders import START, a_campaign, a_job, a_load_level, a_run, a_system, an_agent
 from tests.waiting import LIMIT

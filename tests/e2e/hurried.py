@@ -16,6 +16,6 @@ for entry in app.conf.beat_schedule.values():
 @worker_init.connect
 def hurry_sweep(**_: object) -> None:
     """Models can be imported from now on; the pool's processes are forked later."""
-    from apps.runs import pending  # noqa: PLC0415  not before the applications are there
+    from apps.runs.ingest import seal_queue  # noqa: PLC0415  not before the applications are there
 
-    pending.OWN_TASK_FIRST = pending.FIRST_PAUSE = timedelta(seconds=EVERY)
+    seal_queue.OWN_TASK_FIRST = seal_queue.FIRST_PAUSE = timedelta(seconds=EVERY)

@@ -20,7 +20,7 @@ from django.core.management import call_command
 from playwright.sync_api import Page
 
 from apps.catalog.models import System
-from apps.dispatch import agents
+from apps.dispatch.jobs import agents
 from apps.dispatch.models import Campaign
 from apps.runs.models import Run
 from lab.mariadb import ACCOUNT, MariaDB

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.dispatch.models import Campaign
-from apps.runs import storage
 from apps.runs.models import Run
+from apps.runs.storage import artifacts
 from lab.galera import Galera
 from lab.mariadb import MariaDB
 from tests.browser import open_page
@@ -83,7 +83,7 @@ def _check_failover() -> None:
     assert {"failover.detect", "failover.client_recovered", "failover.rejoin"} <= {
         key for key in values if values[key] > 0
     }
-    raw = storage.read_artifact(run.artifacts.get(name="failover.jsonl"))
+    raw = artifacts.read_artifact(run.artifacts.get(name="failover.jsonl"))
     assert raw.startswith(b'{"kind":"begin","tool":"failover"')
     lines = lines_of(raw)
     (struck,) = (line["from"] for line in lines if line.get("event") == "fault")

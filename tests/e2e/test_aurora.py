@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from apps.aws import collecting, collection
+from apps.aws import collection, measurements
 from apps.aws.models import Collection, Sighting
 from apps.catalog.models import HardwareClass
 from apps.runs import queries
@@ -65,7 +65,7 @@ def test_a_run_at_aws_ends_with_what_agent_and_aws_said_of_it(stack: Stack, mari
     began = datetime.fromtimestamp(run.started_at.timestamp() // 60 * 60, UTC)
     measured("two", "CPUUtilization", {began + timedelta(minutes=minute): 42.0 for minute in range(3)})
     assert run.ended_at is not None
-    assert collection.collect(run_id=run.pk, now=collecting.give_up_at(run.ended_at))
+    assert collection.collect(run_id=run.pk, now=measurements.give_up_at(run.ended_at))
     eventually(Run.objects.filter(state="sealed").exists, what="the sweep has sealed the run", seen=progress)
     run.refresh_from_db()
     assert (run.outcome, run.reason) == ("succeeded", "")

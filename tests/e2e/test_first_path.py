@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 
 from apps.catalog import services as catalog
 from apps.catalog.models import System
-from apps.runs import storage
 from apps.runs.models import Batch, Measurement, Run, Series
+from apps.runs.storage import artifacts
 from lab.mariadb import MariaDB
 from tests.browser import open_page, reveal
 from tests.builders import a_campaign
@@ -126,7 +126,7 @@ def _readings(tool: str) -> dict[tuple[str, int], list[Reading]]:
         assert (run.state, run.outcome, run.reason) == ("sealed", "succeeded", "")
         assert run.unparsed_lines == []
         (artifact,) = [each for each in run.artifacts.all() if each.name.startswith(tool)]
-        text = storage.read_artifact(artifact).decode()
+        text = artifacts.read_artifact(artifact).decode()
         reading = read_sysbench(text) if tool == "sysbench" else read_report(text)
         found[run.system.slug, run.load_level.threads].append(reading)
     assert {len(each) for each in found.values()} == {REPETITIONS}
@@ -192,5 +192,5 @@ def _check_warehouse() -> None:
     assert variables[0]["innodb_flush_log_at_trx_commit"] == run.system.settings["innodb_flush_log_at_trx_commit"]
     measured = Measurement.objects.select_related("artifact", "metric").filter(run=run, metric__key="client.throughput")
     (value,) = measured
-    text = storage.read_artifact(value.artifact)[value.byte_start : value.byte_end].decode()
+    text = artifacts.read_artifact(value.artifact)[value.byte_start : value.byte_end].decode()
     assert float(text) == value.value

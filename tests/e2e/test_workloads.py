@@ -6,8 +6,9 @@ import pytest
 
 from apps.catalog import services as catalog
 from apps.dispatch.models import Campaign, Job
-from apps.runs import queries, storage
+from apps.runs import queries
 from apps.runs.models import Distribution, Event, Measurement, Run
+from apps.runs.storage import artifacts
 from lab.mariadb import MariaDB
 from tests.builders import a_campaign
 from tests.e2e.readings import total_of
@@ -46,7 +47,7 @@ def test_our_workloads_are_planned_run_verified_and_read(stack: Stack) -> None:
         assert measured[run.workload.primary_metric.key] > 0
         artifact = run.artifacts.get()
         assert artifact.name == f"{tool}.jsonl"
-        total = total_of(storage.read_artifact(artifact).decode())
+        total = total_of(artifacts.read_artifact(artifact).decode())
         # A busy machine ends late, and no machine ends early.
         assert measured["client.elapsed"] == pytest.approx(total["to"] - total["from"], abs=1e-3)
         assert measured["client.elapsed"] > 0.99 * DURATION

@@ -165,7 +165,7 @@ def test_commands_typed_by_hand_reach_the_running_server(again: tuple[Places, Ru
 
 def test_only_what_people_wrote_makes_a_run_prepare_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "ROOT", tmp_path)
-    for name in ("apps/runs/loops.py", "config/urls.py", "requirements.txt", "frontend/dist/manifest.json"):
+    for name in ("apps/runs/samples/loops.py", "config/urls.py", "requirements.txt", "frontend/dist/manifest.json"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("as it was")
     before = supervisor.prepared_from("postgres://")
@@ -174,7 +174,7 @@ def test_only_what_people_wrote_makes_a_run_prepare_again(tmp_path: Path, monkey
     (compiled / "loops.cpython-311.pyc.139876").touch()
     (compiled / "loops.rates-17.py311.1.nbc").touch()  # numba's, with the first chart
     assert supervisor.prepared_from("postgres://") == before
-    (tmp_path / "apps/runs/loops.py").write_text("changed")
+    (tmp_path / "apps/runs/samples/loops.py").write_text("changed")
     assert supervisor.prepared_from("postgres://") != before
 
 

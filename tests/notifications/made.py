@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.notifications import subscribing
+from apps.notifications import services
 from apps.notifications.models import Subscription, Team
 from apps.regressions.models import Finding, Note
 from tests.builders import a_system, a_user
@@ -41,7 +41,7 @@ def a_note(
 
 
 def a_team(name: str = "storage", *members: User) -> Team:
-    return subscribing.keep_team(team_id=None, name=name, members=[user.username for user in members])
+    return services.keep_team(team_id=None, name=name, members=[user.username for user in members])
 
 
 def a_subscription(**fields: Any) -> Subscription:
@@ -58,7 +58,7 @@ def a_subscription(**fields: Any) -> Subscription:
         "hour": 7,
         "zone": "UTC",
     }
-    return subscribing.keep_subscription(subscription_id=None, **{**defaults, **fields})
+    return services.keep_subscription(subscription_id=None, **{**defaults, **fields})
 
 
 @dataclass

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from apps.notifications import collecting, subscribing
+from apps.notifications import collect, services
 from apps.notifications.models import Delivery, Notice, Subscription
-from apps.regressions import grouping, reviewing
+from apps.regressions.findings import reconcile, review
 from apps.regressions.models import Note
 from tests.builders import a_user
 from tests.notifications.made import a_finding, a_note, a_subscription, a_team
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 
 def told() -> list[Delivery]:
-    collecting.collect()
-    collecting.bundle(now=timezone.now())
+    collect.collect()
+    collect.bundle(now=timezone.now())
     return list(Delivery.objects.order_by("pk"))
 
 
@@ -95,7 +95,7 @@ def test_nothing_from_before_the_subscription_is_told_nor_what_happened_while_it
 
 
 def switch(subscription: Subscription, *, is_enabled: bool) -> None:
-    subscribing.keep_subscription(
+    services.keep_subscription(
         subscription_id=subscription.pk,
         by=subscription.created_by,
         team=subscription.team_id,
@@ -132,7 +132,7 @@ def test_what_waits_is_given_up_when_a_subscription_is_switched_off() -> None:
 )
 def test_a_digest_is_due_at_its_hour_in_its_zone(digest: str, now: datetime, expected: datetime) -> None:
     subscription = a_subscription(digest=digest, hour=7, zone="Europe/Helsinki")
-    assert collecting.boundary(subscription, now=now) == expected
+    assert collect.boundary(subscription, now=now) == expected
 
 
 def test_a_digest_gathers_a_day_and_is_not_sent_before() -> None:
@@ -140,12 +140,12 @@ def test_a_digest_gathers_a_day_and_is_not_sent_before() -> None:
     now = timezone.now()
     finding = a_finding()
     a_note(finding)
-    collecting.collect()
+    collect.collect()
     a_note(finding, "reopened", was="fixed")
-    collecting.collect()
+    collect.collect()
     Notice.objects.update(made_at=now)
-    assert collecting.bundle(now=now) == 0
-    assert collecting.bundle(now=now + timedelta(days=1)) == 1
+    assert collect.bundle(now=now) == 0
+    assert collect.bundle(now=now + timedelta(days=1)) == 1
     (about,) = Delivery.objects.get().content["body"]["findings"]
     assert len(about["events"]) == 2
 
@@ -185,12 +185,12 @@ def test_what_people_do_with_findings_is_told_as_they_do_it() -> None:
     subscription = a_subscription(events=["state", "reopened", "comment"])
     ann, bob = a_user(username="ann", email="ann@example.com"), a_user(username="bob")
     finding, today = a_finding(), timezone.localdate()
-    reviewing.assign(finding_id=finding.pk, by=bob, owner=ann)
-    reviewing.comment(finding_id=finding.pk, by=bob, text="is it the disk, @ann?")
-    reviewing.set_state(finding_id=finding.pk, by=ann, state="confirmed")
-    reviewing.accept(finding_id=finding.pk, by=ann, reason="known", until=today, today=today)
-    reviewing.reopen(finding_id=finding.pk, by=bob)
-    reviewing.set_due(finding_id=finding.pk, by=bob, due_on=today, today=today)
+    review.assign(finding_id=finding.pk, by=bob, owner=ann)
+    review.comment(finding_id=finding.pk, by=bob, text="is it the disk, @ann?")
+    review.set_state(finding_id=finding.pk, by=ann, state="confirmed")
+    review.accept(finding_id=finding.pk, by=ann, reason="known", until=today, today=today)
+    review.reopen(finding_id=finding.pk, by=bob)
+    review.set_due(finding_id=finding.pk, by=bob, due_on=today, today=today)
     team, person = told()
     assert events_of(subscription) == ["comment", "state", "state", "reopened"]
     words = [event["words"] for event in team.content["body"]["findings"][0]["events"]]
@@ -264,8 +264,8 @@ def test_two_workers_make_each_delivery_once() -> None:
             connection.close()
 
     def tell() -> None:
-        collecting.collect()
-        collecting.bundle(now=timezone.now())
+        collect.collect()
+        collect.bundle(now=timezone.now())
 
     threads = [threading.Thread(target=work, args=(tell,)) for _ in range(4)]
     for thread in threads:
@@ -280,9 +280,9 @@ def test_two_workers_make_each_delivery_once() -> None:
 
 def test_what_the_system_itself_settles_is_told(django_assert_max_num_queries: Callable[..., object]) -> None:
     subscription = a_subscription()
-    assert grouping.expire_acceptances(today=timezone.now().date()) == 0
+    assert reconcile.expire_acceptances(today=timezone.now().date()) == 0
     finding = a_finding(state="accepted", reason="known", accepted_until=timezone.now().date() - timedelta(days=1))
-    grouping.expire_acceptances(today=timezone.now().date())
+    reconcile.expire_acceptances(today=timezone.now().date())
     (delivery,) = told()
     assert events_of(subscription) == ["reopened"]
     assert delivery.content["body"]["findings"][0]["id"] == finding.pk

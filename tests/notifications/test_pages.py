@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.notifications import collecting, sending
+from apps.notifications import collect, deliver
 from apps.notifications.models import Delivery, Subscription, Team
 from tests.builders import a_user
 from tests.notifications.made import Receiver, a_finding, a_note, a_subscription, a_team
@@ -52,7 +52,7 @@ def test_from_nothing_to_a_delivery_that_arrived(
     engineer.post(f"/notifications/subscriptions/{subscription.pk}/test/")
     assert enqueued == ["workers.tasks.send_delivery"]
     delivery = Delivery.objects.get()
-    sending.send(delivery_id=delivery.pk, now=timezone.now())
+    deliver.send(delivery_id=delivery.pk, now=timezone.now())
     assert (
         answer_of(engineer)
         == "1 subscription is told of findings. In the last 7 days 1 delivery arrived, none was given up."
@@ -69,10 +69,10 @@ def test_what_went_wrong_stands_at_the_top_and_is_tried_again_by_a_button(
     receiver.answers = [404]
     a_subscription(address=receiver.url)
     a_note(a_finding())
-    collecting.collect()
-    collecting.bundle(now=timezone.now())
+    collect.collect()
+    collect.bundle(now=timezone.now())
     delivery = Delivery.objects.get()
-    sending.send(delivery_id=delivery.pk, now=timezone.now())
+    deliver.send(delivery_id=delivery.pk, now=timezone.now())
     assert "1 was given up, the last because: 404 Not Found" in answer_of(engineer)
     engineer.post(f"/notifications/deliveries/{delivery.pk}/retry/")
     delivery.refresh_from_db()
@@ -127,8 +127,8 @@ def test_readers_read_and_see_addresses_in_part(client: Client) -> None:
     subscription = a_subscription(address="https://hooks.example.com/services/T0/SECRET")
     a_subscription(kind="e-mail", address="storage@example.com")
     a_note(a_finding())
-    collecting.collect()
-    collecting.bundle(now=timezone.now())
+    collect.collect()
+    collect.bundle(now=timezone.now())
     client.force_login(a_user(role="reader"))
     page = client.get("/notifications/").content.decode()
     assert "https://hooks.example.com/…" in page
@@ -158,8 +158,8 @@ def test_a_team_without_any_mailbox_is_told_nothing_and_the_answer_says_so(engin
 def test_a_mail_to_a_person_is_shown_to_that_person_and_to_administrators(client: Client) -> None:
     bob = a_user(username="bob", email="bob@example.com", role="reader")
     a_note(a_finding(), "comment", by=a_user(), text="a word for @bob alone").mentions.set([bob])
-    collecting.collect()
-    collecting.bundle(now=timezone.now())
+    collect.collect()
+    collect.bundle(now=timezone.now())
     address = f"/notifications/deliveries/{Delivery.objects.get().pk}/"
     row = f'href="{address}"'
 
@@ -231,5 +231,5 @@ def test_the_page_asks_the_same_number_of_queries_however_much_there_is(engineer
 
 def tell() -> None:
     a_note(a_finding())
-    collecting.collect()
-    collecting.bundle(now=timezone.now())
+    collect.collect()
+    collect.bundle(now=timezone.now())

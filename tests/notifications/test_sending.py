@@ -20,8 +20,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from apps.core.problems import Invalid
-from apps.notifications import addresses, collecting, sending, signing, subscribing
+from apps.notifications import collect, deliver, services
 from apps.notifications.models import Delivery
+from apps.notifications.webhooks import addresses, signatures
 from tests.notifications.made import Receiver, a_finding, a_note, a_subscription
 from tests.waiting import LIMIT
 from workers import tasks
@@ -33,14 +34,14 @@ NOW = timezone.now()
 def a_delivery(**subscription: Any) -> Delivery:
     a_subscription(**subscription)
     a_note(a_finding())
-    collecting.collect()
-    collecting.bundle(now=timezone.now())
+    collect.collect()
+    collect.bundle(now=timezone.now())
     return Delivery.objects.get()
 
 
 def sent(delivery: Delivery, after: timedelta = timedelta(0), *, since: datetime | None = None) -> Delivery:
     """Tried so long after `since`, by default now."""
-    sending.send(delivery_id=delivery.pk, now=(since or timezone.now()) + after)
+    deliver.send(delivery_id=delivery.pk, now=(since or timezone.now()) + after)
     delivery.refresh_from_db()
     return delivery
 
@@ -56,10 +57,10 @@ def test_a_webhook_is_signed_so_that_its_receiver_can_tell(receiver: Receiver) -
     assert headers["X-Splashboard-Delivery"] == str(delivery.pk) == str(json.loads(body)["delivery"])
     assert headers["Content-Type"] == "application/json"
     secret, now = delivery.subscription.secret if delivery.subscription else "", int(timezone.now().timestamp())
-    assert signing.verify(headers["X-Splashboard-Signature"], body, secret=secret, now=now)
-    assert not signing.verify(headers["X-Splashboard-Signature"], body + b" ", secret=secret, now=now)
-    assert not signing.verify(headers["X-Splashboard-Signature"], body, secret="another", now=now)
-    assert not signing.verify(headers["X-Splashboard-Signature"], body, secret=secret, now=now + 3600)
+    assert signatures.verify(headers["X-Splashboard-Signature"], body, secret=secret, now=now)
+    assert not signatures.verify(headers["X-Splashboard-Signature"], body + b" ", secret=secret, now=now)
+    assert not signatures.verify(headers["X-Splashboard-Signature"], body, secret="another", now=now)
+    assert not signatures.verify(headers["X-Splashboard-Signature"], body, secret=secret, now=now + 3600)
 
 
 def test_the_documents_example_takes_what_is_sent_and_nothing_else(receiver: Receiver) -> None:
@@ -85,7 +86,7 @@ def test_the_documents_example_takes_what_is_sent_and_nothing_else(receiver: Rec
 
 @pytest.mark.parametrize("header", ["", "v1=5f", "t=x,v1=5f", "t=1,v1=", "t", "t=٣,v1=é"])
 def test_what_is_no_signature_is_refused(header: str) -> None:
-    assert not signing.verify(header, b"{}", secret="s", now=1)
+    assert not signatures.verify(header, b"{}", secret="s", now=1)
 
 
 def test_a_chat_gets_text_alone(receiver: Receiver) -> None:
@@ -97,8 +98,8 @@ def test_a_chat_gets_text_alone(receiver: Receiver) -> None:
 
 def test_what_is_sent_is_not_sent_again(receiver: Receiver) -> None:
     delivery = sent(a_delivery(address=receiver.url))
-    assert not sending.send(delivery_id=delivery.pk, now=timezone.now() + timedelta(days=1))
-    assert not sending.retry(delivery_id=delivery.pk, now=timezone.now())
+    assert not deliver.send(delivery_id=delivery.pk, now=timezone.now() + timedelta(days=1))
+    assert not deliver.retry(delivery_id=delivery.pk, now=timezone.now())
     assert len(receiver.received) == 1
 
 
@@ -122,9 +123,9 @@ def test_a_receiver_that_stays_away_is_given_up_with_the_reason_and_can_be_tried
     while delivery.given_up_at is None:
         delivery = sent(delivery, after)
         after += timedelta(days=1, seconds=1)
-    assert delivery.attempts == len(sending.PAUSES) + 1
+    assert delivery.attempts == len(deliver.PAUSES) + 1
     receiver.answers = [200]
-    assert sending.retry(delivery_id=delivery.pk, now=timezone.now())
+    assert deliver.retry(delivery_id=delivery.pk, now=timezone.now())
     assert sent(delivery).state == "sent"
 
 
@@ -368,7 +369,7 @@ def test_a_wrong_password_is_waited_for_because_it_may_be_put_right(monkeypatch:
 
 def test_a_test_says_that_nothing_has_happened(receiver: Receiver) -> None:
     subscription = a_subscription(address=receiver.url)
-    (delivery,) = subscribing.send_test(subscription_id=subscription.pk, now=timezone.now())
+    (delivery,) = services.send_test(subscription_id=subscription.pk, now=timezone.now())
     assert sent(delivery).state == "sent"
     body = json.loads(receiver.received[0][2])
     assert (body["test"], body["findings"]) == (True, [])

@@ -6,7 +6,7 @@ import pytest
 
 from apps.published import queries, services
 from apps.published.models import Article, Figure
-from apps.published.reading import read
+from apps.published.parse import read
 
 # Figures with a number, and figures that state something in words only, counted by hand in the articles' summaries.
 HELD = {

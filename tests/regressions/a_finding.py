@@ -3,8 +3,8 @@
 from typing import Any
 
 from apps.catalog.models import Release, System
-from apps.regressions import grouping
-from apps.regressions.grouping import Place, Told
+from apps.regressions.findings import reconcile
+from apps.regressions.findings.reconcile import Place, Told
 from apps.regressions.models import Change, Finding
 from tests.builders import a_measured_run, a_metric, a_system, a_workload
 
@@ -62,7 +62,7 @@ def a_finding(*tests: str, pair: tuple[System, System] | None = None, ratio: flo
     """One with a change of each of `tests` (workloads), as a look would have found it; `fields` are set afterwards."""
     before, after = pair or a_pair()
     changes = [told(before, after, test=test, ratio=ratio) for test in tests or ("oltp_write_only",)]
-    (finding,) = grouping.settle(changes)
+    (finding,) = reconcile.settle(changes)
     for name, value in fields.items():
         setattr(finding, name, value)
     finding.save()
@@ -71,4 +71,4 @@ def a_finding(*tests: str, pair: tuple[System, System] | None = None, ratio: flo
 
 def gone(*findings: Finding) -> None:
     """Newer runs do not bear out any of their changes."""
-    grouping.settle([], looked_at=list(Change.objects.filter(finding__in=findings)))
+    reconcile.settle([], looked_at=list(Change.objects.filter(finding__in=findings)))

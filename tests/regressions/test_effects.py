@@ -7,10 +7,10 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.core.problems import Invalid
-from apps.regressions import grouping, queries, reviewing
-from apps.regressions.grouping import Place, Told
+from apps.regressions.findings import queries, reconcile, review
+from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.values import FindingDetail
 from apps.regressions.models import Change, Finding, History
-from apps.regressions.values import FindingDetail
 from tests.builders import a_user
 from tests.regressions.a_finding import a_pair, told
 
@@ -46,7 +46,7 @@ def the_finding() -> FindingDetail:
 @pytest.mark.parametrize("history_first", [True, False])
 def test_one_effect_is_counted_once_and_has_the_size_of_the_comparison(pair: Pair, history_first: bool) -> None:
     for each in reversed(pair) if history_first else pair:
-        grouping.settle([each])
+        reconcile.settle([each])
     found = the_finding()
     assert (found.row.holding, found.row.changes) == (1, 1)
     assert found.row.largest == pytest.approx(0.8)
@@ -64,9 +64,9 @@ def test_what_history_adds_to_an_effect_that_was_told_opens_nothing_again(
     pair: Pair,
 ) -> None:
     between, along = pair
-    (finding,) = grouping.settle([between])
-    reviewing.set_state(finding_id=finding.pk, by=a_user(), state="not reproducible")
-    assert grouping.settle([along]) == []
+    (finding,) = reconcile.settle([between])
+    review.set_state(finding_id=finding.pk, by=a_user(), state="not reproducible")
+    assert reconcile.settle([along]) == []
     finding.refresh_from_db()
     assert finding.state == "not reproducible"
     assert list(finding.notes.values_list("what", flat=True)) == ["found", "state"]
@@ -75,12 +75,12 @@ def test_what_history_adds_to_an_effect_that_was_told_opens_nothing_again(
 def test_history_speaks_for_itself_where_the_comparison_has_gone(
     pair: Pair,
 ) -> None:
-    grouping.settle(pair)
-    grouping.settle([], looked_at=list(Change.objects.filter(kind="release")))
+    reconcile.settle(pair)
+    reconcile.settle([], looked_at=list(Change.objects.filter(kind="release")))
     found = the_finding()
     assert (found.row.holding, found.row.changes, found.row.verdict) == (1, 2, "worse")
     assert found.row.largest == pytest.approx(0.9)
-    grouping.settle([], looked_at=list(Change.objects.all()))
+    reconcile.settle([], looked_at=list(Change.objects.all()))
     found = the_finding()
     assert (found.row.holding, found.row.changes, found.row.verdict, found.row.state) == (0, 1, "gone", "verify")
 
@@ -89,14 +89,14 @@ def test_what_history_says_of_another_workload_is_counted(
     pair: Pair,
 ) -> None:
     between, along = pair
-    grouping.settle([told(*a_pair(), test="oltp_insert"), along])
+    reconcile.settle([told(*a_pair(), test="oltp_insert"), along])
     assert the_finding().row.holding == 2
-    grouping.settle([between])
+    reconcile.settle([between])
     assert the_finding().row.holding == 2
 
 
 def test_pages_lists_and_the_api_count_alike(pair: Pair, client: Client) -> None:
-    (finding,) = grouping.settle(pair)
+    (finding,) = reconcile.settle(pair)
     page = client.get(f"/findings/{finding.pk}/").content.decode()
     assert "1 of 1 hold" in page
     assert "also along history</td>" in page
@@ -112,21 +112,21 @@ def test_pages_lists_and_the_api_count_alike(pair: Pair, client: Client) -> None
 def test_what_is_told_beneath_goes_along_with_what_is_split_off(
     pair: Pair,
 ) -> None:
-    (finding,) = grouping.settle(pair)
+    (finding,) = reconcile.settle(pair)
     between = Change.objects.get(kind="release")
     with pytest.raises(Invalid, match="all of them"):
-        reviewing.split(finding_id=finding.pk, change_ids=[between.pk], by=a_user())
-    grouping.settle([told(*a_pair(), test="oltp_insert")])
-    made = reviewing.split(finding_id=finding.pk, change_ids=[between.pk], by=a_user())
+        review.split(finding_id=finding.pk, change_ids=[between.pk], by=a_user())
+    reconcile.settle([told(*a_pair(), test="oltp_insert")])
+    made = review.split(finding_id=finding.pk, change_ids=[between.pk], by=a_user())
     assert set(made.changes.values_list("kind", flat=True)) == {"release", "history"}
 
 
 def test_findings_that_counted_it_twice_are_summed_up_anew(
     pair: Pair,
 ) -> None:
-    (finding,) = grouping.settle(pair)
+    (finding,) = reconcile.settle(pair)
     Finding.objects.update(title="−90 % and 1 other", largest=0.9)
-    assert grouping.settle(pair, anew=True) == []
+    assert reconcile.settle(pair, anew=True) == []
     finding.refresh_from_db()
     assert "−80" in finding.title
     assert finding.largest == pytest.approx(0.8)

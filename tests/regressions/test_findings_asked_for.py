@@ -7,8 +7,8 @@ from django.http import QueryDict
 from pytest_django import DjangoAssertNumQueries
 
 from apps.core.problems import Invalid
-from apps.regressions import filters, queries, reviewing
-from apps.regressions.filters import FindingFilter
+from apps.regressions.findings import filters, queries, review
+from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.models import Finding
 from tests.builders import a_user
 from tests.regressions.a_finding import a_finding, a_pair, gone
@@ -86,7 +86,7 @@ def test_a_misspelt_filter_does_not_widen_the_list() -> None:
 
 def test_a_list_costs_the_same_whatever_its_length(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     _three()
-    reviewing.comment(finding_id=Finding.objects.earliest("id").pk, by=a_user(), text="hm")
+    review.comment(finding_id=Finding.objects.earliest("id").pk, by=a_user(), text="hm")
     with django_assert_num_queries(3):
         rows = queries.list_findings(FindingFilter())
     assert [row.comments for row in rows] == [0, 1, 0]

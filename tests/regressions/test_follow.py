@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from apps.regressions import detect
-from apps.regressions.detect import Change
-from apps.regressions.follow import Followed, follow
+from apps.regressions.detection import change_points
+from apps.regressions.detection.change_points import Change
+from apps.regressions.detection.follow import Followed, follow
 from bench import detection, histories
 from bench.histories import Floats, Score
 from tests.regressions.test_detect import a_series
@@ -30,7 +30,7 @@ def test_a_change_is_told_once_and_stays_where_it_was_told() -> None:
 
 def test_a_change_that_newer_runs_see_elsewhere_is_not_moved() -> None:
     values = a_series((40, 0.9))
-    (change,) = detect.detect(values[:50])
+    (change,) = change_points.detect(values[:50])
     for known in (change.index - 5, change.index + 5):
         told = Change(known, change.ratio, change.low, change.high, change.p, change.runs_after)
         step = follow(values, known=[told], analysed=50)
@@ -131,7 +131,7 @@ def test_nothing_new_changes_nothing() -> None:
 
 def test_all_at_once_finds_what_detect_finds() -> None:
     for history in histories.made_up(22, series=4):
-        followed, detected = follow(history.values).changes, detect.detect(history.values)
+        followed, detected = follow(history.values).changes, change_points.detect(history.values)
         assert [(change.index, change.p) for change in followed] == [(change.index, change.p) for change in detected]
         # Its runs may be parted better some runs off: those between count whole.
         for change, other in zip(followed, detected, strict=True):

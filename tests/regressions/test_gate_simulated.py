@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.comparison import many, stats
-from apps.comparison.stats import Direction, Sample
-from apps.regressions import judging
-from apps.regressions.detect import DEFAULT
-from apps.regressions.release_values import TOLERANCE, RowVerdict
+from apps.comparison.stats import multiple_testing, welch
+from apps.comparison.stats.welch import Direction, Sample
+from apps.regressions.detection.change_points import DEFAULT
+from apps.regressions.releases import verdicts
+from apps.regressions.releases.values import TOLERANCE, RowVerdict
 
 ROWS, SLOWED = 12, 4
 
@@ -34,11 +34,11 @@ def simulate(*, runs: int, variation: float, effect: float, releases: int, seed:
     passes = regressions = found = false = said = 0
     for _ in range(releases):
         before, after = 1000 * np.exp(random.standard_t(5, (2, ROWS, runs)) * spread)
-        ratios = many.correct_for_many(
-            [stats.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(before, after * slowed, strict=True)]
+        ratios = multiple_testing.correct_for_many(
+            [welch.compare(Sample(tuple(a)), Sample(tuple(b))) for a, b in zip(before, after * slowed, strict=True)]
         )
-        rows = [judging.verdict(ratio, Direction.HIGHER, DEFAULT.smallest)[0] for ratio in ratios]
-        worst = [judging.worst(ratio, Direction.HIGHER) or 0.0 for ratio in ratios]
+        rows = [verdicts.verdict(ratio, Direction.HIGHER, DEFAULT.smallest)[0] for ratio in ratios]
+        worst = [verdicts.worst(ratio, Direction.HIGHER) or 0.0 for ratio in ratios]
         differ = [row in (RowVerdict.WORSE, RowVerdict.BETTER) for row in rows]
         is_regression = RowVerdict.WORSE in rows
         coarse = any(
@@ -70,8 +70,8 @@ def test_what_could_have_been_seen_is_what_the_simulations_of_the_methods_found(
     effects = []
     for _ in range(200):
         a, b = np.exp(random.normal(0, 0.02, (2, 5)))
-        ratio = stats.compare(Sample(tuple(a)), Sample(tuple(b)))
-        effects.append(judging.visible(ratio, (5, 5), (0, 0)))
+        ratio = welch.compare(Sample(tuple(a)), Sample(tuple(b)))
+        effects.append(verdicts.visible(ratio, (5, 5), (0, 0)))
     assert abs(float(np.median([each for each in effects if each])) - 0.041) < 0.004
 
 

@@ -10,13 +10,14 @@ from django.core.management import call_command
 from django.db import connection
 
 from apps.catalog.models import HardwareClass, Node
-from apps.comparison import queries
-from apps.comparison.acknowledging import acknowledge
-from apps.regressions import looking, reviewing, thresholds
+from apps.comparison import compare as comparison_compare
+from apps.comparison.comparability.acknowledgements import acknowledge
+from apps.regressions import look, thresholds
+from apps.regressions.findings import review
 from apps.regressions.models import Change, CheckedRelease, Finding, Looked, Pending
 from apps.rig import services
-from apps.runs import exclusion
 from apps.runs.models import Run
+from apps.runs.quality import exclusion
 from tests.builders import a_run, a_user, a_workload
 from tests.regressions.released import NEW, SLOWER, STEADY, a_release, a_system_of, measure, the_hardware, two_releases
 from tests.waiting import LIMIT
@@ -26,9 +27,9 @@ pytestmark = pytest.mark.django_db
 
 def look_at_all() -> None:
     """As the beat does."""
-    for run in looking.due():
-        looking.look(run_id=run)
-    looking.check_pending()
+    for run in look.due():
+        look.look(run_id=run)
+    look.check_pending()
 
 
 def whats(finding: Finding) -> list[str]:
@@ -43,8 +44,8 @@ def test_a_slower_release_becomes_one_finding_however_often_it_is_looked_at() ->
     assert (finding.verdict, finding.baseline and finding.baseline.version) == ("worse", "10.11.19")
     assert Pending.objects.count() == 0
     for run in Run.objects.all():
-        looking.look(run_id=run.pk)
-    looking.check_pending()
+        look.look(run_id=run.pk)
+    look.check_pending()
     assert (Change.objects.count(), whats(Finding.objects.get())) == (1, ["found"])
     assert CheckedRelease.objects.get(release=a_release(NEW)).result == "regression"
 
@@ -53,7 +54,7 @@ def test_a_finding_updates_itself_with_the_repetitions_that_were_asked_for() -> 
     two_releases()
     look_at_all()
     finding, was = Finding.objects.get(), Change.objects.get(kind="release")
-    campaign = reviewing.repeat(finding_id=finding.pk, by=a_user(), repetitions=3)
+    campaign = review.repeat(finding_id=finding.pk, by=a_user(), repetitions=3)
     values = {"system-10.11.19": 1000.5, "system-10.11.20": 905.0}
     sealed = [
         run
@@ -117,36 +118,36 @@ def test_made_up_runs_and_examples_become_findings_only_when_they_are_asked_for(
     Run.objects.update(provenance="rig")
     look_at_all()
     assert not Finding.objects.exists()
-    assert not looking.look(run_id=Run.objects.earliest("pk").pk)
-    looking.compare(a_release(NEW), the_hardware(), made_up=True)
+    assert not look.look(run_id=Run.objects.earliest("pk").pk)
+    look.compare(a_release(NEW), the_hardware(), made_up=True)
     assert Finding.objects.count() == 1
 
 
 def test_a_run_is_looked_at_again_once_it_was_sealed_again_and_not_before() -> None:
     run = a_run()
     unfinished = a_run(state="open", outcome="", ended_at=None, sealed_at=None)
-    assert looking.due() == [run.pk]
-    assert not looking.look(run_id=unfinished.pk)
-    looking.look(run_id=run.pk)
-    assert looking.due() == []
+    assert look.due() == [run.pk]
+    assert not look.look(run_id=unfinished.pk)
+    look.look(run_id=run.pk)
+    assert look.due() == []
     Run.objects.filter(pk=run.pk).update(sealed_at=run.ended_at)
-    assert looking.due() == [run.pk]
+    assert look.due() == [run.pk]
 
 
 def test_a_release_that_cannot_be_compared_stays_marked_and_holds_no_other_up(monkeypatch: pytest.MonkeyPatch) -> None:
     two_releases()
     measure(a_system_of("10.11.21"))
-    for run in looking.due():
-        looking.look(run_id=run)
-    compare = looking.compare
+    for run in look.due():
+        look.look(run_id=run)
+    compare = look.compare
 
     def failing(release: Any, hardware_class: Any) -> Any:
         if release.version == NEW:
             raise RuntimeError("broken")
         return compare(release, hardware_class)
 
-    monkeypatch.setattr(looking, "compare", failing)
-    looking.check_pending()
+    monkeypatch.setattr(look, "compare", failing)
+    look.check_pending()
     assert [mark.release.version for mark in Pending.objects.all()] == [NEW]
     assert CheckedRelease.objects.filter(release__version="10.11.21").exists()
 
@@ -177,7 +178,7 @@ def test_two_workers_that_look_at_the_same_runs_at_once_make_no_twins() -> None:
     for each in workers:
         each.join(timeout=LIMIT)
     # What was marked while the other compared is compared once more.
-    looking.check_pending()
+    look.check_pending()
     assert problems == []
     assert Looked.objects.count() == Run.objects.count() == 18
     assert (Finding.objects.count(), Change.objects.count()) == (1, 3)
@@ -201,9 +202,9 @@ def test_a_verdict_that_was_withheld_is_given_once_people_accept_in_what_the_sid
     look_at_all()
     kept = CheckedRelease.objects.get(release=a_release(NEW))
     assert (kept.result, kept.counts["verdict withheld"]) == ("cannot tell", 1)
-    comparison = queries.compare(sides=[old.slug, new.slug], workload_id=a_workload().pk)
+    comparison = comparison_compare.compare(sides=[old.slug, new.slug], workload_id=a_workload().pk)
     acknowledge(obstacles=comparison.obstacles, by=a_user(), reason="readers are idle")
-    looking.check_pending()
+    look.check_pending()
     assert Finding.objects.get().verdict == "worse"
 
 

@@ -6,10 +6,10 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from apps.dispatch import schedules
 from apps.dispatch.models import Schedule, Slot
-from apps.regressions import missing
-from apps.regressions.filters import matching, read
+from apps.dispatch.schedules import services
+from apps.regressions.findings import missing_results
+from apps.regressions.findings.filters import matching, read
 from apps.regressions.models import Change, Finding, Note, Repetition
 from tests.builders import a_campaign, a_user, an_agent
 from tests.dispatch.scheduled import PLAN, a_schedule, end_jobs
@@ -24,14 +24,14 @@ DAY = timedelta(days=1)
 
 def begun(schedule: Schedule, at: timedelta = timedelta(0)) -> Slot:
     Schedule.objects.filter(pk=schedule.pk).update(next_at=NOW + at)
-    schedules.start_due(now=NOW + at)
+    services.start_due(now=NOW + at)
     slot = schedule.slots.get(due_at=NOW + at)
     Slot.objects.filter(pk=slot.pk).update(begun_at=NOW + at)
     return slot
 
 
 def look(at: timedelta) -> list[str]:
-    return [finding.title for finding in missing.look(now=NOW + at)]
+    return [finding.title for finding in missing_results.look(now=NOW + at)]
 
 
 def test_a_campaign_that_succeeds_is_complete_and_no_finding() -> None:

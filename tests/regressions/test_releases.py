@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.core.problems import Invalid
-from apps.regressions import releases
 from apps.regressions.models import Threshold
-from apps.regressions.release_values import CheckRow, ReleaseCheck, Result, RowVerdict, answer
+from apps.regressions.releases import check
+from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, answer
 from tests.builders import a_metric, a_user, a_workload
 from tests.regressions.released import (
     NEW,
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 
 def checked(version: str = NEW, **options: object) -> ReleaseCheck:
-    return releases.check(a_release(version), the_hardware(), **options)  # type: ignore[arg-type]
+    return check.check(a_release(version), the_hardware(), **options)  # type: ignore[arg-type]
 
 
 def verdicts(found: ReleaseCheck) -> dict[tuple[str, int], str]:

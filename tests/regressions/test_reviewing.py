@@ -13,8 +13,10 @@ from django.utils.dateparse import parse_datetime
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.dispatch.models import Job
-from apps.regressions import grouping, kept, queries, releases, repeating, reviewing
+from apps.regressions.findings import queries, reconcile, repeat, review
 from apps.regressions.models import Finding
+from apps.regressions.releases import check as releases_check
+from apps.regressions.releases import stored_checks
 from tests.builders import a_campaign, a_user
 from tests.regressions.a_finding import a_finding, a_pair, gone, told
 from tests.waiting import LIMIT
@@ -47,17 +49,17 @@ def _history(finding: Finding) -> list[str]:
 
 def _accept(finding: Finding, by: User, **fields: Any) -> Finding:
     given: dict[str, Any] = {"reason": "known trade-off", "until": LATER, "today": TODAY, **fields}
-    return reviewing.accept(finding_id=finding.pk, by=by, **given)
+    return review.accept(finding_id=finding.pk, by=by, **given)
 
 
 def test_the_whole_history_of_a_finding_says_who_did_what(alice: User, bob: User) -> None:
     finding = a_finding()
-    reviewing.assign(finding_id=finding.pk, by=alice, owner=alice)
-    reviewing.set_state(finding_id=finding.pk, by=alice, state="confirmed", reason="three machines agree")
-    reviewing.set_due(finding_id=finding.pk, by=bob, due_on=LATER, today=TODAY)
-    reviewing.set_labels(finding_id=finding.pk, by=bob, labels=["redo", " commit "])
+    review.assign(finding_id=finding.pk, by=alice, owner=alice)
+    review.set_state(finding_id=finding.pk, by=alice, state="confirmed", reason="three machines agree")
+    review.set_due(finding_id=finding.pk, by=bob, due_on=LATER, today=TODAY)
+    review.set_labels(finding_id=finding.pk, by=bob, labels=["redo", " commit "])
     _accept(finding, bob)
-    reviewing.reopen(finding_id=finding.pk, by=alice, reason="worse than thought")
+    review.reopen(finding_id=finding.pk, by=alice, reason="worse than thought")
     assert _history(finding) == [
         "Splashboard found 1 change",
         "alice assigned it to alice",
@@ -77,9 +79,9 @@ def test_the_whole_history_of_a_finding_says_who_did_what(alice: User, bob: User
 def test_the_later_of_two_people_is_told_what_happened_and_changes_nothing(alice: User, bob: User) -> None:
     finding = a_finding()
     seen = _seen(finding)
-    reviewing.set_state(finding_id=finding.pk, by=alice, state="not reproducible", reason="noise", seen=seen)
-    with pytest.raises(reviewing.Changed, match="alice set it from new to not reproducible: noise"):
-        reviewing.set_state(finding_id=finding.pk, by=bob, state="confirmed", seen=seen)
+    review.set_state(finding_id=finding.pk, by=alice, state="not reproducible", reason="noise", seen=seen)
+    with pytest.raises(review.Changed, match="alice set it from new to not reproducible: noise"):
+        review.set_state(finding_id=finding.pk, by=bob, state="confirmed", seen=seen)
     finding.refresh_from_db()
     assert finding.state == "not reproducible"
 
@@ -87,9 +89,9 @@ def test_the_later_of_two_people_is_told_what_happened_and_changes_nothing(alice
 def test_a_comment_of_somebody_else_stands_in_nobodys_way(alice: User, bob: User) -> None:
     finding = a_finding()
     seen = _seen(finding)
-    reviewing.comment(finding_id=finding.pk, by=alice, text="I am looking")
-    reviewing.link(finding_id=finding.pk, by=alice, url="https://jira.mariadb.org/browse/MDEV-1")
-    reviewing.set_state(finding_id=finding.pk, by=bob, state="confirmed", seen=seen)
+    review.comment(finding_id=finding.pk, by=alice, text="I am looking")
+    review.link(finding_id=finding.pk, by=alice, url="https://jira.mariadb.org/browse/MDEV-1")
+    review.set_state(finding_id=finding.pk, by=bob, state="confirmed", seen=seen)
     finding.refresh_from_db()
     assert finding.state == "confirmed"
 
@@ -98,8 +100,8 @@ def test_new_results_meanwhile_are_told_before_an_acceptance(alice: User) -> Non
     pair = a_pair()
     finding = a_finding(pair=pair)
     seen = _seen(finding)
-    grouping.settle([told(*pair, test="oltp_insert", ratio=0.5)])
-    with pytest.raises(reviewing.Changed, match="found 1 change"):
+    reconcile.settle([told(*pair, test="oltp_insert", ratio=0.5)])
+    with pytest.raises(review.Changed, match="found 1 change"):
         _accept(finding, alice, seen=seen)
 
 
@@ -113,8 +115,8 @@ def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_told() -> No
     def take(person: User) -> None:
         try:
             together.wait(timeout=LIMIT)
-            reviewing.assign(finding_id=finding.pk, by=person, owner=person, seen=seen)
-        except reviewing.Changed as changed:
+            review.assign(finding_id=finding.pk, by=person, owner=person, seen=seen)
+        except review.Changed as changed:
             told_of.append(str(changed))
         finally:
             connection.close()
@@ -137,7 +139,7 @@ def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_told() -> No
 def test_a_state_that_does_not_follow_is_refused_with_what_does(alice: User, was: str, state: str) -> None:
     finding = a_finding(state=was)
     with pytest.raises(Invalid, match="does not follow") as refused:
-        reviewing.set_state(finding_id=finding.pk, by=alice, state=state)
+        review.set_state(finding_id=finding.pk, by=alice, state=state)
     assert refused.value.errors[0].remedy
     finding.refresh_from_db()
     assert finding.state == was
@@ -154,7 +156,7 @@ def test_an_acceptance_has_a_reason_and_an_end_that_is_to_come(alice: User) -> N
 
 def test_nobody_is_made_owner_who_may_not_act(alice: User) -> None:
     with pytest.raises(Invalid, match="may not work on findings"):
-        reviewing.assign(finding_id=a_finding().pk, by=alice, owner=a_user(role="reader"))
+        review.assign(finding_id=a_finding().pk, by=alice, owner=a_user(role="reader"))
 
 
 @pytest.mark.parametrize(
@@ -164,38 +166,38 @@ def test_nobody_is_made_owner_who_may_not_act(alice: User) -> None:
 def test_a_due_date_that_has_passed_or_is_many_years_away_is_refused(alice: User, due_on: date, told: str) -> None:
     finding = a_finding()
     with pytest.raises(Invalid, match=told):
-        reviewing.set_due(finding_id=finding.pk, by=alice, due_on=due_on, today=TODAY)
+        review.set_due(finding_id=finding.pk, by=alice, due_on=due_on, today=TODAY)
     assert Finding.objects.get().due_on is None
-    reviewing.set_due(finding_id=finding.pk, by=alice, due_on=date(2036, 2, 28), today=TODAY)
+    review.set_due(finding_id=finding.pk, by=alice, due_on=date(2036, 2, 28), today=TODAY)
 
 
 def test_a_due_date_that_has_passed_since_it_was_set_may_stay(alice: User) -> None:
     finding = a_finding(due_on=date(2026, 2, 1))
-    assert reviewing.set_due(finding_id=finding.pk, by=alice, due_on=finding.due_on, today=TODAY).due_on
-    assert reviewing.set_due(finding_id=finding.pk, by=alice, due_on=None, today=TODAY).due_on is None
+    assert review.set_due(finding_id=finding.pk, by=alice, due_on=finding.due_on, today=TODAY).due_on
+    assert review.set_due(finding_id=finding.pk, by=alice, due_on=None, today=TODAY).due_on is None
 
 
 def test_a_comment_knows_whom_it_mentions(alice: User, bob: User) -> None:
     a_user(username="left", is_active=False)
     text = "@bob, ask @alice. Not @left, @nobody, mail@bob or @@bob."
-    note = reviewing.comment(finding_id=a_finding().pk, by=alice, text=text)
+    note = review.comment(finding_id=a_finding().pk, by=alice, text=text)
     assert [user.username for user in note.mentions.order_by("username")] == ["alice", "bob"]
-    assert reviewing.not_told(note) == ["left", "nobody"]
+    assert review.not_told(note) == ["left", "nobody"]
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "", "ftp://a.example/1", "https://a.example/" + "x" * 500])
 def test_only_web_pages_are_linked(alice: User, url: str) -> None:
     with pytest.raises(Invalid, match="no address of a web page"):
-        reviewing.link(finding_id=a_finding().pk, by=alice, url=url)
+        review.link(finding_id=a_finding().pk, by=alice, url=url)
 
 
 def test_a_link_is_kept_once_and_taken_away_with_a_note(alice: User) -> None:
     finding = a_finding()
-    made = [reviewing.link(finding_id=finding.pk, by=alice, url="https://a.example/1") for _ in range(2)]
+    made = [review.link(finding_id=finding.pk, by=alice, url="https://a.example/1") for _ in range(2)]
     assert made[0] == made[1]
-    reviewing.unlink(finding_id=finding.pk, by=alice, link_id=made[0].pk)
-    with pytest.raises(reviewing.NoSuch):
-        reviewing.unlink(finding_id=finding.pk, by=alice, link_id=made[0].pk)
+    review.unlink(finding_id=finding.pk, by=alice, link_id=made[0].pk)
+    with pytest.raises(review.NoSuch):
+        review.unlink(finding_id=finding.pk, by=alice, link_id=made[0].pk)
     assert _history(finding)[1:] == ["alice linked https://a.example/1", "alice unlinked https://a.example/1"]
 
 
@@ -204,7 +206,7 @@ def test_a_link_is_kept_once_and_taken_away_with_a_note(alice: User) -> None:
 
 def test_a_merged_finding_leaves_the_list_and_its_changes_go_on(alice: User) -> None:
     first, second = a_finding(), a_finding("oltp_insert", pair=a_pair(version="10.11.21"), ratio=0.5)
-    reviewing.merge(finding_id=second.pk, into_id=first.pk, by=alice)
+    review.merge(finding_id=second.pk, into_id=first.pk, by=alice)
     (row,) = queries.list_findings(queries.FindingFilter())
     assert (row.id, row.changes) == (first.pk, 2)
     assert row.largest == pytest.approx(0.5)
@@ -212,14 +214,14 @@ def test_a_merged_finding_leaves_the_list_and_its_changes_go_on(alice: User) -> 
     assert detail is not None
     assert (detail.row.merged_into, detail.row.verdict, detail.changes) == (first.pk, "gone", ())
     with pytest.raises(Invalid, match=f"merged into finding {first.pk}"):
-        reviewing.set_state(finding_id=second.pk, by=alice, state="confirmed")
+        review.set_state(finding_id=second.pk, by=alice, state="confirmed")
 
 
 @pytest.mark.parametrize("state", ["accepted", "fixed", "verify"])
 def test_what_is_merged_into_a_decided_finding_is_not_decided_with_it(alice: User, state: str) -> None:
     decided = a_finding(state=state, reason="known", accepted_until=LATER)
     other = a_finding(pair=a_pair(version="10.11.21"))
-    assert reviewing.merge(finding_id=other.pk, into_id=decided.pk, by=alice).state == "new"
+    assert review.merge(finding_id=other.pk, into_id=decided.pk, by=alice).state == "new"
     decided.refresh_from_db()
     assert (decided.state, decided.reason) == ("new", "")
 
@@ -229,7 +231,7 @@ def test_a_finding_is_not_merged_into_itself_nor_across_kinds(alice: User) -> No
     missing = Finding.objects.create(kind="missing", title="x", verdict="missing", changed_at=timezone.now())
     for into in (finding.pk, missing.pk):
         with pytest.raises(Invalid):
-            reviewing.merge(finding_id=finding.pk, into_id=into, by=alice)
+            review.merge(finding_id=finding.pk, into_id=into, by=alice)
     finding.refresh_from_db()
     assert finding.merged_into is None
 
@@ -238,15 +240,15 @@ def test_a_split_finding_is_reviewed_by_itself_and_found_no_second_time(alice: U
     pair = a_pair()
     finding = a_finding("oltp_write_only", "oltp_insert", pair=pair, owner=alice, state="confirmed")
     first, second = finding.changes.order_by("id")
-    made = reviewing.split(finding_id=finding.pk, change_ids=[second.pk], by=alice)
+    made = review.split(finding_id=finding.pk, change_ids=[second.pk], by=alice)
     assert (made.part, made.state, made.owner, made.verdict) == (1, "confirmed", alice, "worse")
     again = [told(*pair, test=test) for test in ("oltp_write_only", "oltp_insert")]
-    grouping.settle(again, looked_at=[first, second])
+    reconcile.settle(again, looked_at=[first, second])
     assert Finding.objects.count() == 2
     assert [each.finding_id for each in (first, second)] == [finding.pk, finding.pk]
     second.refresh_from_db()
     assert second.finding_id == made.pk
-    reviewing.set_state(finding_id=made.pk, by=alice, state="fixed")
+    review.set_state(finding_id=made.pk, by=alice, state="fixed")
     finding.refresh_from_db()
     assert finding.state == "confirmed"
 
@@ -255,8 +257,8 @@ def test_what_is_left_after_a_split_asks_for_a_look_when_it_has_gone(alice: User
     pair = a_pair()
     finding = a_finding("oltp_write_only", "oltp_insert", pair=pair)
     first, second = finding.changes.order_by("id")
-    grouping.settle([], looked_at=[first])
-    reviewing.split(finding_id=finding.pk, change_ids=[second.pk], by=alice)
+    reconcile.settle([], looked_at=[first])
+    review.split(finding_id=finding.pk, change_ids=[second.pk], by=alice)
     finding.refresh_from_db()
     assert (finding.verdict, finding.state) == ("gone", "verify")
 
@@ -266,7 +268,7 @@ def test_a_split_takes_some_of_its_own_changes_and_leaves_some(alice: User) -> N
     own = list(finding.changes.values_list("id", flat=True))
     for wrong in ([], own, [*own[:1], 0]):
         with pytest.raises(Invalid, match="changes"):
-            reviewing.split(finding_id=finding.pk, change_ids=wrong, by=alice)
+            review.split(finding_id=finding.pk, change_ids=wrong, by=alice)
 
 
 # ---------------------------------------------------------------- measuring again
@@ -275,7 +277,7 @@ def test_a_split_takes_some_of_its_own_changes_and_leaves_some(alice: User) -> N
 def test_both_sides_are_measured_again_as_they_were_in_turns(alice: User) -> None:
     pair = a_pair()
     finding = a_finding("oltp_write_only", "oltp_insert", pair=pair)
-    campaign = reviewing.repeat(finding_id=finding.pk, by=alice)
+    campaign = review.repeat(finding_id=finding.pk, by=alice)
     assert campaign.repetitions == 3
     assert {(entry.warmup, entry.duration) for entry in campaign.entries.all()} == {(5.0, 30.0)}
     jobs = Job.objects.filter(campaign=campaign, workload__name="oltp_insert").order_by("position")
@@ -290,39 +292,39 @@ def test_both_sides_are_measured_again_as_they_were_in_turns(alice: User) -> Non
 
 def test_one_press_too_many_schedules_nothing_twice(alice: User) -> None:
     finding = a_finding()
-    campaign = reviewing.repeat(finding_id=finding.pk, by=alice, repetitions=4)
+    campaign = review.repeat(finding_id=finding.pk, by=alice, repetitions=4)
     with pytest.raises(Invalid, match=f"campaign {campaign.pk} is measuring them again already"):
-        reviewing.repeat(finding_id=finding.pk, by=alice)
+        review.repeat(finding_id=finding.pk, by=alice)
     assert finding.repetitions.count() == 1
-    assert reviewing.plan_of(finding.pk).under_way == campaign.pk
+    assert review.plan_of(finding.pk).under_way == campaign.pk
 
 
 def test_as_many_repetitions_are_proposed_as_the_last_comparison_says_are_missing(alice: User) -> None:
     pair = a_pair()
     finding = a_finding(pair=pair)
     gone(finding)
-    check = releases.check(pair[1].release, pair[1].hardware_class)
+    check = releases_check.check(pair[1].release, pair[1].hardware_class)
     (row,) = check.rows
-    kept.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=9),)))
-    plan = reviewing.plan_of(finding.pk)
+    stored_checks.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=9),)))
+    plan = review.plan_of(finding.pk)
     assert (plan.repetitions, plan.why) == (7, "so many more are likely to tell")  # two on each side are there
-    kept.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=1001),)))
-    assert reviewing.plan_of(finding.pk).repetitions == repeating.MOST
+    stored_checks.keep(dataclasses.replace(check, rows=(dataclasses.replace(row, needed=1001),)))
+    assert review.plan_of(finding.pk).repetitions == repeat.MOST
 
 
 def test_only_what_still_holds_is_measured_again(alice: User) -> None:
     finding = a_finding("oltp_write_only", "oltp_insert")
-    grouping.settle([], looked_at=[finding.changes.order_by("id")[0]])
-    plan = reviewing.plan_of(finding.pk)
+    reconcile.settle([], looked_at=[finding.changes.order_by("id")[0]])
+    plan = review.plan_of(finding.pk)
     assert [entry.workload.name for entry in plan.entries if entry.workload] == ["oltp_insert"]
     gone(finding)
-    assert len(reviewing.plan_of(finding.pk).entries) == 2
+    assert len(review.plan_of(finding.pk).entries) == 2
 
 
 def test_what_no_agent_can_measure_is_said(alice: User) -> None:
     finding = a_finding()
     finding.changes.update(runs_before=[], runs_after=[])
     with pytest.raises(Invalid, match="how these changes were measured is not known"):
-        reviewing.repeat(finding_id=finding.pk, by=alice)
+        review.repeat(finding_id=finding.pk, by=alice)
     a_campaign()
     assert not finding.repetitions.exists()

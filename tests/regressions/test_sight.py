@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from apps.regressions import detect
-from apps.regressions.sight import Sight, sight
+from apps.regressions.detection import change_points
+from apps.regressions.detection.detectable import Sight, sight
 from tests.regressions.test_detect import a_series
 
 
@@ -50,5 +50,5 @@ def test_a_change_of_that_size_is_mostly_found_after_ten_runs() -> None:
         effect = sight(before).effect
         assert effect is not None
         after = a_series(runs=10, variation=0.01, seed=1000 + seed) * (1 + effect)
-        found += bool(detect.detect(np.concatenate([before, after])))
+        found += bool(change_points.detect(np.concatenate([before, after])))
     assert 0.65 <= found / 60 <= 0.97

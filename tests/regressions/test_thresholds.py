@@ -6,9 +6,13 @@ from typing import Any
 import pytest
 
 from apps.core.problems import Invalid
-from apps.regressions import detect, histories, history, kept, releases, thresholds
+from apps.regressions import thresholds
+from apps.regressions.detection import change_points
 from apps.regressions.models import Finding, History, Threshold
-from apps.regressions.release_values import CheckRow, RowVerdict
+from apps.regressions.releases import check as releases_check
+from apps.regressions.releases import stored_checks
+from apps.regressions.releases.values import CheckRow, RowVerdict
+from apps.regressions.trends import queries, services
 from tests.builders import a_metric, a_user, a_workload
 from tests.regressions.histories import a_release, followed, runs_of, values
 from tests.regressions.released import NEW, the_hardware, two_releases
@@ -36,7 +40,7 @@ def keep(smallest: float = 0.03, significant: float = 1e-6, **fields: Any) -> th
 
 def test_the_most_particular_threshold_counts(db: None) -> None:
     workload, metric = a_workload(), a_metric()
-    assert thresholds.of(workload.pk, metric.pk) == detect.DEFAULT
+    assert thresholds.of(workload.pk, metric.pk) == change_points.DEFAULT
     for smallest, fields in (
         (0.01, {}),
         (0.02, {"metric": metric.key}),
@@ -80,9 +84,9 @@ def test_what_is_no_threshold_is_refused_by_its_field(db: None, fields: dict[str
 
 def test_it_is_tried_on_history_before_it_is_kept(workload: int) -> None:
     assert Finding.objects.count() == 1
-    tried = histories.preview(workload=None, metric=None, smallest=0.05, significant=1e-6)
+    tried = queries.preview(workload=None, metric=None, smallest=0.05, significant=1e-6)
     assert (tried.looked_at, tried.raised, tried.new, tried.withdrawn) == (2, 1, 0, 1)
-    tried = histories.preview(workload=workload, metric=None, smallest=0.3, significant=1e-6)
+    tried = queries.preview(workload=workload, metric=None, smallest=0.3, significant=1e-6)
     assert (tried.looked_at, tried.raised, tried.withdrawn) == (1, 0, 1)
     assert not Threshold.objects.exists()
     assert Finding.objects.get().changes.filter(gone_at=None).count() == 2
@@ -90,19 +94,19 @@ def test_it_is_tried_on_history_before_it_is_kept(workload: int) -> None:
 
 def test_what_was_tried_happens_once_it_is_kept(workload: int) -> None:
     keep(0.05)
-    assert history.follow_rest(most=10) == 2
-    assert history.follow_rest(most=10) == 0
+    assert services.follow_rest(most=10) == 2
+    assert services.follow_rest(most=10) == 0
     assert [change.workload_id for change in Finding.objects.get().changes.filter(gone_at=None)] == [workload]
-    tried = histories.preview(workload=None, metric=None, smallest=0.005, significant=1e-6)
+    tried = queries.preview(workload=None, metric=None, smallest=0.005, significant=1e-6)
     assert (tried.raised, tried.new, tried.withdrawn) == (2, 1, 0)
     thresholds.drop(thresholds.kept()[0].id)
-    history.follow_rest(most=10)
+    services.follow_rest(most=10)
     assert Finding.objects.get().changes.filter(gone_at=None).count() == 2
 
 
 def test_a_more_particular_threshold_is_not_overridden(workload: int) -> None:
     keep(0.01, workload=workload)
-    tried = histories.preview(workload=None, metric=None, smallest=0.5, significant=1e-6)
+    tried = queries.preview(workload=None, metric=None, smallest=0.5, significant=1e-6)
     assert (tried.concerned, tried.kept_apart, tried.withdrawn) == (1, 1, 1)
 
 
@@ -111,12 +115,12 @@ def test_a_preview_asks_the_same_number_of_queries_of_one_series_and_of_two(
 ) -> None:
     for asked in (workload, None):
         with django_assert_num_queries(6 if asked is None else 7):
-            histories.preview(workload=asked, metric=None, smallest=0.05, significant=1e-6)
+            queries.preview(workload=asked, metric=None, smallest=0.05, significant=1e-6)
 
 
 def test_a_preview_says_how_many_series_are_too_short_to_tell(workload: int) -> None:
     followed(runs_of(a_release("10.11.19"), values(runs=9), workload=a_workload("oltp_delete"))[-1:])
-    tried = histories.preview(workload=None, metric=None, smallest=0.05, significant=1e-6)
+    tried = queries.preview(workload=None, metric=None, smallest=0.05, significant=1e-6)
     assert (tried.looked_at, tried.too_short) == (3, 1)
 
 
@@ -133,7 +137,7 @@ def a_row(change: float, *, smallest: float = 0.005, verdict: str = "worse", **f
 
 def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
     two_releases()
-    check = releases.check(the_release(NEW), the_hardware())
+    check = releases_check.check(the_release(NEW), the_hardware())
     rows = (
         a_row(-0.12),
         a_row(-0.03),
@@ -142,10 +146,10 @@ def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
         a_row(-0.005, smallest=0.02, verdict="not told apart"),
         a_row(0.015, smallest=0.02, verdict="unchanged"),
     )
-    kept.keep(replace(check, rows=rows))
+    stored_checks.keep(replace(check, rows=rows))
 
     def told(smallest: float) -> tuple[int, int, int]:
-        found = histories.preview(workload=None, metric=None, smallest=smallest, significant=1e-6).releases
+        found = queries.preview(workload=None, metric=None, smallest=smallest, significant=1e-6).releases
         return found.rows, found.passed, found.worse
 
     assert told(0.05) == (6, 1, 0)
@@ -157,7 +161,7 @@ def test_a_preview_says_what_a_threshold_does_to_releases(db: None) -> None:
 
 def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:
     own = History.objects.get(workload=workload)
-    found = histories.detail(own.pk)
+    found = queries.detail(own.pk)
     assert found is not None
     assert (len(found.points), found.row.changes, found.source) == (40, 1, "the default")
     assert [round(level.value, -1) for level in found.levels] == [
@@ -165,9 +169,9 @@ def test_a_history_tells_its_runs_levels_and_changes(workload: int) -> None:
         pytest.approx(850, rel=0.02),
     ]
     assert found.changes[0].place == 24
-    assert histories.detail(own.pk + 1000) is None
+    assert queries.detail(own.pk + 1000) is None
 
 
 @pytest.mark.parametrize(("sight", "count"), [("fit", 2), ("changed", 2), ("short", 0), ("noisy", 0), ("", 2)])
 def test_histories_are_found_by_what_can_be_seen_in_them(workload: int, sight: str, count: int) -> None:
-    assert len(histories.listed(list(histories.rows_of(histories.HistoryFilter(sight=sight))))) == count
+    assert len(queries.listed(list(queries.rows_of(queries.HistoryFilter(sight=sight))))) == count

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.regressions import use_difference
+from apps.regressions.findings import use_difference
 from apps.use_method.values import Level, Panel, Reading
 
 BEFORE, AFTER = (11, 12, 13), (21, 22, 23)

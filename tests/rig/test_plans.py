@@ -20,18 +20,18 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.api.comparisons import INCLUDES
-from apps.comparison import baselines
 from apps.comparison.models import SavedComparison
-from apps.comparison.saved import save
-from apps.dispatch import campaign_text
+from apps.comparison.selection import baselines
+from apps.dispatch.campaigns import text
 from apps.dispatch.models import Campaign, Job, Schedule, Slot
 from apps.notifications.models import Subscription
-from apps.notifications.subscribing import send_test
+from apps.notifications.services import send_test
 from apps.published.models import Article
-from apps.regressions import kept, releases
 from apps.regressions.models import Finding, History
+from apps.regressions.releases import check, stored_checks
 from apps.rig import world
 from apps.runs.models import Artifact, Run
+from apps.saved.services import save
 from apps.web import overview
 from apps.web.compare_parts import PARTS
 from tests.builders import a_user
@@ -85,7 +85,7 @@ def _addresses() -> dict[str, list[str]]:
     compared = Campaign.objects.filter(name__startswith="comparison")[0]
     compared_run = Run.objects.filter(job_run__job__campaign_id=compared.pk)[0]
     release, hardware = run.system.release, run.system.hardware_class
-    kept.keep(releases.check(release, hardware))
+    stored_checks.keep(check.check(release, hardware))
     values: Mapping[str, Any] = {
         "run_id": run.pk,
         "campaign_id": compared.pk,
@@ -168,7 +168,7 @@ def _addresses() -> dict[str, list[str]]:
 
 def _schedule(campaign: Campaign) -> int:
     """Id of a schedule that began the campaign, the same for whoever asks again."""
-    fields = {"plan": campaign_text.of(campaign), "cron": "30 2 * * *", "created_by": User.objects.get()}
+    fields = {"plan": text.of(campaign), "cron": "30 2 * * *", "created_by": User.objects.get()}
     schedule, _ = Schedule.objects.get_or_create(name="nightly", defaults=fields)
     moment = {"due_at": campaign.created_at, "state": "complete"}
     Slot.objects.get_or_create(campaign=campaign, defaults={"schedule": schedule, **moment})

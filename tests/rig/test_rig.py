@@ -12,8 +12,9 @@ from apps.catalog.models import Platform, System
 from apps.dispatch.models import Agent, Campaign, JobRun
 from apps.rig import recordings, world
 from apps.rig.plan import campaigns
-from apps.runs import blocks, storage, summary
 from apps.runs.models import Artifact, Measurement, Run, RunNode, Series
+from apps.runs.samples import rates
+from apps.runs.storage import artifacts, blocks
 from tests.builders import a_run
 
 pytestmark = pytest.mark.django_db
@@ -33,13 +34,13 @@ def test_every_run_has_the_series_and_samples_asked_for() -> None:
 def test_stored_statistics_are_those_of_the_samples() -> None:
     _seed(6)
     run = Run.objects.all()[0]
-    phases = {"": summary.Phase(run.measured_from or 0, run.measured_to or 0), "whole_": summary.WHOLE_RUN}
+    phases = {"": rates.Phase(run.measured_from or 0, run.measured_to or 0), "whole_": rates.WHOLE_RUN}
     for number, node in enumerate(blocks.read([run.pk])[run.pk]):
         assert not node.damaged
         for key, column in node.changing.items():
             row = Series.objects.get(run=run, node=number, metric__key=key)
             for prefix, phase in phases.items():
-                found = summary.of_series(row.metric, node.clock, column, phase)
+                found = rates.of_series(row.metric, node.clock, column, phase)
                 stored = [getattr(row, prefix + name) for name in blocks.STATISTICS]
                 told = [getattr(found, name) for name in blocks.STATISTICS]
                 near = pytest.approx([value or 0.0 for value in told], rel=1e-9, abs=1e-9)
@@ -104,7 +105,7 @@ def test_made_up_runs_say_so() -> None:
     assert set(Run.objects.values_list("provenance", flat=True)) == {"rig"}
     assert all("rig" in run.tags for run in Run.objects.all())
     measurement = Measurement.objects.all()[0]
-    said = storage.read_artifact(measurement.artifact)[measurement.byte_start : measurement.byte_end]
+    said = artifacts.read_artifact(measurement.artifact)[measurement.byte_start : measurement.byte_end]
     assert b"nothing was measured" in said
     assert all(name.endswith("(rig)") for name in System.objects.values_list("name", flat=True))
 

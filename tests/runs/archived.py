@@ -8,8 +8,8 @@ from django.db.models import F, Model
 from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
-from apps.runs import archive, codec, ingest
-from apps.runs.codec import Column
+from apps.runs import archive
+from apps.runs.ingest import accept
 from apps.runs.models import (
     ArchivedRun,
     Artifact,
@@ -22,6 +22,8 @@ from apps.runs.models import (
     RunNode,
     Series,
 )
+from apps.runs.storage import codec
+from apps.runs.storage.codec import Column
 from tests.builders import a_metric
 from tests.runs.uploads import Samples, an_open_run, an_upload
 from workers import wire
@@ -55,9 +57,9 @@ def a_full_run(**fields: Any) -> Run:
     run = an_open_run(nodes=list(NODES), command="sysbench oltp_read_write run", host={"cpus": 2}, **fields)
     upload = an_upload(run=run, nodes=NODES, events=[EVENT])
     image = b"\x89PNG"
-    ingest.accept_artifact(run=run, name="load.png", sha256=wire.checksum(image), content=image, media_type="image/png")
+    accept.accept_artifact(run=run, name="load.png", sha256=wire.checksum(image), content=image, media_type="image/png")
     upload.send(measured_from=0.5, measured_to=20.5)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     Run.objects.filter(pk=run.pk).update(tags=["nightly", "a b"])
     metric = a_metric("client.latency.test", kind="distribution", unit="ms", direction="lower")
     Distribution.objects.create(

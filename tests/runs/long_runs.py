@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 from django.db import transaction
 
-from apps.runs import blocks
-from apps.runs.codec import Column, Number
 from apps.runs.models import Run
-from apps.runs.sampled import SampledNode
-from apps.runs.summary import Phase
+from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.rates import Phase
+from apps.runs.storage import blocks
+from apps.runs.storage.codec import Column, Number
 from tests.builders import a_metric, a_run
 
 

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.db.models import Model
 from django.utils import timezone
 
-from apps.runs import archive, blocks, sealing, storage
+from apps.runs import archive, seal
 from apps.runs.archive import store
 from apps.runs.archive.tables import SCHEMAS
 from apps.runs.models import (
@@ -28,6 +28,7 @@ from apps.runs.models import (
     RunNode,
     Series,
 )
+from apps.runs.storage import artifacts, blocks
 from tests.builders import a_run
 from tests.runs.archived import a_full_run, archived, files, forget_everything, held
 
@@ -72,7 +73,7 @@ def test_files_lie_by_table_platform_workload_and_month_and_artifacts_under_thei
         for table in ("runs", "nodes", "series", "measurements", "events", "distributions", "artifacts")
     }
     assert {one["path"] for one in told["artifacts"]} == {
-        storage.path_of(artifact.sha256).join(("files/", "")) for artifact in run.artifacts.all()
+        artifacts.path_of(artifact.sha256).join(("files/", "")) for artifact in run.artifacts.all()
     }
     listed = told["tables"] + told["artifacts"]
     assert {one["path"]: (one["sha256"], one["size"]) for one in listed} == {
@@ -139,7 +140,7 @@ def test_a_run_that_is_sealed_again_is_archived_anew_under_the_same_names(folder
     run = a_full_run()
     first = archived(run)
     Series.objects.filter(run=run).update(mean=1.0)
-    assert sealing.reseal(run_id=run.pk)
+    assert seal.reseal(run_id=run.pk)
     assert archive.due(now=NOW, limit=5) == [run.pk]
     second = archived(run)
     assert second.manifest == first.manifest
@@ -225,10 +226,10 @@ def test_damaged_samples_are_not_archived_and_run_node_and_metric_are_named(fold
 def test_an_attempt_that_succeeds_forgets_those_that_did_not(folder: Path) -> None:
     run = a_full_run()
     artifact = run.artifacts.get(name="load.png")
-    default_storage.delete(storage.path_of(artifact.sha256))
+    default_storage.delete(artifacts.path_of(artifact.sha256))
     assert not archive.attempt(run_id=run.pk, now=NOW)
     assert "load.png" in ArchiveAttempt.objects.get().problem
-    storage.keep(b"\x89PNG")
+    artifacts.keep(b"\x89PNG")
     assert archive.attempt(run_id=run.pk, now=NOW)
     assert not ArchiveAttempt.objects.exists()
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from apps.runs.archive import samples, writing
+from apps.runs.archive import samples, write
 from apps.runs.archive.tables import SCHEMAS
-from apps.runs.codec import Column
+from apps.runs.storage.codec import Column
 
 TYPES: list[Any] = [np.int64, np.uint64, np.float64]
 
@@ -35,7 +35,7 @@ def test_every_series_comes_back_from_its_file_as_it_was(columns: list[Column | 
     plain = pa.RecordBatch.from_pylist(told, schema=rest)
     batch = pa.RecordBatch.from_arrays([*plain.columns, *lists.values()], schema=schema)
     local = io.BytesIO()
-    assert writing.write_table(local, "series", [batch]) == len(columns)
+    assert write.write_table(local, "series", [batch]) == len(columns)
     assert pq.ParquetFile(local).metadata.row_group(0).column(len(schema.names) - 1).compression == "ZSTD"
     for (_, _, back), column in zip(samples.series_of(local), columns, strict=True):
         assert (back is None) == (column is None)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs import stretches
-from apps.runs.batches import Decoder, decode
-from apps.runs.sampled import SampledNode
+from apps.runs.samples import stretches
+from apps.runs.samples.batches import Decoder, decode
+from apps.runs.samples.columns import SampledNode
 from workers import wire
 from workers.wire import Number
 

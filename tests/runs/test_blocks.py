@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from apps.catalog.services import metrics_for
-from apps.runs import blocks, codec, ingest
-from apps.runs.codec import Number
+from apps.runs.ingest import accept
 from apps.runs.models import Block, Run, RunNode, Series
-from apps.runs.sampled import SampledNode
-from apps.runs.summary import Phase
+from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.rates import Phase
+from apps.runs.storage import blocks, codec
+from apps.runs.storage.codec import Number
 from tests.builders import a_run
 from tests.examples import examples
 from tests.runs.uploads import a_minute, an_upload
@@ -84,7 +85,7 @@ def only(node: SampledNode, *keys: str) -> SampledNode:
 @pytest.mark.django_db
 def test_a_corrupt_series_is_named_and_the_others_stay_readable(caplog: pytest.LogCaptureFixture) -> None:
     run = an_upload(nodes={"db1": a_minute(), "db2": a_minute()}).send()
-    ingest.seal(run_id=run.pk)
+    accept.seal(run_id=run.pk)
     before = {node.name: plain(node) for node in blocks.read([run.pk])[run.pk]}
     row = Series.objects.get(metric__key="mysql.status.Questions", node=2)
     flip_a_bit(run, node=2, byte=row.offset + row.length // 2)
@@ -108,7 +109,7 @@ def flip_a_bit(run: Run, *, node: int, byte: int) -> None:
 @pytest.mark.parametrize("length", [0, 5, 40])
 def test_a_block_cut_short_or_lost_spares_what_is_whole(length: int) -> None:
     run = an_upload().send()
-    ingest.seal(run_id=run.pk)
+    accept.seal(run_id=run.pk)
     block = Block.objects.get(run=run, node=1)
     Block.objects.filter(run=run, node=1).update(data=bytes(block.data or b"")[:length])
     (_, db1) = blocks.read([run.pk])[run.pk]
@@ -123,7 +124,7 @@ def test_a_block_cut_short_or_lost_spares_what_is_whole(length: int) -> None:
 @pytest.mark.django_db
 def test_a_damaged_clock_damages_its_node_alone() -> None:
     run = an_upload(nodes={"db1": a_minute(), "db2": a_minute()}).send()
-    ingest.seal(run_id=run.pk)
+    accept.seal(run_id=run.pk)
     RunNode.objects.filter(run=run, name="db1").update(clock=b"f nonsense")
     client, db1, db2 = blocks.read([run.pk])[run.pk]
     assert set(db1.damaged) >= {"mysql.status.Questions", "mysql.status.Max_used_connections"}
@@ -147,7 +148,7 @@ def test_series_with_equal_increments_share_their_bytes() -> None:
 @pytest.mark.django_db
 def test_samples_that_were_moved_are_asked_of_the_archive() -> None:
     run = an_upload().send()
-    ingest.seal(run_id=run.pk)
+    accept.seal(run_id=run.pk)
     Block.objects.update(data=None)
     for keys in (None, ["mysql.status.Questions"]):
         with pytest.raises(blocks.Moved, match=f"run {run.pk}"):

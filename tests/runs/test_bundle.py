@@ -8,8 +8,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from apps.catalog.models import System
-from apps.runs import ingest
-from apps.runs.bundle import MalformedBundle, read_bundle, write_bundle
+from apps.runs.archive.bundle import MalformedBundle, read_bundle, write_bundle
+from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Distribution, Event, Measurement, Run, RunNode, Series
 from tests.runs.uploads import Samples, an_open_run, an_upload
 from workers import wire
@@ -32,7 +32,7 @@ def a_sealed_run(**what: Any) -> Run:
     event = wire.EventMessage(kind="ddl", label="ALTER TABLE", starts_at=1.0, ends_at=2.0, node="db1")
     lines = [(1.5, "[ 1s ] thds: 4 tps: 1"), (2.5, "[ 2s ] thds: 4 tps: 1")]
     run = an_upload(nodes=NODES, events=[event], lines=lines, **what).send(measured_from=0.5, measured_to=20.5)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     run.refresh_from_db()
     return run
 
@@ -79,7 +79,7 @@ def test_a_run_whose_batches_nobody_could_read_comes_back_with_them(tmp_path: Pa
     upload = an_upload(nodes={})
     upload.batches = [b"no gzip", b"nor this"]
     run = upload.send(**outcome)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     before = content(run)
     assert [artifact["name"] for artifact in before["artifacts"]] == ["batches.tar", "sysbench.txt"]
     write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")
@@ -91,11 +91,11 @@ def test_a_run_whose_batches_nobody_could_read_comes_back_with_them(tmp_path: Pa
 def test_an_artifact_comes_back_with_its_media_type(tmp_path: Path) -> None:
     upload = an_upload(nodes=NODES)
     image = b"\x89PNG"
-    ingest.accept_artifact(
+    accept.accept_artifact(
         run=upload.run, name="load.png", sha256=wire.checksum(image), content=image, media_type="image/png"
     )
     run = upload.send()
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     write_bundle(runs=[run.pk], path=tmp_path / "runs.zip")
     forget(run)
     (back,) = read_bundle(tmp_path / "runs.zip")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs import distributions
-from apps.runs.distributions import (
+from apps.runs.samples import histograms
+from apps.runs.samples.histograms import (
     SYSBENCH,
     DifferentGrids,
     Distribution,
@@ -21,7 +21,7 @@ from apps.runs.distributions import (
     grid_of,
     merge,
 )
-from apps.runs.parsers import sysbench
+from apps.runs.tool_output.parsers import sysbench
 from tests.runs.uploads import RECORDINGS
 
 HDR = HdrGrid(lowest=1, highest=3_600_000_000, digits=3, unit="us")
@@ -193,4 +193,4 @@ def test_a_mean_of_percentiles_is_not_the_percentile_of_all() -> None:
     mean = (quick.percentile(95).value + slow.percentile(95).value) / 2
     assert merge([quick, slow]).percentile(95).value == pytest.approx(100, rel=0.01)
     assert mean == pytest.approx(50, rel=0.02)
-    assert distributions.merge([quick]) == quick
+    assert histograms.merge([quick]) == quick

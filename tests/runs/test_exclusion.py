@@ -10,11 +10,13 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
-from apps.comparison import queries as comparison
+from apps.comparison import compare as comparison
 from apps.core.problems import Invalid
 from apps.core.stores import store_at
-from apps.runs import archive, bundle, exclusion, queries
+from apps.runs import archive, queries
+from apps.runs.archive import bundle
 from apps.runs.models import ArchivedRun, Exclusion, Run
+from apps.runs.quality import exclusion
 from apps.web.matrix import load_matrix
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 from tests.web.runs import a_sealed_run

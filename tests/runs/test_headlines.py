@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from apps.runs.outputs import sysbench as reading
-from apps.runs.parsers import sysbench
+from apps.runs.tool_output import sysbench_values as reading
+from apps.runs.tool_output.parsers import sysbench
 from tests.runs.uploads import RECORDINGS
 
 OUTPUT = (RECORDINGS / "own" / "oltp_write_only_t2_checkpoint2_hist.txt").read_text()

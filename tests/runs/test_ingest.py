@@ -5,9 +5,10 @@ from uuid import uuid4
 import pytest
 from django.core.files.storage import default_storage
 
-from apps.runs import ingest, storage, submitting
-from apps.runs.ingest import Refused
+from apps.runs.ingest import accept, submit
+from apps.runs.ingest.accept import Refused
 from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
+from apps.runs.storage import artifacts
 from tests.builders import START, a_load_level, a_system, a_workload
 from tests.runs.uploads import OUTPUT, RECORDINGS, an_open_run, an_upload
 from workers import wire
@@ -65,7 +66,7 @@ def test_a_run_that_cannot_be_held_is_refused_by_field(fields: dict[str, Any], f
         }
     )
     with pytest.raises(Refused) as refused:
-        ingest.open_run(
+        accept.open_run(
             uid=uuid4(),
             system=a_system(),
             workload=a_workload(),
@@ -93,7 +94,7 @@ def test_batches_may_come_in_any_order() -> None:
 def test_a_damaged_batch_is_not_stored() -> None:
     upload = an_upload()
     with pytest.raises(Refused, match="not the SHA-256") as refused:
-        ingest.accept_batch(
+        accept.accept_batch(
             run=upload.run, sequence=0, checksum=wire.checksum(upload.batches[0]), payload=upload.batches[0][:-1]
         )
     assert refused.value.field == "checksum"
@@ -104,28 +105,28 @@ def test_another_batch_under_the_same_number_is_refused() -> None:
     upload = an_upload()
     upload.send_batch(0)
     with pytest.raises(Refused, match="held with other content"):
-        ingest.accept_batch(
+        accept.accept_batch(
             run=upload.run, sequence=0, checksum=wire.checksum(upload.batches[1]), payload=upload.batches[1]
         )
 
 
 def test_a_batch_beyond_the_limit_is_refused() -> None:
-    payload = bytes(ingest.MAX_BATCH + 1)
+    payload = bytes(accept.MAX_BATCH + 1)
     with pytest.raises(Refused, match="at most"):
-        ingest.accept_batch(run=an_open_run(), sequence=0, checksum=wire.checksum(payload), payload=payload)
+        accept.accept_batch(run=an_open_run(), sequence=0, checksum=wire.checksum(payload), payload=payload)
 
 
 def test_a_sealed_run_knows_its_batches_and_takes_no_new_one() -> None:
     upload = an_upload()
     run = upload.send()
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     assert upload.send_batch(1) is False
     assert upload.send_output() is False
     upload.batches += [upload.batches[0]] * 2
     with pytest.raises(Refused, match="ended with 3 batches"):
         upload.send_batch(3)
     with pytest.raises(Refused, match="complete"):
-        ingest.accept_artifact(run=run, name="late.txt", sha256=wire.checksum(b"x"), content=b"x")
+        accept.accept_artifact(run=run, name="late.txt", sha256=wire.checksum(b"x"), content=b"x")
     assert not Batch.objects.exists()
 
 
@@ -139,7 +140,7 @@ def test_ending_twice_changes_nothing_and_contradicting_is_refused() -> None:
         upload.end(outcome="failed", reason="no")
     with pytest.raises(Refused, match="artifacts"):
         upload.end(artifacts=[])
-    ingest.seal(run_id=upload.run.pk)
+    accept.seal(run_id=upload.run.pk)
     upload.end()
     with pytest.raises(Refused):
         upload.end(outcome="cancelled")
@@ -177,37 +178,37 @@ def test_an_artifact_is_kept_under_its_hash() -> None:
     assert upload.send_output() is False
     artifact = Artifact.objects.get()
     assert (artifact.size, artifact.sha256) == (len(OUTPUT), wire.checksum(OUTPUT))
-    with storage.open_artifact(artifact) as content:
+    with artifacts.open_artifact(artifact) as content:
         assert content.read() == OUTPUT
 
 
 def test_a_half_written_file_of_a_crash_is_written_again() -> None:
-    sha256 = storage.keep(b"whole")
-    path = default_storage.path(storage.path_of(sha256))
+    sha256 = artifacts.keep(b"whole")
+    path = default_storage.path(artifacts.path_of(sha256))
     with open(path, "wb") as half:
         half.write(b"wh")
     run = an_open_run()
-    ingest.accept_artifact(run=run, name="a.txt", sha256=sha256, content=b"whole")
-    assert storage.read_artifact(Artifact.objects.get()) == b"whole"
+    accept.accept_artifact(run=run, name="a.txt", sha256=sha256, content=b"whole")
+    assert artifacts.read_artifact(Artifact.objects.get()) == b"whole"
 
 
 def test_an_artifact_that_changed_in_storage_is_never_served() -> None:
     upload = an_upload(output=OUTPUT + b"\n")
     upload.send_output()
     artifact = Artifact.objects.get()
-    with open(default_storage.path(storage.path_of(artifact.sha256)), "ab") as file:
+    with open(default_storage.path(artifacts.path_of(artifact.sha256)), "ab") as file:
         file.write(b"x")
-    with pytest.raises(storage.DamagedArtifact, match="has changed"):
-        storage.read_artifact(artifact)
-    default_storage.delete(storage.path_of(artifact.sha256))
-    with pytest.raises(storage.DamagedArtifact, match="restore"):
-        storage.read_artifact(artifact)
+    with pytest.raises(artifacts.DamagedArtifact, match="has changed"):
+        artifacts.read_artifact(artifact)
+    default_storage.delete(artifacts.path_of(artifact.sha256))
+    with pytest.raises(artifacts.DamagedArtifact, match="restore"):
+        artifacts.read_artifact(artifact)
 
 
 @pytest.mark.parametrize("name", ["", "../passwd", "a/b", ".hidden", "x" * 121, "batches.tar"])
 def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
     with pytest.raises(Refused) as refused:
-        ingest.accept_artifact(run=an_open_run(), name=name, sha256=wire.checksum(b"x"), content=b"x")
+        accept.accept_artifact(run=an_open_run(), name=name, sha256=wire.checksum(b"x"), content=b"x")
     assert refused.value.field == "name"
 
 
@@ -218,7 +219,7 @@ def submitted(**fields: Any) -> Run:
     for name, build in (("system", a_system), ("load_level", a_load_level)):
         if name not in fields:
             fields[name] = build()
-    return submitting.submit(**{**defaults, **fields})
+    return submit.submit(**{**defaults, **fields})
 
 
 def test_a_submitted_output_becomes_a_run_that_can_be_sealed() -> None:
@@ -226,7 +227,7 @@ def test_a_submitted_output_becomes_a_run_that_can_be_sealed() -> None:
     assert (run.state, run.provenance, run.tags) == ("ended", "submitted", ["a", "b"])
     assert run.ended_at == START + timedelta(seconds=20.0061)
     assert run.tool_version == "1.0.20"
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     run.refresh_from_db()
     assert (run.state, run.outcome, run.measured_from, run.measured_to) == ("sealed", "succeeded", 0.0, 20.0061)
     assert [(node.name, node.number) for node in run.nodes.all()] == [("client", 0), ("db1", 1)]
@@ -235,7 +236,7 @@ def test_a_submitted_output_becomes_a_run_that_can_be_sealed() -> None:
 def test_submitting_twice_under_one_uid_is_one_run() -> None:
     what: dict[str, Any] = {"uid": uuid4(), "system": a_system(), "tags": ["x"]}
     first = submitted(**what)
-    ingest.seal(run_id=first.pk)
+    accept.seal(run_id=first.pk)
     assert submitted(**what).pk == first.pk
     assert Run.objects.count() == 1
     with pytest.raises(Refused) as refused:

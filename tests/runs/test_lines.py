@@ -6,21 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from apps.catalog.metrics import CURATED
-from apps.runs import codec, lines
-from apps.runs.lines import Line
-from apps.runs.rows import Rows
+from apps.catalog.metrics.curated import CURATED
+from apps.runs.samples import time_series
+from apps.runs.samples.matrices import Rows
+from apps.runs.samples.time_series import Line
+from apps.runs.storage import codec
 
 Floats = NDArray[np.float64]
 QUESTIONS, RUNNING = CURATED["mysql.status.Questions"], CURATED["mysql.status.Threads_running"]
 
 
 def rates(clock: list[float], totals: list[codec.Number]) -> Line:
-    return lines.of_column(QUESTIONS, np.array(clock), codec.column(totals))
+    return time_series.of_column(QUESTIONS, np.array(clock), codec.column(totals))
 
 
 def gauge(clock: list[float], values: list[codec.Number]) -> Line:
-    return lines.of_column(RUNNING, np.array(clock), codec.column(values))
+    return time_series.of_column(RUNNING, np.array(clock), codec.column(values))
 
 
 def shown(line: Line) -> str:
@@ -28,11 +29,11 @@ def shown(line: Line) -> str:
 
 
 def test_nodes_on_one_clock_are_added_second_by_second() -> None:
-    found = lines.over_nodes([rates([0, 1, 2], [0, 5, 6]), rates([0, 1, 2], [10, 20, 40])], "sum")
+    found = time_series.over_nodes([rates([0, 1, 2], [0, 5, 6]), rates([0, 1, 2], [10, 20, 40])], "sum")
     assert (found.at.tolist(), shown(found)) == ([1, 2], "[15.0, 21.0]")
     assert found.parts is not None
     assert found.parts.tolist() == [2, 2]
-    mean = lines.over_nodes([rates([0, 1, 2], [0, 5, 6]), rates([0, 1, 2], [10, 20, 40])], "mean")
+    mean = time_series.over_nodes([rates([0, 1, 2], [0, 5, 6]), rates([0, 1, 2], [10, 20, 40])], "mean")
     assert shown(mean) == "[7.5, 10.5]"
 
 
@@ -40,16 +41,16 @@ def test_a_rate_is_held_over_its_interval_on_the_common_clock() -> None:
     own = rates([0, 1, 2, 3], [0, 0, 0, 0])
     other = rates([0.5, 1.5, 2.5], [0, 10, 40])
     # From 1 to 2: half a second at 10/s, half at 30/s.
-    assert shown(lines.over_nodes([own, other], "sum")) == "[10.0, 20.0, 30.0]"
+    assert shown(time_series.over_nodes([own, other], "sum")) == "[10.0, 20.0, 30.0]"
 
 
 def test_a_gauge_is_taken_from_the_nearest_sample() -> None:
-    found = lines.over_nodes([gauge([0, 1, 2], [1, 1, 1]), gauge([0.3, 1.3], [10, 20])], "sum")
+    found = time_series.over_nodes([gauge([0, 1, 2], [1, 1, 1]), gauge([0.3, 1.3], [10, 20])], "sum")
     assert shown(found) == "[11.0, 21.0, 21.0]"
 
 
 def test_a_node_that_joins_late_or_leaves_is_not_counted_before_and_after() -> None:
-    found = lines.over_nodes(
+    found = time_series.over_nodes(
         [rates([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5]), rates([2, 3, 4], [0, 10, 20])],
         "sum",
     )
@@ -60,10 +61,10 @@ def test_a_node_that_joins_late_or_leaves_is_not_counted_before_and_after() -> N
 
 def test_a_gap_of_one_node_is_a_gap_of_the_sum() -> None:
     clock: list[float] = [0, 1, 2, 3, 4]
-    found = lines.over_nodes([rates(clock, [0, 1, 2, 3, 4]), rates(clock, [0, 1, None, 3, 4])], "sum")
+    found = time_series.over_nodes([rates(clock, [0, 1, 2, 3, 4]), rates(clock, [0, 1, None, 3, 4])], "sum")
     # The rate to the third second is that since the first: it was observed.
     assert shown(found) == "[2.0, nan, 2.0, 2.0]"
-    found = lines.over_nodes(
+    found = time_series.over_nodes(
         [gauge(clock, [1, 1, 1, 1, 1]), gauge([0.2, 1.2, 2.2, 3.2, 4.2], [1, 1, None, 1, 1])], "sum"
     )
     assert shown(found) == "[2.0, 2.0, nan, 2.0, 2.0]"
@@ -71,21 +72,21 @@ def test_a_gap_of_one_node_is_a_gap_of_the_sum() -> None:
 
 def test_a_node_that_was_not_sampled_for_long_leaves_a_gap_in_the_sum_of_gauges() -> None:
     clock = [float(t) for t in range(10)]
-    found = lines.over_nodes([gauge(clock, [1] * 10), gauge([0, 1, 2, 7, 8, 9], [1] * 6)], "sum")
+    found = time_series.over_nodes([gauge(clock, [1] * 10), gauge([0, 1, 2, 7, 8, 9], [1] * 6)], "sum")
     assert shown(found) == "[2.0, 2.0, 2.0, 2.0, nan, nan, 2.0, 2.0, 2.0, 2.0]"
 
 
 def test_a_reset_of_one_node_is_a_reset_of_the_sum_and_no_rate() -> None:
     clock: list[float] = [0, 1, 2]
-    found = lines.over_nodes([rates(clock, [5, 9, 1]), rates(clock, [0, 1, 2])], "sum")
+    found = time_series.over_nodes([rates(clock, [5, 9, 1]), rates(clock, [0, 1, 2])], "sum")
     # The last interval of the one that fell is not known: it took no part in it.
     assert (found.resets, shown(found)) == ((2.0,), "[5.0, 1.0]")
-    found = lines.over_nodes([rates([*clock, 3], [5, 9, 1, 2]), rates([*clock, 3], [0, 1, 2, 3])], "sum")
+    found = time_series.over_nodes([rates([*clock, 3], [5, 9, 1, 2]), rates([*clock, 3], [0, 1, 2, 3])], "sum")
     assert (found.resets, shown(found)) == ((2.0,), "[5.0, nan, 2.0]")
 
 
 def test_a_node_that_never_was_observed_is_not_counted() -> None:
-    found = lines.over_nodes([gauge([0, 1], [1, 2]), gauge([0.1, 1.1], [None, None])], "mean")
+    found = time_series.over_nodes([gauge([0, 1], [1, 2]), gauge([0.1, 1.1], [None, None])], "mean")
     assert shown(found) == "[1.0, 2.0]"
 
 
@@ -129,14 +130,14 @@ def test_all_at_once_gives_what_one_by_one_gives(
         "gap": [None if gap and place == 1 else value for place, value in enumerate(steady.tolist())],
     }
     columns = {key: codec.column(values) for key, values in samples.items()}
-    found = lines.of_steady(clock, columns, columns).lines()
+    found = time_series.of_steady(clock, columns, columns).lines()
     assert {"steady", "decimal"} <= set(found)
     for key, line in found.items():
-        expected = lines.of_column(QUESTIONS, clock, columns[key])
+        expected = time_series.of_column(QUESTIONS, clock, columns[key])
         assert not expected.resets
         assert line.values.tolist() == expected.values.tolist()
     for key in set(samples) - set(found):
-        expected = lines.of_column(QUESTIONS, clock, columns[key])
+        expected = time_series.of_column(QUESTIONS, clock, columns[key])
         # What is below 0 is left to be worked out one by one: differences of integers may be beyond 64 bits.
         assert expected.resets or not columns[key].observed.all() or columns[key].values.min() < 0
 
@@ -153,21 +154,23 @@ def test_rates_of_stored_rows_are_those_of_their_columns(clock: Floats, totals: 
     }
     encoded = {key: codec.encode(column) for key, column in columns.items()}
     stored = Rows({key: (each.data, each.base) for key, each in encoded.items()}, length)
-    found = lines.of_steady(clock, stored, list(columns)).lines()
-    assert found.keys() == lines.of_steady(clock, columns, columns).lines().keys()
+    found = time_series.of_steady(clock, stored, list(columns)).lines()
+    assert found.keys() == time_series.of_steady(clock, columns, columns).lines().keys()
     for key, line in found.items():
-        assert line.values.tolist() == lines.of_column(QUESTIONS, clock, columns[key]).values.tolist()
+        assert line.values.tolist() == time_series.of_column(QUESTIONS, clock, columns[key]).values.tolist()
 
 
 @given(st.lists(counted(), min_size=2, max_size=4))
 def test_sums_of_rates_agree_with_brute_force(nodes: list[tuple[Floats, Floats]]) -> None:
-    found = lines.over_nodes([rates(clock.tolist(), totals.astype(int).tolist()) for clock, totals in nodes], "sum")
+    found = time_series.over_nodes(
+        [rates(clock.tolist(), totals.astype(int).tolist()) for clock, totals in nodes], "sum"
+    )
     assert found.since is not None
     for since, at, value in zip(found.since, found.at, found.values, strict=True):
         expected, parts = 0.0, 0
         for clock, totals in nodes:
             start, end = max(since, clock[0]), min(at, clock[-1])
-            if end - start > lines.INSTANT:
+            if end - start > time_series.INSTANT:
                 expected += (total_at(clock, totals, end) - total_at(clock, totals, start)) / (end - start)
                 parts += 1
         if parts:
@@ -177,16 +180,16 @@ def test_sums_of_rates_agree_with_brute_force(nodes: list[tuple[Floats, Floats]]
 @given(st.lists(counted(), min_size=2, max_size=4))
 def test_the_common_clock_rises_and_spans_all_but_edges(nodes: list[tuple[Floats, Floats]]) -> None:
     each = [clock for clock, _ in nodes]
-    common = lines.common_clock(each)
+    common = time_series.common_clock(each)
     assert (np.diff(common) > 0).all()
     longest = max(each, key=len)
     assert set(longest.tolist()) <= set(common.tolist())
     for clock in each:
-        assert common[-1] >= clock[-1] - lines.step(clock) - 1e-9
-        assert common[0] <= clock[0] + lines.step(clock) + 1e-9
+        assert common[-1] >= clock[-1] - time_series.step(clock) - 1e-9
+        assert common[0] <= clock[0] + time_series.step(clock) + 1e-9
 
 
 @given(counted())
 def test_one_node_over_nodes_is_itself(node: tuple[Floats, Floats]) -> None:
     own = rates(node[0].tolist(), node[1].astype(int).tolist())
-    assert lines.over_nodes([own], "sum") is own
+    assert time_series.over_nodes([own], "sum") is own

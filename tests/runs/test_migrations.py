@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from pcodec import ChunkConfig, standalone
 
-from apps.runs import blocks
+from apps.runs.storage import blocks
 
 BEFORE, AFTER = [("runs", "0004_seal_attempts")], [("runs", "0006_series_have_no_samples")]
 

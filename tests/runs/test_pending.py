@@ -6,8 +6,10 @@ import pytest
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from apps.runs import blocks, ingest, pending, queries, sealing, storage
+from apps.runs import queries, seal
+from apps.runs.ingest import accept, seal_queue
 from apps.runs.models import Artifact, Run
+from apps.runs.storage import artifacts, blocks
 from tests.builders import START, a_run
 from tests.runs.uploads import OUTPUT, Upload, an_open_run, an_upload
 
@@ -26,16 +28,16 @@ def pause(run: Run) -> float:
 def test_the_sweep_finds_what_ended_a_while_ago_and_is_not_sealed() -> None:
     ended, sealed = an_upload().send(), an_upload().send()
     an_open_run()
-    ingest.seal(run_id=sealed.pk)
+    accept.seal(run_id=sealed.pk)
     # However long it was measured: its own task comes first.
     Run.objects.update(created_at=timezone.now() - timedelta(days=1))
-    assert pending.due(now=timezone.now() + SOON) == []
-    assert pending.due(now=timezone.now() + LATER) == [ended.pk]
+    assert seal_queue.due(now=timezone.now() + SOON) == []
+    assert seal_queue.due(now=timezone.now() + LATER) == [ended.pk]
 
 
 def test_a_run_stored_before_attempts_were_counted_is_due() -> None:
     run = a_run(state="ended", sealed_at=None)
-    assert pending.due(now=timezone.now()) == [run.pk]
+    assert seal_queue.due(now=timezone.now()) == [run.pk]
 
 
 def test_a_run_that_waits_for_a_piece_is_tried_less_and_less_often() -> None:
@@ -43,11 +45,11 @@ def test_a_run_that_waits_for_a_piece_is_tried_less_and_less_often() -> None:
     upload.end()
     pauses = []
     for _ in range(12):
-        assert ingest.seal(run_id=upload.run.pk) is False
+        assert accept.seal(run_id=upload.run.pk) is False
         pauses.append(round(pause(upload.run)))
     assert pauses == [15, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600]
-    assert pending.due(now=timezone.now() + timedelta(seconds=3500)) == []
-    assert pending.due(now=timezone.now() + timedelta(seconds=3601)) == [upload.run.pk]
+    assert seal_queue.due(now=timezone.now() + timedelta(seconds=3500)) == []
+    assert seal_queue.due(now=timezone.now() + timedelta(seconds=3601)) == [upload.run.pk]
 
 
 def tired(upload: Upload) -> Run:
@@ -61,7 +63,7 @@ def test_a_piece_that_arrives_after_all_brings_the_next_attempt_near(piece: str)
     upload = an_upload()
     run = tired(upload)
     assert upload.send_batch(0) if piece == "batch" else upload.send_output()
-    assert pending.due(now=timezone.now() + LATER) == [run.pk]
+    assert seal_queue.due(now=timezone.now() + LATER) == [run.pk]
     run.refresh_from_db()
     assert run.seal_attempts == 0
 
@@ -80,21 +82,21 @@ def test_a_seal_that_fails_is_counted_though_it_is_undone(monkeypatch: pytest.Mo
     run = an_upload().send()
 
     def differs(*_: object) -> None:
-        raise sealing.StoredDifferently("x")
+        raise seal.StoredDifferently("x")
 
     monkeypatch.setattr(blocks, "_compare", differs)
     for attempts, seconds in ((1, 15), (2, 30)):
-        with pytest.raises(sealing.StoredDifferently):
-            ingest.seal(run_id=run.pk)
+        with pytest.raises(seal.StoredDifferently):
+            accept.seal(run_id=run.pk)
         assert round(pause(run)) == seconds
         assert (run.state, run.seal_attempts) == ("ended", attempts)
 
 
 def test_a_damaged_artifact_is_counted_too() -> None:
     run = an_upload(output=OUTPUT + b"\n\n\n").send()
-    default_storage.delete(storage.path_of(Artifact.objects.get().sha256))
-    with pytest.raises(storage.DamagedArtifact):
-        ingest.seal(run_id=run.pk)
+    default_storage.delete(artifacts.path_of(Artifact.objects.get().sha256))
+    with pytest.raises(artifacts.DamagedArtifact):
+        accept.seal(run_id=run.pk)
     assert round(pause(run)) == 15
 
 
@@ -114,5 +116,5 @@ def test_what_a_run_waits_for_is_told_until_it_is_sealed() -> None:
     waiting = queries.load_run(upload.run.pk).pending
     assert waiting is not None
     assert waiting.has_all
-    assert ingest.seal(run_id=upload.run.pk)
+    assert accept.seal(run_id=upload.run.pk)
     assert queries.load_run(upload.run.pk).pending is None

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs import outputs
-from apps.runs.distributions import SYSBENCH
+from apps.runs import tool_output
+from apps.runs.samples.histograms import SYSBENCH
 
 BODY = [
     '{"kind":"begin","tool":"failover","version":"1"}',
@@ -24,8 +24,8 @@ BODY = [
 ]
 
 
-def read(lines: list[str]) -> outputs.Output:
-    return outputs.read("failover", ("\n".join(lines) + "\n").encode())
+def read(lines: list[str]) -> tool_output.Output:
+    return tool_output.read("failover", ("\n".join(lines) + "\n").encode())
 
 
 def test_totals_become_rates_sums_and_values() -> None:
@@ -46,7 +46,7 @@ def test_totals_become_rates_sums_and_values() -> None:
 
 def test_a_headline_names_the_line_from_which_it_was_read() -> None:
     content = ("\n".join(BODY) + "\n").encode()
-    for headline in outputs.read("failover", content).headlines:
+    for headline in tool_output.read("failover", content).headlines:
         assert content[headline.byte_start : headline.byte_end].startswith(b'{"kind":"total"')
 
 
@@ -120,10 +120,10 @@ def test_the_text_that_sysbench_prints_around_a_report_is_read_too() -> None:
 
 
 def test_a_live_run_is_read_by_its_own_lines() -> None:
-    assert outputs.live("\n".join(BODY[:2])).intervals[1.0]["client.throughput"] == 100.0
+    assert tool_output.live("\n".join(BODY[:2])).intervals[1.0]["client.throughput"] == 100.0
 
 
 @given(st.lists(st.sampled_from(BODY)), st.integers(0, 400))
 def test_no_cut_or_shuffled_report_is_ever_a_crash(lines: list[str], cut: int) -> None:
-    found = outputs.read("failover", "\n".join(lines).encode()[cut:])
+    found = tool_output.read("failover", "\n".join(lines).encode()[cut:])
     assert all(headline.byte_start < headline.byte_end for headline in found.headlines)

@@ -11,8 +11,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
-from apps.runs import archive, blocks, bundle, codec, queries
+from apps.runs import archive, queries
+from apps.runs.archive import bundle
 from apps.runs.models import ArchivedRun, Block, Run
+from apps.runs.storage import blocks, codec
 from tests.runs.archived import a_full_run, archived, files, held
 
 pytestmark = pytest.mark.django_db

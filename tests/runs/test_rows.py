@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs import codec
-from apps.runs.rows import Rows
+from apps.runs.samples.matrices import Rows
+from apps.runs.storage import codec
 
 NUMBERS = st.integers(-(2**63), 2**64 - 1) | st.floats(allow_infinity=False) | st.none()
 

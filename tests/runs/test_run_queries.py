@@ -11,9 +11,10 @@ from pytest_django import DjangoAssertNumQueries
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.catalog.services import metrics_for
 from apps.dispatch.models import Campaign, Job, JobRun
-from apps.runs import ingest, queries
+from apps.runs import queries
+from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Measurement, Run
-from apps.runs.queries import RunFilter, listing
+from apps.runs.queries import RunFilter, run_list
 from tests.builders import START, a_load_level, a_run, a_system, a_workload
 from tests.runs.uploads import OUTPUT, an_upload
 from workers import wire
@@ -147,7 +148,7 @@ def test_the_list_takes_six_queries_however_long(django_assert_num_queries: Djan
 
 def a_sealed_upload(**what: Any) -> Run:
     run = an_upload(**what).send()
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     return run
 
 
@@ -267,8 +268,8 @@ def test_runs_are_read_by_indexes() -> None:
         {"since": START, "until": START + timedelta(minutes=30)},
         {"systems": (run.system.slug,), "workloads": (run.workload_id,)},
     ):
-        chosen = listing._filtered(RunFilter(**fields)).order_by(*listing.NEWEST_FIRST)[:50]
-        found = scans(chosen.values(*listing.OWN, **listing.COLUMNS))
+        chosen = run_list._filtered(RunFilter(**fields)).order_by(*run_list.NEWEST_FIRST)[:50]
+        found = scans(chosen.values(*run_list.OWN, **run_list.COLUMNS))
         assert found, fields
         assert "Seq Scan" not in found, fields
     alike = Run.objects.filter(system=run.system, workload=run.workload, load_level=run.load_level)

@@ -3,8 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apps.runs import codec, ingest, storage
+from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Batch, Event, Measurement, Run, RunNode
+from apps.runs.storage import artifacts, codec
 from tests.runs.uploads import OUTPUT, RECORDINGS, SEGFAULT, Samples, an_upload, everything, samples, series
 from workers import wire
 from workers.wire import EventMessage
@@ -17,7 +18,7 @@ CHECKPOINT = (RECORDINGS / "sysbench_single" / "oltp_read_write_t4_checkpoints5.
 def sealed(**what: Any) -> Run:
     end = what.pop("end", {})
     run = an_upload(**what).send(**end)
-    assert ingest.seal(run_id=run.pk) is True
+    assert accept.seal(run_id=run.pk) is True
     run.refresh_from_db()
     return run
 
@@ -28,15 +29,15 @@ def counter(*samples: tuple[float, int | float | None]) -> dict[str, Samples]:
 
 def test_a_run_is_sealed_only_when_all_of_it_has_arrived() -> None:
     upload = an_upload()
-    assert ingest.seal(run_id=upload.run.pk) is False
+    assert accept.seal(run_id=upload.run.pk) is False
     upload.send_batch(2)
     upload.send_batch(0)
     upload.end()
-    assert ingest.seal(run_id=upload.run.pk) is False
+    assert accept.seal(run_id=upload.run.pk) is False
     upload.send_batch(1)
-    assert ingest.seal(run_id=upload.run.pk) is False
+    assert accept.seal(run_id=upload.run.pk) is False
     upload.send_output()
-    assert ingest.seal(run_id=upload.run.pk) is True
+    assert accept.seal(run_id=upload.run.pk) is True
     assert not Batch.objects.exists()
 
 
@@ -53,7 +54,7 @@ def test_samples_are_stored_exactly() -> None:
 def test_sealing_twice_has_one_effect() -> None:
     run = sealed()
     before = everything(run)
-    assert ingest.seal(run_id=run.pk) is True
+    assert accept.seal(run_id=run.pk) is True
     assert everything(run) == before
 
 
@@ -75,7 +76,7 @@ def test_measurements_name_the_bytes_they_were_read_from() -> None:
         "client.latency.p95": 5.67,
         "client.latency.p99": 7.43,
     } | {key: found[key].value for key in ("client.latency.p50", "client.latency.p99")}
-    output = storage.read_artifact(Artifact.objects.get(run=run))
+    output = artifacts.read_artifact(Artifact.objects.get(run=run))
     for m in found.values():
         assert float(output[m.byte_start : m.byte_end]) == m.value
         assert (m.artifact.sha256, m.parser, m.parser_version) == (wire.checksum(OUTPUT), "sysbench", "2")
@@ -223,7 +224,7 @@ def test_a_success_without_totals_is_a_failure_that_keeps_everything() -> None:
         ("error", 4, 1),
         ("error", 4, 4),
     ]
-    assert storage.read_artifact(Artifact.objects.get()) == SEGFAULT
+    assert artifacts.read_artifact(Artifact.objects.get()) == SEGFAULT
 
 
 def test_a_success_without_output_is_a_failure() -> None:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from apps.runs import blocks, codec, decoding, ingest, summaries
+from apps.runs.ingest import accept
 from apps.runs.models import Batch, Run, Series
+from apps.runs.samples import decode, statistics
+from apps.runs.storage import blocks, codec
 from tests.runs.uploads import an_open_run
 from workers import wire
 from workers.wire import BatchEncoder, Number
@@ -68,7 +70,7 @@ def store(run: Run, sequence: int, payload: bytes) -> None:
 def peak_of_sealing(run: Run) -> int:
     tracemalloc.start()
     try:
-        assert ingest.seal(run_id=run.pk)
+        assert accept.seal(run_id=run.pk)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -85,11 +87,11 @@ def test_sealing_a_run_eight_times_as_long_does_not_hold_what_it_has_more(
     db: None, monkeypatch: pytest.MonkeyPatch, short: Recorded
 ) -> None:
     # What is held at once of a run of any length, a sixteenth and less of it: runs of minutes stand for those of days.
-    monkeypatch.setattr(decoding, "VALUES_AT_ONCE", 2**14)
-    monkeypatch.setattr(summaries, "VALUES_AT_ONCE", 2**14)
+    monkeypatch.setattr(decode, "VALUES_AT_ONCE", 2**14)
+    monkeypatch.setattr(statistics, "VALUES_AT_ONCE", 2**14)
     monkeypatch.setattr(codec, "CHUNK", 2**8)
     long = short._replace(seconds=8 * short.seconds)
-    assert ingest.seal(run_id=an_ended_run(short).pk)  # what is compiled and cached once is not counted
+    assert accept.seal(run_id=an_ended_run(short).pk)  # what is compiled and cached once is not counted
     runs = [an_ended_run(short), an_ended_run(long)]
     grown = peak_of_sealing(runs[1]) - peak_of_sealing(runs[0])
     assert grown < (long.bytes_decoded - short.bytes_decoded) / 2

@@ -12,8 +12,10 @@ import pytest
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from apps.runs import blocks, ingest, sealing, storage
+from apps.runs import seal as runs_seal
+from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Batch, Measurement, Run, Series
+from apps.runs.storage import artifacts, blocks
 from tests import locks
 from tests.builders import START
 from tests.runs.uploads import OUTPUT, an_open_run, an_upload, everything, series
@@ -50,12 +52,12 @@ def test_batches_that_cannot_be_read_fail_the_run_and_stay(payload: bytes, says:
     upload = an_upload(nodes={})
     upload.batches = [payload]
     run = upload.send()
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     run.refresh_from_db()
     assert run.outcome == "failed"
     assert says in run.reason
     assert Measurement.objects.get(metric__key="client.throughput").value == 1192.63
-    with tarfile.open(fileobj=BytesIO(storage.read_artifact(Artifact.objects.get(name="batches.tar")))) as archive:
+    with tarfile.open(fileobj=BytesIO(artifacts.read_artifact(Artifact.objects.get(name="batches.tar")))) as archive:
         kept = archive.extractfile("000000.ndjson.gz")
         assert kept is not None
         assert kept.read() == payload
@@ -68,11 +70,11 @@ def die(*_: Any, **__: Any) -> None:
 @pytest.mark.parametrize(
     ("module", "at"),
     [
-        (sealing, "_gather"),
+        (runs_seal, "_gather"),
         (blocks, "_write_nodes"),
         (blocks, "_copy"),
         (blocks, "_compare"),
-        (sealing, "_write_measurements"),
+        (runs_seal, "_write_measurements"),
     ],
 )
 def test_a_worker_that_dies_half_way_changes_nothing(
@@ -83,10 +85,10 @@ def test_a_worker_that_dies_half_way_changes_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(module, at, die)
         with pytest.raises(MemoryError):
-            ingest.seal(run_id=run.pk)
+            accept.seal(run_id=run.pk)
     assert everything(run) == before
     assert list(Batch.objects.values_list("sequence", "checksum")) == batches
-    assert ingest.seal(run_id=run.pk) is True
+    assert accept.seal(run_id=run.pk) is True
     assert series("mysql.status.Questions").mean == 100
 
 
@@ -108,8 +110,8 @@ def test_what_reads_back_differently_is_not_sealed(monkeypatch: pytest.MonkeyPat
             cursor.execute(statement)
 
     monkeypatch.setattr(blocks, "_copy", copy_to_a_bad_disk)
-    with pytest.raises(sealing.StoredDifferently):
-        ingest.seal(run_id=run.pk)
+    with pytest.raises(runs_seal.StoredDifferently):
+        accept.seal(run_id=run.pk)
     assert Batch.objects.count() == 3
     assert Run.objects.get().state == "ended"
     assert not Series.objects.exists()
@@ -117,20 +119,20 @@ def test_what_reads_back_differently_is_not_sealed(monkeypatch: pytest.MonkeyPat
 
 def test_a_damaged_artifact_leaves_the_run_to_be_sealed_later() -> None:
     run = an_upload(output=OUTPUT + b"\n\n").send()
-    path = storage.path_of(Artifact.objects.get().sha256)
+    path = artifacts.path_of(Artifact.objects.get().sha256)
     default_storage.delete(path)
-    with pytest.raises(storage.DamagedArtifact):
-        ingest.seal(run_id=run.pk)
+    with pytest.raises(artifacts.DamagedArtifact):
+        accept.seal(run_id=run.pk)
     assert Run.objects.get().state == "ended"
-    storage.keep(OUTPUT + b"\n\n")
-    assert ingest.seal(run_id=run.pk) is True
+    artifacts.keep(OUTPUT + b"\n\n")
+    assert accept.seal(run_id=run.pk) is True
 
 
 @pytest.mark.django_db(transaction=True)
 def test_seals_at_once_have_one_effect(monkeypatch: pytest.MonkeyPatch) -> None:
     run = an_upload().send()
     gathered = threading.Barrier(3)
-    gather, answers = sealing._gather, []
+    gather, answers = runs_seal._gather, []
 
     def gather_together(*arguments: Any) -> Any:
         found = gather(*arguments)
@@ -139,11 +141,11 @@ def test_seals_at_once_have_one_effect(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def seal() -> None:
         try:
-            answers.append(ingest.seal(run_id=run.pk))
+            answers.append(accept.seal(run_id=run.pk))
         finally:
             connection.close()
 
-    monkeypatch.setattr(sealing, "_gather", gather_together)
+    monkeypatch.setattr(runs_seal, "_gather", gather_together)
     threads = [threading.Thread(target=seal) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -175,7 +177,7 @@ def test_a_batch_resent_while_its_run_is_sealed_is_not_stored_again(monkeypatch:
         compare(*arguments)
 
     monkeypatch.setattr(blocks, "_compare", compare_meanwhile)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     resends[0].join(timeout=LIMIT)
     assert answers == [False]
     assert not Batch.objects.exists()
@@ -186,10 +188,10 @@ def test_batches_of_a_cancelled_run_with_a_hole_do_not_stop_its_seal() -> None:
     upload.send_batch(0)
     upload.send_batch(2)
     upload.end(outcome="cancelled", batches=2, ended_at=(START + timedelta(seconds=9)).isoformat())
-    assert ingest.seal(run_id=upload.run.pk)
+    assert accept.seal(run_id=upload.run.pk)
     upload.run.refresh_from_db()
     assert (upload.run.state, upload.run.outcome) == ("sealed", "cancelled")
 
 
 def test_an_open_run_is_left_alone() -> None:
-    assert ingest.seal(run_id=an_open_run().pk) is False
+    assert accept.seal(run_id=an_open_run().pk) is False

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 from pytest_django import DjangoAssertNumQueries
 
-from apps.runs import ingest, queries
+from apps.runs import queries
+from apps.runs.ingest import accept
 from apps.runs.models import Block, Run, Series
 from apps.runs.queries import MEASURED_PHASE, RUN_CLOCK, Alignment, SeriesValues, load_series
 from tests.examples import examples
@@ -26,7 +27,7 @@ FAILOVER = EventMessage(kind="failover", label="writer lost", starts_at=8.0)
 
 def sealed(upload: Upload, **end: Any) -> Run:
     run = upload.send(**end)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     return run
 
 

@@ -7,9 +7,11 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog.services import metrics_for
-from apps.runs import ingest, queries
+from apps.runs import queries
+from apps.runs.ingest import accept
 from apps.runs.models import Batch, Run
-from apps.runs.queries import SeriesValues, reading
+from apps.runs.queries import SeriesValues
+from apps.runs.queries import nodes as queries_nodes
 from apps.runs.queries import series as series_module
 from tests.runs.uploads import OUTPUT, Samples, Upload, a_minute, an_open_run, an_upload
 
@@ -50,7 +52,7 @@ def one(run: Run, metric: str, **what: Any) -> SeriesValues:
 
 def sealed(upload: Upload) -> Run:
     run = upload.send()
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     return run
 
 
@@ -136,7 +138,8 @@ def test_an_unreadable_live_batch_shows_nothing_and_does_not_raise(caplog: pytes
 
 
 @pytest.mark.parametrize(
-    ("module", "at"), [(reading, "live"), (reading, "sealed"), (series_module, "described"), (series_module, "zeros")]
+    ("module", "at"),
+    [(queries_nodes, "live"), (queries_nodes, "sealed"), (series_module, "described"), (series_module, "zeros")],
 )
 def test_a_reader_sees_all_of_a_run_that_is_sealed_meanwhile(
     monkeypatch: pytest.MonkeyPatch, module: Any, at: str
@@ -146,7 +149,7 @@ def test_a_reader_sees_all_of_a_run_that_is_sealed_meanwhile(
     before = queries.load_series(run_ids=[run.pk], metrics=[QUESTIONS, RUNNING])
 
     def read_after_the_seal(*arguments: Any) -> Any:
-        assert ingest.seal(run_id=run.pk)
+        assert accept.seal(run_id=run.pk)
         return read(*arguments)
 
     monkeypatch.setattr(module, at, read_after_the_seal)
@@ -217,7 +220,7 @@ def test_the_index_says_what_there_is_live_and_sealed() -> None:
 def test_statistics_leave_out_what_lies_before_the_measured_phase() -> None:
     upload = an_upload(nodes={"db1": [(float(t), {RUNNING: 90 if t < 5 else 2 + t % 2}) for t in range(21)]})
     run = upload.send(measured_from=5.0, measured_to=20.0)
-    ingest.seal(run_id=run.pk)
+    accept.seal(run_id=run.pk)
     (info,) = [info for info in queries.series_index(run.pk) if info.metric == RUNNING]
     assert (info.statistics.maximum, info.whole.maximum) == (3, 90)
     assert np.max(one(run, RUNNING).values) == 90

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from apps.runs import ingest
+from apps.runs.ingest import accept
 from apps.runs.models import Block, Run, RunNode, Series
 from apps.runs.queries import statistics_of
 from tests.runs.uploads import Samples, an_open_run, an_upload
@@ -19,7 +19,7 @@ QUESTIONS, RUNNING, MOST = STATUS + "Questions", STATUS + "Threads_running", STA
 
 def a_run(nodes: dict[str, Samples] | None = None, **end: Any) -> Run:
     run = an_upload(nodes=nodes).send(**end)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     return run
 
 

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import DjangoAssertNumQueries
 
-from apps.runs import ingest, queries, sealing, storage
-from apps.runs.distributions import merge
+from apps.runs import queries, seal
+from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Distribution, Measurement, Run
+from apps.runs.samples.histograms import merge
+from apps.runs.storage import artifacts
 from tests.runs.uploads import OUTPUT, RECORDINGS, an_upload
 
 pytestmark = pytest.mark.django_db
@@ -17,14 +19,14 @@ WITHOUT = (RECORDINGS / "sysbench_single" / "oltp_read_write_t4_p99.txt").read_b
 
 def sealed(**what: Any) -> Run:
     run = an_upload(**what).send()
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     return run
 
 
 def test_a_histogram_is_stored_with_its_grid_and_the_bytes_it_was_read_from() -> None:
     run = sealed()
     (found,) = queries.distributions([run.pk])
-    output = storage.read_artifact(Artifact.objects.get(run=run))
+    output = artifacts.read_artifact(Artifact.objects.get(run=run))
     lines = output[found.byte_start : found.byte_end].decode().splitlines()
     grid = found.distribution.grid
     assert [f"{grid.value(bucket):.3f}" for bucket in found.distribution.buckets] == [line.split()[0] for line in lines]
@@ -70,5 +72,5 @@ def test_a_run_sealed_before_histograms_were_kept_gets_its_own_when_it_is_sealed
     run = sealed()
     before = queries.distributions([run.pk])
     Distribution.objects.filter(run=run).delete()
-    assert sealing.reseal(run_id=run.pk)
+    assert seal.reseal(run_id=run.pk)
     assert queries.distributions([run.pk]) == before

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from apps.runs import pending, queries, sealing, streams
+from apps.runs import queries, seal
+from apps.runs.ingest import seal_queue, streams
 from apps.runs.models import Event, Run, RunNode, Series, Stream, StreamBatch
 from tests.runs.uploads import an_open_run, an_upload
 from tests.web.runs import samples
@@ -53,13 +54,13 @@ def test_the_seal_waits_for_a_sampler_and_holds_what_both_agents_saw() -> None:
     payloads = sampled_batches(run)
     send(stream, payloads, 0)
     drive(run)
-    assert not sealing.seal(run_id=run.pk)
-    waiting = pending.pending(Run.objects.get(pk=run.pk))
+    assert not seal.seal(run_id=run.pk)
+    waiting = seal_queue.pending(Run.objects.get(pk=run.pk))
     assert waiting is not None
     assert (waiting.samplers, waiting.missing_batches) == (("db-host-2",), 0)
     send(stream, payloads, 1)
     streams.end(stream=stream, batches=2)
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     of_node = RunNode.objects.get(run=run, name="db2")
     assert (of_node.samples, of_node.role, of_node.constants) == (20, "reader", {"host.cpus": 2})
     assert Series.objects.get(run=run, node=of_node.number, metric__key="host.cpu.user").mean == pytest.approx(0.25)
@@ -85,9 +86,9 @@ def test_a_sampler_that_dies_does_not_block_the_seal_and_is_named(
     if ended is not None:
         streams.end(stream=stream, batches=ended)
     drive(run)
-    assert not sealing.seal(run_id=run.pk)
+    assert not seal.seal(run_id=run.pk)
     give_up_waiting(run)
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     event = Event.objects.get(run=run, kind="sampler_error")
     assert (event.label, event.node) == (f"sampler db-host-2 of db2: {words}", "db2")
     assert sum(RunNode.objects.filter(run=run, name="db2").values_list("samples", flat=True)) == held
@@ -98,7 +99,7 @@ def test_nothing_is_taken_once_the_run_was_sealed_without_it() -> None:
     run, stream = a_joined_run()
     drive(run)
     give_up_waiting(run)
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     with pytest.raises(streams.Closed, match="sealed without waiting"):
         send(stream, sampled_batches(run), 0)
     with pytest.raises(streams.Closed):
@@ -133,7 +134,7 @@ def test_a_stream_that_cannot_be_read_is_lost_alone() -> None:
     streams.accept_batch(stream=stream, sequence=0, checksum=wire.checksum(b"junk"), payload=b"junk")
     streams.end(stream=stream, batches=1)
     drive(run)
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     run.refresh_from_db()
     assert run.outcome == "succeeded"
     assert "could not be read" in Event.objects.get(run=run, kind="sampler_error").label
@@ -145,7 +146,7 @@ def test_a_node_that_both_agents_sample_has_the_series_of_both_at_their_own_time
     send(stream, sampled_batches(run, node="db1"), 0, 1)
     streams.end(stream=stream, batches=2)
     drive(run)
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     found = {
         series.metric: series.at[~np.isnan(series.values)]
         for series in queries.load_series(run_ids=[run.pk], metrics=["host.cpu.user", "mysql.status.Questions"])

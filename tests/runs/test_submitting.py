@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from apps.catalog import services as catalog
-from apps.runs import attached, ingest, storage, submitting
-from apps.runs.bundle import read_bundle, write_bundle
-from apps.runs.ingest import Refused
+from apps.runs.archive.bundle import read_bundle, write_bundle
+from apps.runs.ingest import accept, submit
+from apps.runs.ingest.accept import Refused
 from apps.runs.models import ArchivedRun, Artifact, Block, Run
-from apps.runs.outputs import formats
+from apps.runs.storage import artifacts
+from apps.runs.tool_output import attachments, formats
 from tests.builders import START, a_system
 from tests.runs.parsers.outputs import content as output
 from tests.runs.test_bundle import content, forget
@@ -31,14 +32,14 @@ def a_submitted_run(**fields: Any) -> Run:
         "warmup": 0.0,
         "chosen": formats.SUBMITTED["tpcc-mysql"],
     }
-    run = submitting.submit(**defaults | fields)
-    assert ingest.seal(run_id=run.pk)
+    run = submit.submit(**defaults | fields)
+    assert accept.seal(run_id=run.pk)
     run.refresh_from_db()
     return run
 
 
 def attach(run: Run) -> Artifact:
-    artifact, created = submitting.attach(run=run, chosen=DIGEST, content=output("pt_query_digest/slow_log.json"))
+    artifact, created = submit.attach(run=run, chosen=DIGEST, content=output("pt_query_digest/slow_log.json"))
     assert created
     return artifact
 
@@ -54,7 +55,7 @@ def test_a_run_of_another_tool_comes_back_from_a_bundle_with_what_was_attached(t
     # What its end is said to have announced has grown by what was attached since.
     assert len(after["run"][0].pop("artifacts_expected")) == 1 + len(before["run"][0].pop("artifacts_expected"))
     assert after == before
-    (table,) = attached.tables(back.pk)
+    (table,) = attachments.tables(back.pk)
     assert table.table
     assert table.table.rows[0][0] == "COMMIT"
 
@@ -79,13 +80,13 @@ def test_nothing_is_attached_to_a_run_whose_samples_lie_in_the_archive_alone() -
 def test_an_attached_file_that_storage_lost_is_said_to_be_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     run = a_submitted_run()
     artifact = attach(run)
-    attached._parsed.cache_clear()
+    attachments._parsed.cache_clear()
 
     def lost(_: Artifact) -> bytes:
-        raise storage.DamagedArtifact("it is gone")
+        raise artifacts.DamagedArtifact("it is gone")
 
-    monkeypatch.setattr(storage, "read_artifact", lost)
-    (table,) = attached.tables(run.pk)
+    monkeypatch.setattr(artifacts, "read_artifact", lost)
+    (table,) = attachments.tables(run.pk)
     assert (table.artifact, table.table, table.problem) == (artifact.name, None, "it is gone")
 
 

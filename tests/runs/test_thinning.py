@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs.thinning import thin, thinned
+from apps.runs.samples.downsample import thin, thinned
 
 SECOND = np.arange(2000, dtype=np.float64)
 

@@ -8,9 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 from apps.catalog.models import LoadLevel, System, Workload
-from apps.runs import blocks, ingest
-from apps.runs.codec import Column
+from apps.runs.ingest import accept
 from apps.runs.models import Block, Distribution, Event, Measurement, Run, RunNode, Series
+from apps.runs.storage import blocks
+from apps.runs.storage.codec import Column
 from tests.builders import START, a_load_level, a_system, a_workload
 from workers import wire
 from workers.wire import BatchEncoder, EventMessage, Number
@@ -42,7 +43,7 @@ def an_open_run(
         ],
         "data_bytes": 5_000_000_000,
     }
-    return ingest.open_run(
+    return accept.open_run(
         uid=fields.pop("uid", None) or uuid4(),
         system=system or a_system(),
         workload=workload or a_workload(),
@@ -63,17 +64,17 @@ class Upload:
 
     def send_batch(self, sequence: int) -> bool:
         payload = self.batches[sequence]
-        return ingest.accept_batch(run=self.run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
+        return accept.accept_batch(run=self.run, sequence=sequence, checksum=wire.checksum(payload), payload=payload)
 
     def send_output(self) -> bool:
         if self.output is None:
             return False
-        return ingest.accept_artifact(
+        return accept.accept_artifact(
             run=self.run, name="sysbench.txt", sha256=wire.checksum(self.output), content=self.output
         )
 
     def end(self, **fields: Any) -> None:
-        ingest.end_run(run=self.run, message=self.end_message(**fields))
+        accept.end_run(run=self.run, message=self.end_message(**fields))
 
     def end_message(self, **fields: Any) -> wire.RunEndMessage:
         announced = (

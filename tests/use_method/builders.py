@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from apps.catalog import derived
-from apps.runs.derivation import Inputs, evaluate
-from apps.runs.sampled import SampledNode
+from apps.catalog.metrics import derived
+from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.derived import Inputs, evaluate
 from apps.use_method.values import Facts, Floats, Node, Panel, Reading, Samples, Span
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from apps.runs.models import Run
-from apps.use_method import panels
 from apps.use_method.engine import VERSION
 from apps.use_method.models import UsePanel
-from apps.use_method.table import RESOURCES
+from apps.use_method.panels import panels
+from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import Aspect, Level, Panel, Reading
 
 Levels = Mapping[str, Level]

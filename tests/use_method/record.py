@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from apps.catalog import derived
-from apps.catalog.metrics import CURATED
+from apps.catalog.metrics import derived
+from apps.catalog.metrics.curated import CURATED
 from tests.use_method.recorded import FOLDER, MISSING
 from workers.agent.samplers import host, mysql, process, replication
 from workers.wire import Number

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from apps.runs.codec import Column
 from apps.runs.models import Event, Run, RunNode, Series
-from apps.runs.queries import reading
-from apps.runs.sampled import CLIENT
+from apps.runs.queries import nodes as queries_nodes
+from apps.runs.samples.columns import CLIENT
+from apps.runs.storage.codec import Column
 from tests.use_method.record import PRIVATE, VARIABLES, is_kept
 from tests.use_method.recorded import FOLDER, MISSING
 
@@ -28,7 +28,7 @@ def record(name: str, *, run_id: int) -> None:
     keys = {key for row in rows for key in row.constants}
     keys |= set(Series.objects.filter(run=run).values_list("metric__key", flat=True))
     kept = [key for key in keys if not key.startswith("derived.") and (is_kept(key) or key.startswith("haproxy."))]
-    nodes = reading.sealed([run_id], kept, [row.name for row in rows]).nodes[run_id]
+    nodes = queries_nodes.sealed([run_id], kept, [row.name for row in rows]).nodes[run_id]
     configured = {row.name: row.configuration.variables if row.configuration else {} for row in rows}
     arrays: dict[str, Any] = {}
     told: dict[str, Any] = {"platform": run.system.release.platform.slug, "tool_start": None, "nodes": {}}

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from apps.runs import outputs
-from apps.runs.codec import Column
-from apps.runs.sampled import SampledNode, client_of
+from apps.runs import tool_output
+from apps.runs.samples.columns import SampledNode, client_of
+from apps.runs.storage.codec import Column
 from apps.use_method.values import Facts, Moment, Node, Span
 from tests.use_method import builders
 
@@ -133,7 +133,7 @@ def _client(name: str) -> Node | None:
     start = _held(name).tool_start
     if name not in PRINTED or start is None:
         return None
-    said = outputs.read("sysbench", (RECORDINGS / PRINTED[name]).read_bytes())
+    said = tool_output.read("sysbench", (RECORDINGS / PRINTED[name]).read_bytes())
     sampled = client_of(said.intervals, offset=start)
     assert sampled is not None
     return builders.of_sampled(sampled, (0.0, float(sampled.clock[-1])))

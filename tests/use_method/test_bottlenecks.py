@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from apps.use_method import bottleneck_words
-from apps.use_method.bottlenecks import Found, Kind, Rung, find
-from apps.use_method.table import INDICATORS
-from apps.use_method.typical import typical
+from apps.use_method.bottlenecks import wording
+from apps.use_method.bottlenecks.find import Found, Kind, Rung, find
+from apps.use_method.panels.repetitions import typical
+from apps.use_method.resource_table import INDICATORS
 from apps.use_method.values import Level, Panel, Reading
 from tests.use_method.made import indicator, panel
 
@@ -19,11 +19,11 @@ def ladder(*rungs: tuple[int, float, Sequence[Panel]]) -> Found:
 
 def notes_of(found: Found) -> list[str]:
     """A ratio between two levels is told by their threads."""
-    return bottleneck_words.notes(found, lambda threads, fewer: f"{threads}:{fewer}")
+    return wording.notes(found, lambda threads, fewer: f"{threads}:{fewer}")
 
 
 def headline(found: Found) -> str:
-    return bottleneck_words.headline(found).replace("\u00a0", " ")
+    return wording.headline(found).replace("\u00a0", " ")
 
 
 def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below_is_told() -> None:
@@ -35,7 +35,7 @@ def test_the_first_resource_that_saturates_is_the_bottleneck_and_the_level_below
     )
     assert (found.kind, headline(found)) == (Kind.LIMITED, "limited by CPU from 8 threads on")
     [onset] = found.first
-    told = bottleneck_words.evidence(onset).replace("\u00a0", " ")
+    told = wording.evidence(onset).replace("\u00a0", " ")
     title = INDICATORS[indicator("cpu")].title
     assert told == f"CPU: {title} 99.0 % from 8 threads on; at 4 threads 80.0 %"
     assert onset.watched == 4

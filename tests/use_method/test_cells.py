@@ -1,6 +1,6 @@
 """How a panel is laid out: what the whole shows of its nodes."""
 
-from apps.use_method import cells
+from apps.use_method.panels import cells
 from apps.use_method.values import Aspect, Level, Panel, Reading
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.catalog.models import LoadLevel
 from apps.runs.models import Run
-from apps.use_method import panels
+from apps.use_method.panels import panels
 from apps.use_method.values import Level, Reading
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.use_method.builders import reading

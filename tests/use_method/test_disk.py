@@ -7,9 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from apps.runs.codec import Column
-from apps.runs.sampled import SampledNode
-from apps.use_method import baseline, engine
+from apps.runs.samples.columns import SampledNode
+from apps.runs.storage.codec import Column
+from apps.use_method import engine
+from apps.use_method.panels import response_times
 from apps.use_method.resources import disk
 from apps.use_method.values import Complaint, Facts, Floats, Level, Node, Panel
 from tests.use_method.builders import a_node, facts, of_sampled, reading, steady
@@ -55,8 +56,8 @@ def judged(threads: int) -> Panel:
 
 
 def over_one_thread(threads: int) -> Panel:
-    first = baseline.of_runs(1, None, {1: judged(1).readings})
-    return baseline.against(judged(threads), threads, first)
+    first = response_times.of_runs(1, None, {1: judged(1).readings})
+    return response_times.against(judged(threads), threads, first)
 
 
 def test_a_single_thread_that_keeps_a_disk_busy_all_the_time_saturates_nothing() -> None:
@@ -109,17 +110,19 @@ def panel(node: Node, **more: object) -> Panel:
 
 def test_a_slow_disk_at_which_nothing_waits_is_not_the_trouble() -> None:
     fast, slow = a_disk(await_write=0.5, queue=0.1), a_disk(await_write=2.5, queue=0.2)
-    first = baseline.of_runs(1, None, {1: panel(fast).readings})
-    found = reading(baseline.against(panel(slow), 2, first), "disk.over_baseline", "db1")
+    first = response_times.of_runs(1, None, {1: panel(fast).readings})
+    found = reading(response_times.against(panel(slow), 2, first), "disk.over_baseline", "db1")
     assert (found.level, found.value) == (Level.OK, 5.0)
     assert "too few at once" in found.words
 
 
 def test_a_ladder_that_begins_with_many_threads_says_so() -> None:
-    first = baseline.of_runs(8, None, {1: panel(a_disk(await_read=1.0, queue=4.0)).readings})
-    alone = reading(baseline.against(panel(a_disk(await_read=1.0)), 1, first), "disk.over_baseline", "db1")
+    first = response_times.of_runs(8, None, {1: panel(a_disk(await_read=1.0, queue=4.0)).readings})
+    alone = reading(response_times.against(panel(a_disk(await_read=1.0)), 1, first), "disk.over_baseline", "db1")
     assert alone.level is Level.NOT_OBSERVABLE
-    found = reading(baseline.against(panel(a_disk(await_read=4.0, queue=9.0)), 2, first), "disk.over_baseline", "db1")
+    found = reading(
+        response_times.against(panel(a_disk(await_read=4.0, queue=9.0)), 2, first), "disk.over_baseline", "db1"
+    )
     assert found.level is Level.SATURATED
     assert "4.0 × its value at 8 threads: a read took 4.00" in found.words.replace("\u00a0", " ")
 

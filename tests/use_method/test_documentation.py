@@ -6,8 +6,8 @@ import pytest
 
 from apps.use_method import documentation
 from apps.use_method.indicators import Indicator
-from apps.use_method.judging import HOLD, SHARE
-from apps.use_method.table import INDICATORS, RESOURCES
+from apps.use_method.levels import HOLD, SHARE
+from apps.use_method.resource_table import INDICATORS, RESOURCES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "use-method.md"
 

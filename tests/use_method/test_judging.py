@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from apps.use_method.judging import Limits, counted, judge, total
+from apps.use_method.levels import Limits, counted, judge, total
 from apps.use_method.values import Level, Samples
 from tests.use_method.builders import samples, steady
 

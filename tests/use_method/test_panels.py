@@ -6,8 +6,8 @@ import numpy as np
 from django.db.models import F
 
 from apps.runs.models import Run
-from apps.use_method import panels
 from apps.use_method.models import UsePanel
+from apps.use_method.panels import panels
 from apps.use_method.values import Level
 from tests.builders import a_run
 from tests.comparison.sampled import a_node, a_sampled_run

@@ -5,7 +5,8 @@ import pytest
 from apps.catalog.models import HardwareClass, System
 from apps.catalog.models import Node as CatalogNode
 from apps.runs.models import Run
-from apps.use_method import engine, reading
+from apps.use_method import engine
+from apps.use_method.panels import inputs
 from apps.use_method.values import Facts, Level
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.use_method import builders
@@ -22,7 +23,7 @@ def facts_of(lag: dict[float, float]) -> Facts:
     System.objects.filter(pk=run.system_id).update(**place)
     hardware = HardwareClass.objects.create(name="db.r6g.large", vcpu=2, memory_bytes=2**34)
     CatalogNode.objects.create(system_id=run.system_id, name="blast-1", role="reader", hardware_class=hardware)
-    return reading.facts(reading.RELATED.get(pk=run.pk))
+    return inputs.facts(inputs.RELATED.get(pk=run.pk))
 
 
 def test_minutes_count_by_their_middle_and_not_by_when_they_end() -> None:

@@ -10,10 +10,11 @@ import pymysql
 import pytest
 from pymysql.cursors import Cursor
 
-from apps.runs.codec import Column
-from apps.runs.sampled import SampledNode
-from apps.use_method import bottleneck_words, engine
-from apps.use_method.bottlenecks import Found, Kind, Rung, find
+from apps.runs.samples.columns import SampledNode
+from apps.runs.storage.codec import Column
+from apps.use_method import engine
+from apps.use_method.bottlenecks import wording
+from apps.use_method.bottlenecks.find import Found, Kind, Rung, find
 from lab.mariadb import ACCOUNT, MariaDB
 from tests.use_method.builders import facts, of_sampled
 from tests.waiting import eventually
@@ -103,7 +104,7 @@ def climb(bench: Bench, threads: int) -> Rung:
 def test_clients_that_want_one_row_are_limited_by_row_locks(bench: Bench) -> None:
     found: Found = find([climb(bench, threads) for threads in (1, 4, 16)])
     assert found.kind is Kind.LIMITED
-    assert bottleneck_words.headline(found).replace("\u00a0", " ") == "limited by row locks from 4 threads on"
+    assert wording.headline(found).replace("\u00a0", " ") == "limited by row locks from 4 threads on"
     [onset] = found.first
     # All but the one that holds the row wait for it, if the machine does not hold them up elsewhere.
     assert onset.reading.indicator.startswith("row_locks.")

@@ -6,7 +6,7 @@ The machine was shared with other jobs: its CPUs were busy all the time, and wha
 import pytest
 
 from apps.use_method import engine
-from apps.use_method.table import RESOURCE_OF
+from apps.use_method.resource_table import RESOURCE_OF
 from apps.use_method.values import Facts, Level, Panel
 from tests.use_method import recorded
 from tests.use_method.builders import lit, reading

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from apps.runs.codec import Column
-from apps.runs.sampled import SampledNode
+from apps.runs.samples.columns import SampledNode
+from apps.runs.storage.codec import Column
 from apps.use_method import engine
 from apps.use_method.resources import (
     buffer_pool,

@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 from apps.catalog.models import Release, System
-from apps.regressions import grouping
-from apps.regressions.grouping import Place, Told
+from apps.regressions.findings import reconcile
+from apps.regressions.findings.reconcile import Place, Told
 from apps.regressions.models import Finding
 from apps.runs.models import Run
 from apps.use_method.engine import VERSION
 from apps.use_method.models import UsePanel
-from apps.use_method.panels import to_json
+from apps.use_method.panels.panels import to_json
 from apps.use_method.values import Level, Panel, Reading
 from tests.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
 
@@ -90,5 +90,5 @@ def a_finding(
         runs_before=tuple(run.pk for run in runs[0]),
         runs_after=tuple(run.pk for run in runs[1]),
     )
-    (finding,) = grouping.settle([(place, told)])
+    (finding,) = reconcile.settle([(place, told)])
     return finding

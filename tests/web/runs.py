@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.runs import sealing
+from apps.runs import seal
 from apps.runs.models import Run
 from tests.runs.uploads import Samples, an_open_run, an_upload
 from workers.wire import EventMessage
@@ -43,6 +43,6 @@ def a_sealed_run(**fields: Any) -> Run:
     run = an_open_run(command="sysbench oltp_read_write --threads=4 run", **fields)
     event = EventMessage(kind="checkpoint", label="checkpoint by hand", starts_at=12.5, node="db1")
     an_upload(run=run, nodes={"db1": samples()}, events=[event]).send()
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     run.refresh_from_db()
     return run

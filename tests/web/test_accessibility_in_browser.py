@@ -13,10 +13,10 @@ from playwright.sync_api import Page
 
 from apps.accounts import services as accounts
 from apps.catalog import services as catalog
-from apps.dispatch import schedules
-from apps.notifications.subscribing import send_test
+from apps.dispatch.schedules import services as schedules_services
+from apps.notifications.services import send_test
 from apps.published import services as published
-from apps.regressions import kept, releases
+from apps.regressions.releases import check, stored_checks
 from apps.web.urls import urlpatterns
 from tests.builders import a_campaign, a_load_level, a_system, a_user, an_agent
 from tests.comparison.altered import an_altered_run
@@ -61,9 +61,9 @@ def _everything() -> list[str]:
     campaign = a_campaign(one, other)
     an_agent(one)
     schedule = a_schedule(next_at=timezone.now())
-    schedules.start_due(now=timezone.now())
+    schedules_services.start_due(now=timezone.now())
     two_releases()
-    kept.keep(releases.check(a_release(), the_hardware()))
+    stored_checks.keep(check.check(a_release(), the_hardware()))
     subscription = a_subscription()
     (delivery,) = send_test(subscription_id=subscription.pk, now=timezone.now())
     opened = re.search(r'href="([^"]+\?use=[^"]+)"', Client().get(f"/runs/{run.pk}/use/").content.decode())

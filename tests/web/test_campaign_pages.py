@@ -10,10 +10,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog.models import System, Workload
-from apps.dispatch import leases
+from apps.dispatch.jobs import leases
 from apps.dispatch.models import Job, JobRun, Skip
 from apps.regressions.models import Finding
-from apps.runs import ingest
+from apps.runs.ingest import accept
 from tests.builders import a_campaign, a_job, a_load_level, a_run, a_system, a_user, a_workload, an_agent, an_entry
 from tests.runs.uploads import an_open_run, an_upload
 from tests.web.campaigns import HTMX, measured, words
@@ -117,7 +117,7 @@ def test_finished_campaign_stops_asking_and_opens_its_comparison(db: None, clien
         JobRun.objects.create(run=run, job=job, attempt=1)
         an_upload(run=run).send()
         assert "Open the comparison" not in words(client.get(f"/campaigns/{campaign.pk}/"))
-        ingest.seal(run_id=run.pk)
+        accept.seal(run_id=run.pk)
     campaign.jobs.update(state="cancelled", finished_at=timezone.now())
     html = client.get(f"/campaigns/{campaign.pk}/").content.decode()
     address = f"/compare/?side=b&side=a&workload={Workload.objects.get().pk}&campaign={campaign.pk}"

@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import Dialog, Page, expect
 
 from apps.accounts import services
-from apps.dispatch import leases
+from apps.dispatch.jobs import leases
 from apps.dispatch.models import Campaign
 from tests.builders import a_campaign, a_system, a_user, a_workload, an_agent, an_entry
 from workers import tasks

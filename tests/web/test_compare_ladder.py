@@ -10,7 +10,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog.models import System, Workload
-from apps.comparison import climbs, finishing, growing, queries
+from apps.comparison import compare
+from apps.comparison.sections import load_level_data, table_growth, time_to_finish
 from apps.runs.models import Distribution, Run
 from tests.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
 
@@ -155,8 +156,8 @@ def test_it_asks_the_same_however_many_runs_there_are(
 
 
 def test_an_edition_keeps_what_the_part_reads(workload: Workload) -> None:
-    comparison = queries.compare(sides=["aurora", "pxc"], workload_id=workload.pk)
-    for reading in (climbs.READING, growing.READING, finishing.READING):
+    comparison = compare.compare(sides=["aurora", "pxc"], workload_id=workload.pk)
+    for reading in (load_level_data.READING, table_growth.READING, time_to_finish.READING):
         level = comparison.levels[0]
         kept = json.loads(json.dumps(reading.keep(comparison)))[reading.key(level)]
         assert reading.kept(kept) == reading.read(comparison, level)

@@ -13,7 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import Platform, Release, System, Workload
-from apps.comparison import queries, rows
+from apps.comparison import compare as comparison_compare
+from apps.comparison.selection import runs
 from apps.runs.models import Measurement, Run
 from apps.web import compare
 from apps.web.compare_seen import Address
@@ -53,7 +54,7 @@ def test_with_several_sides_the_baseline_is_named_once(client: Client, workload:
 
 def test_the_charts_numbers_are_those_of_the_comparison(client: Client, workload: Workload, sides: object) -> None:
     data = chart_data(page(client, address(workload)))
-    comparison = queries.compare(sides=["a", "b"], workload_id=workload.pk)
+    comparison = comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk)
     level = comparison.levels[0]
     cell = comparison.cell(side="b", level=level.id, metric=TPS)
     point = next(p for p in data["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 1, "4"))
@@ -147,7 +148,7 @@ def test_only_the_newest_runs_are_shown_and_that_is_said(
             load_level=a_load_level(4),
             started_at=START + timedelta(hours=number + 1),
         )
-    monkeypatch.setattr(rows, "MOST_RUNS", 25)
+    monkeypatch.setattr(runs, "MOST_RUNS", 25)
     html = page(client, address(workload, level="4"))
     assert "Only the newest 25 of 33 runs of Alpha at 4 threads count;" in html
     assert "; left out: 30 failed" in text_of(html)

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from apps.comparison import queries
+from apps.comparison import compare as comparison_compare
 from apps.web import compare, compare_parts
 from apps.web.compare_seen import Part, Seen
 from tests.builders import a_measured_run, a_system, a_workload
@@ -73,7 +73,7 @@ def test_the_picker_gives_a_side_a_workload_of_its_own(client: Client, address: 
     chosen = f"side=a&under=&side=b&under={other.pk}&side=&under=&side=&under=&workload={a_workload().pk}"
     html = client.get(f"/compare/?{chosen}").content.decode()
     assert f'<option value="{other.pk}" selected>' in html or "b, table_size 20000" in html
-    assert queries.compare(sides=["a", f"b:{other.pk}"], workload_id=a_workload().pk).sides[1].name in html
+    assert comparison_compare.compare(sides=["a", f"b:{other.pk}"], workload_id=a_workload().pk).sides[1].name in html
 
 
 def test_the_api_refuses_to_include_what_it_does_not_know(client: Client, address: str) -> None:

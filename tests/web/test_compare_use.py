@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import Platform, System, Workload
-from apps.use_method import panels
+from apps.use_method.panels import panels
 from apps.use_method.values import Level
 from tests.builders import a_load_level, a_measured_run, a_system, a_workload
 from tests.comparison.sampled import a_node, a_sampled_run

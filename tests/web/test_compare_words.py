@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from apps.comparison import wording
-from apps.comparison.stats import MOST_REPETITIONS, Ratio, Verdict
+from apps.comparison.stats.welch import MOST_REPETITIONS, Ratio, Verdict
 from apps.comparison.values import Cell, Level, More
 from apps.web import compare_words
 

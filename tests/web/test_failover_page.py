@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import Platform, System
 from apps.catalog.services import seed
-from apps.comparison.failovers import FailoverFilter, load_failovers
+from apps.comparison.failovers.results import FailoverFilter, load_failovers
 from apps.published import services as published
 from tests.builders import a_campaign, a_run, a_system
 from tests.failed_over import FAULT_AT, OFFSET, a_failover, a_failover_workload, made_up, recordings, reported

@@ -9,10 +9,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.dispatch import schedules
 from apps.dispatch.models import Campaign, Schedule
-from apps.regressions import grouping, missing
-from apps.regressions.grouping import Place, Told
+from apps.dispatch.schedules import services
+from apps.regressions.findings import missing_results, reconcile
+from apps.regressions.findings.reconcile import Place, Told
 from apps.regressions.models import Finding, History
 from apps.runs.models import Run
 from tests.builders import a_metric, a_user
@@ -296,7 +296,7 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         runs_before=tuple(run.pk for run in runs[:5]),
         runs_after=tuple(run.pk for run in runs[5:]),
     )
-    (finding,) = grouping.settle([(place, told)])
+    (finding,) = reconcile.settle([(place, told)])
     html = page(engineer, f"/findings/{finding.pk}/")
     text = text_of(html)
     assert "0 → 340 waits/s (saturated)" in text
@@ -310,8 +310,8 @@ def test_a_result_that_did_not_come_is_told_with_its_reason(engineer: Client) ->
     schedule = a_schedule()
     now = timezone.now()
     Schedule.objects.filter(pk=schedule.pk).update(next_at=now)
-    schedules.start_due(now=now)
-    (finding,) = missing.look(now=now + timedelta(hours=13))
+    services.start_due(now=now)
+    (finding,) = missing_results.look(now=now + timedelta(hours=13))
     assert "What the schedule nightly was to bring and did not." in text_of(page(engineer, f"/findings/{finding.pk}/"))
     assert "no agent has the labels system:b" in text_of(page(engineer, f"/findings/{finding.pk}/"))
     text = text_of(page(engineer, "/findings/?kind=missing"))

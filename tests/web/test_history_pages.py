@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.regressions.detect import DEFAULT
-from apps.regressions.histories import Level, Tried
+from apps.regressions.detection.change_points import DEFAULT
 from apps.regressions.models import History, Threshold
-from apps.regressions.tried_releases import TriedReleases
-from apps.regressions.watched import Point
+from apps.regressions.releases.threshold_preview import TriedReleases
+from apps.regressions.trends.queries import Level, Tried
+from apps.regressions.trends.series import Point
 from apps.web.history_chart import chart
 from apps.web.thresholds import on_releases
 from tests.builders import START, a_load_level, a_user, a_workload

@@ -8,10 +8,11 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 
 from apps.catalog.models import System
-from apps.runs import ingest, queries
-from apps.runs.distributions import SYSBENCH
-from apps.runs.distributions import Distribution as Counts
+from apps.runs import queries
+from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Distribution, Run
+from apps.runs.samples.histograms import SYSBENCH
+from apps.runs.samples.histograms import Distribution as Counts
 from apps.web.latency import Line, chart_data, rows, step
 from tests.builders import a_load_level, a_measured_run, a_metric, a_run, a_system, a_workload
 from tests.runs.uploads import RECORDINGS, an_open_run, an_upload
@@ -99,7 +100,7 @@ def test_the_page_of_a_run_has_its_percentiles_and_where_they_were_read(client: 
 
 def test_a_run_without_a_histogram_says_why(client: Client) -> None:
     without = an_upload(output=(RECORDINGS / "sysbench_single" / "oltp_read_write_t4_p99.txt").read_bytes()).send()
-    assert ingest.seal(run_id=without.pk)
+    assert accept.seal(run_id=without.pk)
     older = a_sealed_run()
     Distribution.objects.filter(run=older).delete()
     for run, words in (

@@ -16,8 +16,8 @@ from django.test.utils import CaptureQueriesContext
 from apps.accounts.models import User
 from apps.catalog import services as catalog
 from apps.catalog.models import HardwareClass, System
-from apps.comparison import baselines
 from apps.comparison.matrix import compare_many
+from apps.comparison.selection import baselines
 from apps.published import services
 from apps.runs.models import Run
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload

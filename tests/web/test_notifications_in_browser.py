@@ -5,7 +5,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
-from apps.notifications import sending
+from apps.notifications import deliver
 from apps.notifications.models import Delivery
 from tests.notifications.made import a_receiver
 from tests.web.test_campaigns_in_browser import no_broker, sign_in  # noqa: F401  a fixture of this module too
@@ -31,7 +31,7 @@ def test_a_team_subscribes_and_sees_the_answer_to_its_test(browser_page: Page, s
         page.get_by_role("button", name="Send a test").click()
         deliveries = page.get_by_role("region", name="Deliveries", exact=True)
         expect(deliveries).to_contain_text("waiting")
-        sending.send(delivery_id=Delivery.objects.get().pk, now=timezone.now())
+        deliver.send(delivery_id=Delivery.objects.get().pk, now=timezone.now())
         # Without a reload: the table asks again while something waits.
         expect(deliveries).to_contain_text("200 OK: said by the receiver")
     page.set_viewport_size({"width": 390, "height": 844})

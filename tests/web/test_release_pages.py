@@ -11,9 +11,10 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from apps.catalog.models import HardwareClass
-from apps.regressions import kept, releases
 from apps.regressions.models import Change, CheckedRelease, Finding, Pending, SignOff
-from apps.regressions.release_values import ReleaseCheck
+from apps.regressions.releases import check as releases_check
+from apps.regressions.releases import stored_checks
+from apps.regressions.releases.values import ReleaseCheck
 from tests.builders import START, a_user, a_workload
 from tests.regressions.released import (
     NEW,
@@ -34,8 +35,8 @@ ADDRESS = f"/releases/mariadb/{NEW}/"
 
 
 def checked(version: str = NEW, hardware: HardwareClass | None = None) -> ReleaseCheck:
-    check = releases.check(a_release(version), hardware or the_hardware())
-    kept.keep(check)
+    check = releases_check.check(a_release(version), hardware or the_hardware())
+    stored_checks.keep(check)
     return check
 
 
@@ -277,13 +278,13 @@ def signed(client: Client, seen: str, note: str = "") -> str:
 def test_a_release_is_signed_off_by_name_with_what_was_seen_and_withdrawn(engineer: Client) -> None:
     two_releases()
     check = checked()
-    text = signed(engineer, kept.fingerprint(check), "we need it")
+    text = signed(engineer, stored_checks.fingerprint(check), "we need it")
     assert "You signed off MariaDB 10.11.20 on small." in text
     assert "signed off ann" in text
     assert "we need it" in text
     assert "saw “MariaDB 10.11.20 against 10.11.19 on small: 1 worse”" in text
     assert "✓ ann" in text_of(page(engineer, "/releases/"))
-    assert "you have signed this off already" in signed(engineer, kept.fingerprint(check))
+    assert "you have signed this off already" in signed(engineer, stored_checks.fingerprint(check))
     row = SignOff.objects.get()
     text = text_of(engineer.post(f"/sign-offs/{row.pk}/withdraw/", follow=True).content.decode())
     assert "withdrawn ann" in text
@@ -292,7 +293,7 @@ def test_a_release_is_signed_off_by_name_with_what_was_seen_and_withdrawn(engine
 
 def test_what_changed_while_somebody_read_is_not_signed_off(engineer: Client) -> None:
     old, new = two_releases()
-    before = kept.fingerprint(checked())
+    before = stored_checks.fingerprint(checked())
     other = a_workload("oltp_read_only")
     measure(old, workload=other)
     measure(new, SLOWER, workload=other)
@@ -303,7 +304,7 @@ def test_what_changed_while_somebody_read_is_not_signed_off(engineer: Client) ->
 
 def test_more_runs_with_the_same_verdicts_leave_a_sign_off_as_it_is_and_other_verdicts_do_not(engineer: Client) -> None:
     _, new = two_releases()
-    signed(engineer, kept.fingerprint(checked()))
+    signed(engineer, stored_checks.fingerprint(checked()))
     measure(new, SLOWER)
     checked()
     assert "verdicts have changed since" not in page(engineer, ADDRESS)
@@ -395,4 +396,4 @@ def test_what_was_kept_in_another_form_is_left_out_and_compared_when_asked_for(c
     CheckedRelease.objects.update(told={"platform": "mariadb"})
     assert "No release has been compared yet" in page(client, "/releases/")
     assert "1 worse" in page(client, f"{ADDRESS}?hardware=small")
-    assert len(kept.outdated()) == 1
+    assert len(stored_checks.outdated()) == 1

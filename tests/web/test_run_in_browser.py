@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.runs import queries, sealing
+from apps.runs import queries, seal
 from apps.runs.models import Run
 from tests.runs.uploads import an_upload
 from tests.web.runs import a_sealed_run, samples
@@ -110,7 +110,7 @@ def test_a_live_run_grows_and_becomes_whole(browser_page: Page) -> None:
         upload.send_batch(sequence)
     upload.send_output()
     upload.end()
-    sealing.seal(run_id=upload.run.pk)
+    seal.seal(run_id=upload.run.pk)
     expect(browser_page.locator("#headline")).to_contain_text("of sysbench.txt")
     expect(browser_page.get_by_text("succeeded").first).to_be_visible()
 

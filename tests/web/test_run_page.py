@@ -13,8 +13,9 @@ from django.utils import timezone
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.core.stores import store_at
-from apps.runs import archive, queries, sealing, storage
+from apps.runs import archive, queries, seal
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run
+from apps.runs.storage import artifacts
 from apps.web.templatetags.splash import keep_together
 from tests.builders import a_run, a_system
 from tests.runs.uploads import an_open_run, an_upload
@@ -37,7 +38,7 @@ def test_a_headline_number_names_the_bytes_it_was_read_from(client: Client) -> N
     run = a_sealed_run()
     page = _page(client, run)
     throughput = run.measurements.get(metric__key="client.throughput")
-    output = storage.read_artifact(Artifact.objects.get(run=run, name="sysbench.txt"))
+    output = artifacts.read_artifact(Artifact.objects.get(run=run, name="sysbench.txt"))
     assert float(output[throughput.byte_start : throughput.byte_end]) == throughput.value
     assert f"bytes {throughput.byte_start} to {throughput.byte_end}, by parser sysbench 2" in page
     assert f'href="/api/v1/runs/{run.pk}/artifacts/sysbench.txt"' in page
@@ -112,7 +113,7 @@ def test_what_could_not_be_observed_is_said_with_its_reason_and_what_sampling_to
     ]
     of_agent = [(t, {"agent.sampling.agent.seconds": 0.0005, "agent.cpu.seconds": 0.02 * t}) for t, _ in of_node]
     an_upload(run=run, nodes={"db1": of_node, "db2": of_node, "agent": of_agent}, events=events).send()
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     page = _page(client, run)
     hidden = page.partition('id="not-observable"')[2].partition("</details>")[0]
     assert "<strong>waits</strong> on db1, db2: performance_schema is OFF. To see it: start the server with" in hidden

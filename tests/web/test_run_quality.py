@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.runs import exclusion
 from apps.runs.models import Exclusion, Run, RunCheck
+from apps.runs.quality import exclusion
 from tests.builders import START, a_campaign, a_load_level, a_measured_run, a_system, a_user, a_workload
 from tests.web.runs import a_sealed_run
 

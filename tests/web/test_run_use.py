@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.runs.models import Run
-from apps.use_method import panels
-from apps.use_method.table import INDICATORS, RESOURCE_OF
+from apps.use_method.panels import panels
+from apps.use_method.resource_table import INDICATORS, RESOURCE_OF
 from apps.use_method.values import Level, Panel, Reading
 from apps.web import use_panel
 from tests.builders import a_run

@@ -12,9 +12,10 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.api.comparisons import INCLUDES
 from apps.catalog.models import System, Workload
-from apps.comparison import baselines, saved
 from apps.comparison.models import Edition, PinnedBaseline, SavedComparison
+from apps.comparison.selection import baselines
 from apps.runs.models import Measurement, Run
+from apps.saved import services
 from apps.web.compare_parts import PARTS
 from apps.web.compare_seen import Address
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
@@ -210,7 +211,7 @@ def test_readers_see_but_neither_save_nor_refresh_nor_pin(
 ) -> None:
     author = a_user()
     query = {"side": ["a", "b"], "workload": [str(workload.pk)]}
-    saved.save(query=query, title="seen", note="", by=author)
+    services.save(query=query, title="seen", note="", by=author)
     assert "Make edition" not in page(client, "/comparisons/seen/")
     assert "/comparisons/save/" not in page(client, question(workload).url())
     client.force_login(a_user(role="reader"))

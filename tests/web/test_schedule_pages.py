@@ -10,9 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from apps.dispatch import schedules
 from apps.dispatch.models import Campaign, Schedule, Slot
-from apps.regressions import missing
+from apps.dispatch.schedules import services
+from apps.regressions.findings import missing_results
 from apps.regressions.models import Finding
 from tests.builders import a_campaign, a_system, a_user
 from tests.dispatch.scheduled import PLAN, a_schedule, end_jobs
@@ -168,9 +168,9 @@ def test_deeds_are_done_and_told(engineer: Client, enqueued: list[str]) -> None:
 
 def test_what_did_not_come_is_told_with_its_reason_and_its_finding(engineer: Client) -> None:
     schedule = a_schedule(next_at=NOW)
-    schedules.start_due(now=NOW)
+    services.start_due(now=NOW)
     end_jobs("failed", reason="disk full")
-    missing.look(now=NOW + timedelta(hours=1))
+    missing_results.look(now=NOW + timedelta(hours=1))
     page = engineer.get(f"/schedules/{schedule.pk}/")
     assert "brought nothing: 0 of 2 jobs" in words(page)
     assert "a × oltp_read_only: job" in words(page)
@@ -196,9 +196,9 @@ def test_the_list_costs_as_many_queries_however_many_there_are(engineer: Client)
         return len(counted)
 
     a_schedule(next_at=NOW)
-    schedules.start_due(now=NOW)
+    services.start_due(now=NOW)
     one = queries()
     for number in range(3):
         a_schedule(name=f"other {number}", next_at=NOW)
-    schedules.start_due(now=NOW)
+    services.start_due(now=NOW)
     assert queries() == one

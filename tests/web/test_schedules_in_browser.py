@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from apps.dispatch import schedules
 from apps.dispatch.models import Schedule, Slot
-from apps.regressions import missing
+from apps.dispatch.schedules import services
+from apps.regressions.findings import missing_results
 from tests.builders import a_campaign, a_system, a_workload, an_entry
 from tests.dispatch.scheduled import a_schedule, end_jobs
 from tests.web.test_campaigns_in_browser import no_broker, sign_in  # noqa: F401  a fixture of this module too
@@ -43,9 +43,9 @@ def test_a_campaign_is_repeated_every_night(browser_page: Page) -> None:
 def test_pages_fit_a_phone_and_say_what_did_not_come(browser_page: Page) -> None:
     now = timezone.now()
     schedule = a_schedule(name="nightly suite of every architecture that there is", next_at=now)
-    schedules.start_due(now=now)
+    services.start_due(now=now)
     end_jobs("failed", reason="the data directory has no room left, of which sysbench says so in very many words")
-    missing.look(now=now)
+    missing_results.look(now=now)
     for day, state in enumerate(("complete", "not started", "missing", "complete"), 1):
         reason = "the server was away" if state == "not started" else ""
         Slot.objects.create(schedule=schedule, due_at=now - timedelta(days=day), state=state, reason=reason)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from apps.runs import queries, sealing
+from apps.runs import queries, seal
 from apps.runs.models import Event, Run
 from tests.runs.uploads import an_open_run, an_upload
 from tests.web.runs import a_sealed_run, samples
@@ -65,7 +65,7 @@ def test_counters_are_summed_over_the_nodes_or_shown_as_totals_that_start_over(b
     restarted = [(t, {QUESTIONS: 1000 * t if t < 10 else 50 * t}) for t in map(float, range(22))]
     event = EventMessage(kind="fault", label="kill -9 writer db2", starts_at=9.5, node="db2")
     an_upload(run=run, nodes={"db1": samples(), "db2": restarted}, events=[event]).send()
-    assert sealing.seal(run_id=run.pk)
+    assert seal.seal(run_id=run.pk)
     browser_page.goto(f"/runs/{run.pk}/?series={QUESTIONS}")
     chart = browser_page.locator(f'[id="series-{QUESTIONS}"]')
     assert [line["name"] for line in _drawn(chart)] == ["db1", "db2"]

@@ -3,7 +3,7 @@
 import numpy as np
 from django.template import Context, Template
 
-from apps.use_method import cells
+from apps.use_method.panels import cells
 from apps.use_method.values import Aspect, Level, Panel, Reading
 from apps.web import sparklines, use_cells
 

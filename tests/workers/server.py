@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from apps.runs.batches import Decoded, decode
-from apps.runs.sampled import SampledNode
+from apps.runs.samples.batches import Decoded, decode
+from apps.runs.samples.columns import SampledNode
 from tests.ports import ReservedPort
 from tests.waiting import LIMIT
 from workers import wire

@@ -11,9 +11,9 @@ from django.test.utils import override_settings
 from django.utils import timezone
 
 from apps.core.stores import store_at
-from apps.dispatch.leases import run_uid
+from apps.dispatch.jobs.leases import run_uid
 from apps.dispatch.models import Agent
-from apps.runs import ingest
+from apps.runs.ingest import accept
 from apps.runs.models import Block, Run
 from tests.builders import a_campaign, a_job, a_load_level, a_run, an_agent
 from workers import tasks
@@ -56,7 +56,7 @@ def test_run_that_cannot_be_sealed_raises_once_and_is_not_put_back(db: None, mon
     def broken(*, run_id: int) -> bool:
         raise ValueError(f"cannot seal {run_id}")
 
-    monkeypatch.setattr(ingest, "seal", broken)
+    monkeypatch.setattr(accept, "seal", broken)
     with pytest.raises(ValueError, match="cannot seal 5") as error:
         tasks.seal_run(5)
     assert not isinstance(error.value, Reject)

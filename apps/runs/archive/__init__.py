@@ -4,7 +4,7 @@ A run is archived when its manifest is there and every file has the hash that th
 describes the layout.
 """
 
-from apps.runs.archive.restoring import Restored, chosen, restore
+from apps.runs.archive.restore import Restored, chosen, restore
 from apps.runs.archive.retention import attempt, due, fetch, movable, move, waiting, with_samples
 from apps.runs.archive.store import (
     ArchiveTrouble,
@@ -15,7 +15,7 @@ from apps.runs.archive.store import (
     configured,
     storage_at,
 )
-from apps.runs.archive.writing import archive, verify
+from apps.runs.archive.write import archive, verify
 
 __all__ = [
     "ArchiveTrouble",

@@ -7,12 +7,13 @@ from typing import Any
 import pyarrow as pa
 
 from apps.catalog.models import HardwareClass, Metric
-from apps.runs import codec, exclusion
 from apps.runs.archive import samples
 from apps.runs.archive.store import ArchiveTrouble
 from apps.runs.archive.tables import SCHEMAS, STATISTICS, file_path
-from apps.runs.codec import Column
 from apps.runs.models import Artifact, Block, Distribution, Event, Measurement, Run, RunNode, Series
+from apps.runs.quality import exclusion
+from apps.runs.storage import codec
+from apps.runs.storage.codec import Column
 
 Row = dict[str, Any]
 # Samples of one row group: what a reader of a few series has to take in, and what a writer holds in memory.

@@ -9,11 +9,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from apps.runs import blocks
-from apps.runs.archive import filling, manifest, store, writing
+from apps.runs.archive import manifest, refill, store, write
 from apps.runs.archive.store import ArchiveTrouble, Damaged
+from apps.runs.ingest.seal_queue import pause_after
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Block, Run
-from apps.runs.pending import pause_after
+from apps.runs.storage import blocks
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def attempt(*, run_id: int, now: datetime) -> bool:
     due_at = now + pause_after(tried + 1)
     ArchiveAttempt.objects.update_or_create(run_id=run_id, defaults={"attempts": tried + 1, "due_at": due_at})
     try:
-        return writing.archive(run_id=run_id, now=now)
+        return write.archive(run_id=run_id, now=now)
     except ArchiveTrouble as error:
         ArchiveAttempt.objects.filter(run_id=run_id).update(problem=str(error))
         log.error("run %s could not be archived: %s", run_id, error)
@@ -69,12 +69,12 @@ def move(*, run_id: int, now: datetime) -> bool:
     """
     storage = store.archive_storage()
     with transaction.atomic():
-        run = writing.locked(run_id)
+        run = write.locked(run_id)
         known = ArchivedRun.objects.filter(run=run, moved_at=None).first() if run else None
         if known is None:
             return False
         try:
-            writing.verify(storage, known)
+            write.verify(storage, known)
         except Damaged as error:
             log.error("run %s is archived again: %s", run_id, error)
             known.delete()
@@ -101,7 +101,7 @@ def _fetch(run_id: int, *, held_too: bool) -> bool:
         return False
     storage = store.archive_storage()
     found = manifest.read(storage, known.manifest, sha256=known.manifest_sha256)
-    filling.refill(storage, found, run)
+    refill.refill(storage, found, run)
     ArchivedRun.objects.filter(run=run).update(moved_at=None, fetched_at=timezone.now())
     return True
 

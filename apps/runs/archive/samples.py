@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from apps.runs.archive.tables import DECIMALS, INTEGERS, LARGE, SCHEMAS
-from apps.runs.codec import Column
+from apps.runs.storage.codec import Column
 
 COLUMN_OF = {np.dtype(np.int64): INTEGERS, np.dtype(np.uint64): LARGE, np.dtype(np.float64): DECIMALS}
 TYPES = {name: dtype for dtype, name in COLUMN_OF.items()}

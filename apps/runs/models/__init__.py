@@ -3,12 +3,12 @@
 A run is open while it is measured, ended when its agent said so, sealed once its series are stored and read back.
 """
 
-from apps.runs.models.archived import ArchiveAttempt, ArchivedRun
-from apps.runs.models.judged import Exclusion, RunCheck
-from apps.runs.models.live import Batch, Stream, StreamBatch
+from apps.runs.models.archive import ArchiveAttempt, ArchivedRun
+from apps.runs.models.ingest import Batch, Stream, StreamBatch
+from apps.runs.models.quality import Exclusion, RunCheck
 from apps.runs.models.run import COUNTED, Configuration, Run
-from apps.runs.models.sealed import Block, RunNode, Series
-from apps.runs.models.told import Artifact, Distribution, Event, Measurement
+from apps.runs.models.series import Block, RunNode, Series
+from apps.runs.models.tool_output import Artifact, Distribution, Event, Measurement
 
 __all__ = [
     "COUNTED",

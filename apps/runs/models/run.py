@@ -82,7 +82,7 @@ class Run(models.Model):
     command = models.TextField(blank=True)
     # Data and indexes of the workload's prepared tables when the run began, as the server told it; null: nobody asked.
     data_bytes = models.BigIntegerField("size of the data set, bytes", null=True, blank=True)
-    # What was sampled, a text for each kind of node; empty: not known. See apps.runs.samplers.
+    # What was sampled, a text for each kind of node; empty: not known. See apps.runs.samples.sources.
     samplers = ArrayField(models.TextField(), default=list, db_default=[], blank=True)
     # What comparisons ask of every run, kept here for their indexes; the tables RunCheck and Exclusion have the whole.
     failed_checks = ArrayField(models.CharField(max_length=40), default=list, db_default=[], blank=True)

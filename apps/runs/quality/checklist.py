@@ -3,7 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from apps.runs.quality import errors, generator, happened, neighbours, network, sampling, siblings, steady, told
+from apps.runs.quality import (
+    errors,
+    generator,
+    network,
+    noisy_neighbours,
+    reproducibility,
+    sample_gaps,
+    steady_state,
+    tool_checks,
+    work_done,
+)
 from apps.runs.quality.values import Facts, Finding
 
 REPRODUCIBLE = "reproducible"
@@ -24,16 +34,30 @@ CHECKS: Mapping[str, Check] = {
     check.key: check
     for check in (
         Check(
-            "happened", "did it happen", "Did the servers do what the client claims?", happened.LIMITS, happened.check
+            "happened", "did it happen", "Did the servers do what the client claims?", work_done.LIMITS, work_done.check
         ),
         Check("errors", "errors", "How many operations failed, and how?", errors.LIMITS, errors.check),
-        Check("steady", "steady state", "Was a steady state measured?", steady.LIMITS, steady.check),
+        Check("steady", "steady state", "Was a steady state measured?", steady_state.LIMITS, steady_state.check),
         Check("generator", "load generator", "Was the load generator the limit?", generator.LIMITS, generator.check),
         Check("network", "network", "Was the network the limit?", network.LIMITS, network.check),
-        Check("neighbours", "noisy neighbours", "Did others take part of it?", neighbours.LIMITS, neighbours.check),
-        Check(REPRODUCIBLE, "reproducibility", "Does it agree with its siblings?", siblings.LIMITS, siblings.check),
-        Check("sampling", "sampling gaps", "Was all of it seen?", sampling.LIMITS, sampling.check),
-        Check("told", "the tool's own checks", "What did the tool check itself?", told.LIMITS, told.check),
+        Check(
+            "neighbours",
+            "noisy neighbours",
+            "Did others take part of it?",
+            noisy_neighbours.LIMITS,
+            noisy_neighbours.check,
+        ),
+        Check(
+            REPRODUCIBLE,
+            "reproducibility",
+            "Does it agree with its siblings?",
+            reproducibility.LIMITS,
+            reproducibility.check,
+        ),
+        Check("sampling", "sampling gaps", "Was all of it seen?", sample_gaps.LIMITS, sample_gaps.check),
+        Check(
+            "told", "the tool's own checks", "What did the tool check itself?", tool_checks.LIMITS, tool_checks.check
+        ),
     )
 }
 

@@ -11,12 +11,12 @@ from apps.runs.queries.detail import (
     SystemDetail,
     load_run,
 )
-from apps.runs.queries.distributions import DistributionDetail, distributions
-from apps.runs.queries.index import SeriesInfo, series_index
-from apps.runs.queries.listing import RunFilter, RunRow, list_runs
-from apps.runs.queries.measured import MeasuredValue, measurements
+from apps.runs.queries.headlines import MeasuredValue, measurements
+from apps.runs.queries.histograms import DistributionDetail, distributions
 from apps.runs.queries.rates import NodeRates, Rate, rates_of
+from apps.runs.queries.run_list import RunFilter, RunRow, list_runs
 from apps.runs.queries.series import SeriesValues, load_series
+from apps.runs.queries.series_index import SeriesInfo, series_index
 from apps.runs.queries.statistics import MetricStatistics, statistics_of
 from apps.runs.queries.timelines import Timeline, timelines
 

@@ -8,12 +8,12 @@ from uuid import UUID
 from django.db.models import Case, When
 
 from apps.catalog.models import HardwareClass
-from apps.runs import codec
-from apps.runs.exclusion import ExclusionDetail, history
+from apps.runs.ingest.seal_queue import Pending, pending
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Event, Measurement, Run, RunCheck, RunNode
-from apps.runs.pending import Pending, pending
 from apps.runs.quality.checklist import CHECKS
-from apps.runs.queries.listing import NEWEST_FIRST, RunRow, rows_of
+from apps.runs.quality.exclusion import ExclusionDetail, history
+from apps.runs.queries.run_list import NEWEST_FIRST, RunRow, rows_of
+from apps.runs.storage import codec
 
 MOST_SIBLINGS = 100
 

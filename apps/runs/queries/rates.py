@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.runs import binary
-from apps.runs.queries.describing import like
+from apps.runs.queries.metric_descriptions import like
+from apps.runs.storage import binary_cursor
 
 # Counters that never changed have no row but a place among their node's constants.
 _NODES = """
@@ -59,11 +59,11 @@ def rates_of(run_ids: Sequence[int], patterns: Collection[str]) -> dict[int, lis
         "alike": [like(key) for key in patterns if "*" in key],
     }
     seen: dict[tuple[int, int], dict[str, Rate]] = {}
-    for run, node, keys, means, increases, resets, bases in binary.fetch(_RATES, values):
+    for run, node, keys, means, increases, resets, bases in binary_cursor.fetch(_RATES, values):
         told = zip(means, increases, resets, bases, strict=True)
         seen[run, node] = {key: Rate(*each) for key, each in zip(keys, told, strict=True)}
     found: dict[int, list[NodeRates]] = {}
-    for run, number, name, role, samples, still in binary.fetch(_NODES, values):
+    for run, number, name, role, samples, still in binary_cursor.fetch(_NODES, values):
         rates = {**dict.fromkeys(still, Rate(0.0, 0.0)), **seen.get((run, number), {})}
         found.setdefault(run, []).append(NodeRates(number, name, role, samples, rates))
     return found

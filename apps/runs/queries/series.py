@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog import derived, formula
-from apps.catalog.derived import DerivedSpec
+from apps.catalog.metrics import derived, formula
+from apps.catalog.metrics.counter_rules import MetricSpec
+from apps.catalog.metrics.derived import DerivedSpec
 from apps.catalog.models import Metric
-from apps.catalog.rules import MetricSpec
-from apps.runs import lines, thinning
-from apps.runs.codec import Column, Values
-from apps.runs.derivation import Inputs, evaluate
-from apps.runs.lines import Line
-from apps.runs.queries import reading
+from apps.runs.queries import nodes as queries_nodes
 from apps.runs.queries.alignment import RUN_CLOCK, Alignment, zeros
-from apps.runs.queries.describing import GAUGE, described, kind_of, unit_of
-from apps.runs.sampled import CLIENT, SampledNode
-from apps.runs.summary import COUNTER
+from apps.runs.queries.metric_descriptions import GAUGE, described, kind_of, unit_of
+from apps.runs.samples import downsample, time_series
+from apps.runs.samples.columns import CLIENT, SampledNode
+from apps.runs.samples.derived import Inputs, evaluate
+from apps.runs.samples.rates import COUNTER
+from apps.runs.samples.time_series import Line
+from apps.runs.storage.codec import Column, Values
 
 Floats = NDArray[np.float64]
 
@@ -76,15 +76,15 @@ def load_series(
     What was never observed has no entry; what cannot be had has one with a `problem`. Five queries, six when aligned
     to other than the run's clock. Raises ValueError for options that exclude each other.
     """
-    if over_nodes not in (None, lines.SUM, lines.MEAN) or (raw and over_nodes):
+    if over_nodes not in (None, time_series.SUM, time_series.MEAN) or (raw and over_nodes):
         raise ValueError("over nodes there is a sum or a mean, and none of raw samples")
     wanted = {key: derived.find(key) for key in metrics}
     # The batches first: see reading.
-    nodes_of = reading.live(run_ids)
+    nodes_of = queries_nodes.live(run_ids)
     start = zeros(run_ids, align)
     known = described(wanted, _patterns(wanted.values()))
     rest = [run_id for run_id in dict.fromkeys(run_ids) if run_id not in nodes_of]
-    sealed = reading.sealed(rest, _stored(wanted, known), nodes)
+    sealed = queries_nodes.sealed(rest, _stored(wanted, known), nodes)
     nodes_of |= sealed.nodes
     problems = start.problems | sealed.problems
     window = _Window(points, between, raw)
@@ -118,13 +118,13 @@ class _Window:
         part = self._part(at, zero)
         if self.points is None or part.stop - part.start <= self.points:
             return part
-        places: NDArray[np.intp] = thinning.thin(values[part], self.points) + part.start
+        places: NDArray[np.intp] = downsample.thin(values[part], self.points) + part.start
         return places
 
     def cut(self, at: Floats, rows: Floats, zero: float) -> list[tuple[Floats, Floats]]:
         """Times and values of each of `rows` (row x time), which have no gaps."""
         part = self._part(at, zero)
-        return thinning.thinned(at[part], rows[:, part], self.points or len(at))
+        return downsample.thinned(at[part], rows[:, part], self.points or len(at))
 
     def _part(self, at: Floats, zero: float) -> slice:
         """What lies between the times that were asked for."""
@@ -158,7 +158,7 @@ def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _W
     counters = [
         key for key, each in asked.items() if each.metric.kind == COUNTER and key in node.changing and not window.raw
     ]
-    steady = lines.of_steady(node.clock, node.changing, counters)
+    steady = time_series.of_steady(node.clock, node.changing, counters)
     drawn = window.cut(steady.at, steady.values, zero)
     found = {key: asked[key].shown(Line(*points), node.name) for key, points in zip(steady.keys, drawn, strict=True)}
     return found | {key: series for key, each in asked.items() if key not in found for series in each.on(inputs)}
@@ -185,7 +185,7 @@ class _Asked:
         column = node.column(self.metric.key)
         if column is None or not column.observed.any():
             return []
-        line = lines.of_column(self.metric, node.clock, column)
+        line = time_series.of_column(self.metric, node.clock, column)
         return [self._raw(node, column, line.resets) if self.window.raw else self._shown(line, node.name)]
 
     def over(self, nodes: Sequence[Inputs], how: str) -> list[SeriesValues]:
@@ -200,8 +200,8 @@ class _Asked:
             line = evaluate(self.spec, having, how)
         else:
             columns = [(one.node.clock, column) for one in having if (column := one.node.column(self.metric.key))]
-            each = [lines.of_column(self.metric, clock, column) for clock, column in columns]
-            line = lines.over_nodes(each, how) if each else None
+            each = [time_series.of_column(self.metric, clock, column) for clock, column in columns]
+            line = time_series.over_nodes(each, how) if each else None
         names = tuple(inputs.node.name for inputs in having)
         return [replace(series, nodes=names) for series in self._observed(line, how)]
 

@@ -10,10 +10,10 @@ from django.db import connection
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
-from apps.catalog import derived
+from apps.catalog.metrics import derived
 from apps.runs.models import Run
-from apps.runs.queries.describing import kind_of, unit_of
-from apps.runs.summary import COUNTER, Summary
+from apps.runs.queries.metric_descriptions import kind_of, unit_of
+from apps.runs.samples.rates import COUNTER, Summary
 
 Floats = NDArray[np.float64]
 MEASURED, WHOLE = "measured", "whole"

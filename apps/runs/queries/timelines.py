@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.runs import codec, timeline
+from apps.runs import timeline
 from apps.runs.models import Event, Run, RunNode
-from apps.runs.quality.neighbours import STEAL
-from apps.runs.queries import reading
+from apps.runs.quality.noisy_neighbours import STEAL
+from apps.runs.queries import nodes
 from apps.runs.queries.series import load_series
+from apps.runs.storage import codec
 from apps.runs.timeline import Floats, Happening, Span, Told
 
 
@@ -30,7 +31,7 @@ class Timeline:
 
 def timelines(run_ids: Sequence[int]) -> dict[int, Timeline]:
     """Of those of the runs that are there. Nine queries; samples that lie in the archive are fetched."""
-    tails = reading.tails(run_ids)
+    tails = nodes.tails(run_ids)
     events: dict[int, list[Told]] = defaultdict(list)
     for event in Event.objects.filter(run_id__in=list(run_ids)).order_by("starts_at", "pk"):
         events[event.run_id].append(event)

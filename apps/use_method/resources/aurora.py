@@ -6,7 +6,7 @@ import numpy as np
 
 from apps.core.units import format_duration, with_unit
 from apps.use_method.indicators import Indicator, Resource, Rule
-from apps.use_method.judging import Limits, for_and_from, judge, mean, steps
+from apps.use_method.levels import Limits, for_and_from, judge, mean, steps
 from apps.use_method.resources.counters import gauge, setting
 from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
 

@@ -1,7 +1,7 @@
 """InnoDB's buffer pool."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, judge
+from apps.use_method.levels import Limits, judge
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
     FEWEST_SERVED,

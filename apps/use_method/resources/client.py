@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from apps.runs.quality.generator import ALL_BUSY, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
-from apps.runs.quality.happened import LEAST_MATCHED
+from apps.runs.quality.work_done import LEAST_MATCHED
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, judge, mean, total
+from apps.use_method.levels import Limits, judge, mean, total
 from apps.use_method.resources import cpu
 from apps.use_method.resources.counters import gauge, unseen
 from apps.use_method.resources.parts import either, held_at

@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, counted
+from apps.use_method.levels import Limits, counted
 from apps.use_method.resources.counters import (
     CONNECTED,
     FROM_THE_FIRST,

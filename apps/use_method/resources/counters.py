@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from apps.use_method.indicators import Rule
-from apps.use_method.judging import Limits, counted, judge, mean, total
+from apps.use_method.levels import Limits, counted, judge, mean, total
 from apps.use_method.values import Facts, Floats, Found, Level, Node, Samples
 
 STATUS = "mysql.status."

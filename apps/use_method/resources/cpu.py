@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.runs.quality.neighbours import MOST_STOLEN
+from apps.runs.quality.noisy_neighbours import MOST_STOLEN
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, judge, mean
+from apps.use_method.levels import Limits, judge, mean
 from apps.use_method.resources.counters import DUMPS, REPLICA, gauge, idle_running, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, held_at
 from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from apps.use_method.indicators import Indicator, Resource, Rule
-from apps.use_method.judging import Limits, judge, mean
+from apps.use_method.levels import Limits, judge, mean
 from apps.use_method.resources.counters import gauge, scaled, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, worst
 from apps.use_method.values import Aspect, Facts, Found, Level, Node
@@ -22,7 +22,7 @@ IOPS_LIMITS = Limits(watch=70.0, saturated=95.0)
 QUEUE_LIMITS = Limits(watch=16.0, saturated=64.0)
 AWAIT_LIMITS = Limits(watch=20.0, saturated=50.0)
 PRESSURE_LIMITS = Limits(watch=40.0, saturated=80.0)
-# Response time by that at the lowest load: see apps.use_method.baseline.
+# Response time by that at the lowest load: see apps.use_method.panels.response_times.
 OVER_LIMITS = Limits(watch=2.0, saturated=3.0)
 # Mean requests in flight below which they hardly meet each other.
 LEAST_QUEUE = 1.0

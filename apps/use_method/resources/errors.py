@@ -6,7 +6,7 @@ from collections import Counter
 from apps.core.units import format_duration, with_unit
 from apps.runs.quality.errors import CODE, MOST_ERRORS
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import mean, peak, total
+from apps.use_method.levels import mean, peak, total
 from apps.use_method.resources import codes
 from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import FROM_THE_FIRST

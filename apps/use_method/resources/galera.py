@@ -7,7 +7,7 @@ import numpy as np
 
 from apps.core.units import NBSP, with_unit
 from apps.use_method.indicators import Indicator, Resource, on_servers
-from apps.use_method.judging import Limits, counted, for_and_from, judge, steps, stretches, total
+from apps.use_method.levels import Limits, counted, for_and_from, judge, steps, stretches, total
 from apps.use_method.values import Aspect, Facts, Floats, Found, Level, Node, Samples, Span
 
 STATUS = "mysql.status.wsrep_"

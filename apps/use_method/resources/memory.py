@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, judge
+from apps.use_method.levels import Limits, judge
 from apps.use_method.resources.counters import events, gauge, unseen
 from apps.use_method.resources.parts import AWS, either
 from apps.use_method.values import Aspect, Facts, Found, Level, Node

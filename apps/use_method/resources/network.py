@@ -6,7 +6,7 @@ import numpy as np
 
 from apps.runs.quality.network import LEAST_OUTSIDE, MOST_LOST, MOST_USED
 from apps.use_method.indicators import Indicator, Resource, Rule
-from apps.use_method.judging import Limits, counted, judge, mean
+from apps.use_method.levels import Limits, counted, judge, mean
 from apps.use_method.resources.counters import gauge, scaled, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, held_at, worst
 from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples

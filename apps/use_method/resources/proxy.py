@@ -7,7 +7,7 @@ import numpy as np
 
 from apps.core.units import NBSP
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, counted, for_and_from, judge, mean, stretches, total
+from apps.use_method.levels import Limits, counted, for_and_from, judge, mean, stretches, total
 from apps.use_method.resources.parts import held_at, worst
 from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from apps.core.units import with_unit
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, judge
+from apps.use_method.levels import Limits, judge
 from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import STATUS, setting, unseen
 from apps.use_method.resources.row_locks import INNODB_METRICS

@@ -1,7 +1,7 @@
 """InnoDB's redo log."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, judge
+from apps.use_method.levels import Limits, judge
 from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import STATUS, stall_words, stalls
 from apps.use_method.values import Aspect, Facts, Found, Node

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from apps.core.units import format_duration, format_number, with_unit
 from apps.use_method.indicators import Indicator, Resource, on_servers
-from apps.use_method.judging import Limits, for_and_from, judge, steps
+from apps.use_method.levels import Limits, for_and_from, judge, steps
 from apps.use_method.resources.counters import setting
 from apps.use_method.resources.parts import held_at, worst
 from apps.use_method.values import Aspect, Facts, Floats, Found, Level, Node, Samples

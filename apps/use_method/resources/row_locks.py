@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from apps.core.units import with_unit
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, counted
+from apps.use_method.levels import Limits, counted
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import COMMITS, FROM_THE_FIRST, STATUS, WRITES, by_clients, events, transactions
 from apps.use_method.values import Aspect, Facts, Found, Level, Node

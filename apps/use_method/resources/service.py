@@ -2,7 +2,7 @@
 
 from apps.core.units import format_duration
 from apps.use_method.indicators import Indicator, Resource, on_servers
-from apps.use_method.judging import for_and_from
+from apps.use_method.levels import for_and_from
 from apps.use_method.resources.counters import QUESTIONS
 from apps.use_method.values import Aspect, Facts, Found, Level, Node
 

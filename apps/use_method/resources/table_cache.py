@@ -1,7 +1,7 @@
 """The table cache and the server's open files."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits
+from apps.use_method.levels import Limits
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import STATUS, gauge, share_of, stall_words, stalls
 from apps.use_method.values import Aspect

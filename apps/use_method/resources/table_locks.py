@@ -4,11 +4,11 @@ import numpy as np
 
 from apps.core.units import format_duration
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits
-from apps.use_method.resources import standstill as still
+from apps.use_method.levels import Limits
+from apps.use_method.resources import stalls as still
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import FROM_THE_FIRST, RUNNING, STATUS, by_clients, stall_words, stalls
-from apps.use_method.resources.standstill import FEWEST, HOLD
+from apps.use_method.resources.stalls import FEWEST, HOLD
 from apps.use_method.values import Aspect, Facts, Found, Level, Moment, Node
 
 WAITED = STATUS + "Table_locks_waited"

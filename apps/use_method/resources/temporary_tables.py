@@ -1,7 +1,7 @@
 """Internal temporary tables and sorts."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits
+from apps.use_method.levels import Limits
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
     FEWEST_SERVED,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.judging import Limits, mean
+from apps.use_method.levels import Limits, mean
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
     DUMPS,

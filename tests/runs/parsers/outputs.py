@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from apps.runs.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
-from apps.runs.parsers.told import Table, Told
+from apps.runs.tool_output.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
+from apps.runs.tool_output.parsers.parsed_output import Table, Told
 
 OUTPUTS = Path(__file__).parents[2] / "data" / "outputs"
 RUNS: dict[str, Callable[[bytes], Told]] = {

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from apps.runs.outputs import formats
-from apps.runs.parsers import digests
-from apps.runs.parsers.told import NotThisFormat
+from apps.runs.tool_output import formats
+from apps.runs.tool_output.parsers import digests
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat
 
 
 def counts(**fields: Any) -> dict[str, Any]:

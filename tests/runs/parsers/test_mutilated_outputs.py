@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs.parsers.told import NotThisFormat, Told
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, Told
 from tests.examples import examples
 from tests.runs.parsers.outputs import RUNS, TABLES, content
 

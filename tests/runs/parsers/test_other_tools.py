@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.runs.parsers import perf
-from apps.runs.parsers.told import NotThisFormat, Told
+from apps.runs.tool_output.parsers import perf
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, Told
 from tests.runs.parsers.outputs import RUNS, TABLES, content, table, told
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.runs.parsers import mysqlslap, pt_query_digest
+from apps.runs.tool_output.parsers import mysqlslap, pt_query_digest
 from lab.mariadb import ACCOUNT
 from tests.databases import StartMariaDB
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs.parsers import sysbench
-from apps.runs.parsers.sysbench import Checkpoint, Parsed
+from apps.runs.tool_output.parsers import sysbench
+from apps.runs.tool_output.parsers.sysbench import Checkpoint, Parsed
 
 RECORDINGS = Path(__file__).parents[2] / "data" / "recordings"
 ALL = sorted(path.relative_to(RECORDINGS).as_posix() for path in RECORDINGS.glob("*/*.txt"))

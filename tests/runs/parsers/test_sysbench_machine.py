@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from apps.catalog.metrics import CURATED
-from apps.runs import outputs
-from apps.runs.parsers import sysbench as parser
+from apps.catalog.metrics.curated import CURATED
+from apps.runs import tool_output
+from apps.runs.tool_output.parsers import sysbench as parser
 
 RECORDINGS = Path(__file__).resolve().parents[2] / "data" / "recordings" / "sysbench_single"
 
@@ -36,9 +36,9 @@ RECORDINGS = Path(__file__).resolve().parents[2] / "data" / "recordings" / "sysb
 )
 def test_the_final_report_is_read_with_its_place(tool: str, recording: str, expected: dict[str, float]) -> None:
     content = (RECORDINGS / f"{recording}.txt").read_bytes()
-    said = outputs.read(tool, content)
+    said = tool_output.read(tool, content)
     assert (said.complete, said.unparsed) == (True, ())
-    assert outputs.artifact_name(tool) == f"{tool}.txt"
+    assert tool_output.artifact_name(tool) == f"{tool}.txt"
     found = {headline.metric: headline for headline in said.headlines}
     assert {metric: found[metric].value for metric in expected} == expected
     for metric in expected:
@@ -49,7 +49,7 @@ def test_the_final_report_is_read_with_its_place(tool: str, recording: str, expe
 
 
 def test_the_latencies_of_files_are_a_distribution() -> None:
-    said = outputs.read("fileio", (RECORDINGS / "fileio_rndrd_direct_t4_hist.txt").read_bytes())
+    said = tool_output.read("fileio", (RECORDINGS / "fileio_rndrd_direct_t4_hist.txt").read_bytes())
     (read,) = said.distributions
     assert read.distribution.count == pytest.approx(389_100, abs=4)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from apps.rig.recordings import FILE
-from apps.runs import ingest
+from apps.runs.ingest import accept
 from apps.runs.models import Run, RunCheck
 from tests import recorded
 from tests.builders import a_workload
@@ -70,6 +70,6 @@ def checked(output: str, nodes: Mapping[str, Samples], **fields: Any) -> tuple[R
     end = fields.pop("end", {})
     run = an_open_run(nodes=list(nodes), workload=fields.pop("workload", None) or a_workload(), **fields)
     an_upload(run=run, nodes=nodes, output=content, lines=lines).send(**end)
-    assert ingest.seal(run_id=run.pk)
+    assert accept.seal(run_id=run.pk)
     run.refresh_from_db()
     return run, {row.check_key: row for row in RunCheck.objects.filter(run=run)}

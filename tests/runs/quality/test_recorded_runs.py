@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from apps.runs import sealing
+from apps.runs import seal
 from apps.runs.models import Run, RunCheck
 from tests.runs.quality.recorded import Recording, Values, checked, loads, samples, the_recording
 from tests.runs.uploads import Samples
@@ -131,5 +131,5 @@ def test_a_made_up_run_is_not_checked() -> None:
     run, _ = checked(QUIET.output, {"db1": samples(QUIET)})
     Run.objects.filter(pk=run.pk).update(provenance="rig")
     RunCheck.objects.all().delete()
-    sealing.reseal(run_id=run.pk)
+    seal.reseal(run_id=run.pk)
     assert not RunCheck.objects.exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.runs.quality import errors, generator, happened, network
+from apps.runs.quality import errors, generator, network, work_done
 from apps.runs.quality.checklist import CHECKS, title_of
 from apps.runs.quality.values import (
     CANNOT_TELL,
@@ -37,32 +37,32 @@ def facts(*nodes: NodeFacts, **headlines: float) -> Facts:
 
 def test_what_the_agent_itself_asked_is_not_the_clients_work() -> None:
     node = a_node(stats={QUESTIONS: 1000, "agent.statements": 400})
-    assert happened.check(facts(node, queries=1000)).status == FAILED
-    assert happened.check(facts(node, queries=600)).status == PASSED
+    assert work_done.check(facts(node, queries=1000)).status == FAILED
+    assert work_done.check(facts(node, queries=600)).status == PASSED
 
 
 def test_replicas_that_insert_the_same_rows_once_more_are_no_proof_of_more_work() -> None:
     inserted = "mysql.status.Innodb_rows_inserted"
     nodes = [a_node(name, stats={QUESTIONS: 10, inserted: 500}) for name in ("db1", "db2", "db3")]
-    assert happened.check(facts(*nodes, rows=1400, throughput=5)).status == FAILED
-    assert happened.check(facts(*nodes, rows=500, throughput=5)).status == PASSED
+    assert work_done.check(facts(*nodes, rows=1400, throughput=5)).status == FAILED
+    assert work_done.check(facts(*nodes, rows=500, throughput=5)).status == PASSED
 
 
 def test_writes_that_replicas_count_once_more_are_not_taken_for_writes_that_matched_nothing() -> None:
     inserted = {QUESTIONS: 1000, "mysql.status.Com_insert": 500}
     nodes = [a_node(name, stats=inserted) for name in ("db1", "db2", "db3")]
-    found = happened.check(facts(*nodes, queries=1000, writes=500))
+    found = work_done.check(facts(*nodes, queries=1000, writes=500))
     assert (found.status, "500.0 writes/s by the client, 500.0 by the servers" in found.evidence) == (PASSED, True)
 
 
 def test_updates_that_match_no_row_did_not_happen() -> None:
     node = a_node(stats={QUESTIONS: 1000, "mysql.status.Com_update": 500})
-    found = happened.check(facts(node, queries=1000, writes=60))
+    found = work_done.check(facts(node, queries=1000, writes=60))
     assert (found.status, "Only 12" in found.evidence) == (FAILED, True)
 
 
 def test_a_machine_benchmark_has_nothing_to_be_counted_twice() -> None:
-    assert happened.check(replace(facts(), has_database=False)).status == CANNOT_TELL
+    assert work_done.check(replace(facts(), has_database=False)).status == CANNOT_TELL
 
 
 @pytest.mark.parametrize(("share", "status"), [(0.0, PASSED), (0.009, PASSED), (0.02, FAILED)])

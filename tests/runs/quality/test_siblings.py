@@ -7,9 +7,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 from scipy import stats
 
-from apps.runs import exclusion
 from apps.runs.models import Run, RunCheck
-from apps.runs.quality import checking, siblings
+from apps.runs.quality import check, exclusion, reproducibility
 from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED, Siblings
 from tests.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 
@@ -17,7 +16,7 @@ ALIKE = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 
 
 def judged(own: float, others: object) -> str:
-    return siblings.judge(Siblings("throughput", "transactions/s", own, np.array(others, np.float64))).status
+    return reproducibility.judge(Siblings("throughput", "transactions/s", own, np.array(others, np.float64))).status
 
 
 def test_about_one_of_a_hundred_runs_lies_outside_the_interval_whatever_the_number_of_its_siblings() -> None:
@@ -29,7 +28,7 @@ def test_about_one_of_a_hundred_runs_lies_outside_the_interval_whatever_the_numb
 
 
 def test_its_interval_is_students_for_one_more_value() -> None:
-    found = siblings.judge(Siblings("throughput", "transactions/s", 1000.0, np.array(ALIKE)))
+    found = reproducibility.judge(Siblings("throughput", "transactions/s", 1000.0, np.array(ALIKE)))
     logs = np.log(ALIKE)
     scale = logs.std(ddof=1) * np.sqrt(1 + 1 / len(logs))
     low, high = np.exp(stats.t.interval(0.99, len(logs) - 1, loc=logs.mean(), scale=scale))
@@ -55,7 +54,7 @@ def runs(db: None) -> list[Run]:
         for minute, value in enumerate((*ALIKE, 600.0))
     ]
     for run in found:
-        checking.check(run)
+        check.check(run)
     return found
 
 
@@ -73,7 +72,7 @@ def test_runs_are_judged_anew_when_a_sibling_comes(runs: list[Run]) -> None:
     place = {"system": runs[0].system, "workload": runs[0].workload, "load_level": runs[0].load_level}
     later = a_measured_run({"client.throughput": 1002.0}, **place, started_at=START + timedelta(minutes=6))
     assert "5 other runs" in first.evidence
-    checking.check_siblings(run_id=later.pk)
+    check.check_siblings(run_id=later.pk)
     first.refresh_from_db()
     assert (first.status, "6 other runs" in first.evidence) == (PASSED, True)
 
@@ -81,7 +80,7 @@ def test_runs_are_judged_anew_when_a_sibling_comes(runs: list[Run]) -> None:
 def test_runs_are_judged_anew_when_a_sibling_is_left_out_and_when_it_counts_again(runs: list[Run]) -> None:
     ann = a_user()
     odd = runs[-1]
-    checking.check_siblings(run_id=odd.pk)
+    check.check_siblings(run_id=odd.pk)
     with_it = RunCheck.objects.get(run=runs[0], check_key="reproducible").detail["low"]
     exclusion.exclude(run=odd, reason="a backup ran", by=ann)
     without = RunCheck.objects.get(run=runs[0], check_key="reproducible").detail
@@ -93,7 +92,7 @@ def test_runs_are_judged_anew_when_a_sibling_is_left_out_and_when_it_counts_agai
 
 def test_runs_under_other_conditions_are_no_siblings(runs: list[Run]) -> None:
     Run.objects.filter(pk=runs[-1].pk).update(server_version="11.4.2-MariaDB")
-    checking.check_siblings(run_id=runs[-1].pk)
+    check.check_siblings(run_id=runs[-1].pk)
     assert RunCheck.objects.get(run=runs[-1], check_key="reproducible").status == CANNOT_TELL
     assert "4 other runs" in RunCheck.objects.get(run=runs[0], check_key="reproducible").evidence
 
@@ -101,7 +100,7 @@ def test_runs_under_other_conditions_are_no_siblings(runs: list[Run]) -> None:
 def test_a_run_of_another_level_or_system_is_no_sibling(runs: list[Run]) -> None:
     other = a_measured_run({"client.throughput": 10.0}, system=runs[0].system, workload=runs[0].workload)
     Run.objects.filter(pk=other.pk).update(load_level=a_load_level(8))
-    checking.check_siblings(run_id=other.pk)
+    check.check_siblings(run_id=other.pk)
     assert "0 other runs" in RunCheck.objects.get(run=other, check_key="reproducible").evidence
 
 
@@ -117,7 +116,7 @@ def test_however_many_runs_there_are_it_takes_the_same_queries(
             load_level=runs[0].load_level,
             started_at=START + timedelta(minutes=10 + minute),
         )
-    checking.check_siblings(run_id=runs[-1].pk)
+    check.check_siblings(run_id=runs[-1].pk)
     Run.objects.filter(pk=runs[0].pk).update(is_excluded=True)
     with django_assert_num_queries(11):
-        checking.check_siblings(run_id=runs[0].pk)
+        check.check_siblings(run_id=runs[0].pk)

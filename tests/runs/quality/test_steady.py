@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from apps.runs.quality import steady
+from apps.runs.quality import steady_state
 from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED, Facts, Seconds
 
 Floats = NDArray[np.float64]
@@ -36,14 +36,14 @@ def a_load(values: Floats, *, warmup: float = 10.0) -> Facts:
 @pytest.mark.parametrize(("phi", "most"), [(0.0, 0.02), (0.5, 0.02), (0.8, 0.1)])
 def test_steady_loads_are_seldom_doubted(length: int, phi: float, most: float) -> None:
     rng = np.random.default_rng(7)
-    doubted = sum(steady.check(a_load(noise(rng, length, phi=phi))).status == FAILED for _ in range(LOADS))
+    doubted = sum(steady_state.check(a_load(noise(rng, length, phi=phi))).status == FAILED for _ in range(LOADS))
     assert doubted <= most * LOADS
 
 
 def test_a_warm_up_within_the_measured_phase_is_found() -> None:
     rng = np.random.default_rng(8)
     ramp = np.concatenate([np.linspace(0.7, 1, 40), np.ones(110)])
-    found = [steady.check(a_load(ramp * noise(rng, 150, cv=0.03))) for _ in range(LOADS)]
+    found = [steady_state.check(a_load(ramp * noise(rng, 150, cv=0.03))) for _ in range(LOADS)]
     assert sum(one.status == FAILED for one in found) >= 0.95 * LOADS
     starts = [one.detail["steady_from"] for one in found if one.status == FAILED]
     assert 15 <= np.median(starts) <= 45
@@ -52,14 +52,14 @@ def test_a_warm_up_within_the_measured_phase_is_found() -> None:
 def test_a_warm_up_that_was_left_out_is_none() -> None:
     rng = np.random.default_rng(9)
     ramp = np.concatenate([np.linspace(0.2, 1, 20), np.ones(130)])
-    found = [steady.check(a_load(ramp * noise(rng, 150, cv=0.03), warmup=30.0)).status for _ in range(LOADS)]
+    found = [steady_state.check(a_load(ramp * noise(rng, 150, cv=0.03), warmup=30.0)).status for _ in range(LOADS)]
     assert found.count(PASSED) >= 0.95 * LOADS
 
 
 def test_a_load_that_drops_at_its_end_has_no_steady_state() -> None:
     rng = np.random.default_rng(10)
     drop = np.concatenate([np.ones(120), np.full(30, 0.6)])
-    finding = steady.check(a_load(drop * noise(rng, 150)))
+    finding = steady_state.check(a_load(drop * noise(rng, 150)))
     assert finding.status == FAILED
     assert finding.evidence.startswith("No steady state: throughput still changes at 120")
 
@@ -67,28 +67,32 @@ def test_a_load_that_drops_at_its_end_has_no_steady_state() -> None:
 def test_one_bad_second_is_no_change_of_level() -> None:
     values = noise(np.random.default_rng(11), 150)
     values[70] = 0.0
-    assert steady.check(a_load(values)).status == PASSED
+    assert steady_state.check(a_load(values)).status == PASSED
 
 
 def test_a_perfectly_even_load_is_steady() -> None:
-    assert steady.check(a_load(np.full(100, 500.0))).status == PASSED
-    assert steady.check(a_load(np.zeros(100))).status == PASSED
+    assert steady_state.check(a_load(np.full(100, 500.0))).status == PASSED
+    assert steady_state.check(a_load(np.zeros(100))).status == PASSED
 
 
 def test_what_it_says_does_not_depend_on_the_unit() -> None:
     values = noise(np.random.default_rng(12), 120) * np.linspace(0.8, 1, 120)
-    assert steady.steady_from(values) == steady.steady_from(values * 1e-6) == steady.steady_from(values * 1e6)
+    assert (
+        steady_state.steady_from(values)
+        == steady_state.steady_from(values * 1e-6)
+        == steady_state.steady_from(values * 1e6)
+    )
 
 
 def test_hours_are_looked_at_in_few_points() -> None:
     rng = np.random.default_rng(13)
     values = noise(rng, 7200) * np.concatenate([np.full(1200, 0.8), np.ones(6000)])
-    assert 1150 <= steady.steady_from(values) <= 1250
+    assert 1150 <= steady_state.steady_from(values) <= 1250
 
 
 def test_it_cannot_be_told_of_short_runs_and_of_workloads_that_are_not_meant_to_be_steady() -> None:
     long = a_load(noise(np.random.default_rng(14), 120))
-    assert steady.check(a_load(np.full(49, 500.0))).status == CANNOT_TELL
-    assert steady.check(replace(long, seconds=None)).status == CANNOT_TELL
-    grown = steady.check(replace(long, unsteady="its table grows"))
+    assert steady_state.check(a_load(np.full(49, 500.0))).status == CANNOT_TELL
+    assert steady_state.check(replace(long, seconds=None)).status == CANNOT_TELL
+    grown = steady_state.check(replace(long, unsteady="its table grows"))
     assert (grown.status, "its table grows" in grown.evidence) == (CANNOT_TELL, True)

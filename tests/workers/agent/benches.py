@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pymysql
 from pymysql.cursors import Cursor
 
-from apps.runs import outputs
-from apps.runs.outputs import Output
+from apps.runs import tool_output
+from apps.runs.tool_output import Output
 from lab.mariadb import ACCOUNT
 from workers.agent import database
 from workers.agent.config import Address, NodeConfig, SystemConfig
@@ -71,7 +71,7 @@ class Bench:
         done = self._run(threads, warmup, duration, rate)
         assert self.tool.failure(done.returncode, done.stdout) == ""
         (self.folder / "output").write_bytes(done.stdout)
-        read = outputs.read(self.tool.name, done.stdout)
+        read = tool_output.read(self.tool.name, done.stdout)
         assert read.unparsed == ()
         return read, self.verified(before, database.status(self.system))
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from apps.runs.outputs import report
+from apps.runs.tool_output import report_values
 from lab.mariadb import MariaDB
 from tests.workers.agents import ROOT
 from workers.agent.config import SystemConfig
@@ -40,7 +40,7 @@ def longest_gap(inserts: list[dict[str, Any]]) -> tuple[float, float]:
 
 def figures_of(output: bytes) -> dict[str, float]:
     """As the server reads them."""
-    found = report.read(output)
+    found = report_values.read(output)
     assert found.complete, found.fatal
     assert not found.unparsed
     assert not found.failures

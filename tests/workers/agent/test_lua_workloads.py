@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pymysql.cursors import Cursor
 
-from apps.runs.distributions import Distribution, SysbenchGrid
+from apps.runs.samples.histograms import Distribution, SysbenchGrid
 from lab.mariadb import MariaDB
 from lab.packages import program
 from tests.databases import StartMariaDB

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.runs.batches import decode
+from apps.runs.samples.batches import decode
 from workers import wire
 from workers.agent.journal import Entry, Journal
 from workers.agent.recorder import BATCH_LIMIT, Recorder

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.catalog import derived, metrics, seed_data, services
+from apps.catalog import seed_data, services
+from apps.catalog.metrics import curated, derived
 from workers.workloads import WORKLOADS
 
 
@@ -15,6 +16,6 @@ class Command(BaseCommand):
         services.seed()
         self.stdout.write(
             f"Catalog: {len(seed_data.PLATFORMS)} platforms, {len(seed_data.HARDWARE_CLASSES)} hardware classes, "
-            f"{len(metrics.CURATED) + len(derived.DERIVED)} metrics, "
+            f"{len(curated.CURATED) + len(derived.DERIVED)} metrics, "
             f"{sum(len(spec.seeds) for spec in WORKLOADS.values())} workloads."
         )

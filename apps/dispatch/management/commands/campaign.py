@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from apps.core.problems import Invalid
 from apps.core.units import format_estimate
-from apps.dispatch import campaign_file, queries
+from apps.dispatch import queries
 from apps.dispatch import services as dispatch
+from apps.dispatch.campaigns import file as campaigns_file
 from apps.dispatch.values import CampaignDetail
 
 LOOK_EVERY = 2.0  # s
@@ -54,13 +55,13 @@ class Command(BaseCommand):
         try:
             content = file.read_bytes()
             if command == "check":
-                size = campaign_file.check(content, **wanted).size
+                size = campaigns_file.check(content, **wanted).size
                 about = format_estimate(size.seconds)
                 self.stdout.write(
                     f"{file}: nothing is wrong; {size.jobs} jobs, {size.runs} runs, at most about {about}."
                 )
                 return
-            campaign = campaign_file.start(content, by=None, **wanted)
+            campaign = campaigns_file.start(content, by=None, **wanted)
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}") from error
         except Invalid as refused:

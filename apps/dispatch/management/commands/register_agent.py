@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from apps.core.problems import Invalid
-from apps.dispatch import agents
+from apps.dispatch.jobs import agents
 
 
 class Command(BaseCommand):

@@ -6,9 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from apps.catalog.models import HardwareClass, Release
-from apps.regressions import history, looking
-from apps.regressions.lines import MEASURED
+from apps.regressions import look
 from apps.regressions.models import Finding
+from apps.regressions.releases.pairs import MEASURED
+from apps.regressions.trends import services
 from apps.runs.models import COUNTED, Run
 from apps.runs.queries import places
 
@@ -22,11 +23,11 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         before = Finding.objects.count()
         looked = 0
-        while runs := looking.due():
+        while runs := look.due():
             for run_id in runs:
-                looking.look(run_id=run_id)
+                look.look(run_id=run_id)
             looked += len(runs)
-        compared = looking.check_pending()
+        compared = look.check_pending()
         if options["made_up"]:
             compared += self._made_up()
         found = Finding.objects.count() - before
@@ -37,10 +38,10 @@ class Command(BaseCommand):
         systems = Run.objects.filter(COUNTED).exclude(provenance__in=MEASURED).order_by()
         told = systems.values_list("system", "system__release", "system__hardware_class").distinct()
         for place in places.counted(systems={system for system, _, _ in told}, newest=1):
-            history.follow_run(place.newest[0])
+            services.follow_run(place.newest[0])
         sides = sorted({(release, hardware) for _, release, hardware in told})
         releases = Release.objects.select_related("platform").in_bulk({release for release, _ in sides})
         hardware_classes = HardwareClass.objects.in_bulk({hardware for _, hardware in sides})
         for release, hardware in sides:
-            looking.compare(releases[release], hardware_classes[hardware], made_up=True)
+            look.compare(releases[release], hardware_classes[hardware], made_up=True)
         return len(sides)

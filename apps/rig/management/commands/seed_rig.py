@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.rig import services
-from apps.rig.making import Shape
+from apps.rig.make_runs import Shape
 
 SAID_EVERY = 2.0  # s
 

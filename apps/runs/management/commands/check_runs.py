@@ -8,7 +8,7 @@ from django.db import transaction
 
 from apps.runs import archive
 from apps.runs.models import Run
-from apps.runs.quality import checking
+from apps.runs.quality import check
 
 SAY_EVERY = 100
 
@@ -48,6 +48,6 @@ class Command(BaseCommand):
 
 @transaction.atomic
 def _check(run_id: int) -> list[str]:
-    run = checking.RELATED.select_for_update(of=("self",), no_key=True).get(pk=run_id)
-    checking.check(run)
+    run = check.RELATED.select_for_update(of=("self",), no_key=True).get(pk=run_id)
+    check.check(run)
     return run.failed_checks

@@ -5,12 +5,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.runs import archive, blocks, storage
-from apps.runs.bundle import write_bundle
+from apps.runs import archive
+from apps.runs.archive.bundle import write_bundle
 from apps.runs.models import Run
+from apps.runs.storage import artifacts, blocks
 
 # Why nothing can be written.
-REASONS = (Run.DoesNotExist, OSError, storage.DamagedArtifact, blocks.DamagedSeries, archive.ArchiveTrouble)
+REASONS = (Run.DoesNotExist, OSError, artifacts.DamagedArtifact, blocks.DamagedSeries, archive.ArchiveTrouble)
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.runs.bundle import MalformedBundle, read_bundle
+from apps.runs.archive.bundle import MalformedBundle, read_bundle
 
 
 class Command(BaseCommand):

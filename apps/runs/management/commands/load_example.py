@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.runs.bundle import read_bundle
+from apps.runs.archive.bundle import read_bundle
 from apps.runs.models import Run
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "data" / "example.zip"

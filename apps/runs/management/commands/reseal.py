@@ -5,12 +5,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.runs import archive, blocks, sealing, storage
+from apps.runs import archive, seal
 from apps.runs.models import Run
+from apps.runs.storage import artifacts, blocks
 
 SAY_EVERY = 100
 # Why a run stays as it was.
-REASONS = (blocks.DamagedSeries, storage.DamagedArtifact, archive.ArchiveTrouble, sealing.StoredDifferently)
+REASONS = (blocks.DamagedSeries, artifacts.DamagedArtifact, archive.ArchiveTrouble, seal.StoredDifferently)
 
 
 class Command(BaseCommand):
@@ -26,9 +27,7 @@ class Command(BaseCommand):
         # A made-up run has no output of a load tool to read again.
         sealed = Run.objects.filter(state=Run.State.SEALED).exclude(provenance=Run.Provenance.RIG)
         chosen = (
-            sealed.filter(pk__in=options["runs"])
-            if options["runs"]
-            else sealed.filter(derivation__lt=sealing.DERIVATION)
+            sealed.filter(pk__in=options["runs"]) if options["runs"] else sealed.filter(derivation__lt=seal.DERIVATION)
         )
         ids = list(chosen.order_by("id").values_list("id", flat=True))
         missing = sorted(set(options["runs"]) - set(ids))
@@ -37,12 +36,12 @@ class Command(BaseCommand):
         failed = 0
         for place, pk in enumerate(ids, start=1):
             try:
-                archive.with_samples(partial(sealing.reseal, run_id=pk))
+                archive.with_samples(partial(seal.reseal, run_id=pk))
             except REASONS as error:
                 failed += 1
                 self.stderr.write(f"run {pk} stays as it was: {error}")
             if place % SAY_EVERY == 0:
                 self.stdout.write(f"{place} of {len(ids)} runs")
-        self.stdout.write(f"{len(ids) - failed} of {len(ids)} runs sealed again by rules {sealing.DERIVATION}")
+        self.stdout.write(f"{len(ids) - failed} of {len(ids)} runs sealed again by rules {seal.DERIVATION}")
         if failed:
             raise CommandError(f"{failed} runs stay as they were; the reasons are above")

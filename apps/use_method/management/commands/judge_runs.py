@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.runs.models import Run
-from apps.use_method import panels
+from apps.use_method.panels import panels
 
 SAY_EVERY = 100
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from apps.runs.outputs import report
-from apps.runs.outputs.values import Output
+from apps.runs.tool_output import report_values
+from apps.runs.tool_output.values import Output
 from lab.mariadb import MariaDB
 from tests.workers.agents import ROOT
 from workers.agent.config import Address, NodeConfig, SystemConfig
@@ -76,7 +76,7 @@ def run_program(
         assert server.sql(f"SHOW TABLES IN {schema}") == ""
     finally:
         server.sql(f"DROP DATABASE {schema}")
-    return Ran(done.returncode, done.stdout, report.read(done.stdout.encode()))
+    return Ran(done.returncode, done.stdout, report_values.read(done.stdout.encode()))
 
 
 def _step(module: str, step: str, order: Order) -> "subprocess.CompletedProcess[str]":

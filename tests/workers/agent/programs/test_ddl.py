@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.runs.outputs import report
+from apps.runs.tool_output import report_values
 from lab.mariadb import MariaDB
 from tests.waiting import eventually
 from tests.workers.agent.programs.started import Ran, run_program
@@ -100,7 +100,7 @@ def test_a_copy_stalls_the_load_for_as_long_as_it_takes(
     (run,) = server.runs.values()
     by_server = {event.detail["check"] for event in run.decoded().events if event.kind == "check"}
     assert by_server == {"writes", "reads", "matched"}
-    output = report.read(run.artifacts["ddl_under_load.jsonl"])
+    output = report_values.read(run.artifacts["ddl_under_load.jsonl"])
     values = {headline.metric: headline.value for headline in output.headlines}
     assert (output.complete, output.failures, output.unparsed) == (True, (), ())
     assert values["ddl.duration"] > 0

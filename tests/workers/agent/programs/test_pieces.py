@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.runs.distributions import SYSBENCH, Distribution
+from apps.runs.samples.histograms import SYSBENCH, Distribution
 from workers.agent.config import Address, SystemConfig
 from workers.agent.programs import grid
 from workers.agent.programs.ddl import statement

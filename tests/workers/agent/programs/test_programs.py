@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.runs.outputs import report, sysbench
+from apps.runs.tool_output import report_values, sysbench_values
 from lab.mariadb import MariaDB
 from tests.waiting import eventually
 from tests.workers.agent.programs.started import Ran, run_program
@@ -105,7 +105,7 @@ def test_inserts_pay_for_an_index_on_tables_that_hold_rows(
     eventually(server.job_ends, what="the job has ended")
     assert [(end["outcome"], end["reason"]) for end in server.job_ends()] == [("succeeded", "")]
     (run,) = server.runs.values()
-    values = {each.metric: each.value for each in report.read(run.artifacts["index_cost.jsonl"]).headlines}
+    values = {each.metric: each.value for each in report_values.read(run.artifacts["index_cost.jsonl"]).headlines}
     assert values["index_cost.throughput_with"] > 0 < values["index_cost.throughput_without"]
     assert values["index_cost.index_bytes"] > 20_000 * 4
 
@@ -155,7 +155,7 @@ def _check_loaded(run: SeenRun) -> None:
 
 
 def _check_files(run: SeenRun) -> None:
-    output = sysbench.read(run.artifacts["fileio.txt"])
+    output = sysbench_values.read(run.artifacts["fileio.txt"])
     values = {headline.metric: headline.value for headline in output.headlines}
     assert (output.complete, output.unparsed) == (True, ())
     assert values["client.file_writes"] > 0
@@ -166,7 +166,7 @@ def _check_files(run: SeenRun) -> None:
 
 
 def _check_cpu(run: SeenRun) -> None:
-    output = sysbench.read(run.artifacts["cpu.txt"])
+    output = sysbench_values.read(run.artifacts["cpu.txt"])
     values = {headline.metric: headline.value for headline in output.headlines}
     assert output.complete
     assert values["client.events"] > 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.runs.parsers import sysbench
+from apps.runs.tool_output.parsers import sysbench
 from workers.agent.programs import stalls
 from workers.agent.programs.stalls import Interval, Stall
 from workers.workloads.ddl_under_load import SETTLE

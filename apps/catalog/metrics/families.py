@@ -1,0 +1,23 @@
+"""Metrics whose keys carry a name, such as a backend's or a class of waits: described by their family. Pure."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+from apps.catalog.metrics import agent_sources, formula
+from apps.catalog.metrics.counter_rules import MetricSpec
+from apps.catalog.metrics.curated import read
+
+FAMILIES = tuple(read(agent_sources.FAMILIES + agent_sources.of_connections(agent_sources.REPLICATION)).values())
+BEGINNINGS = tuple({spec.key.partition("<")[0] for spec in FAMILIES})
+
+
+@lru_cache(maxsize=4096)
+def find(key: str) -> MetricSpec | None:
+    """None: it belongs to no family."""
+    if not key.startswith(BEGINNINGS):
+        return None
+    for family in FAMILIES:
+        meant = formula.meant(family.key, key)
+        if meant:
+            return replace(family, key=key, name=f"{family.name} ({', '.join(meant.values())})"[:160])
+    return None

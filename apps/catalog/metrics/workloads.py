@@ -1,0 +1,102 @@
+"""The curated metrics of single workloads, in the form of apps.catalog.metrics.curated. Pure."""
+
+# Those of which a run has one: an outage, a statement, the slowest of all. They end with a dot where all below are.
+SINGLE_EVENTS = (
+    "failover.",
+    "ddl.gap",
+    "ddl.gap_before",
+    "ddl.duration",
+    "ddl.stall.",
+    "ddl.metadata_lock_wait",
+    "ddl.metadata_lock_queue",
+    "data_load.duration",
+    "index_cost.build",
+    "client.latency.max",
+    "client.execution_latency.max",
+    "client.execution_time.max",
+)
+
+
+def is_single_event(key: str) -> bool:
+    """Whether a run's value of this metric is one event, not a mean over its many."""
+    return any(key == each or (each.endswith(".") and key.startswith(each)) for each in SINGLE_EVENTS)
+
+
+METRICS = """
+ddl.gap | longest time without a transaction | s | gauge | lower | - | -
+    Longest time, to 50 ms, in which no transaction ended, from a statement's start until 3 s after its end.
+ddl.gap_before | longest time without a transaction, before | s | gauge | lower | - | -
+    The same before the first statement: what the load does undisturbed.
+ddl.duration | time of the statement | s | gauge | lower | - | -
+    Time that the ALTER took with its waits; of several, the longest.
+ddl.baseline | throughput before the statements | transactions/s | gauge | neutral | - | -
+    Median of the whole seconds of the measured phase before the first statement.
+ddl.stall.length | stall | s | gauge | lower | - | -
+    Seconds with throughput under the stated share of the baseline, from a statement's start until 3 s after its end.
+ddl.stall.depth | depth of the stall | % | gauge | lower | - | -
+    Share of the baseline that was lost in the worst of these seconds.
+ddl.stall.depth_before | deepest second before | % | gauge | lower | - | -
+    The same before the first statement: how far the load varies undisturbed.
+ddl.metadata_lock_wait | wait for the metadata lock | s | gauge | lower | table locks | saturation
+    Time that the statement waited for its table's metadata lock, looked at every 50 ms; of several, the longest.
+ddl.metadata_lock_queue | connections behind the statement | connections | gauge | lower | table locks | saturation
+    Most other connections that waited for a metadata lock at once while the statement was under way.
+client.cpu | CPU of the load generator | CPUs | gauge | neutral | cpu | utilization
+    CPUs that our asynchronous client kept busy; it has one thread, so near 1 the client was the limit.
+client.schedule_lag | lateness of the load generator | ms | gauge | lower | - | -
+    Mean time by which a transaction at a fixed rate began late although a connection was free: part of its latency.
+failover.outage | write outage | s | gauge | lower | - | -
+    Longest time around and after the fault in which no write was acknowledged; near the probe's interval: none.
+failover.detect | time to detect | s | gauge | lower | - | -
+    From the fault until the cluster, its manager or its proxy noticed, else until the client's first error.
+failover.promote | time to promote | s | gauge | lower | - | -
+    From the fault until the server that took the first write afterwards accepted writes.
+failover.client_recovered | time to recover | s | gauge | lower | - | -
+    From the fault to the first write acknowledged after the outage.
+failover.baseline | time to baseline | s | gauge | lower | - | -
+    From the fault until throughput and latency were as before it, for some seconds in a row.
+failover.rejoin | rejoin time | s | gauge | lower | - | -
+    From the start, thaw or heal of the struck node until it was in step with the writer again.
+failover.acknowledged_missing | lost writes | writes | gauge | lower | - | -
+    Acknowledged inserts that are not in the table when it is read back.
+failover.failed_present | failed writes present | writes | gauge | lower | - | -
+    Inserts that failed for the client and are in the table all the same: sent again, they would be there twice.
+failover.duplicated | duplicated writes | rows | gauge | lower | - | -
+    Rows beyond the first of the same insert: a client that sends again what failed may do it twice.
+failover.stale_reads | stale reads | reads | gauge | lower | - | -
+    Reads that did not see a row acknowledged before they began, at the endpoint and at every node.
+failover.errors | failed tries | errors | gauge | lower | - | -
+    Tries of an insert that were not acknowledged.
+client.events | events | events/s | gauge | higher | cpu | -
+    Events of sysbench's cpu test, each a search for primes up to a limit.
+client.file_reads | file reads | reads/s | gauge | higher | disk | utilization
+    Read requests of sysbench's fileio.
+client.file_writes | file writes | writes/s | gauge | higher | disk | utilization
+    Write requests of sysbench's fileio.
+client.file_fsyncs | file fsyncs | fsyncs/s | gauge | higher | disk | utilization
+    fsync calls of sysbench's fileio.
+client.file_read_mib | file data read | MiB/s | gauge | higher | disk | utilization
+    Data that sysbench's fileio read.
+client.file_write_mib | file data written | MiB/s | gauge | higher | disk | utilization
+    Data that sysbench's fileio wrote.
+data_load.duration | time to load | s | gauge | lower | - | -
+    From handing the dump's first byte to the client until the client ended.
+data_load.bytes | size of the dump | bytes | gauge | neutral | - | -
+    Bytes of the dump that was loaded.
+index_cost.throughput_without | throughput without the index | transactions/s | gauge | higher | - | -
+    Of the half of the run whose tables had no secondary index.
+index_cost.throughput_with | throughput with the index | transactions/s | gauge | higher | - | -
+    Of the half of the run whose tables had one.
+index_cost.latency_p95_without | latency without the index, 95th percentile | ms | gauge | lower | - | -
+    95 of 100 transactions of the half without the index took no longer.
+index_cost.latency_p95_with | latency with the index, 95th percentile | ms | gauge | lower | - | -
+    95 of 100 transactions of the half with the index took no longer.
+index_cost.statement_time_without | time of a write without the index | ms | gauge | lower | statements | -
+    Mean time on the server of INSERT, UPDATE and DELETE, by performance_schema or the slow log.
+index_cost.statement_time_with | time of a write with the index | ms | gauge | lower | statements | -
+    The same in the half with the index.
+index_cost.build | time to make the index | s | gauge | lower | - | -
+    CREATE INDEX on all tables, one after the other, without other load.
+index_cost.index_bytes | size of the index | bytes | gauge | lower | disk | -
+    Secondary indexes of all tables after the half with the index, as the server estimates them.
+"""

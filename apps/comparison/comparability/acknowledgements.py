@@ -1,0 +1,69 @@
+"""Differences that withhold verdicts, accepted by people: who, when and why; nothing else shows those verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from apps.accounts.models import User
+from apps.comparison.comparability.differences import Accepted, Obstacle
+from apps.comparison.models import Acknowledgement
+from apps.comparison.values import Comparison
+from apps.core.problems import FieldProblem, Invalid
+
+LONGEST_REASON = 2000
+
+
+def with_accepted(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same, knowing what has been accepted; one query where anything withholds a verdict."""
+    wanted = {each.fingerprint for comparison in comparisons for each in comparison.obstacles}
+    if not wanted:
+        return list(comparisons)
+    rows = Acknowledgement.objects.filter(fingerprint__in=wanted, withdrawn_at__isnull=True)
+    known = {
+        row.fingerprint: Accepted(row.pk, row.acknowledged_by.get_username(), row.acknowledged_at, row.reason)
+        for row in rows.select_related("acknowledged_by")
+    }
+    return [
+        replace(
+            comparison,
+            obstacles=tuple(replace(each, accepted=known.get(each.fingerprint)) for each in comparison.obstacles),
+        )
+        for comparison in comparisons
+    ]
+
+
+def acknowledge(*, obstacles: Sequence[Obstacle], by: User, reason: str) -> list[Acknowledgement]:
+    """Records that the verdicts are wanted in spite of these; what somebody accepted before stays as it is.
+
+    Raises Invalid naming the field (`reason`, `group`).
+    """
+    text = reason.strip()
+    if not text or "\0" in text or len(text) > LONGEST_REASON:
+        problem = f"must say in 1 to {LONGEST_REASON:,} characters why the sides may be compared all the same"
+        raise Invalid([FieldProblem("reason", problem)])
+    if not obstacles:
+        raise Invalid([FieldProblem("group", "these sides do not differ in that", "compare them without accepting")])
+    made = []
+    for each in obstacles:
+        try:
+            with transaction.atomic():
+                made.append(
+                    Acknowledgement.objects.create(
+                        fingerprint=each.fingerprint,
+                        group=each.group.value,
+                        said=each.said,
+                        reason=text,
+                        acknowledged_by=by,
+                    )
+                )
+        except IntegrityError:  # accepted already, perhaps at this moment
+            continue
+    return made
+
+
+def withdraw(*, acknowledgement: int, by: User, now: datetime) -> bool:
+    """The verdicts are withheld again. False: there is none that is in force; the record of it stays."""
+    open_ones = Acknowledgement.objects.filter(pk=acknowledgement, withdrawn_at__isnull=True)
+    return open_ones.update(withdrawn_by=by, withdrawn_at=now) == 1

@@ -1,0 +1,291 @@
+"""Puts into words what is known of the sides, so that they can be held against each other."""
+
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.catalog.models import HardwareClass, System, Workload
+from apps.comparison.comparability import variables
+from apps.comparison.comparability.command_lines import options, program
+from apps.comparison.comparability.differences import NONE, NOT_KNOWN, NOT_SET, Fact, Group, Weight
+from apps.comparison.comparability.variables import Seen
+from apps.comparison.values import Level
+from apps.core.canonical import canonical_json
+from apps.core.units import format_bytes
+from apps.runs.models import Run
+from workers.workloads import WORKLOADS
+from workers.workloads.foreign import FOREIGN
+
+# Facts of the load generator's host that change from run to run; what only begins like one (timezone, loader) lasts.
+PASSING_FACTS = re.compile(
+    r"load(_?avg|_average)?(_?(1|5|15)(m|min)?)?|uptime(_seconds)?|pid|time|timestamp|boot|boot_id|boot_?time|booted_at"
+    r"|clock|clock_(ahead|uncertainty)_seconds"
+)
+SPECS = {**FOREIGN, **WORKLOADS}
+# Sizes and lengths nearer to each other than these shares are told as equal.
+SIZE_TOLERANCE, LENGTH_TOLERANCE = 0.1, 0.05
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a side: `nodes` of its system, `rows` of its runs that count, what their servers said."""
+
+    system: System
+    workload: Workload
+    nodes: Sequence[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, Any]]
+    seen: tuple[Seen, ...]
+
+
+def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]]:
+    """Of each side all facts but its server variables."""
+    roles = set.intersection(*({node["role"] for node in side.nodes} for side in sides)) if sides else set()
+    settings = settings_told(sides)
+    return [
+        [
+            *_hardware_facts(side, roles),
+            *_workload_facts(side.workload),
+            *_memory_facts(side),
+            *_versions(side),
+            *_topology(side),
+            *_settings(side, sorted({name for each in sides for name in each.system.settings}), settings),
+            *_measured(side.rows, levels),
+            *_origin(side.rows),
+        ]
+        for side in sides
+    ]
+
+
+def settings_told(sides: Sequence[Known]) -> frozenset[str]:
+    """Settings that need not be told as variables too: no server said otherwise."""
+    names = {name for side in sides for name in side.system.settings}
+    return frozenset(
+        name
+        for name in names
+        if not any(
+            name in side.system.settings and variables.contradicts(side.seen, name, str(side.system.settings[name]))
+            for side in sides
+        )
+    )
+
+
+def hardware_detail(hardware: HardwareClass) -> str:
+    """For example "2 vCPU, 8 GiB": what is stated of it and its name does not say itself."""
+    facts = _hardware(hardware)
+    stated = (("vCPU", f"{facts['vCPU']} vCPU"), ("GiB", facts["Memory"]))
+    return ", ".join(fact for unit, fact in stated if NOT_KNOWN not in fact and unit not in hardware.name)
+
+
+def _hardware(hardware: HardwareClass) -> dict[str, str]:
+    bits = hardware.network_bits_per_second
+    return {
+        "Hardware class": hardware.name,
+        "Provider": hardware.provider or NOT_KNOWN,
+        "Instance type": hardware.instance_type or NOT_KNOWN,
+        "vCPU": _stated(hardware.vcpu),
+        "Memory": _bytes(hardware.memory_bytes),
+        "Storage": hardware.storage or NOT_KNOWN,
+        "Storage size": _bytes(hardware.storage_bytes),
+        "IOPS": _stated(hardware.iops),
+        "Network": NOT_KNOWN if bits is None else f"{bits / 1e9:g} Gbit/s",
+        "Region": hardware.region or NOT_KNOWN,
+    }
+
+
+def _hardware_facts(side: Known, shared: set[str]) -> Iterator[Fact]:
+    """`shared`: roles that nodes of every side have; those of one side alone are a matter of topology."""
+    hardware = side.system.hardware_class
+    for label, text in _hardware(hardware).items():
+        field = "hardware" if label == "Hardware class" else f"hardware.{label}"
+        yield _fact(field, label, Group.HARDWARE, Weight.WITHHOLDS, text)
+    for role in sorted(shared):
+        classes = sorted({node["hardware"] for node in side.nodes if node["role"] == role})
+        # Told already of a writer that is what its system is said to be.
+        own = [NONE if role == "writer" and each == hardware.name else each for each in classes]
+        text = " and ".join(own) if own != [NONE] else "as the system's"
+        yield _fact(f"hardware.nodes.{role}", f"Hardware of each {role}", Group.HARDWARE, Weight.WITHHOLDS, text)
+    price = hardware.price_per_hour
+    yield _fact("hardware.key", "Key of the hardware class", Group.HARDWARE, Weight.MINOR, hardware.slug)
+    yield _fact("hardware.called", "Called by articles", Group.HARDWARE, Weight.MINOR, hardware.label or NONE)
+    text = NOT_KNOWN if price is None else f"{price.normalize():f} USD/h"
+    yield _fact("hardware.price", "Price", Group.HARDWARE, Weight.MINOR, text)
+
+
+def _workload_facts(workload: Workload) -> Iterator[Fact]:
+    """The parameters that its declaration calls its data set, and those that say what is done on it."""
+    spec = SPECS.get(workload.tool)
+    data = spec.data_set if spec else ()
+    own = workload.parameters
+    for name in sorted(own):
+        group = Group.DATASET if name in data else Group.WORKLOAD
+        yield Fact(f"{group}.{name}", name, group, Weight.WITHHOLDS, (str(own[name]),), missing=NOT_SET)
+    yield _fact("workload", "Load tool", Group.WORKLOAD, Weight.WITHHOLDS, workload.tool)
+    yield _fact("workload.called", "Workload's name", Group.WORKLOAD, Weight.MINOR, workload.name)
+    yield _fact("workload.judged_by", "Judged by", Group.WORKLOAD, Weight.MINOR, workload.primary_metric.key)
+
+
+def _memory_facts(side: Known) -> Iterator[Fact]:
+    sizes = [row["data_bytes"] for row in side.rows if row["data_bytes"]]
+    data = statistics.median(sizes) if sizes else None
+    memory = side.system.hardware_class.memory_bytes
+    ratio = memory / data if memory and data else None
+    for field, label, number, text in (
+        ("data", "Size of the data", data, format_bytes(data) if data else ""),
+        ("ratio", "Memory for each byte of data", ratio, f"{ratio:.3g}" if ratio else ""),
+    ):
+        yield Fact(
+            f"memory.{field}",
+            label,
+            Group.MEMORY,
+            Weight.IMPORTANT,
+            (text,) if text else (),
+            number=number,
+            tolerance=SIZE_TOLERANCE,
+        )
+
+
+def _versions(side: Known) -> Iterator[Fact]:
+    release = side.system.release
+    yield _fact("platform", "Platform", Group.VERSION, Weight.IMPORTANT, release.platform.name)
+    yield _fact("release", "Release", Group.VERSION, Weight.IMPORTANT, str(release))
+    said = _said(row["server_version"] for row in side.rows)
+    yield Fact("server_version", "Server version as it said", Group.VERSION, Weight.MINOR, said)
+    day = release.released_on
+    yield _fact("released_on", "Released on", Group.VERSION, Weight.MINOR, day.isoformat() if day else NOT_KNOWN)
+
+
+def _topology(side: Known) -> Iterator[Fact]:
+    yield _fact("nodes", "Nodes", Group.TOPOLOGY, Weight.IMPORTANT, _nodes(side.nodes))
+    # Where no zone is known there is nothing to tell that the nodes do not tell.
+    known = any(node["zone"] for node in side.nodes)
+    zones = [f"{node['role']} in {node['zone'] or 'a zone not known'}" for node in side.nodes if known]
+    counted = [f"{zones.count(each)} {each}" for each in dict.fromkeys(sorted(zones, reverse=True))]
+    yield _fact("nodes.zones", "Zones", Group.TOPOLOGY, Weight.IMPORTANT, ", ".join(counted) or NOT_KNOWN)
+    names = {each.node: each.role or "no role told" for each in side.seen}
+    asked = list(names.values())
+    told = ", ".join(f"{asked.count(role)} {role}" for role in dict.fromkeys(sorted(asked, reverse=True)))
+    yield _fact("nodes.asked", "Servers whose variables were read", Group.TOPOLOGY, Weight.MINOR, told or NOT_KNOWN)
+    system = side.system
+    place = f"{system.get_aws_kind_display()} in {system.aws_region}" if system.aws_kind else "not at AWS"
+    yield _fact("aws", "At AWS", Group.TOPOLOGY, Weight.IMPORTANT, place)
+
+
+def _nodes(nodes: Sequence[Mapping[str, Any]]) -> str:
+    """For example "1 writer, 2 readers in 3 zones"."""
+    roles = [node["role"] for node in nodes]
+    counts = {role: roles.count(role) for role in dict.fromkeys(sorted(roles, reverse=True))}
+    text = ", ".join(f"{count} {role}{'' if count == 1 else 's'}" for role, count in counts.items())
+    zones = {node["zone"] for node in nodes if node["zone"]}
+    return f"{text} in {len(zones)} zones" if len(zones) > 1 else text or NOT_KNOWN
+
+
+def _settings(side: Known, names: Sequence[str], told: frozenset[str]) -> Iterator[Fact]:
+    for name in names:
+        value = side.system.settings.get(name)
+        seen = variables.value_of(side.seen, name) if name in told and value is None else ""
+        yield Fact(
+            f"settings.{name}",
+            name,
+            Group.SETTINGS,
+            Weight.IMPORTANT,
+            (NOT_SET if value is None else str(value),),
+            mark=f"is {seen}" if seen else "",
+        )
+
+
+def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Iterator[Fact]:
+    texts = {level.id: level.text for level in levels}
+    ran = {row["load_level_id"] for row in rows}
+    lengths = [row["measured_to"] - row["measured_from"] for row in rows if row["measured_to"] is not None]
+    ends = dict.fromkeys(seconds(each) for each in (min(lengths), max(lengths))) if lengths else {}
+    planned = _said(seconds(row["duration"]) for row in rows)
+    yield Fact("duration", "Measured phase", Group.MEASUREMENT, Weight.IMPORTANT, planned)
+    before = _said(seconds(row["warmup"]) for row in rows)
+    yield Fact("warmup", "Warm-up", Group.MEASUREMENT, Weight.IMPORTANT, before)
+    text = ", ".join(text for pk, text in texts.items() if pk in ran) or NONE
+    yield _fact("levels", "Load levels measured", Group.MEASUREMENT, Weight.IMPORTANT, text)
+    yield Fact(
+        "measured",
+        "Length that was measured",
+        Group.MEASUREMENT,
+        Weight.MINOR,
+        (" to ".join(ends),) if ends else (),
+        number=statistics.median(lengths) if lengths else None,
+        tolerance=LENGTH_TOLERANCE,
+    )
+    rules = _said(str(row["derivation"]) for row in rows)
+    yield Fact("derivation", "Version of the rules for series and figures", Group.MEASUREMENT, Weight.MINOR, rules)
+    hosts = _said(_host(row["host"]) for row in rows)
+    yield Fact("load_generator", "Load generator's host", Group.CLIENT, Weight.IMPORTANT, hosts)
+    tools = _said(row["tool_version"] for row in rows)
+    yield Fact("tool_version", "Version of the load tool", Group.CLIENT, Weight.IMPORTANT, tools)
+    programs = _said(program(row["command"]) for row in rows)
+    yield Fact("program", "Program of the load", Group.CLIENT, Weight.MINOR, programs)
+    given = _said(", ".join(options(row["command"])) for row in rows)
+    yield Fact("options", "Options of the load tool", Group.CLIENT, Weight.MINOR, given)
+    sampled = _said("; ".join(row["samplers"]) for row in rows)
+    yield Fact("samplers", "What was sampled", Group.SAMPLERS, Weight.IMPORTANT, sampled)
+
+
+def _origin(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
+    said = _said(Run.Provenance(row["provenance"]).label for row in rows)
+    yield Fact("provenance", "Where the runs come from", Group.ORIGIN, Weight.IMPORTANT, said)
+    campaigns = [row["campaign_name"] or "none" for row in rows]
+    yield _listed("campaigns", "Campaigns", Group.ORIGIN, campaigns)
+    yield _listed("tags", "Tags", Group.ORIGIN, [tag for row in rows for tag in row["tags"]])
+    days = sorted({row["started_at"].date().isoformat() for row in rows})
+    text = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "no runs"
+    yield _fact("dates", "Dates of the runs", Group.DATE, Weight.MINOR, text)
+
+
+def _fact(field: str, label: str, group: Group, weight: Weight, text: str) -> Fact:
+    return Fact(field, label, group, weight, (text,))
+
+
+def _stated(value: int | None) -> str:
+    return NOT_KNOWN if value is None else f"{value:,}"
+
+
+def _bytes(value: int | None) -> str:
+    return NOT_KNOWN if value is None else f"{value / 2**30:,.4g} GiB"
+
+
+def lasting_facts(host: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts of the load generator's host that two runs on it share, nested ones too."""
+    known = {
+        name: value for name, value in sorted(host.items()) if value is not None and not PASSING_FACTS.fullmatch(name)
+    }
+    return {name: lasting_facts(value) if isinstance(value, Mapping) else value for name, value in known.items()}
+
+
+def seconds(duration: float | None) -> str:
+    """Lengths that differ by less than a clock's jitter read the same."""
+    return NOT_KNOWN if duration is None else f"{round(duration, 0 if duration >= 10 else 1):g} s"
+
+
+def _host(host: Mapping[str, Any]) -> str:
+    """For example "db1, 8 CPUs, 32 GiB, Linux 6.1"."""
+    facts = lasting_facts(host)
+    told = [
+        str(facts.pop("name", "")),
+        f"{facts.pop('cpus')} CPUs" if "cpus" in facts else "",
+        _bytes(facts.pop("memory_bytes")) if "memory_bytes" in facts else "",
+        str(facts.pop("kernel", "")),
+        *(f"{name} {value if isinstance(value, str) else canonical_json(value)}" for name, value in facts.items()),
+    ]
+    return ", ".join(text for text in told if text)
+
+
+def _said(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({text for text in texts if text}))
+
+
+def _listed(field: str, label: str, group: Group, texts: Iterable[str]) -> Fact:
+    """One value, of which a few are told."""
+    found = sorted(set(texts))
+    rest = len(found) - MOST_NAMED
+    short = f"{', '.join(found[:MOST_NAMED])} and {rest} more" if rest > 0 else ""
+    return Fact(field, label, group, Weight.MINOR, (", ".join(found) or NONE,), short=short)

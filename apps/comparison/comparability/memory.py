@@ -1,0 +1,163 @@
+"""Memory against data, and what the buffer pool held while the sides were measured: always told, known or not."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models.fields.json import KT
+
+from apps.catalog.models import Node, System
+from apps.comparison.sections.section import Reading
+from apps.comparison.values import Comparison, Level
+from apps.runs.models import Configuration, Run, RunNode, Series
+
+USED, DIRTY, MISSED = (f"derived.buffer_pool.{name}" for name in ("used", "dirty", "miss_ratio"))
+SIZE = "innodb_buffer_pool_size"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median of the runs that tell it, the smallest and the largest of them, and how many they are."""
+
+    median: float
+    minimum: float
+    maximum: float
+    runs: int
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Of the writers' buffer pools at one load level, %: the share of pages that held something and of those that were
+    dirty, and of the reads that found their page, at the first and the last sample of the measured phase; None: not
+    known."""
+
+    level: int
+    runs: int
+    filled_first: Spread | None
+    filled_last: Spread | None
+    dirty_first: Spread | None
+    dirty_last: Spread | None
+    hits_first: Spread | None
+    hits_last: Spread | None
+
+
+@dataclass(frozen=True)
+class SideMemory:
+    """`memory` of the writer's machine, `data` of the workload's tables with their indexes when the runs began, `pool`
+    the buffer pool's size: bytes; None: not known."""
+
+    side: str
+    memory: float | None
+    data: Spread | None
+    pool: Spread | None
+    pools: tuple[Pool, ...]
+
+    @property
+    def memory_ratio(self) -> float | None:
+        return _over(self.memory, self.data)
+
+    @property
+    def pool_ratio(self) -> float | None:
+        """Above 1 all of the data fits into the buffer pool."""
+        return _over(self.pool.median if self.pool else None, self.data)
+
+    def at(self, level: int) -> Pool | None:
+        return next((each for each in self.pools if each.level == level), None)
+
+
+def memory_of(comparison: Comparison) -> tuple[SideMemory, ...]:
+    """Of each side; five queries whatever the number of runs."""
+    counted = comparison.counted
+    machines = _machines([side.system for side in comparison.sides])
+    ids = [run.id for run in counted]
+    sizes = dict(Run.objects.filter(pk__in=ids, data_bytes__gt=0).order_by().values_list("pk", "data_bytes"))
+    writers = _writers(ids)
+    states = _states(writers)
+    return tuple(
+        SideMemory(
+            side=side.slug,
+            memory=machines.get(side.system),
+            data=_spread(sizes.get(run.id) for run in counted if run.side == side.slug),
+            pool=_spread(_largest(writers.get(run.id, {})) for run in counted if run.side == side.slug),
+            pools=tuple(
+                _pool(level.id, [run.id for run in counted if (run.side, run.level) == (side.slug, level.id)], states)
+                for level in comparison.levels
+            ),
+        )
+        for side in comparison.sides
+    )
+
+
+def _machines(slugs: Sequence[str]) -> dict[str, float | None]:
+    """Memory of the class that each system's writer is of, bytes."""
+    known = System.objects.filter(slug__in=slugs).values_list("slug", "hardware_class__memory_bytes")
+    return dict(known)
+
+
+def _writers(runs: Sequence[int]) -> dict[int, dict[int, float | None]]:
+    """Run -> number of each of its writers -> size of its buffer pool, bytes."""
+    asked = RunNode.objects.filter(run_id__in=runs, configuration__isnull=False).order_by()
+    rows = list(asked.values_list("run_id", "number", "role", "configuration_id"))
+    sizes = dict(
+        Configuration.objects.filter(pk__in={row[-1] for row in rows}).values_list("pk", KT(f"variables__{SIZE}"))
+    )
+    found: dict[int, dict[int, float | None]] = defaultdict(dict)
+    others: dict[int, dict[int, float | None]] = defaultdict(dict)
+    for run, number, role, configuration in rows:
+        size = sizes[configuration]
+        chosen = found if role == Node.Role.WRITER else others
+        chosen[run][number] = float(size) if size and size.isdecimal() else None
+    # A run whose servers were told without roles has no reader either.
+    return {run: found.get(run) or others[run] for run in {*found, *others}}
+
+
+def _states(writers: Mapping[int, Mapping[int, object]]) -> dict[tuple[int, str, str], float]:
+    """(run, metric, "first" or "last") -> mean over the run's writers."""
+    stored = Series.objects.filter(run_id__in=writers, metric__key__in=(USED, DIRTY, MISSED)).order_by()
+    seen: dict[tuple[int, str, str], list[float]] = defaultdict(list)
+    for run, node, key, first, last in stored.values_list("run_id", "node", "metric__key", "first", "last"):
+        if node in writers[run]:
+            for moment, value in (("first", first), ("last", last)):
+                if value is not None:
+                    seen[run, key, moment].append(value)
+    return {place: statistics.fmean(values) for place, values in seen.items()}
+
+
+def _pool(level: int, runs: Sequence[int], states: Mapping[tuple[int, str, str], float]) -> Pool:
+    def told(key: str, moment: str) -> Spread | None:
+        values = [states.get((run, key, moment)) for run in runs]
+        return _spread(100 - value if key == MISSED and value is not None else value for value in values)
+
+    return Pool(
+        level=level,
+        runs=len(runs),
+        filled_first=told(USED, "first"),
+        filled_last=told(USED, "last"),
+        dirty_first=told(DIRTY, "first"),
+        dirty_last=told(DIRTY, "last"),
+        hits_first=told(MISSED, "first"),
+        hits_last=told(MISSED, "last"),
+    )
+
+
+def _largest(sizes: Mapping[int, float | None]) -> float | None:
+    return max((size for size in sizes.values() if size is not None), default=None)
+
+
+def _spread(values: Iterable[float | None]) -> Spread | None:
+    known = [float(value) for value in values if value is not None]
+    if not known:
+        return None
+    return Spread(statistics.median(known), min(known), max(known), len(known))
+
+
+def _over(size: float | None, data: Spread | None) -> float | None:
+    return size / data.median if size and data and data.median else None
+
+
+def _read(comparison: Comparison, _level: Level | None) -> tuple[SideMemory, ...]:
+    return memory_of(comparison)
+
+
+READING = Reading("memory", tuple[SideMemory, ...], _read)

@@ -1,0 +1,259 @@
+"""Reads runs from the warehouse and compares their sides; a constant number of queries whatever is compared."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from apps.catalog.metrics.workloads import is_single_event
+from apps.catalog.models import LoadLevel, Metric
+from apps.comparison import verdict_table
+from apps.comparison.comparability import acknowledgements, variables
+from apps.comparison.comparability import differences as comparability_differences
+from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, settings_told
+from apps.comparison.sections import verdicts
+from apps.comparison.selection.data import Held, hold
+from apps.comparison.selection.runs import left_out_word, newest_only
+from apps.comparison.selection.sides import Chosen, ChosenSide, Unknown, chosen_sides, compared_workload
+from apps.comparison.stats.resolution import measured_on, printed_step, resolution
+from apps.comparison.stats.welch import Direction
+from apps.comparison.values import (
+    NO_VALUES,
+    ComparedCampaign,
+    ComparedMetric,
+    ComparedRun,
+    Comparison,
+    Level,
+    Side,
+)
+from apps.core.problems import FieldProblem
+
+THROUGHPUT, ERRORS = "client.throughput", "client.errors"
+PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
+USUAL_PERCENTILE = "client.latency.p95"
+# Fields in which the runs of one side differ among themselves, or runs passed over, that a note names.
+MOST_MIXTURES = 6
+
+
+def compare(
+    *,
+    sides: Sequence[str],
+    workload_id: int,
+    campaign: int | None = None,
+    runs: Sequence[int] | None = None,
+) -> Comparison:
+    """`sides`: two to four keys, the first is the baseline: a system's slug, or slug:id of a workload other than
+    `workload_id`. `campaign` and `runs` restrict which runs count, without `runs` the newest of each side and level do;
+    earlier ones then tell how much such runs vary.
+
+    Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload, or no
+    run of these sides in the campaign.
+    """
+    (comparison,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs)
+    if campaign is not None and not comparison.runs:
+        # Without a run nothing would tell this answer from one over all campaigns.
+        problem = f"none of these sides has a run of {comparison.workload.name} in campaign {campaign}"
+        raise Unknown([FieldProblem("campaign", problem, "leave it out or choose another")])
+    if passed_over := sorted(set(runs or ()) - {run.id for run in comparison.runs}):
+        comparison = replace(comparison, notes=(*comparison.notes, _passed_over(passed_over)))
+    cells = verdict_table.corrected(comparison.cells)
+    return replace(comparison, cells=verdict_table.worded(cells, comparison.metrics, verdicts.withheld(comparison)))
+
+
+def _passed_over(runs: Sequence[int]) -> str:
+    named = ", ".join(str(run) for run in runs[:MOST_MIXTURES])
+    more = f" and {len(runs) - MOST_MIXTURES} more" if len(runs) > MOST_MIXTURES else ""
+    return f"Asked for and not among the runs of these sides: {named}{more}."
+
+
+def judge(
+    each: Sequence[Chosen],
+    *,
+    campaign: int | None = None,
+    runs: Sequence[int] | None = None,
+    besides: Collection[str] = (),
+) -> list[Comparison]:
+    """Many comparisons in as many queries as one. Their cells are judged each for itself: not yet corrected for their
+    number, and without words. `besides`: keys of metrics beyond those that a comparison always has."""
+    judged = [
+        _judged(held, besides=besides, newest_read=(campaign is None, runs is None))
+        for held in hold(each, campaign=campaign, runs=runs)
+    ]
+    return acknowledgements.with_accepted(judged)
+
+
+def _judged(held: Held, *, besides: Collection[str], newest_read: tuple[bool, bool]) -> Comparison:
+    """`newest_read`: whether runs of all campaigns were read, and whether only the newest were."""
+    chosen = held.chosen
+    metrics, notes = _metrics(held, besides)
+    compared = [_compared_run(row, held.values.get(row["id"], {}), metrics) for row in held.rows]
+    levels = _levels(held.rows)
+    known = _known(held)
+    facts = facts_of(known, levels)
+    differences = comparability_differences.differences(
+        facts, variables.differing(tuple(side.seen for side in known), settings_told(known))
+    )
+    every_campaign, only_newest = newest_read
+    if only_newest:
+        names = {side.key: side.name for side in chosen.sides}
+        notes = [*newest_only(held.tallies, names=names, levels=levels, campaign=not every_campaign), *notes]
+    for side, own, told in zip(chosen.sides, known, facts, strict=True):
+        if mixed := (*comparability_differences.mixtures(told), *variables.mixtures(own.seen)):
+            rest = f" and {len(mixed) - MOST_MIXTURES} more" if len(mixed) > MOST_MIXTURES else ""
+            named = ", ".join(mixed[:MOST_MIXTURES])
+            notes.append(f"The runs of {side.name} differ among themselves: {named}{rest}.")
+    return Comparison(
+        workload=compared_workload(chosen.workload),
+        campaign=None if every_campaign else next((run.campaign for run in compared), None),
+        sides=tuple(_side(side, place, compared) for place, side in enumerate(chosen.sides)),
+        levels=tuple(levels),
+        metrics=tuple(metrics),
+        cells=verdict_table.judged(
+            sides=[side.key for side in chosen.sides],
+            levels=levels,
+            metrics=metrics,
+            runs=[run for run in compared if not run.left_out],
+            history=held.history([metric.key for metric in metrics]),
+        ),
+        differences=differences,
+        obstacles=comparability_differences.obstacles(
+            differences, [(side.key, side.system.slug) for side in chosen.sides]
+        ),
+        runs=tuple(compared),
+        tallies=held.tallies,
+        notes=tuple(notes),
+        earlier=held.earlier,
+    )
+
+
+def _metrics(held: Held, besides: Collection[str]) -> tuple[list[ComparedMetric], list[str]]:
+    """What can be compared: the workload's primary metric, throughput, one latency percentile, errors."""
+    values = [held.values.get(row["id"], {}) for row in held.counted]
+    percentile, notes = _percentile(values)
+    present = {key for measured in values for key in measured}
+    primary = held.chosen.workload.primary_metric.key
+    wanted = [key for key in dict.fromkeys([primary, THROUGHPUT, percentile, ERRORS, *besides]) if key in present]
+    for key in (primary, THROUGHPUT):
+        missing = sum(key not in measured for measured in values)
+        if missing and key in (primary, *wanted):
+            notes.append(f"{_runs(missing)} without {key}: not part of that figure.")
+    tools = {side.workload.pk: side.workload.tool for side in held.chosen.sides}
+    found = [compared_metric(held.metrics[key], tools=tools, grids=held.grids, primary=primary) for key in wanted]
+    return found, list(dict.fromkeys(notes))
+
+
+def _percentile(measured: Sequence[Mapping[str, float]]) -> tuple[str, list[str]]:
+    """The one latency percentile to compare. Different percentiles are different quantities: never mixed."""
+    counts = Counter(key for values in measured for key in values if PERCENTILE.match(key))
+    if not counts:
+        return USUAL_PERCENTILE, ["No run has a latency percentile."] if measured else []
+    chosen = max(counts, key=lambda key: (counts[key], key == USUAL_PERCENTILE, key))
+    lacking = len(measured) - counts[chosen]
+    if not lacking:
+        return chosen, []
+    others = sorted(_short(key) for key in counts if key != chosen)
+    instead = f" ({', '.join(others)} instead)" if others else ""
+    return chosen, [f"{_runs(lacking)} without {_short(chosen)}{instead}: not part of the latency figures."]
+
+
+def _short(key: str) -> str:
+    return key.rsplit("latency.", 1)[-1]
+
+
+def _runs(count: int) -> str:
+    return f"{count} run{'' if count == 1 else 's'}"
+
+
+def compared_metric(
+    metric: Metric, *, tools: Mapping[int, str], grids: Mapping[tuple[int, str], Collection[str]], primary: str
+) -> ComparedMetric:
+    """`tools`: of each compared workload; `grids` as Held has them."""
+    key = metric.key
+    return ComparedMetric(
+        key=key,
+        name=metric.name,
+        unit=metric.unit,
+        direction=Direction(metric.direction),
+        kind="latency" if PERCENTILE.match(key) else "errors" if key == ERRORS else "throughput",
+        primary=key == primary,
+        resolution=max(
+            resolution(key, tool=tool, grids=grids.get((pk, measured_on(key)), ())) for pk, tool in tools.items()
+        ),
+        printed_step=max(printed_step(key, tool=tool) for tool in tools.values()),
+        single_events=is_single_event(key),
+    )
+
+
+def _compared_run(row: dict[str, Any], values: Mapping[str, float], metrics: Sequence[ComparedMetric]) -> ComparedRun:
+    wanted = {metric.key for metric in metrics}
+    return ComparedRun(
+        id=row["id"],
+        side=row["side"],
+        level=row["load_level_id"],
+        repetition=row["repetition"],
+        started_at=row["started_at"],
+        provenance=row["provenance"],
+        warmup=row["warmup"],
+        duration=row["duration"],
+        campaign=ComparedCampaign(row["campaign_id"], row["campaign_name"]) if row["campaign_id"] else None,
+        values={key: value for key, value in values.items() if key in wanted},
+        left_out=_why_left_out(row, values),
+        failed_checks=tuple(row["failed_checks"]),
+    )
+
+
+def _why_left_out(row: dict[str, Any], values: Mapping[str, float]) -> str:
+    word = left_out_word(row["state"], row["outcome"], is_excluded=row["is_excluded"])
+    if word:
+        reason = row["reason"] or row["excluded_because"]
+        return f"{word}: {reason}" if reason else word
+    return "" if values else NO_VALUES
+
+
+def _levels(rows: Sequence[dict[str, Any]]) -> list[Level]:
+    found = {row["load_level_id"]: (row["threads"], row["rate"]) for row in rows}
+    ordered = sorted(found.items(), key=lambda item: (item[1][1] is not None, item[1][1] or 0, item[1][0]))
+    return [
+        Level(
+            id=pk,
+            key=f"{threads}" if rate is None else f"{threads}@{rate:g}",
+            threads=threads,
+            rate=rate,
+            text=str(LoadLevel(threads=threads, rate=rate)),
+        )
+        for pk, (threads, rate) in ordered
+    ]
+
+
+def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
+    own = [run for run in runs if run.side == side.key and not run.left_out]
+    system, platform = side.system, side.system.release.platform
+    return Side(
+        slug=side.key,
+        system=system.slug,
+        workload=compared_workload(side.workload),
+        name=side.name,
+        position=position,
+        platform=platform.name,
+        platform_slug=platform.slug,
+        platform_color=platform.color,
+        release=system.release.version,
+        hardware=system.hardware_class.name,
+        hardware_detail=hardware_detail(system.hardware_class),
+        runs=len(own),
+        origins=tuple(sorted({run.provenance for run in own})),
+    )
+
+
+def _known(held: Held) -> list[Known]:
+    return [
+        Known(
+            system=side.system,
+            workload=side.workload,
+            nodes=held.nodes.get(side.system.pk, ()),
+            rows=[row for row in held.counted if row["side"] == side.key],
+            seen=held.variables.get((side.system.pk, side.workload.pk), ()),
+        )
+        for side in held.chosen.sides
+    ]

@@ -1,0 +1,125 @@
+"""What one statement did to a load, from its seconds before, during and after. Pure: arrays in, numbers out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.comparison.stats import dips
+from apps.comparison.stats.dips import Stretch
+from apps.runs.samples.rates import Phase
+from workers.workloads.ddl_under_load import SETTLE
+
+Floats = NDArray[np.float64]
+# Of fewer intervals neither a usual throughput nor a spread is told.
+FEWEST = 3
+# Tools print a little early: an interval that begins so much before the measured phase belongs to it, s.
+EARLY = 0.05
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Standard deviation (of a sample: n - 1) of the values of `count` intervals; None: there are fewer than FEWEST."""
+
+    count: int
+    deviation: float | None
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Values over the time since the value before, as load tools print them: `at` their ends, s, rising; NaN: not
+    observed, as the latency of a second in which no transaction ended."""
+
+    at: Floats
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """`base`: median throughput of the intervals before, in its unit; None: fewer than FEWEST, or nothing ran, and then
+    neither depth nor stall is known. `depth`: per cent of it lost in the worst interval from the statement's start on,
+    `depth_before` the same of the undisturbed load. `stalled`: s in intervals below the stated share of the base, of
+    which `longest` (s from the statement's start) follow each other. `silent`: intervals in which nothing ended.
+    """
+
+    base: float | None
+    depth: float | None
+    depth_before: float | None
+    stalled: float | None
+    longest: Stretch | None
+    silent: int
+    throughput_before: Spread
+    throughput_during: Spread
+    latency_before: Spread
+    latency_during: Spread
+
+
+def disturbance(
+    throughput: Seconds,
+    latency: Seconds | None,
+    *,
+    phase: Phase,
+    first: float,
+    statement: Phase,
+    until: float,
+    share: float,
+) -> Disturbance:
+    """`phase`: what was measured; `first`: start of the run's first statement, up to which the load is undisturbed;
+    `until`: where what follows the statement is no longer its doing (see `ends_at`); all s on one clock. `share`: per
+    cent of the base below which an interval is one of stall."""
+    before = _wholly(throughput, phase.start - EARLY, first)
+    during, lengths = _touched(throughput, statement.start, until)
+    base = float(np.median(before.values)) if len(before.values) >= FEWEST else 0.0
+    known = base > 0 and len(during.values) > 0
+    low = during.values < base * share / 100
+    latencies = latency or Seconds(np.zeros(0), np.zeros(0))
+    return Disturbance(
+        base=base or None,
+        depth=_lost(during.values, base) if known else None,
+        depth_before=_lost(before.values, base) if base > 0 else None,
+        stalled=float(lengths[low].sum()) if known else None,
+        longest=dips.longest_stretch(during.at - statement.start, lengths, low) if known else None,
+        silent=int((during.values == 0).sum()),
+        throughput_before=_spread(before.values),
+        throughput_during=_spread(during.values),
+        latency_before=_spread(_wholly(latencies, phase.start - EARLY, first).values),
+        latency_during=_spread(_touched(latencies, statement.start, until)[0].values),
+    )
+
+
+def ends_at(statement: Phase, following: float | None, *, settle: float = SETTLE) -> float:
+    """Until when what happens is the statement's doing: `settle` s after its end, at most to the `following` one's
+    start."""
+    return statement.end + settle if following is None else min(statement.end + settle, following)
+
+
+def _wholly(seconds: Seconds, start: float, end: float) -> Seconds:
+    """The observed intervals that lie wholly within."""
+    at, values, lengths = _observed(seconds)
+    inside = (at - lengths >= start) & (at <= end)
+    return Seconds(at[inside], values[inside])
+
+
+def _touched(seconds: Seconds, start: float, end: float) -> tuple[Seconds, Floats]:
+    """The observed intervals that overlap, and their lengths."""
+    at, values, lengths = _observed(seconds)
+    touched = (at > start) & (at - lengths < end)
+    return Seconds(at[touched], values[touched]), lengths[touched]
+
+
+def _observed(seconds: Seconds) -> tuple[Floats, Floats, Floats]:
+    """Ends, values and lengths; the length of an interval is the time since the one before, observed or not."""
+    at, values = seconds.at, seconds.values
+    usual = float(np.median(np.diff(at))) if len(at) > 1 else 1.0
+    lengths = np.diff(at, prepend=at[0] - usual) if len(at) else np.zeros(0)
+    seen = ~np.isnan(values)
+    return at[seen], values[seen], lengths[seen]
+
+
+def _lost(values: Floats, base: float) -> float:
+    return max(0.0, 100 * (1 - float(values.min()) / base))
+
+
+def _spread(values: Floats) -> Spread:
+    count = len(values)
+    return Spread(count, float(np.std(values, ddof=1)) if count >= FEWEST else None)

@@ -1,0 +1,162 @@
+"""The frozen values of schema changes under load, and the quantities that are told of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from apps.comparison.schema_changes.disturbance import FEWEST, Seconds
+from apps.comparison.schema_changes.statements import Manner
+from apps.comparison.values import ComparedCampaign
+from apps.core import units
+from workers.workloads.ddl_under_load import SETTLE
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is told of a change. `missing`: what is said where a run does not have it."""
+
+    key: str
+    name: str
+    unit: str
+    meaning: str
+    missing: str
+    direction: str = "lower"
+
+
+_FEW = f"fewer than {FEWEST} seconds"
+QUANTITIES = (
+    Quantity("duration", "duration", "s", "time that the statement took, with its waits", "not told"),
+    Quantity(
+        "gap", "no transaction ended", "s",
+        "longest time in which no transaction ended, to 50 ms, from the statement's start until"
+        f" {SETTLE:g} s after its end", "not observable: told by ddl_under_load alone",
+    ),
+    Quantity("gap_before", "no transaction ended, before", "s", "the same before the first statement",
+             "not observable: told by ddl_under_load alone"),
+    Quantity(
+        "stall", "longest stall", "s",
+        "longest stretch of seconds below the stated share (half, where none is) of the median before", _FEW,
+    ),
+    Quantity("depth", "deepest second", "%", "of the median throughput before, lost in the worst second", _FEW),
+    Quantity("depth_before", "deepest second before", "%", "the same of the undisturbed load", _FEW),
+    Quantity("throughput_deviation", "deviation of throughput", "transactions/s",
+             "standard deviation of the seconds' throughput during the change and its aftermath", _FEW),
+    Quantity("throughput_deviation_before", "deviation of throughput, before", "transactions/s",
+             "the same before the first statement", _FEW),
+    Quantity("latency_deviation", "deviation of latency", "ms",
+             "standard deviation of the seconds' latency percentile during the change and its aftermath; a second in"
+             " which no transaction ended has none", _FEW),
+    Quantity("latency_deviation_before", "deviation of latency, before", "ms",
+             "the same before the first statement", _FEW),
+    Quantity("lock_wait", "wait for the metadata lock", "s",
+             "time that the statement waited for the table's metadata lock, looked at every 50 ms",
+             "not observable: nobody looked who waits"),
+    Quantity("lock_queue", "connections behind it", "connections",
+             "most other connections that waited for a metadata lock at once",
+             "not observable: nobody looked who waits"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a run. `starts_at`, `ends_at`: s on the run's clock. `values` by the key of a quantity."""
+
+    number: int
+    sql: str
+    starts_at: float
+    ends_at: float
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: of each quantity the worst of its statements. `silent`: intervals in which nothing ended. `throughput`
+    and `latency`: its intervals, s on the run's clock."""
+
+    run: int
+    repetition: int
+    started_at: datetime
+    provenance: str
+    failed_checks: tuple[str, ...]
+    statements: tuple[Statement, ...]
+    values: Mapping[str, float]
+    silent: int
+    throughput: Seconds | None = field(repr=False, compare=False, default=None)
+    latency: Seconds | None = field(repr=False, compare=False, default=None)
+
+
+@dataclass(frozen=True)
+class Told:
+    """One quantity over the runs of a system: median and range of the `count` that have it; of none, `missing` says
+    why and the numbers are None."""
+
+    quantity: Quantity
+    count: int
+    median: float | None
+    low: float | None
+    high: float | None
+    missing: str = ""
+
+    @property
+    def words(self) -> str:
+        """ "6.30 s (5.90 to 6.40 in 3 runs)"."""
+        if self.median is None or self.low is None or self.high is None:
+            return self.missing
+        unit = self.quantity.unit
+        median = units.with_unit(self.median, unit)
+        if self.count == 1:
+            return f"{median} (1 run)"
+        low, high = units.format_number(self.low, unit=unit), units.format_number(self.high, unit=unit)
+        return f"{median} ({low} to {high} in {self.count} runs)"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A run of such a change that does not count, and why."""
+
+    run: int
+    why: str
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """One system, one operation, one manner, one setting: its runs that count, the newest first, and `told` of them in
+    the order of QUANTITIES. `latency`: key of the percentile; empty: no run has one."""
+
+    operation: str
+    setting: str
+    manner: Manner
+    system: str
+    system_name: str
+    platform: str
+    platform_name: str
+    platform_color: int | None
+    release: str
+    hardware: str
+    workload: int
+    load_level: int
+    latency: str
+    told: tuple[Told, ...]
+    trials: tuple[Trial, ...]
+    left_out: tuple[LeftOut, ...]
+
+    def value(self, key: str) -> Told:
+        return next(told for told in self.told if told.quantity.key == key)
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        return tuple(sorted({trial.provenance for trial in self.trials}))
+
+
+@dataclass(frozen=True)
+class SchemaChanges:
+    """`changes`: by operation, setting, manner and system, those first that are measured most. The rest are choices of
+    a filter: what there is among the newest runs, whatever is chosen. `has_more`: older runs of the chosen systems and
+    campaign were not read."""
+
+    changes: tuple[SchemaChange, ...]
+    systems: tuple[tuple[str, str], ...]
+    operations: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    campaigns: tuple[ComparedCampaign, ...]
+    has_more: bool

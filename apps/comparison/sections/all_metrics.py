@@ -1,0 +1,105 @@
+"""Every metric of which the runs of a comparison have a headline value, judged: not only those that answer it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from apps.catalog.models import Metric
+from apps.comparison.compare import compared_metric
+from apps.comparison.sections import verdicts
+from apps.comparison.sections.section import Reading
+from apps.comparison.selection.data import grids_of, values_of
+from apps.comparison.stats.welch import Verdict
+from apps.comparison.values import Cell, ComparedMetric, Comparison
+
+SAME = "the same in all runs"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One metric of one side at one load level beside the baseline's. `answered`: it is part of the answer and keeps
+    its verdict from there."""
+
+    metric: ComparedMetric
+    baseline: Cell
+    cell: Cell
+    answered: bool
+
+    @property
+    def is_relevant(self) -> bool:
+        """A difference; also one about which the verdict is withheld."""
+        return self.cell.ratio is not None and self.cell.ratio.verdict in (Verdict.HIGHER, Verdict.LOWER)
+
+
+@dataclass(frozen=True)
+class Everything:
+    """`measured` by significance. `tests`: for so many comparisons the metrics beyond the answer's are corrected, which
+    are a table of their own: what nobody asked about must not take the answer's power. `meanings` by metric key."""
+
+    measured: tuple[Measured, ...]
+    tests: int
+    meanings: dict[str, str]
+
+
+def everything(comparison: Comparison) -> Everything:
+    """Three queries."""
+    values = values_of(verdicts.asked_runs(comparison))
+    keys = {key for run in comparison.counted for key in values.get(run.id, {})}
+    known = Metric.objects.in_bulk(keys, field_name="key")
+    grids = grids_of(run.id for run in comparison.counted)
+    tools = {side.workload.id: side.workload.tool for side in comparison.sides}
+    answer = {metric.key for metric in comparison.metrics}
+    others = [
+        compared_metric(known[key], tools=tools, grids=grids, primary="")
+        for key in sorted(keys - answer, key=lambda key: known[key].name)
+    ]
+    cells = verdicts.cells(comparison, others, values)
+    return Everything(
+        measured=tuple(
+            sorted(
+                [
+                    *_beside(comparison.metrics, comparison.cells, answered=True),
+                    *_beside(others, _told(cells), answered=False),
+                ],
+                key=_significance,
+            )
+        ),
+        tests=sum(cell.ratio is not None and cell.ratio.p is not None for cell in cells),
+        meanings={key: metric.description for key, metric in known.items()},
+    )
+
+
+def _beside(metrics: Sequence[ComparedMetric], cells: Sequence[Cell], *, answered: bool) -> list[Measured]:
+    by_key = {metric.key: metric for metric in metrics}
+    baselines = {(cell.level, cell.metric): cell for cell in cells if cell.ratio is None}
+    return [
+        Measured(by_key[cell.metric], baselines[cell.level, cell.metric], cell, answered)
+        for cell in cells
+        if cell.ratio is not None
+    ]
+
+
+def _told(cells: Sequence[Cell]) -> list[Cell]:
+    """Settings of the load and the like never vary: nothing that more runs would tell."""
+    baselines = {(cell.level, cell.metric): cell for cell in cells if cell.ratio is None}
+    return [
+        replace(cell, words=SAME, more=()) if _is_constant(cell, baselines[cell.level, cell.metric]) else cell
+        for cell in cells
+    ]
+
+
+def _is_constant(cell: Cell, baseline: Cell) -> bool:
+    if cell.ratio is None or cell.ratio.verdict is not Verdict.TOO_FEW or len(cell.replicates) < 2:
+        return False
+    return len({each.value for each in (*cell.replicates, *baseline.replicates)}) == 1
+
+
+def _significance(one: Measured) -> tuple[bool, bool, float, float]:
+    """What is relevant, then what has a corrected p, the smallest first; of equal ones the larger difference."""
+    ratio = one.cell.ratio
+    p = ratio.adjusted_p if ratio is not None else None
+    far = abs(math.log(ratio.value)) if ratio is not None and ratio.value and math.isfinite(ratio.value) else 0.0
+    return not one.is_relevant, p is None, 1.0 if p is None else p, -far
+
+
+READING = Reading("everything", Everything, lambda comparison, _: everything(comparison))

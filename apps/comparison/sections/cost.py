@@ -1,0 +1,231 @@
+"""What the sides cost: per month, and per million of what their load completed, for all nodes of a system together."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from django.db.models import Exists, OuterRef
+
+from apps.catalog.models import HardwareClass, Node, System
+from apps.comparison.sections import scaleup, verdicts
+from apps.comparison.sections.scaleup import Size, StepUp
+from apps.comparison.sections.section import Reading
+from apps.comparison.stats.welch import Direction
+from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
+from apps.runs.models import COUNTED, Measurement, Run
+
+# As AWS and its resellers count a month.
+HOURS_A_MONTH = 730
+# The load generator is no part of the system under test.
+NOT_COUNTED = (Node.Role.CLIENT,)
+THROUGHPUT = "client.throughput"
+# Ends of a unit that is a rate -> how many of its intervals an hour has.
+INTERVALS_AN_HOUR = {"/s": 3600, "/min": 60}
+MILLION = 1_000_000
+# Prices further apart than this are of different times.
+OLD = timedelta(days=365)
+# Systems of other hardware that are offered.
+MOST_OTHERS = 8
+
+
+@dataclass(frozen=True)
+class Machines:
+    """`count` machines of a system that are of one hardware class, with the price of each; None: not stated."""
+
+    count: int
+    roles: tuple[str, ...]
+    slug: str
+    name: str
+    label: str
+    vcpu: int | None
+    usd_per_hour: float | None
+    price_source: str
+    price_date: date | None
+
+
+@dataclass(frozen=True)
+class SideCost:
+    """A side's system. `vcpu` and `usd_per_hour` (USD/h) are of all its machines; None where one of them is not
+    stated, and `unpriced` names those."""
+
+    side: str
+    machines: tuple[Machines, ...]
+    nodes: int
+    vcpu: int | None
+    usd_per_hour: float | None
+    unpriced: tuple[str, ...]
+
+    @property
+    def usd_per_month(self) -> float | None:
+        return None if self.usd_per_hour is None else self.usd_per_hour * HOURS_A_MONTH
+
+
+@dataclass(frozen=True)
+class OtherSize:
+    """A system that no side is, the same as side `of` on other hardware, with runs of its workload."""
+
+    of: str
+    system: str
+    name: str
+    hardware: str
+
+
+@dataclass(frozen=True)
+class ComparedCost:
+    """`cells` of `metric` (USD per million of `work`) as those of the comparison; a side without a price has no value.
+    `rate` is the metric whose runs it is made of. `steps`: sides that are the same on other hardware; `others`: systems
+    that would make one more."""
+
+    work: str
+    rate: ComparedMetric
+    metric: ComparedMetric
+    sides: tuple[SideCost, ...]
+    cells: tuple[Cell, ...]
+    steps: tuple[StepUp, ...]
+    others: tuple[OtherSize, ...]
+
+    @property
+    def years_apart(self) -> tuple[date, date] | None:
+        """The oldest and the newest day of the prices, where more than a year lies between them."""
+        days = [each.price_date for side in self.sides for each in side.machines if each.price_date]
+        return (min(days), max(days)) if days and max(days) - min(days) > OLD else None
+
+
+def cost_of(comparison: Comparison) -> ComparedCost | None:
+    """None: no metric of the comparison is a rate of work. Four queries."""
+    rate = _rate(comparison)
+    if rate is None:
+        return None
+    systems = _systems(comparison)
+    sides = _sides(comparison, systems)
+    rates = _rates(comparison, rate)
+    work = rate.unit.rpartition("/")[0]
+    metric = ComparedMetric(
+        "cost.per_million", f"cost per million {work}", "USD", Direction.LOWER, "cost", primary=False
+    )
+    prices = {cost.side: cost.usd_per_hour for cost in sides}
+    of_run = {run.id: run.side for run in comparison.counted} | {
+        run: each.side for each in comparison.earlier for run in each.runs
+    }
+    values = {
+        run: {metric.key: per_million(price, value, rate.unit)}
+        for run, value in rates.items()
+        if (price := prices[of_run[run]]) is not None and value > 0
+    }
+    return ComparedCost(
+        work=work,
+        rate=rate,
+        metric=metric,
+        sides=sides,
+        cells=verdicts.cells(comparison, [metric], values),
+        steps=scaleup.steps_up(comparison, {cost.side: _size(cost) for cost in sides}, rates),
+        others=_others(comparison, systems),
+    )
+
+
+def _systems(comparison: Comparison) -> dict[str, System]:
+    rows = System.objects.select_related("hardware_class").filter(slug__in={side.system for side in comparison.sides})
+    return {system.slug: system for system in rows}
+
+
+def _others(comparison: Comparison, systems: Mapping[str, System]) -> tuple[OtherSize, ...]:
+    ran = Run.objects.filter(COUNTED, system=OuterRef("pk"), workload=comparison.workload.id)
+    found = (
+        System.objects.filter(Exists(ran), archived_at=None, release__in=[own.release_id for own in systems.values()])
+        .exclude(slug__in=systems)
+        .exclude(hardware_class__in=[own.hardware_class_id for own in systems.values()])
+        .select_related("hardware_class")[:MOST_OTHERS]
+    )
+    return tuple(
+        OtherSize(side.slug, other.slug, other.name, other.hardware_class.name)
+        for side in comparison.sides
+        for other in found
+        if side.workload == comparison.workload and other.release_id == systems[side.system].release_id
+    )
+
+
+def per_million(usd_per_hour: float, rate: float, unit: str) -> float:
+    """USD for a million of what is done `rate` times in each interval of `unit`, "transactions/s"."""
+    return usd_per_hour / (rate * INTERVALS_AN_HOUR[_ending(unit)]) * MILLION
+
+
+def _ending(unit: str) -> str:
+    return next((ending for ending in INTERVALS_AN_HOUR if unit.endswith(ending)), "")
+
+
+def _rate(comparison: Comparison) -> ComparedMetric | None:
+    """The workload's own headline where that is a rate of work, else throughput."""
+    rates = [metric for metric in comparison.metrics if metric.direction is Direction.HIGHER and _ending(metric.unit)]
+    return min(rates, key=lambda metric: (not metric.primary, metric.key != THROUGHPUT), default=None)
+
+
+def _rates(comparison: Comparison, rate: ComparedMetric) -> dict[int, float]:
+    """Run -> value, of the runs that count and of those that tell how much such runs vary."""
+    earlier = Measurement.objects.filter(
+        run_id__in=[run for each in comparison.earlier for run in each.runs], metric__key=rate.key
+    ).values_list("run_id", "value")
+    return dict(earlier) | {run.id: run.values[rate.key] for run in comparison.counted if rate.key in run.values}
+
+
+def _sides(comparison: Comparison, systems: Mapping[str, System]) -> tuple[SideCost, ...]:
+    nodes: dict[str, list[tuple[HardwareClass, str]]] = defaultdict(list)
+    rows = Node.objects.filter(system__slug__in=systems).exclude(role__in=NOT_COUNTED).order_by("name")
+    for node in rows.select_related("hardware_class", "system"):
+        nodes[node.system.slug].append((node.hardware_class, node.role))
+    return tuple(
+        # A system that names no nodes is one machine.
+        _side(side.slug, nodes[side.system] or [(systems[side.system].hardware_class, Node.Role.WRITER.value)])
+        for side in comparison.sides
+    )
+
+
+def _side(side: str, nodes: Sequence[tuple[HardwareClass, str]]) -> SideCost:
+    classes = {hardware.slug: hardware for hardware, _ in nodes}
+    roles = {slug: [role for hardware, role in nodes if hardware.slug == slug] for slug in classes}
+    machines = tuple(_machines(hardware, roles[slug]) for slug, hardware in classes.items())
+    prices = [hardware.price_per_hour for hardware, _ in nodes]
+    return SideCost(
+        side=side,
+        machines=machines,
+        nodes=len(nodes),
+        vcpu=_total(hardware.vcpu for hardware, _ in nodes),
+        # Added up as the decimals that they are.
+        usd_per_hour=None
+        if None in prices
+        else float(sum((price for price in prices if price is not None), Decimal())),
+        unpriced=tuple(each.name for each in machines if each.usd_per_hour is None),
+    )
+
+
+def _machines(hardware: HardwareClass, roles: Sequence[str]) -> Machines:
+    price = hardware.price_per_hour
+    return Machines(
+        count=len(roles),
+        roles=tuple(dict.fromkeys(roles)),
+        slug=hardware.slug,
+        name=hardware.name,
+        label=hardware.label,
+        vcpu=hardware.vcpu,
+        usd_per_hour=None if price is None else float(price),
+        price_source=hardware.price_source,
+        price_date=hardware.price_date,
+    )
+
+
+def _total(counts: Iterable[int | None]) -> int | None:
+    known = list(counts)
+    return None if None in known else sum(count for count in known if count is not None)
+
+
+def _size(cost: SideCost) -> Size:
+    machines: Mapping[str, int] = {each.slug: each.count for each in cost.machines}
+    return Size(machines=tuple(sorted(machines.items())), vcpu=cost.vcpu, usd_per_hour=cost.usd_per_hour)
+
+
+def _read(comparison: Comparison, _level: Level | None) -> ComparedCost | None:
+    return cost_of(comparison)
+
+
+READING = Reading("cost", ComparedCost | None, _read)

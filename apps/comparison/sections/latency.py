@@ -1,0 +1,94 @@
+"""Latencies of the sides of a comparison at one load level: the histograms of their runs added up, never averaged."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.comparison.sections.section import Reading
+from apps.comparison.values import Comparison, Level, Side
+from apps.runs import queries
+from apps.runs.samples.histograms import DifferentGrids, Distribution, grid_of, merge
+
+
+@dataclass(frozen=True)
+class SideLatency:
+    """Of the `runs` of a side that count, `merged` holds every transaction of those `with_histogram`.
+
+    None: no run has one, or (`problem`) theirs cannot be added.
+    """
+
+    side: Side
+    runs: int
+    with_histogram: int
+    merged: Distribution | None
+    problem: str = ""
+
+
+def latencies(comparison: Comparison, level: Level) -> list[SideLatency]:
+    """The sides that have runs at this level, in their order; one query."""
+    runs = [run for run in comparison.counted if run.level == level.id]
+    found: dict[int, list[Distribution]] = defaultdict(list)
+    for one in queries.distributions([run.id for run in runs]):
+        found[one.run_id].append(one.distribution)
+    sides = []
+    for side in comparison.sides:
+        own = [run.id for run in runs if run.side == side.slug]
+        if own:
+            sides.append(_merged(side, len(own), [found[run] for run in own if run in found]))
+    return sides
+
+
+def _merged(side: Side, runs: int, found: list[list[Distribution]]) -> SideLatency:
+    try:
+        merged = merge([one for each in found for one in each]) if found else None
+    except DifferentGrids as error:
+        return SideLatency(side, runs, len(found), None, str(error))
+    return SideLatency(side, runs, len(found), merged)
+
+
+@dataclass(frozen=True)
+class KeptLatency:
+    """A SideLatency as editions keep it: its grid by name; no `grid`: nothing was merged."""
+
+    side: Side
+    runs: int
+    with_histogram: int
+    problem: str
+    grid: str
+    buckets: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+def _pack(sides: list[SideLatency]) -> list[KeptLatency]:
+    return [
+        KeptLatency(
+            side=one.side,
+            runs=one.runs,
+            with_histogram=one.with_histogram,
+            problem=one.problem,
+            grid=one.merged.grid.id if one.merged else "",
+            buckets=one.merged.buckets if one.merged else (),
+            counts=one.merged.counts if one.merged else (),
+        )
+        for one in sides
+    ]
+
+
+def _unpack(kept: Sequence[KeptLatency]) -> list[SideLatency]:
+    return [
+        SideLatency(
+            side=one.side,
+            runs=one.runs,
+            with_histogram=one.with_histogram,
+            merged=Distribution(grid_of(one.grid), one.buckets, one.counts) if one.grid else None,
+            problem=one.problem,
+        )
+        for one in kept
+    ]
+
+
+def _read(comparison: Comparison, level: Level | None) -> list[SideLatency]:
+    return latencies(comparison, level) if level else []
+
+
+READING = Reading("latency", list[KeptLatency], _read, by_level=True, pack=_pack, unpack=_unpack)

@@ -1,0 +1,139 @@
+"""Reads the ladders of a comparison's sides: of each load level without a rate, the runs' values and histograms."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.comparison.compare import THROUGHPUT
+from apps.comparison.sections.load_levels import PERCENTILES, Climb, LevelQuantile, Rung
+from apps.comparison.sections.section import Reading
+from apps.comparison.stats.resolution import resolution
+from apps.comparison.stats.welch import Direction
+from apps.comparison.values import ComparedMetric, ComparedRun, Comparison, Level, Side
+from apps.runs import queries
+from apps.runs.models import Measurement
+from apps.runs.samples.histograms import DifferentGrids, Distribution, merge
+from apps.runs.tool_output import LATENCY
+
+MEAN = f"{LATENCY}.avg"
+KEYS = {percent: f"{LATENCY}.p{percent:g}" for percent in PERCENTILES}
+
+RunValues = Mapping[int, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Climbs:
+    """A ladder per side that has one; `metric` is its throughput. `rated`: load levels at a fixed rate, which are no
+    part of a ladder. `notes` are sentences."""
+
+    metric: ComparedMetric
+    climbs: tuple[Climb, ...]
+    rated: int
+    notes: tuple[str, ...]
+
+
+def climbs_of(comparison: Comparison) -> Climbs | None:
+    """None: no run says how much was done in a time. Two queries."""
+    metric = throughput_metric(comparison.metrics)
+    if metric is None or not any(metric.key in run.values for run in comparison.counted):
+        return None
+    levels = {level.id: level for level in comparison.levels if level.rate is None}
+    runs = [run for run in comparison.counted if run.level in levels]
+    values = _values([run.id for run in runs])
+    histograms: dict[int, list[Distribution]] = defaultdict(list)
+    for one in queries.distributions([run.id for run in runs]):
+        histograms[one.run_id].append(one.distribution)
+    read = _Read(metric, values, histograms)
+    climbs = [read.climb(side, levels, [run for run in runs if run.side == side.slug]) for side in comparison.sides]
+    return Climbs(
+        metric=metric,
+        climbs=tuple(climb for climb in climbs if climb.rungs),
+        rated=sum(level.rate is not None for level in comparison.levels),
+        notes=tuple(dict.fromkeys(read.notes)),
+    )
+
+
+def throughput_metric(metrics: Sequence[ComparedMetric]) -> ComparedMetric | None:
+    """What is compared first of those that say how much is done in a time."""
+    rates = [each for each in metrics if each.direction is Direction.HIGHER and each.unit.endswith("/s")]
+    return next((each for each in rates if each.primary), None) or next(
+        (each for each in rates if each.key == THROUGHPUT), None
+    )
+
+
+def _values(runs: Sequence[int]) -> dict[int, dict[str, float]]:
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    told = Measurement.objects.filter(run_id__in=runs, metric__key__in=[MEAN, *KEYS.values()])
+    for run, key, value in told.order_by().values_list("run_id", "metric__key", "value"):
+        found[run][key] = value
+    return found
+
+
+class _Read:
+    """What was read of all sides; `notes` gathers what must be told about it."""
+
+    def __init__(self, metric: ComparedMetric, values: RunValues, histograms: Mapping[int, list[Distribution]]) -> None:
+        self.metric = metric
+        self.values = values
+        self.histograms = histograms
+        self.notes: list[str] = []
+
+    def climb(self, side: Side, levels: Mapping[int, Level], runs: Sequence[ComparedRun]) -> Climb:
+        told = [run for run in runs if self.metric.key in run.values]
+        little = not all(self.values.get(run.id, {}).get(MEAN, 0) > 0 for run in told)
+        # Little's law needs the throughput of requests, whatever the metric of the ladder counts.
+        possible = not little or self.metric.key == THROUGHPUT
+        rungs = []
+        for level in sorted(levels.values(), key=lambda level: level.threads):
+            own = [run for run in told if run.level == level.id]
+            if own:
+                rungs.append(self._rung(side, level, own, little=little, possible=possible))
+        return Climb(side.slug, tuple(rungs), by_littles_law=little and possible)
+
+    def _rung(self, side: Side, level: Level, runs: Sequence[ComparedRun], *, little: bool, possible: bool) -> Rung:
+        throughput = tuple(run.values[self.metric.key] for run in runs)
+        response: tuple[float, ...] = ()
+        if possible and not little:
+            response = tuple(self.values[run.id][MEAN] for run in runs)
+        elif possible and min(throughput) > 0:
+            response = tuple(1000 * level.threads / value for value in throughput)
+        return Rung(level.id, level.threads, throughput, response, self._quantiles(side, level, runs))
+
+    def _quantiles(self, side: Side, level: Level, runs: Sequence[ComparedRun]) -> tuple[LevelQuantile, ...]:
+        merged = self._merged(side, level, runs)
+        found = []
+        for percent, key in KEYS.items():
+            own = tuple(self.values[run.id][key] for run in runs if key in self.values.get(run.id, {}))
+            all_of_it = merged.percentile(percent) if merged else None
+            if not own and all_of_it is None:
+                continue
+            grids = [merged.grid.id] if merged else []
+            step = resolution(key, tool=side.workload.tool, grids=grids)
+            if all_of_it is None:
+                found.append(LevelQuantile(percent, own, step=step))
+            else:
+                found.append(LevelQuantile(percent, own, all_of_it.value, all_of_it.low, all_of_it.high, step))
+        return tuple(found)
+
+    def _merged(self, side: Side, level: Level, runs: Sequence[ComparedRun]) -> Distribution | None:
+        """All requests together of the runs that have a histogram."""
+        have = [run.id for run in runs if run.id in self.histograms]
+        if not have:
+            return None
+        if len(have) < len(runs):
+            self.notes.append(
+                f"{side.name} at {level.text}: {len(runs) - len(have)} of {len(runs)} runs have no histogram, so their "
+                "requests are not part of the percentiles of all requests."
+            )
+        try:
+            return merge([each for run in have for each in self.histograms[run]])
+        except DifferentGrids as error:
+            self.notes.append(f"{side.name} at {level.text}: {error}.")
+            return None
+
+
+def _read(comparison: Comparison, _level: Level | None) -> Climbs | None:
+    return climbs_of(comparison)
+
+
+READING = Reading("ladder", Climbs | None, _read)

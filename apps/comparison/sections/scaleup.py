@@ -1,0 +1,178 @@
+"""Scale-up: what the same side gains on larger hardware, against what that has more of and costs more."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from apps.comparison.stats import multiple_testing, welch
+from apps.comparison.stats.welch import Direction, Ratio, Sample
+from apps.comparison.values import Comparison, Level, Side
+
+
+@dataclass(frozen=True)
+class Size:
+    """A side's machines, all together: (slug of a hardware class, how many), vCPU, USD/h; None: not stated."""
+
+    machines: tuple[tuple[str, int], ...]
+    vcpu: int | None
+    usd_per_hour: float | None
+
+
+@dataclass(frozen=True)
+class Gain:
+    """At one load level, or (None) with each side at the level at which it did most, which `levels` names.
+
+    `throughput`: the larger over the smaller. `per_price` and `per_vcpu`: the same for throughput per USD/h and per
+    vCPU, so above 1 where the gain exceeds what it takes; None where a price or the vCPU are not stated. `words` and
+    `vcpu_words` are their verdicts.
+    """
+
+    level: int | None
+    levels: tuple[int, int]
+    throughput: Ratio
+    per_price: Ratio | None
+    per_vcpu: Ratio | None
+    words: str
+    vcpu_words: str
+
+
+@dataclass(frozen=True)
+class StepUp:
+    """From side `small` to side `large`. `price` and `vcpu`: how many times as much of it, exact; None: not stated."""
+
+    small: str
+    large: str
+    price: float | None
+    vcpu: float | None
+    gains: tuple[Gain, ...]
+
+
+def steps_up(comparison: Comparison, sizes: Mapping[str, Size], rates: Mapping[int, float]) -> tuple[StepUp, ...]:
+    """Each pair of sides of one platform, release and workload on other machines. `rates`: run -> work done per time.
+
+    The hardware is the question here: unlike those on platforms, these verdicts are not withheld for it. All ratios are
+    corrected together for their number (Benjamini-Hochberg).
+    """
+    samples = _samples(comparison, rates)
+    found = [(step, _gains(samples, sizes, comparison.levels, step)) for step in _pairs(comparison.sides, sizes)]
+    corrected = iter(
+        multiple_testing.correct_for_many([ratio for _, gains in found for gain in gains for ratio in _ratios(gain)])
+    )
+    return tuple(
+        replace(step, gains=tuple(_worded(gain, [next(corrected) for _ in _ratios(gain)]) for gain in gains))
+        for step, gains in found
+        if gains
+    )
+
+
+def _pairs(sides: Sequence[Side], sizes: Mapping[str, Size]) -> list[StepUp]:
+    found = []
+    for one, other in combinations(sides, 2):
+        same = (one.platform_slug, one.release, one.workload.id) == (
+            other.platform_slug,
+            other.release,
+            other.workload.id,
+        )
+        if not same or sizes[one.slug].machines == sizes[other.slug].machines:
+            continue
+        small, large = sorted((one.slug, other.slug), key=lambda slug: _order(sizes[slug]))
+        price = _times(sizes[small].usd_per_hour, sizes[large].usd_per_hour)
+        found.append(StepUp(small, large, price, _times(sizes[small].vcpu, sizes[large].vcpu), ()))
+    return found
+
+
+def _order(size: Size) -> tuple[float, float]:
+    return size.vcpu or 0, size.usd_per_hour or 0
+
+
+def _times(small: float | None, large: float | None) -> float | None:
+    return large / small if small and large else None
+
+
+def _samples(comparison: Comparison, rates: Mapping[int, float]) -> dict[tuple[str, int], Sample]:
+    """(side, level) -> its runs and those before them."""
+    earlier = {(each.side, each.level): each.runs for each in comparison.earlier}
+    found = {}
+    for side in comparison.sides:
+        for level in comparison.levels:
+            place = side.slug, level.id
+            runs = [run.id for run in comparison.counted if (run.side, run.level) == place and run.id in rates]
+            if runs:
+                past = tuple(rates[run] for run in earlier.get(place, ()) if run in rates)
+                found[place] = Sample(tuple(rates[run] for run in runs), past)
+    return found
+
+
+def _gains(
+    samples: Mapping[tuple[str, int], Sample], sizes: Mapping[str, Size], levels: Sequence[Level], step: StepUp
+) -> list[Gain]:
+    shared = [level.id for level in levels if {(step.small, level.id), (step.large, level.id)} <= samples.keys()]
+    if not shared:
+        return []
+    tops = tuple(
+        max(
+            (level.id for level in levels if (side, level.id) in samples and level.rate is None),
+            key=lambda level: welch.summarise(samples[side, level].values).value,
+            default=None,
+        )
+        for side in (step.small, step.large)
+    )
+    places: list[tuple[int | None, tuple[int, int]]] = [(level, (level, level)) for level in shared]
+    if len(shared) > 1 and tops[0] is not None and tops[1] is not None:
+        places.insert(0, (None, (tops[0], tops[1])))
+    return [
+        _gain(
+            level,
+            at,
+            (samples[step.small, at[0]], sizes[step.small]),
+            (samples[step.large, at[1]], sizes[step.large]),
+        )
+        for level, at in places
+    ]
+
+
+def _gain(level: int | None, levels: tuple[int, int], small: tuple[Sample, Size], large: tuple[Sample, Size]) -> Gain:
+    def per(small_has: float | None, large_has: float | None) -> Ratio | None:
+        if not small_has or not large_has:
+            return None
+        return welch.compare(_over(small[0], small_has), _over(large[0], large_has))
+
+    return Gain(
+        level=level,
+        levels=levels,
+        throughput=welch.compare(small[0], large[0]),
+        per_price=per(small[1].usd_per_hour, large[1].usd_per_hour),
+        per_vcpu=per(small[1].vcpu, large[1].vcpu),
+        words="",
+        vcpu_words="",
+    )
+
+
+def _over(sample: Sample, divisor: float) -> Sample:
+    return replace(
+        sample,
+        values=tuple(value / divisor for value in sample.values),
+        history=tuple(value / divisor for value in sample.history),
+    )
+
+
+def _ratios(gain: Gain) -> list[Ratio]:
+    return [ratio for ratio in (gain.throughput, gain.per_price, gain.per_vcpu) if ratio is not None]
+
+
+def _worded(gain: Gain, corrected: list[Ratio]) -> Gain:
+    throughput = corrected.pop(0)
+    per_price = corrected.pop(0) if gain.per_price else None
+    per_vcpu = corrected.pop(0) if gain.per_vcpu else None
+    return replace(
+        gain,
+        throughput=throughput,
+        per_price=per_price,
+        per_vcpu=per_vcpu,
+        words=_words(per_price),
+        vcpu_words=_words(per_vcpu),
+    )
+
+
+def _words(ratio: Ratio | None) -> str:
+    return welch.words(ratio.verdict, Direction.HIGHER) if ratio else ""

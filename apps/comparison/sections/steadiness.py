@@ -1,0 +1,190 @@
+"""How steady the sides are: each run's throughput second by second, its spread, its hiccups and its worst second."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.comparison.sections import verdicts
+from apps.comparison.sections.section import Reading
+from apps.comparison.stats import dips
+from apps.comparison.stats.dips import Box, Steadiness
+from apps.comparison.stats.welch import Direction
+from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
+from apps.runs import queries
+from apps.runs.models import Run
+from apps.runs.samples.columns import CLIENT
+from apps.runs.samples.rates import Phase
+
+# What a load tool prints of its work second by second; the first that most runs have is looked at.
+RATES = ("client.throughput", "client.rows", "client.new_orders", "client.queries")
+# Measured phases that differ by more than this factor are told.
+EVEN = 1.1
+
+VARIATION, HICCUPS, LONGEST, WORST = (
+    ComparedMetric(f"steadiness.{key}", name, unit, Direction(direction), "steadiness", primary=False)
+    for key, name, unit, direction in (
+        ("variation", "coefficient of variation", "%", "lower"),
+        ("hiccups", "time in hiccups", "%", "lower"),
+        ("longest", "longest hiccup", "s", "lower"),
+        ("worst", "worst second", "% of the median", "higher"),
+    )
+)
+METRICS = (VARIATION, HICCUPS, LONGEST, WORST)
+
+
+@dataclass(frozen=True)
+class RunSteadiness:
+    run: int
+    side: str
+    level: int
+    repetition: int
+    steadiness: Steadiness
+
+
+@dataclass(frozen=True)
+class SideBox:
+    """The seconds of `runs` runs of a side at a level together: what its load saw, no measure of how sure that is."""
+
+    side: str
+    level: int
+    runs: int
+    box: Box
+
+
+@dataclass(frozen=True)
+class ComparedSteadiness:
+    """Of `metric` (key, name, unit) in intervals of `step` s. `cells`: as of the comparison, of METRICS. `notes`:
+    sentences that say which runs are not part of it, and why."""
+
+    metric: str
+    name: str
+    unit: str
+    step: float
+    metrics: tuple[ComparedMetric, ...]
+    cells: tuple[Cell, ...]
+    runs: tuple[RunSteadiness, ...]
+    boxes: tuple[SideBox, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Seconds:
+    """One run's `series` and what it says."""
+
+    series: queries.SeriesValues
+    phase: Phase
+    steadiness: Steadiness
+
+    def values(self) -> NDArray[np.float64]:
+        return dips.within(self.series.at, self.series.values, self.phase)
+
+
+def steadiness_of(comparison: Comparison) -> ComparedSteadiness | None:
+    """None: no run has seconds. Six queries."""
+    asked = verdicts.asked_runs(comparison)
+    phases = _phases(asked)
+    found = queries.load_series(run_ids=[run for run in asked if run in phases], metrics=RATES, nodes=[CLIENT])
+    have = Counter(series.metric for series in found if len(series.at))
+    if not have:
+        return None
+    metric = max(RATES, key=lambda key: have[key])
+    seconds = {}
+    for series in found:
+        known = None if series.metric != metric else dips.steadiness(series.at, series.values, phases[series.run_id])
+        if known:
+            seconds[series.run_id] = _Seconds(series, phases[series.run_id], known)
+    step = dips.usual_step([seconds[run.id].steadiness.step for run in comparison.counted if run.id in seconds])
+    if step is None:
+        return None
+    alike = {run: one for run, one in seconds.items() if dips.is_same_step(step, one.steadiness.step)}
+    one = next(iter(alike.values())).series
+    return ComparedSteadiness(
+        metric=metric,
+        name=one.name,
+        unit=one.unit,
+        step=step,
+        metrics=METRICS,
+        cells=verdicts.cells(comparison, METRICS, {run: _values(each.steadiness) for run, each in alike.items()}),
+        runs=tuple(
+            RunSteadiness(run.id, run.side, run.level, run.repetition, alike[run.id].steadiness)
+            for run in comparison.counted
+            if run.id in alike
+        ),
+        boxes=tuple(_boxes(comparison.counted, alike)),
+        notes=tuple(_notes(comparison.counted, seconds, alike, one.name, step)),
+    )
+
+
+def _phases(runs: Sequence[int]) -> dict[int, Phase]:
+    rows = Run.objects.filter(pk__in=runs)
+    return {
+        pk: Phase(start, end)
+        for pk, start, end in rows.values_list("pk", "measured_from", "measured_to")
+        if start is not None and end is not None
+    }
+
+
+def _values(known: Steadiness) -> dict[str, float]:
+    """In the units of METRICS; without those that are not known."""
+    found = {
+        VARIATION.key: known.variation,
+        HICCUPS.key: known.hiccups,
+        LONGEST.key: known.longest.length if known.longest else None,
+        WORST.key: known.worst,
+    }
+    percent = {metric.key for metric in METRICS if metric.unit.startswith("%")}
+    return {key: value * (100 if key in percent else 1) for key, value in found.items() if value is not None}
+
+
+def _boxes(runs: Sequence[ComparedRun], seconds: Mapping[int, _Seconds]) -> list[SideBox]:
+    together: dict[tuple[str, int], list[NDArray[np.float64]]] = defaultdict(list)
+    for run in runs:
+        if run.id in seconds:
+            together[run.side, run.level].append(seconds[run.id].values())
+    return [
+        SideBox(side, level, len(each), dips.box_of(np.concatenate(each))) for (side, level), each in together.items()
+    ]
+
+
+def _notes(
+    runs: Sequence[ComparedRun],
+    seconds: Mapping[int, _Seconds],
+    alike: Mapping[int, _Seconds],
+    name: str,
+    step: float,
+) -> list[str]:
+    without = [run.id for run in runs if run.id not in seconds]
+    other = [run.id for run in runs if run.id in seconds and run.id not in alike]
+    notes = []
+    if without:
+        notes.append(f"{_runs(without)} without {name} by the second: not part of the steadiness.")
+    if uneven := _uneven([alike[run.id].phase for run in runs if run.id in alike]):
+        notes.append(uneven)
+    if other:
+        steps = sorted({round(seconds[run].steadiness.step, 1) for run in other})
+        told = ", ".join(f"{each:g} s" for each in steps)
+        notes.append(
+            f"{_runs(other)} sampled every {told} instead of every {step:.2g} s: not part of the steadiness, since"
+            " longer intervals vary less."
+        )
+    return notes
+
+
+def _uneven(phases: Sequence[Phase]) -> str:
+    lengths = [phase.end - phase.start for phase in phases]
+    if not lengths or max(lengths) <= EVEN * min(lengths):
+        return ""
+    return (
+        f"The measured phases are {min(lengths):.3g} to {max(lengths):.3g} s long: the longer one looks, the worse are"
+        " the worst second and the longest hiccup."
+    )
+
+
+def _runs(found: Sequence[int]) -> str:
+    return f"{len(found)} run{'' if len(found) == 1 else 's'}"
+
+
+READING = Reading("steadiness", ComparedSteadiness | None, lambda comparison, _: steadiness_of(comparison))

@@ -1,0 +1,111 @@
+"""Runs that fill tables: rows per second against the rows inserted, and how long the same rows took each side."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from apps.comparison.sections import verdicts
+from apps.comparison.sections.section import Reading
+from apps.comparison.stats import growth_rate
+from apps.comparison.stats.growth_rate import Inserted, Stretch
+from apps.comparison.stats.welch import Direction
+from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
+from apps.runs import queries
+from apps.runs.models import Measurement
+from apps.runs.samples.columns import CLIENT
+
+RATE, INSERTED = "client.rows", "client.rows_inserted"
+# What the seconds add up to may be off the tool's own count by this share before it is told.
+COUNTED_ALIKE = 0.05
+
+TIME = ComparedMetric("growth.time", "time to insert them", "s", Direction.LOWER, "growth", primary=False)
+LAST_RATE = ComparedMetric(
+    "growth.last", "speed over the last tenth of them", "rows/s", Direction.HIGHER, "growth", primary=False
+)
+
+
+@dataclass(frozen=True)
+class RunGrowth:
+    run: int
+    side: str
+    repetition: int
+    rows: float
+    stretches: tuple[Stretch, ...]
+
+
+@dataclass(frozen=True)
+class Growing:
+    """Of one load level. `shared`: rows that every run inserted; `cells`: as of the comparison, how long they took and
+    how fast the last tenth of them came. `width`: rows of a stretch."""
+
+    level: int
+    shared: float
+    width: float
+    metrics: tuple[ComparedMetric, ...]
+    cells: tuple[Cell, ...]
+    runs: tuple[RunGrowth, ...]
+    notes: tuple[str, ...]
+
+
+def growing_of(comparison: Comparison, level: Level) -> Growing | None:
+    """None: no run of this level filled tables, second by second. Seven queries at most."""
+    runs = [run for run in comparison.counted if run.level == level.id]
+    told = _told([run.id for run in runs])
+    if not told:
+        return None
+    found = _inserted([run.id for run in runs if run.id in told])
+    if not found:
+        return None
+    width, shared = growth_rate.width_of(list(found.values())), min(each.total for each in found.values())
+    values = {
+        run: {TIME.key: each.time_to(shared), LAST_RATE.key: growth_rate.last_rate(each, shared)}
+        for run, each in found.items()
+    }
+    metrics = (TIME, LAST_RATE)
+    return Growing(
+        level=level.id,
+        shared=shared,
+        width=width,
+        metrics=metrics,
+        cells=verdicts.cells(replace(comparison, levels=(level,), earlier=()), metrics, values),
+        runs=tuple(
+            RunGrowth(
+                run.id, run.side, run.repetition, found[run.id].total, growth_rate.stretches(found[run.id], width)
+            )
+            for run in runs
+            if run.id in found
+        ),
+        notes=tuple(_notes([run.id for run in runs], found, told)),
+    )
+
+
+def _told(runs: Sequence[int]) -> dict[int, float]:
+    """Run -> the tool's own count of the rows it inserted."""
+    rows = Measurement.objects.filter(run_id__in=runs, metric__key=INSERTED).order_by()
+    return dict(rows.values_list("run_id", "value"))
+
+
+def _inserted(runs: Sequence[int]) -> dict[int, Inserted]:
+    found = {}
+    for series in queries.load_series(run_ids=runs, metrics=[RATE], nodes=[CLIENT]):
+        one = None if series.problem else growth_rate.inserted(series.at, series.values)
+        if one is not None:
+            found[series.run_id] = one
+    return found
+
+
+def _notes(runs: Sequence[int], found: Mapping[int, Inserted], told: Mapping[int, float]) -> list[str]:
+    groups: dict[str, list[int]] = defaultdict(list)
+    for run in runs:
+        if run not in found:
+            groups["without rows by the second: not part of this."].append(run)
+        elif told[run] > 0 and abs(found[run].total / told[run] - 1) > COUNTED_ALIKE:
+            groups["whose seconds do not add up to the rows that the tool counted, within 5\u00a0%."].append(run)
+    return [f"{len(each)} run{'' if len(each) == 1 else 's'} {words}" for words, each in groups.items()]
+
+
+def _read(comparison: Comparison, level: Level | None) -> Growing | None:
+    return growing_of(comparison, level) if level else None
+
+
+READING = Reading("growth", Growing | None, _read, by_level=True)

@@ -1,0 +1,180 @@
+"""Work per transaction: what the sides' servers and machines did for it, each run's counters by what it completed."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.catalog.metrics import work
+from apps.comparison.sections import verdicts
+from apps.comparison.sections.section import Reading
+from apps.comparison.stats.welch import Direction, geometric_mean
+from apps.comparison.stats.work_per_transaction import FINGERPRINT, Spent, spent
+from apps.comparison.values import Cell, ComparedMetric, Comparison
+from apps.runs import queries
+from apps.runs.models import Measurement, Run
+
+# What the work is divided by, in words, and the metrics that count it per second.
+PER = {"transaction": "client.throughput", "query": "client.queries", "row": "client.rows"}
+
+
+@dataclass(frozen=True)
+class NodeWork:
+    """What one node did for each transaction of the whole load, typical of `runs` runs: their geometric mean, or mean
+    where one is zero."""
+
+    side: str
+    level: int
+    node: str
+    role: str
+    metric: str
+    value: float
+    runs: int
+
+
+@dataclass(frozen=True)
+class NotObserved:
+    """Why a side's work is not known."""
+
+    side: str
+    metric: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ComparedWork:
+    """`per`: what the work is divided by; `choices`: what it could be. `metrics`: those that any side's runs tell, with
+    `cells` as of the comparison; `meanings` and `formulas` by key. `unknown`: quantities that no side's runs tell."""
+
+    per: str
+    choices: tuple[str, ...]
+    metrics: tuple[ComparedMetric, ...]
+    resources: dict[str, str]
+    meanings: dict[str, str]
+    formulas: dict[str, str]
+    cells: tuple[Cell, ...]
+    nodes: tuple[NodeWork, ...]
+    not_observed: tuple[NotObserved, ...]
+    notes: tuple[str, ...]
+
+
+def work_of(comparison: Comparison) -> tuple[ComparedWork, ...]:
+    """Per word of PER that runs count, the one that most of them count first; empty: no run has counters and a count of
+    its work. Four queries."""
+    asked = verdicts.asked_runs(comparison)
+    rates = queries.rates_of(asked, (*work.PATTERNS, *FINGERPRINT, *PER.values()))
+    done = _done(asked, rates)
+    lengths = _lengths(asked)
+    have = Counter(word for run in comparison.counted for word in done.get(run.id, {}))
+    choices = tuple(sorted(have, key=lambda word: (-have[word], list(PER).index(word))))
+    compared = []
+    for per in choices:
+        found = {
+            run: spent(nodes, per_second=done[run][per], length=lengths[run])
+            for run, nodes in rates.items()
+            if per in done.get(run, {}) and lengths.get(run)
+        }
+        compared.append(_per(comparison, found, rates, per=per, choices=choices))
+    return tuple(one for one in compared if one.metrics)
+
+
+def _per(
+    comparison: Comparison,
+    found: Mapping[int, Spent],
+    rates: Mapping[int, Sequence[queries.NodeRates]],
+    *,
+    per: str,
+    choices: tuple[str, ...],
+) -> ComparedWork:
+    told = {key for run in comparison.counted if run.id in found for key in found[run.id].whole}
+    specs = [spec for spec in work.ALL if spec.key in told]
+    metrics = [
+        ComparedMetric(spec.key, spec.name, spec.unit, Direction(spec.direction), "work", primary=False)
+        for spec in specs
+    ]
+    return ComparedWork(
+        per=per,
+        choices=choices,
+        metrics=tuple(metrics),
+        resources={spec.key: spec.resource for spec in specs},
+        meanings={spec.key: spec.description for spec in specs},
+        formulas={spec.key: spec.formula.text for spec in specs},
+        cells=verdicts.cells(comparison, metrics, {run: each.whole for run, each in found.items()}),
+        nodes=tuple(_nodes(comparison, found, rates)),
+        not_observed=tuple(_not_observed(comparison, found)),
+        notes=tuple(_notes(comparison, found, per)),
+    )
+
+
+def _done(runs: Sequence[int], rates: Mapping[int, Sequence[queries.NodeRates]]) -> dict[int, dict[str, float]]:
+    """Run -> word of PER -> so many per second: the tool's own total, else the mean of its seconds."""
+    words = {key: word for word, key in PER.items()}
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    for run, nodes in rates.items():
+        for node in nodes:
+            for key, word in words.items():
+                if node.number == 0 and key in node.rates and node.rates[key].mean > 0:
+                    found[run][word] = node.rates[key].mean
+    told = Measurement.objects.filter(run_id__in=runs, metric__key__in=list(words), value__gt=0)
+    for run, key, value in told.order_by().values_list("run_id", "metric__key", "value"):
+        found[run][words[key]] = value
+    return found
+
+
+def _lengths(runs: Sequence[int]) -> dict[int, float]:
+    rows = Run.objects.filter(pk__in=runs).values_list("pk", "measured_from", "measured_to")
+    return {pk: end - start for pk, start, end in rows if start is not None and end is not None}
+
+
+def _nodes(
+    comparison: Comparison, found: Mapping[int, Spent], rates: Mapping[int, Sequence[queries.NodeRates]]
+) -> list[NodeWork]:
+    """Of sides with more than one node."""
+    values: dict[tuple[str, int, str, str, str], list[float]] = defaultdict(list)
+    for run in comparison.counted:
+        each = found.get(run.id)
+        if each is None or len(each.nodes) < 2:
+            continue
+        roles = {node.name: node.role for node in rates[run.id]}
+        for name, known in each.nodes.items():
+            for key, value in known.items():
+                values[run.side, run.level, name, roles[name], key].append(value)
+    return [
+        NodeWork(side, level, name, role, key, geometric_mean(own) if min(own) > 0 else sum(own) / len(own), len(own))
+        for (side, level, name, role, key), own in values.items()
+    ]
+
+
+def _not_observed(comparison: Comparison, found: Mapping[int, Spent]) -> list[NotObserved]:
+    """Of each side what none of its runs tells, with the reason that most of them have."""
+    reasons: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    known = set()
+    for run in comparison.counted:
+        for key, reason in found[run.id].lacking.items() if run.id in found else ():
+            reasons[run.side, key][reason] += 1
+        known |= {(run.side, key) for key in found[run.id].whole} if run.id in found else set()
+    return [
+        NotObserved(side, key, told.most_common(1)[0][0])
+        for (side, key), told in reasons.items()
+        if (side, key) not in known
+    ]
+
+
+def _notes(comparison: Comparison, found: Mapping[int, Spent], per: str) -> list[str]:
+    names = {side.slug: side.name for side in comparison.sides}
+    without = Counter(run.side for run in comparison.counted if run.id not in found)
+    notes = [
+        f"{count} run{'' if count == 1 else 's'} of {names[side]} without counters or without a count of its"
+        f" {'queries' if per == 'query' else f'{per}s'}: not part of the work."
+        for side, count in without.items()
+    ]
+    partly: dict[str, list[int]] = defaultdict(list)
+    for run in comparison.counted:
+        for sentence in found[run.id].partly if run.id in found else ():
+            partly[sentence].append(run.id)
+    return notes + [
+        f"Run {', '.join(map(str, runs[:5]))}{' …' if len(runs) > 5 else ''}: {sentence}"
+        for sentence, runs in partly.items()
+    ]
+
+
+READING = Reading("work", tuple[ComparedWork, ...], lambda comparison, _: work_of(comparison))

@@ -1,0 +1,200 @@
+"""What there is to compare: sides, workloads and campaigns with runs that count."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, F, Max, QuerySet
+
+from apps.catalog.models import System, Workload
+from apps.comparison.selection import baselines
+from apps.comparison.selection.runs import MOST_RUNS
+from apps.comparison.values import ComparedCampaign
+from apps.core.naming import with_tool
+from apps.runs.models import COUNTED, Run
+from apps.runs.queries import places
+from apps.runs.queries.places import Amount, Place
+
+MOST_SUGGESTIONS = 8
+# Groups (campaign, workload, system) that are looked at for suggestions, the newest first.
+MOST_GROUPS = 200
+# Runs that are looked at for suggestions and campaigns, the newest; of each side.
+MOST_LOOKED_AT = 300
+
+
+@dataclass(frozen=True)
+class SystemChoice:
+    slug: str
+    name: str
+    platform: str
+    release: str
+    hardware: str
+    amount: Amount
+
+
+@dataclass(frozen=True)
+class WorkloadChoice:
+    """`sides`: how many of the chosen sides have runs of it."""
+
+    id: int
+    text: str
+    amount: Amount
+    sides: int
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Systems that ran the same workload in one campaign (None: without one): the pinned baseline, then the others by
+    name."""
+
+    campaign: ComparedCampaign | None
+    workload: int
+    workload_text: str
+    sides: tuple[tuple[str, str], ...]
+    runs: int
+    newest: datetime
+
+
+def picker() -> tuple[list[SystemChoice], list[WorkloadChoice]]:
+    """All systems that are not archived, those with runs that count first, by name; and the workloads with runs that
+    count, those that most systems share first."""
+    rows = list(System.objects.select_related("release__platform", "hardware_class").order_by("name"))
+    ran = places.counted(systems=[row.pk for row in rows], by_level=False, most=MOST_RUNS)
+    amounts = _summed((place.system, place) for place in ran)
+    found = [
+        SystemChoice(
+            slug=row.slug,
+            name=row.name,
+            platform=row.release.platform.name,
+            release=row.release.version,
+            hardware=row.hardware_class.name,
+            amount=amounts[row.pk],
+        )
+        for row in rows
+        if row.archived_at is None
+    ]
+    return sorted(found, key=lambda choice: choice.amount.runs == 0), _workloads(ran)
+
+
+def slugs() -> list[str]:
+    """Of all systems that are not archived."""
+    return list(System.objects.filter(archived_at__isnull=True).order_by("slug").values_list("slug", flat=True))
+
+
+def workloads(sides: Sequence[str]) -> list[WorkloadChoice]:
+    """Workloads with runs that count of `sides`, those that most of them share first."""
+    systems = System.objects.filter(slug__in=sides).values_list("pk", flat=True)
+    return _workloads(places.counted(systems=list(systems), by_level=False))
+
+
+def _workloads(ran: Sequence[Place]) -> list[WorkloadChoice]:
+    amounts = _summed((place.workload, place) for place in ran)
+    sides = Counter(place.workload for place in ran)
+    texts = workload_texts(list(Workload.objects.filter(pk__in=amounts)))
+    found = [WorkloadChoice(id=pk, text=text, amount=amounts[pk], sides=sides[pk]) for pk, text in texts.items()]
+    return sorted(found, key=lambda choice: (-choice.sides, -choice.amount.runs, choice.text))
+
+
+def _summed(ran: Iterable[tuple[int, Place]]) -> dict[int, Amount]:
+    found: dict[int, Amount] = defaultdict(Amount)
+    for key, place in ran:
+        found[key] += place.amount
+    return found
+
+
+def workload_texts(rows: Sequence[Workload]) -> dict[int, str]:
+    """Tool and name; with the parameters where two would read the same."""
+    plain = {row.pk: with_tool(row.tool, row.name) for row in rows}
+    seen = Counter(plain.values())
+    return {
+        row.pk: plain[row.pk] if seen[plain[row.pk]] == 1 else f"{plain[row.pk]} ({_parameters(row)})" for row in rows
+    }
+
+
+def _parameters(workload: Workload) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(workload.parameters.items()))
+
+
+def campaigns(*, sides: Sequence[str], workload: int | None) -> list[ComparedCampaign]:
+    """Campaigns of the newest runs that count of `sides` (none: of all systems), the newest first."""
+    systems: Sequence[int | None] = [None]
+    if sides:
+        systems = list(System.objects.filter(slug__in=sides).values_list("pk", flat=True))
+    ran = _newest_counted(systems, workload)
+    rows = Run.objects.filter(pk__in=ran, job_run__isnull=False).order_by()
+    named = rows.values(campaign=F("job_run__job__campaign_id"), name=F("job_run__job__campaign__name"))
+    found = named.annotate(newest=Max("started_at")).order_by("-newest")
+    return [ComparedCampaign(row["campaign"], row["name"]) for row in found[:MOST_GROUPS]]
+
+
+def _newest_counted(systems: Sequence[int | None], workload: int | None = None) -> list[int]:
+    """Ids of the newest MOST_LOOKED_AT runs that count of each of `systems` (None: of all together)."""
+    each = []
+    for system in systems:
+        ran = _counted_runs().order_by("-started_at", "-id")
+        if system is not None:
+            ran = ran.filter(system_id=system)
+        if workload is not None:
+            ran = ran.filter(workload_id=workload)
+        each.append(ran.values_list("pk", flat=True)[:MOST_LOOKED_AT])
+    if not each:
+        return []
+    return list(each[0].union(*each[1:], all=True) if len(each) > 1 else each[0])
+
+
+def suggestions() -> list[Suggestion]:
+    """Comparisons that can be opened now: two to four systems with the same workload among the newest runs, the
+    newest first."""
+    rows = (
+        Run.objects.filter(pk__in=_newest_counted([None]))
+        .order_by()
+        .values(
+            "workload_id",
+            slug=F("system__slug"),
+            system_name=F("system__name"),
+            campaign=F("job_run__job__campaign_id"),
+            campaign_name=F("job_run__job__campaign__name"),
+        )
+        .annotate(runs=Count("id"), newest=Max("started_at"))
+        .order_by("-newest")[:MOST_GROUPS]
+    )
+    groups: dict[tuple[int | None, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["campaign"], row["workload_id"]].append({**row})
+    texts = workload_texts(list(Workload.objects.filter(pk__in=[workload for _, workload in groups])))
+    pins = baselines.pins(texts)
+    pinned = {workload: pin.system for workload, pin in pins.items()}
+    found = [
+        _suggestion(members, texts, pinned.get(workload))
+        for (_, workload), members in groups.items()
+        if len(members) > 1
+    ]
+    return sorted(found, key=lambda each: each.newest, reverse=True)[:MOST_SUGGESTIONS]
+
+
+def _suggestion(members: list[dict[str, Any]], texts: dict[int, str], pinned: str | None) -> Suggestion:
+    """`pinned`: slug of the baseline, which comes first."""
+    first = members[0]
+    chosen = sorted(members, key=lambda row: (row["slug"] != pinned, -row["runs"]))[:4]
+    chosen.sort(key=lambda row: (row["slug"] != pinned, row["system_name"]))
+    return Suggestion(
+        campaign=ComparedCampaign(first["campaign"], first["campaign_name"]) if first["campaign"] else None,
+        workload=first["workload_id"],
+        workload_text=texts[first["workload_id"]],
+        sides=tuple((row["slug"], row["system_name"]) for row in chosen),
+        runs=sum(row["runs"] for row in chosen),
+        newest=first["newest"],
+    )
+
+
+def sides_of(runs: Iterable[int]) -> tuple[list[str], list[int]]:
+    """Slugs of the systems and ids of the workloads that `runs` are of, in the order of time."""
+    rows = Run.objects.filter(pk__in=list(runs)).order_by("started_at", "id").values_list("system__slug", "workload_id")
+    found = list(rows)
+    return list(dict.fromkeys(slug for slug, _ in found)), list(dict.fromkeys(workload for _, workload in found))
+
+
+def _counted_runs() -> "QuerySet[Run]":
+    return Run.objects.filter(COUNTED)

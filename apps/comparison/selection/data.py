@@ -1,0 +1,134 @@
+"""What the warehouse holds of the sides of one comparison or of many: read at once, in as many queries for all."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import F
+
+from apps.catalog.models import Metric, Node
+from apps.comparison.comparability.variables import Seen
+from apps.comparison.selection import earlier_runs
+from apps.comparison.selection.runs import Pair, is_counted, run_rows
+from apps.comparison.selection.sides import Chosen
+from apps.comparison.values import Earlier, Tally
+from apps.runs.models import Configuration, Distribution, Measurement, RunNode
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is held of the sides of one comparison; `rows` are their runs in time, `tallies` count all there are.
+
+    The mappings may hold more, of other comparisons read with it: `values` run -> metric key -> headline value, of
+    those that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload, as
+    its runs saw them on each node; `metrics` by key; `grids` of each workload and metric: those on which the
+    histograms lie.
+    """
+
+    chosen: Chosen
+    rows: tuple[dict[str, Any], ...]
+    tallies: tuple[Tally, ...]
+    earlier: tuple[Earlier, ...]
+    values: Mapping[int, Mapping[str, float]]
+    nodes: Mapping[int, Sequence[Mapping[str, Any]]]
+    variables: Mapping[Pair, tuple[Seen, ...]]
+    metrics: Mapping[str, Metric]
+    grids: Mapping[tuple[int, str], Collection[str]]
+
+    @property
+    def counted(self) -> tuple[dict[str, Any], ...]:
+        return tuple(row for row in self.rows if is_counted(row))
+
+    def history(self, metrics: Iterable[str]) -> dict[tuple[str, int, str], tuple[float, ...]]:
+        """(side, level, metric) -> values of the earlier runs, the newest first."""
+        return {
+            (each.side, each.level, metric): tuple(
+                self.values[run][metric] for run in each.runs if metric in self.values.get(run, {})
+            )
+            for each in self.earlier
+            for metric in metrics
+        }
+
+
+def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | None) -> list[Held]:
+    """No two of `each` may share a system under the same workload."""
+    if not each:
+        return []
+    rows, tallies = run_rows([side for chosen in each for side in chosen.sides], campaign, runs)
+    counted = [row for row in rows if is_counted(row)]
+    earlier = earlier_runs.earlier(counted, newest_read=campaign is None and runs is None)
+    values = values_of([*(row["id"] for row in counted), *(run for own in earlier.values() for _, run in own)])
+    nodes = _nodes({row["system_id"] for row in counted} | {side.system.pk for one in each for side in one.sides})
+    variables = variables_of([row["id"] for row in counted])
+    grids = grids_of([row["id"] for row in counted])
+    metrics = Metric.objects.in_bulk({key for own in values.values() for key in own}, field_name="key")
+    found = []
+    for chosen in each:
+        keys = {(side.system.pk, side.workload.pk): side.key for side in chosen.sides}
+        by_side: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for pair in keys:
+            for level, run in earlier.get(pair, ()):
+                by_side[keys[pair], level].append(run)
+        found.append(
+            Held(
+                chosen=chosen,
+                rows=tuple(row for row in rows if (row["system_id"], row["workload_id"]) in keys),
+                tallies=tuple(tally for pair in keys for tally in tallies.get(pair, ())),
+                earlier=tuple(Earlier(side, level, tuple(own)) for (side, level), own in by_side.items()),
+                values=values,
+                nodes=nodes,
+                variables=variables,
+                metrics=metrics,
+                grids=grids,
+            )
+        )
+    return found
+
+
+def values_of(runs: Iterable[int]) -> dict[int, dict[str, float]]:
+    """Run -> metric key -> headline value."""
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    measured = Measurement.objects.filter(run_id__in=list(runs)).order_by()
+    # A row per metric: thousands of rows would cost more than all else.
+    arrays = {"runs": ArrayAgg("run_id"), "values": ArrayAgg("value")}
+    for key, ids, values in measured.values_list("metric__key").annotate(**arrays):
+        for run, value in zip(ids, values, strict=True):
+            found[run][key] = value
+    return found
+
+
+def grids_of(runs: Iterable[int]) -> dict[tuple[int, str], list[str]]:
+    """(workload, metric key) -> ids of the grids on which the histograms of its runs lie."""
+    found: dict[tuple[int, str], list[str]] = defaultdict(list)
+    stored = Distribution.objects.filter(run_id__in=list(runs)).order_by()
+    for workload, metric, grid in stored.values_list("run__workload_id", "metric__key", "grid").distinct():
+        found[workload, metric].append(grid)
+    return found
+
+
+def _nodes(systems: Collection[int]) -> dict[int, list[dict[str, Any]]]:
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    nodes = Node.objects.filter(system__in=systems)
+    for node in nodes.values("system_id", "role", "zone", hardware=F("hardware_class__name")):
+        found[node["system_id"]].append({**node})
+    return found
+
+
+def variables_of(runs: Sequence[int]) -> dict[Pair, tuple[Seen, ...]]:
+    asked = list(
+        RunNode.objects.filter(run_id__in=runs, configuration__isnull=False)
+        .order_by()
+        .values_list("run__system_id", "run__workload_id", "name", "role", "configuration_id", "defaults_id")
+        .distinct()
+    )
+    # Each once: a configuration has hundreds of variables, and most systems run all workloads under the same.
+    known = Configuration.objects.in_bulk({pk for row in asked for pk in row[4:] if pk is not None})
+    found: dict[Pair, list[Seen]] = defaultdict(list)
+    for system, workload, node, role, own, standard in sorted(asked, key=lambda row: (*row[:5], row[5] or 0)):
+        configuration, defaults = known[own], known.get(standard)
+        hashes = configuration.content_hash, defaults.content_hash if defaults else ""
+        values = defaults.variables if defaults else {}
+        found[system, workload].append(Seen(node, role, hashes, configuration.variables, values))
+    return {pair: tuple(each) for pair, each in found.items()}

@@ -1,0 +1,99 @@
+"""Earlier runs like those compared: what tells how much such runs vary. One query, however many places there are."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+
+from apps.comparison.comparability.facts import lasting_facts, seconds
+from apps.comparison.selection.runs import Pair, are_all
+from apps.comparison.stats import welch
+from apps.core.canonical import canonical_json
+from apps.runs.queries import places
+
+# Of each side at each level: among so many earlier runs those alike are sought.
+MOST_EARLIER = 50
+# Runs as long as this to 2 % are alike.
+LENGTHS = 0.98, 1.02
+
+# The newest runs that count at each place, from where the compared ones come from: of each origin in the order of the
+# index run_counted, so that no more are read. Of these the ones made under the same conditions.
+ALIKE = f"""
+SELECT place, alike.id
+FROM unnest(
+    %(systems)s::bigint[], %(workloads)s::bigint[], %(levels)s::bigint[], %(origins)s::text[],
+    %(before)s::timestamptz[], %(servers)s::text[], %(hosts)s::text[], %(warmups)s::float8[], %(durations)s::float8[]
+) WITH ORDINALITY AS g (system, workload, level, origins, before, server, host, warmup, duration, place)
+CROSS JOIN LATERAL (
+    SELECT id, started_at FROM (
+        SELECT own.* FROM unnest(string_to_array(g.origins, ' ')) AS o (origin)
+        CROSS JOIN LATERAL (
+            SELECT * FROM runs_run
+            WHERE system_id = g.system AND workload_id = g.workload AND load_level_id = g.level
+              AND provenance = o.origin AND started_at < g.before AND {places.COUNTED}
+            ORDER BY started_at DESC, id DESC LIMIT %(most)s
+        ) own
+        ORDER BY own.started_at DESC, own.id DESC LIMIT %(most)s
+    ) newest
+    WHERE server_version = g.server AND host @> g.host::jsonb AND warmup IS NOT DISTINCT FROM g.warmup
+      AND (duration BETWEEN %(least)s * g.duration AND %(longest)s * g.duration
+        OR duration IS NULL AND g.duration IS NULL)
+    ORDER BY started_at DESC, id DESC LIMIT %(history)s
+) alike
+ORDER BY place, alike.started_at DESC, alike.id DESC
+"""  # noqa: S608  our own names
+
+
+def earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, list[tuple[int, int]]]:
+    """Of each pair of system and workload (level, run) of the newest earlier runs like those compared, those of a level
+    from the newest on; no more than MOST_EARLIER of each level are looked at. `rows` in time.
+
+    Like: same system, level, origin, server, load generator's host, warm-up and duration, before the first compared
+    run. A side whose compared runs differ in these (origin apart) has no history: nothing says which of them the past
+    is like.
+    """
+    groups: dict[tuple[int, int, int], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["system_id"], row["workload_id"], row["load_level_id"]].append(row)
+    alike = {
+        place: members
+        for place, members in groups.items()
+        if not (newest_read and are_all(members))
+        and len({canonical_json(_conditions(member)) for member in members}) == 1
+    }
+    if not alike:
+        return {}
+    at = list(alike)
+    found: dict[Pair, list[tuple[int, int]]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(ALIKE, _asked(alike))
+        for number, run in cursor.fetchall():
+            system, workload, level = at[number - 1]
+            found[system, workload].append((level, run))
+    return found
+
+
+def _asked(alike: dict[tuple[int, int, int], list[dict[str, Any]]]) -> dict[str, Any]:
+    firsts = [members[0] for members in alike.values()]
+    return {
+        "systems": [system for system, _, _ in alike],
+        "workloads": [workload for _, workload, _ in alike],
+        "levels": [level for _, _, level in alike],
+        "origins": [" ".join({member["provenance"] for member in members}) for members in alike.values()],
+        "before": [row["started_at"] for row in firsts],
+        "servers": [row["server_version"] for row in firsts],
+        "hosts": [canonical_json(lasting_facts(row["host"])) for row in firsts],
+        "warmups": [row["warmup"] for row in firsts],
+        "durations": [row["duration"] for row in firsts],
+        "most": MOST_EARLIER,
+        "history": welch.HISTORY_RUNS,
+        "least": LENGTHS[0],
+        "longest": LENGTHS[1],
+    }
+
+
+def _conditions(row: dict[str, Any]) -> dict[str, Any]:
+    """Under which a run was made, as far as they say how much such runs vary."""
+    lengths = {"warmup": seconds(row["warmup"]), "duration": seconds(row["duration"])}
+    return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}

@@ -1,0 +1,181 @@
+"""Which runs are compared: of each side and load level the newest, and how many there are in all."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
+
+from apps.comparison.selection.sides import ChosenSide
+from apps.comparison.values import Level, Tally
+from apps.runs.models import COUNTED, Run
+from apps.runs.quality.exclusion import why_excluded
+from apps.runs.queries import places
+from apps.runs.queries.places import Amount
+
+# Of each side at each load level, of those that count and of those that do not: more are not read.
+MOST_RUNS, MOST_LEFT_OUT = 100, 20
+# A system and a workload, by their ids.
+Pair = tuple[int, int]
+# More places than this are told together.
+TOLD_ONE_BY_ONE = 4
+
+
+def run_rows(
+    sides: Sequence[ChosenSide], campaign: int | None, runs: Sequence[int] | None
+) -> tuple[list[dict[str, Any]], dict[Pair, list[Tally]]]:
+    """The runs in time, and how many there are of each kind. Runs that are named one by one are all read."""
+    if campaign is None and runs is None:
+        ids, tallies = _newest_of_all(sides)
+        return _newest_rows(_rows(Run.objects.filter(pk__in=ids), sides)), tallies
+    each = [Q(system_id=side.system.pk, workload_id=side.workload.pk) for side in sides]
+    chosen = Run.objects.filter(reduce(or_, each))
+    if campaign is not None:
+        chosen = chosen.filter(job_run__job__campaign_id=campaign)
+    if runs is not None:
+        chosen = chosen.filter(pk__in=runs)
+    read = chosen if runs is not None else Run.objects.filter(pk__in=_newest(chosen))
+    return _rows(read, sides), _tallies(chosen, sides)
+
+
+def _rows(read: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> list[dict[str, Any]]:
+    keys = _keys(sides)
+    rows = read.order_by("started_at", "id").values(
+        "id",
+        "state",
+        "outcome",
+        "reason",
+        "repetition",
+        "started_at",
+        "provenance",
+        "warmup",
+        "duration",
+        "server_version",
+        "tool_version",
+        "host",
+        "system_id",
+        "workload_id",
+        "load_level_id",
+        "data_bytes",
+        "measured_from",
+        "measured_to",
+        "derivation",
+        "command",
+        "samplers",
+        "tags",
+        "failed_checks",
+        "is_excluded",
+        threads=F("load_level__threads"),
+        rate=F("load_level__rate"),
+        campaign_id=F("job_run__job__campaign_id"),
+        campaign_name=F("job_run__job__campaign__name"),
+        excluded_because=Subquery(why_excluded()),
+    )
+    return [{**row, "side": keys[row["system_id"], row["workload_id"]]} for row in rows]
+
+
+def _keys(sides: Sequence[ChosenSide]) -> dict[Pair, str]:
+    """(system, workload) -> key of the side."""
+    return {(side.system.pk, side.workload.pk): side.key for side in sides}
+
+
+def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], dict[Pair, list[Tally]]]:
+    """Ids of the newest of each kind, and how many there are: without a look at many more runs than are compared."""
+    keys = _keys(sides)
+    counted = places.counted(pairs=list(keys), newest=MOST_RUNS)
+    others = places.left_out(pairs=list(keys), newest=MOST_LEFT_OUT)
+    ids = [run for place in (*counted, *others) for run in place.newest]
+    words = [(place, "") for place in counted] + [
+        (place, left_out_word(*place.kind, is_excluded=True)) for place in others
+    ]
+    tallies: dict[Pair, list[Tally]] = defaultdict(list)
+    for place, word in words:
+        pair = place.system, place.workload
+        tallies[pair].append(Tally(keys[pair], place.level, word, place.amount))
+    return ids, tallies
+
+
+def _newest_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of `rows` in time the newest of each side and level, of those that count and of those that do not."""
+    taken: Counter[tuple[int, int, int, bool]] = Counter()
+    kept = []
+    for row in reversed(rows):
+        place = row["system_id"], row["workload_id"], row["load_level_id"], is_counted(row)
+        taken[place] += 1
+        if taken[place] <= (MOST_RUNS if is_counted(row) else MOST_LEFT_OUT):
+            kept.append(row)
+    return kept[::-1]
+
+
+def _newest(chosen: "QuerySet[Run]") -> "QuerySet[Run, Any]":
+    age = Window(
+        RowNumber(),
+        partition_by=[F("system_id"), F("workload_id"), F("load_level_id"), F("counts")],
+        order_by=[F("started_at").desc(), F("id").desc()],
+    )
+    aged = chosen.order_by().annotate(counts=ExpressionWrapper(COUNTED, BooleanField())).annotate(age=age)
+    return aged.filter(Q(age__lte=MOST_LEFT_OUT) | Q(counts=True, age__lte=MOST_RUNS)).values("pk")
+
+
+def _tallies(chosen: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> dict[Pair, list[Tally]]:
+    keys = _keys(sides)
+    alike = ("system_id", "workload_id", "load_level_id", "state", "outcome", "is_excluded")
+    found: dict[Pair, list[Tally]] = defaultdict(list)
+    for group in chosen.order_by().values(*alike).annotate(runs=Count("id")):
+        pair = group["system_id"], group["workload_id"]
+        word = left_out_word(group["state"], group["outcome"], is_excluded=group["is_excluded"])
+        found[pair].append(Tally(keys[pair], group["load_level_id"], word, Amount(group["runs"])))
+    return found
+
+
+def is_counted(row: Mapping[str, Any]) -> bool:
+    return not left_out_word(row["state"], row["outcome"], is_excluded=row["is_excluded"])
+
+
+def are_all(members: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether these are all runs of a side and level that count, where the newest were read."""
+    return len(members) < MOST_RUNS
+
+
+def left_out_word(state: str, outcome: str, *, is_excluded: bool) -> str:
+    """Why a run in this state does not count; empty: it does."""
+    if outcome in (Run.Outcome.FAILED, Run.Outcome.CANCELLED):
+        return str(outcome)
+    if state != Run.State.SEALED:
+        return "still running" if state == Run.State.OPEN else "still being stored"
+    return "excluded" if is_excluded else ""
+
+
+def newest_only(
+    tallies: Iterable[Tally], *, names: Mapping[str, str], levels: Sequence[Level], campaign: bool
+) -> list[str]:
+    """Sentences that say of which side and level only the newest runs were read. `names`: of the sides, in order."""
+    totals: dict[tuple[bool, int, str], Amount] = defaultdict(Amount)
+    for tally in tallies:
+        totals[not tally.left_out, tally.level, tally.side] += tally.amount
+    others = "choose runs to compare others" if campaign else "choose runs or a campaign to compare others"
+    sentences = []
+    for counted, most, rest in (
+        (True, MOST_RUNS, f"count; {others}."),
+        (False, MOST_LEFT_OUT, "that do not count are listed."),
+    ):
+        found = [
+            (totals[counted, level.id, side], f"runs of {name} at {level.text}")
+            for level in levels
+            for side, name in names.items()
+            if totals[counted, level.id, side].runs > most
+        ]
+        if found:
+            sentences.append(f"Only the newest {most} {_of(found)} {rest}")
+    return sentences
+
+
+def _of(found: Sequence[tuple[Amount, str]]) -> str:
+    if len(found) > TOLD_ONE_BY_ONE:
+        total = sum((amount for amount, _ in found), Amount())
+        return f"runs of each side at each load level (of {total} in {len(found)} such places)"
+    texts = [f"of {amount} {text}" for amount, text in found]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,0 +1,145 @@
+"""How steady one run was, from its throughput second by second. Pure: arrays in, numbers out."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.runs.samples.rates import Phase, interval_middles
+
+Floats = NDArray[np.float64]
+# A hiccup is a value below this share of the run's median: the articles' word for a second that nearly stood still.
+HICCUP = 0.5
+# Of fewer values neither spread nor share says anything.
+FEWEST_VALUES = 5
+# Intervals whose lengths differ by less are of one length: tools print a little early or late.
+SAME_LENGTH = 0.2
+
+
+@dataclass(frozen=True)
+class Box:
+    """How the values of one run, or of all runs of a side, are spread: least, 5 %, 25 %, 50 %, 75 %, 95 %, greatest."""
+
+    least: float
+    p5: float
+    p25: float
+    p50: float
+    p75: float
+    p95: float
+    greatest: float
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """[`start`, `end`) s from the start of the measured phase."""
+
+    start: float
+    end: float
+
+    @property
+    def length(self) -> float:
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """Of one run's measured phase. `step`: the usual length of an interval, s; `observed`: of all of them together, s.
+
+    `variation`: coefficient of variation, 1 is 100 %. `hiccups`: share of the observed time in intervals below half the
+    median, `longest` the longest time in which they follow each other. `worst`: the lowest value over the median. These
+    are None for a run whose median is zero.
+    """
+
+    step: float
+    count: int
+    observed: float
+    box: Box
+    mean: float
+    variation: float | None
+    hiccups: float | None
+    longest: Stretch | None
+    worst: float | None
+    worst_at: float
+
+
+def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:
+    """`values` are means over the time since the sample before, as load tools print them; `at` their ends, s, rising;
+    NaN: not observed. A value belongs to the phase that holds its middle. None: fewer than FEWEST_VALUES are in it.
+    """
+    at, values, lengths, usual = _within(at, values, phase)
+    if len(at) < FEWEST_VALUES:
+        return None
+    mean = float(np.average(values, weights=lengths))
+    box = box_of(values)
+    known = box.p50 > 0
+    low = values < HICCUP * box.p50
+    lowest = int(np.argmin(values))
+    return Steadiness(
+        step=usual,
+        count=len(values),
+        observed=float(lengths.sum()),
+        box=box,
+        mean=mean,
+        variation=_spread(values, lengths, mean) if known and mean > 0 else None,
+        hiccups=float(lengths[low].sum() / lengths.sum()) if known else None,
+        longest=longest_stretch(at - phase.start, lengths, low) if known else None,
+        worst=box.least / box.p50 if known else None,
+        worst_at=float(at[lowest] - phase.start),
+    )
+
+
+def within(at: Floats, values: Floats, phase: Phase) -> Floats:
+    """The observed values of `phase`."""
+    return _within(at, values, phase)[1]
+
+
+def _within(at: Floats, values: Floats, phase: Phase) -> tuple[Floats, Floats, Floats, float]:
+    """Ends, values and lengths of the intervals observed in `phase`; their usual length, 0 where there are too few."""
+    seen = ~np.isnan(values)
+    at, values = at[seen], values[seen]
+    usual = float(np.median(np.diff(at))) if len(at) > 1 else 0.0
+    # What was not observed before a value is no part of it.
+    lengths = np.minimum(np.diff(at, prepend=at[:1] - usual), usual * (1 + SAME_LENGTH))
+    first, end = phase.within(interval_middles(at, usual))
+    return at[first:end], values[first:end], lengths[first:end], usual
+
+
+def box_of(values: Floats) -> Box:
+    """Raises ValueError without values."""
+    if not len(values):
+        raise ValueError("no values: a box needs at least one")
+    return Box(*(float(value) for value in np.quantile(values, (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1))))
+
+
+def _spread(values: Floats, lengths: Floats, mean: float) -> float:
+    return math.sqrt(float(np.average((values - mean) ** 2, weights=lengths))) / mean
+
+
+def longest_stretch(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> Stretch:
+    """The longest of the stretches without a value that is not `low`; empty where none is. A gap ends a stretch."""
+    longest, start = Stretch(0.0, 0.0), math.nan
+    ends_before = math.nan
+    for end, length, is_low in zip(at.tolist(), lengths.tolist(), low.tolist(), strict=True):
+        begins = end - length
+        if is_low:
+            follows = not math.isnan(start) and begins - ends_before <= SAME_LENGTH * length
+            start = start if follows else begins
+            ends_before = end
+            if end - start > longest.length:
+                longest = Stretch(start, end)
+        else:
+            start = math.nan
+    return longest
+
+
+def usual_step(steps: Sequence[float]) -> float | None:
+    """The median of the runs' intervals; None without runs. Runs of other intervals are not to be compared with these:
+    the mean of ten seconds varies less than one second."""
+    return statistics.median_low(steps) if steps else None
+
+
+def is_same_step(step: float, other: float) -> bool:
+    return abs(step - other) <= SAME_LENGTH * max(step, other)

@@ -1,0 +1,52 @@
+"""All comparisons of one table, corrected together for how many they are. Pure.
+
+Benjamini and Hochberg 1995. What the corrected verdicts and the repetitions named did in simulations is told in
+docs/statistics.md.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from apps.comparison.stats.welch import DISCOVERY_RATE, Ratio, Verdict, with_needed
+
+
+def false_discovery_control(ps: Sequence[float]) -> list[float]:
+    """Benjamini and Hochberg's adjusted p-values, in the given order."""
+    array = np.asarray(ps, dtype=np.float64)
+    order = np.argsort(array)[::-1]
+    ranks = np.arange(len(array), 0, -1)
+    adjusted = np.empty_like(array)
+    adjusted[order] = np.minimum(np.minimum.accumulate(array[order] * len(array) / ranks), 1)
+    return [float(value) for value in adjusted]
+
+
+def correct_for_many(ratios: Sequence[Ratio]) -> list[Ratio]:
+    """All ratios of one table: a difference that is no discovery any more when all of them are looked at is not told
+    apart, and says so. None is exempt: a primary metric at six load levels would be six chances to err.
+
+    Repetitions needed are those that tell in this table: while the rest of it stays as it is, one comparison more is a
+    discovery once its p is at most DISCOVERY_RATE * (discoveries + 1) / tests."""
+    tested = [_among_many(ratio) for ratio in ratios]
+    adjusted = false_discovery_control([p for p in tested if p is not None])
+    found = sum(p <= DISCOVERY_RATE for p in adjusted)
+    level = DISCOVERY_RATE * min((found + 1) / max(len(adjusted), 1), 1)
+    remaining = iter(adjusted)
+    corrected = [
+        ratio if p is None else _corrected(ratio, next(remaining), len(adjusted))
+        for ratio, p in zip(ratios, tested, strict=True)
+    ]
+    return [replace(with_needed(ratio, level=level), seen=None) for ratio in corrected]
+
+
+def _among_many(ratio: Ratio) -> float | None:
+    return ratio.p if ratio.cautious_p is None else ratio.cautious_p
+
+
+def _corrected(ratio: Ratio, adjusted_p: float, tests: int) -> Ratio:
+    ratio = replace(ratio, adjusted_p=adjusted_p)
+    if ratio.verdict not in (Verdict.HIGHER, Verdict.LOWER) or adjusted_p <= DISCOVERY_RATE:
+        return ratio
+    reason = f"{ratio.verdict.value} if looked at alone, not among {tests} comparisons at once"
+    return replace(ratio, verdict=Verdict.NOT_TOLD_APART, reason=reason)

@@ -1,0 +1,73 @@
+"""Which of two sides is higher where a run is zero, so that no ratio exists: by the ranks of the runs. Pure.
+
+Mann and Whitney 1947, with mean ranks for ties; exact by permutation where that is feasible, since three or four runs
+are no case for an approximation.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import Ratio, Verdict
+
+SIGNIFICANT = 1 - welch.CONFIDENCE
+# More ways than these to deal the runs to two sides are not gone through: normal approximation, corrected for ties.
+MOST_WAYS = 20_000
+# The fewest runs of each of two equal sides that can be told apart at all.
+FEWEST_EACH = next(n for n in range(2, 20) if 2 / math.comb(2 * n, n) <= SIGNIFICANT)
+
+
+def compare(baseline: Sequence[float], side: Sequence[float]) -> Ratio:
+    """Verdict, p and Cliff's δ, without a ratio. Raises ValueError without values on a side."""
+    if not baseline or not side:
+        raise ValueError("ranks need a value on each side")
+    delta = welch.cliffs_delta(baseline, side)
+    if min(*baseline, *side) == max(*baseline, *side):
+        return Ratio(Verdict.NOT_TOLD_APART, p=1.0, delta=delta, reason="all runs have the same value")
+    ways = math.comb(len(baseline) + len(side), len(side))
+    if 2 / ways > SIGNIFICANT:
+        too_few = f"the order of the runs tells nothing with fewer than {FEWEST_EACH} of each side"
+        reason = f"a run is {_what(baseline, side)}, and {too_few}"
+        return Ratio(Verdict.TOO_FEW, delta=delta, needed=FEWEST_EACH, few_runs=True, reason=reason)
+    p = _exact(baseline, side) if ways <= MOST_WAYS else _approximate(baseline, side)
+    verdict = Verdict.NOT_TOLD_APART
+    if p <= SIGNIFICANT:
+        verdict = Verdict.HIGHER if delta > 0 else Verdict.LOWER
+    reason = f"by the order of the runs: one is {_what(baseline, side)}, so no ratio exists"
+    return Ratio(verdict, p=p, delta=delta, few_runs=True, reason=reason)
+
+
+def _what(baseline: Sequence[float], side: Sequence[float]) -> str:
+    return "negative" if min(*baseline, *side) < 0 else "zero"
+
+
+def _exact(baseline: Sequence[float], side: Sequence[float]) -> float:
+    ranks = _ranked(side, baseline)
+    sums = ranks[_ways(len(ranks), len(side))].sum(axis=1)
+    expected = len(side) * (len(ranks) + 1) / 2
+    found = abs(ranks[: len(side)].sum() - expected)
+    return float(np.mean(np.abs(sums - expected) >= found - 1e-9))
+
+
+def _ranked(side: Sequence[float], baseline: Sequence[float]) -> NDArray[np.float64]:
+    """Mean ranks, those of `side` first."""
+    values = np.array([*side, *baseline])
+    ordered = np.sort(values)
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right") + 1) / 2
+
+
+@lru_cache(maxsize=16)
+def _ways(total: int, chosen: int) -> NDArray[np.intp]:
+    return np.array(list(combinations(range(total), chosen)), np.intp)
+
+
+def _approximate(baseline: Sequence[float], side: Sequence[float]) -> float:
+    # Its import takes a second: only who has so many runs pays for it.
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415
+
+    return float(mannwhitneyu(side, baseline, method="asymptotic").pvalue)

@@ -1,0 +1,152 @@
+"""What one run's system did for each transaction, from mean rates of its nodes' counters. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from apps.catalog.metrics import work
+from apps.catalog.metrics.work import MACHINE, WorkSpec
+
+SERVER_KEYS = "mysql.status."
+DATABASE_ROLES = ("writer", "reader")
+LOAD_GENERATOR = "client"
+# Counters of a machine since it started. Two nodes that found them at the same count, or as far apart as these came in
+# so many seconds, read those of one machine.
+FINGERPRINT = ("host.context_switches", "host.vmstat.pgfault")
+APART = 60.0
+# Nodes that were observed for less of the measured phase count with what was seen of them, and that is said.
+MOST_OF_IT = 0.9
+
+
+class Rate(Protocol):
+    """Per second while it was observed, and in all; `base`: what it stood at first, 0: not known."""
+
+    @property
+    def mean(self) -> float: ...
+
+    @property
+    def increase(self) -> float | None: ...
+
+    @property
+    def resets(self) -> int: ...
+
+    @property
+    def base(self) -> int: ...
+
+
+class Node(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def role(self) -> str: ...
+
+    @property
+    def samples(self) -> int: ...
+
+    @property
+    def rates(self) -> Mapping[str, Rate]: ...
+
+
+@dataclass(frozen=True)
+class Spent:
+    """For each transaction of the whole load: `whole` of the system by key of a quantity, `nodes` of each node (name).
+
+    `lacking`: key -> why the whole is not known. `partly`: sentences about nodes that were not observed all the time.
+    """
+
+    whole: dict[str, float]
+    nodes: dict[str, dict[str, float]]
+    lacking: dict[str, str]
+    partly: tuple[str, ...]
+
+
+def spent(nodes: Sequence[Node], *, per_second: float, length: float) -> Spent:
+    """`per_second`: transactions of the load generator, above 0; `length`: of the measured phase, s."""
+    servers = [node for node in nodes if LOAD_GENERATOR not in (node.name, node.role)]
+    databases = [node for node in servers if _is_database(node)]
+    machines = _machines(servers)
+    seen = {node.name: _seen(node, length) for node in servers}
+    whole, lacking = {}, {}
+    of_nodes: dict[str, dict[str, float]] = {node.name: {} for node in servers}
+    for spec in work.ALL:
+        found = {
+            node.name: value / per_second
+            for node in servers
+            if (value := _rate(spec, node, seen[node.name])) is not None
+        }
+        for name, value in found.items():
+            of_nodes[name][spec.key] = value
+        blind = [node.name for node in databases if node.name not in found]
+        if blind or not found:
+            lacking[spec.key] = _why(blind, databases)
+        elif spec.whose == MACHINE:
+            # The machine's mean, not the sum: each of its nodes read the same counters.
+            each = ([found[name] for name in names if name in found] for names in machines)
+            whole[spec.key] = sum(float(np.mean(values)) for values in each if values)
+        else:
+            whole[spec.key] = sum(found.values())
+    partly = [
+        f"{name} was observed for {100 * share:.0f} % of the measured phase: what it did besides is not counted."
+        for name, share in seen.items()
+        if 0 < share < MOST_OF_IT
+    ]
+    partly += [
+        f"Counters of {node.name} fell: what they had counted since the sample before is lost."
+        for node in servers
+        if any(rate.resets for rate in node.rates.values())
+    ]
+    return Spent(whole, {name: values for name, values in of_nodes.items() if values}, lacking, tuple(partly))
+
+
+def _is_database(node: Node) -> bool:
+    return node.role in DATABASE_ROLES or any(key.startswith(SERVER_KEYS) for key in node.rates)
+
+
+def _seen(node: Node, length: float) -> float:
+    """The share of the measured phase in which the node was observed: by the counter that was observed longest."""
+    lengths = [rate.increase / rate.mean for rate in node.rates.values() if rate.increase and rate.mean > 0]
+    return max(lengths, default=length) / length
+
+
+def _rate(spec: WorkSpec, node: Node, seen: float) -> float | None:
+    """Per second of the measured phase; None: not observed."""
+    share = 1.0 if seen >= MOST_OF_IT else seen
+    values = {}
+    for pattern in spec.formula.inputs:
+        rates = [node.rates[key].mean for key in work.fitting(pattern, node.rates)]
+        if not rates:
+            return None
+        values[pattern] = np.array([sum(rates)])
+    return float(spec.formula.evaluate(values)[0]) * share
+
+
+def _why(blind: Sequence[str], databases: Sequence[Node]) -> str:
+    if not databases:
+        return "no database server was sampled"
+    unsampled = [node.name for node in databases if node.name in blind and not node.samples]
+    if unsampled:
+        return f"{', '.join(unsampled)} {'was' if len(unsampled) == 1 else 'were'} not sampled"
+    if len(blind) == len(databases):
+        return "no node counts it, or the agent may not read it"
+    return f"{', '.join(blind)} {'does' if len(blind) == 1 else 'do'} not count it, or the agent may not read it"
+
+
+def _machines(nodes: Sequence[Node]) -> list[list[str]]:
+    """Names of the nodes of each machine."""
+    groups: list[list[Node]] = []
+    for node in nodes:
+        group = next((group for group in groups if _share_machine(group[0], node)), None)
+        if group is None:
+            groups.append([node])
+        else:
+            group.append(node)
+    return [[node.name for node in group] for group in groups]
+
+
+def _share_machine(one: Node, other: Node) -> bool:
+    pairs = [(one.rates[key], other.rates[key]) for key in FINGERPRINT if key in one.rates and key in other.rates]
+    known = [(own, its) for own, its in pairs if own.base and its.base]
+    return bool(known) and all(abs(own.base - its.base) <= APART * max(own.mean, its.mean) for own, its in known)

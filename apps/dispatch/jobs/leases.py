@@ -1,0 +1,354 @@
+"""Which agent holds which job, and until when: match, claim, renew, end, expire.
+
+Every step is one conditional UPDATE or one locked row; where two are at it at once, the database's constraints say
+who was first.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID, uuid5
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+
+from apps.catalog.models import LoadLevel
+from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
+from apps.dispatch.models import ACTIVE, FINAL, Agent, Job, JobRun, Skip
+from apps.runs.models import Run
+from workers import wire
+
+MATCH_LASTS = timedelta(seconds=30)
+LEASE_LASTS = timedelta(seconds=60)
+MAX_ATTEMPTS = 3
+# Times the attempts begun. Long enough for an agent that comes back after an outage to deliver what it has measured
+# meanwhile, before its job is given away.
+RETRY_WAITS = timedelta(seconds=15)
+LONGEST_REASON = 600  # characters, of each attempt; tools say what went wrong at the begin or at the end
+# The name space of run uids; any fixed one does.
+RUN_UIDS = UUID("6f0f5f1e-2b1c-5d0e-9c3e-5a1a3a7d4b10")
+
+
+class LeaseLost(Exception):
+    """The attempt is no longer this agent's: it must stop, clean up, and ask for other work. The text says why."""
+
+
+class NoSuchJob(Exception):
+    """The job is gone, or was never this agent's."""
+
+
+# ---------------------------------------------------------------- match and claim
+
+
+def match_jobs(*, now: datetime) -> int:
+    """Gives queued jobs, by position, to idle agents that may serve them; how many."""
+    alive = Agent.objects.filter(revoked_at=None, last_seen_at__gte=now - AGENT_ALIVE_FOR)
+    idle = alive.exclude(pk__in=_taken(now).values("agent"))
+    # Whoever can do little goes first, so that the versatile are left for what only they can do.
+    return sum(_match(agent, now=now) for agent in sorted(idle, key=lambda agent: (len(agent.labels), agent.pk)))
+
+
+def _taken(now: datetime) -> QuerySet[Job]:
+    """Jobs that keep their agent and system from other jobs: those under a lease, and those whose agent may be back.
+
+    An agent that was cut off still measures: its first message after the outage must not earn it another job.
+    """
+    waiting = Q(state="queued", agent__isnull=False, ready_at__gt=now)
+    return Job.objects.filter(Q(state__in=ACTIVE) | waiting)
+
+
+def _match(agent: Agent, *, now: datetime) -> bool:
+    fitting = (
+        Job.objects.filter(Q(ready_at=None) | Q(ready_at__lte=now), state="queued", attempt__lt=MAX_ATTEMPTS)
+        .filter(system__labels__contained_by=agent.labels)
+        .exclude(system__in=_taken(now).values("system"))
+        .order_by("campaign_id", "position")
+    )
+    # After a lost race the next one is tried: a few times, then at the next beat.
+    for job in fitting.only("pk")[:5]:
+        try:
+            with transaction.atomic():
+                won = Job.objects.filter(pk=job.pk, state="queued").update(
+                    state="matched", agent=agent, lease_expires_at=now + MATCH_LASTS, ready_at=None
+                )
+        except IntegrityError:  # one_job_per_system or one_job_per_agent: somebody was first
+            continue
+        if won:
+            return True
+    return False
+
+
+@transaction.atomic
+def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
+    """Begins the next attempt of the job matched to `agent`; None when there is none.
+
+    An agent that asks again before it was heard of the attempt has lost the answer: it gets the same one.
+    """
+    held = Job.objects.filter(agent=agent, state__in=("matched", "running"))
+    job = held.select_for_update(of=("self",)).select_related("system", "workload", "campaign", "entry").first()
+    if job is None or (job.state == "running" and not _is_unheard_of(job, now=now)):
+        return None
+    if job.state == "matched":
+        job.state, job.attempt, job.started_at = "running", job.attempt + 1, now
+        job.lease_expires_at, job.progress = now + LEASE_LASTS, ""
+        job.save(update_fields=["state", "attempt", "started_at", "lease_expires_at", "progress"])
+    return _message(job, agent=agent)
+
+
+def _is_unheard_of(job: Job, *, now: datetime) -> bool:
+    """Whether nothing came of the attempt since its claim: no run, and no renewal, which would have moved the lease."""
+    if job.started_at is None or job.lease_expires_at is None or job.lease_expires_at < now:
+        return False
+    untouched = job.lease_expires_at == job.started_at + LEASE_LASTS
+    return untouched and not JobRun.objects.filter(job=job, attempt=job.attempt).exists()
+
+
+def _message(job: Job, *, agent: Agent) -> wire.JobMessage:
+    return wire.JobMessage(
+        id=job.pk,
+        attempt=job.attempt,
+        system=job.system.slug,
+        tool=job.workload.tool,
+        workload=job.workload.name,
+        parameters=job.workload.parameters,
+        repetition=job.repetition,
+        warmup=job.entry.warmup,
+        duration=job.entry.duration,
+        lease_seconds=LEASE_LASTS.total_seconds(),
+        runs=[
+            wire.PlannedRun(
+                uid=str(run_uid(job=job, attempt=job.attempt, agent_id=agent.pk, load_level=level)),
+                load_level=wire.LoadLevelMessage(threads=level.threads, rate=level.rate),
+            )
+            for level in missing_levels(job)
+        ],
+        ladder=wire.LadderMessage(least_gain=job.entry.least_gain) if job.entry.ends_when_refused else None,
+    )
+
+
+def run_uid(*, job: Job, attempt: int, agent_id: int, load_level: LoadLevel) -> UUID:
+    """The run's name is a function of who was asked for what, so that an upload proves that it was asked for.
+
+    The campaign's moment is in it: job 1 of a database made anew is another job.
+    """
+    level = (load_level.threads, load_level.rate)
+    return uid_of(made=job.campaign.created_at, job_id=job.pk, attempt=attempt, agent_id=agent_id, level=level)
+
+
+def uid_of(*, made: datetime, job_id: int, attempt: int, agent_id: int, level: tuple[int, float | None]) -> UUID:
+    """`run_uid` of what the rows hold: when the campaign was made, and the level's threads and rate."""
+    threads, rate = level
+    return uuid5(RUN_UIDS, f"{made.isoformat()}/{job_id}/{attempt}/{agent_id}/{threads}/{rate}")
+
+
+def missing_levels(job: Job) -> Sequence[LoadLevel]:
+    """The load levels of which the job owes a successful run, in order: a retry measures nothing twice."""
+    done = JobRun.objects.filter(job=job, run__outcome="succeeded").values("run__load_level")
+    return list(job.entry.load_levels.exclude(pk__in=done).exclude(skips__job=job))
+
+
+def planned_runs(job: Job, *, attempt: int, agent_id: int) -> dict[UUID, LoadLevel]:
+    """Every run that may come of the attempt, by its uid."""
+    levels = job.entry.load_levels.all()
+    return {run_uid(job=job, attempt=attempt, agent_id=agent_id, load_level=level): level for level in levels}
+
+
+# ---------------------------------------------------------------- hold
+
+
+def renew(*, agent: Agent, job_id: int, attempt: int, progress: str, now: datetime) -> wire.RenewAnswer:
+    """Raises LeaseLost, or NoSuchJob."""
+    with transaction.atomic():
+        job = held_job(agent=agent, job_id=job_id, attempt=attempt, now=now)
+        if job is not None:
+            job.lease_expires_at, job.progress = now + LEASE_LASTS, progress[:120]
+            job.save(update_fields=["lease_expires_at", "progress"])
+            return wire.RenewAnswer(cancel=job.state == "cancelling", lease_seconds=LEASE_LASTS.total_seconds())
+    # Outside the transaction: what was found out about the attempt stays written.
+    raise _lost(agent=agent, job_id=job_id, attempt=attempt)
+
+
+def held_job(*, agent: Agent, job_id: int, attempt: int, now: datetime) -> Job | None:
+    """The job, locked until the transaction's end, if this attempt still is the living one; else None.
+
+    An attempt whose lease ran out lives on if nobody took its job or its system meanwhile: then it gets the lease back.
+    """
+    job = Job.objects.select_for_update(of=("self",)).select_related("campaign", "entry").filter(pk=job_id).first()
+    if job is None or job.agent_id != agent.pk or job.attempt != attempt or attempt < 1 or job.state in FINAL:
+        return None
+    if job.state in ("running", "cancelling"):
+        return job
+    return job if _give_lease_back(job, now=now) else None
+
+
+def job_on(*, agent: Agent, slug: str) -> Job:
+    """The job that this agent runs on that system now. Raises LeaseLost when there is none."""
+    job = Job.objects.select_related("system").filter(agent=agent, system__slug=slug, state="running").first()
+    if job is None:
+        raise LeaseLost(f"agent {agent.name} runs no job on system {slug!r} now")
+    return job
+
+
+def open_run_of(job: Job) -> Run | None:
+    """The run that is being measured; None between runs."""
+    return Run.objects.filter(job_run__job=job, job_run__attempt=job.attempt, state="open").order_by("-pk").first()
+
+
+def _give_lease_back(job: Job, *, now: datetime) -> bool:
+    began_since = Job.objects.filter(system=job.system_id, started_at__gt=job.started_at).exclude(pk=job.pk)
+    try:
+        with transaction.atomic():
+            # Another job that ran on the system meanwhile was measured together with this one.
+            if not began_since.exists():
+                _release_match(job)
+                job.state, job.lease_expires_at, job.ready_at = "running", now + LEASE_LASTS, None
+                job.save(update_fields=["state", "lease_expires_at", "ready_at"])
+                return True
+    except IntegrityError:  # one_job_per_system or one_job_per_agent
+        job.refresh_from_db()
+    if job.state == "queued":
+        Job.objects.filter(pk=job.pk).update(agent=None)
+    return False
+
+
+def _release_match(job: Job) -> None:
+    """Puts back what was matched to the job's agent after the wait: it is still at work, and will not claim."""
+    others = Job.objects.filter(agent=job.agent_id, state="matched").exclude(pk=job.pk)
+    # Whoever holds that row decides about it; waiting for it here could be a deadlock.
+    for other in others.select_for_update(skip_locked=True, of=("self",)):
+        Job.objects.filter(pk=other.pk).update(state="queued", agent=None, lease_expires_at=None)
+
+
+def _lost(*, agent: Agent, job_id: int, attempt: int) -> Exception:
+    job = Job.objects.filter(pk=job_id).select_related("agent", "campaign").first()
+    if job is None or not _was_given(job, attempt=attempt, agent=agent):
+        return NoSuchJob(f"agent {agent.name} was not given attempt {attempt} of job {job_id}")
+    if job.state in FINAL:
+        why = f"the job has {job.state}" + (f": {job.reason}" if job.reason else "")
+    elif job.attempt > attempt:
+        why = f"attempt {job.attempt} has begun"
+    else:
+        why = "its lease ran out, or the attempt was ended, and the job or its system went elsewhere"
+    return LeaseLost(f"attempt {attempt} of job {job_id} is no longer held by agent {agent.name}: {why}")
+
+
+def _was_given(job: Job, *, attempt: int, agent: Agent) -> bool:
+    """Whether the attempt was the agent's, or may have been: an attempt without a run leaves no trace of its agent."""
+    if attempt < 1 or attempt > job.attempt:
+        return False
+    runs = [job_run.run for job_run in job.job_runs.filter(attempt=attempt).select_related("run__load_level")]
+    own = {run_uid(job=job, attempt=attempt, agent_id=agent.pk, load_level=run.load_level) for run in runs}
+    if own & {run.uid for run in runs}:
+        return True
+    # A match names the agent of the next attempt; a cancel may have ended just that.
+    of_this_attempt = attempt == job.attempt and job.state not in ("matched", "cancelled")
+    if of_this_attempt and job.agent_id is not None:
+        return job.agent_id == agent.pk
+    return not runs
+
+
+# ---------------------------------------------------------------- end and expire
+
+
+def end_job(*, agent: Agent, job_id: int, message: wire.JobEndMessage, now: datetime) -> None:
+    """Ends the attempt; sent again it changes nothing. Raises LeaseLost, or NoSuchJob."""
+    if _ended_before(agent=agent, job_id=job_id, attempt=message.attempt):
+        return
+    with transaction.atomic():
+        job = held_job(agent=agent, job_id=job_id, attempt=message.attempt, now=now)
+        if job is not None:
+            _end(job, message=message, now=now)
+            return
+    raise _lost(agent=agent, job_id=job_id, attempt=message.attempt)
+
+
+def _ended_before(*, agent: Agent, job_id: int, attempt: int) -> bool:
+    """An answer may get lost: the agent that ended the attempt says so again. `agent` stays on a job that it ended."""
+    ended = Q(state__in=FINAL, agent=agent) | Q(state="queued", agent=None)
+    return Job.objects.filter(ended, pk=job_id, attempt=attempt).exists()
+
+
+def _end(job: Job, *, message: wire.JobEndMessage, now: datetime) -> None:
+    if message.outcome == "succeeded":
+        _note_skipped(job, message.skipped)
+    missing = missing_levels(job)
+    reason = message.reason.strip()
+    if message.outcome == "succeeded" and missing:
+        levels = ", ".join(str(level) for level in missing)
+        reason = f"the agent reported success, but no successful run arrived for {levels}"
+    elif message.outcome == "cancelled" and job.state != "cancelling":
+        reason = reason or "the agent stopped before the job was done"
+    if message.outcome == "succeeded" and not missing:
+        _finish(job, state="succeeded", reason="", now=now)
+    elif job.state == "cancelling":
+        _finish(job, state="cancelled", reason=job.reason, now=now)
+    else:
+        _give_up(job, reason=reason or "the agent gave no reason", may_come_back=False, now=now)
+
+
+def _note_skipped(job: Job, skipped: Sequence[wire.SkippedRun]) -> None:
+    """Of what the attempt was to measure, where the ladder may end early; whatever else is named is passed over."""
+    if not skipped or not job.entry.ends_when_refused or job.agent_id is None:
+        return
+    planned = planned_runs(job, attempt=job.attempt, agent_id=job.agent_id)
+    levels = ((planned.get(skip.uid), skip.reason) for skip in skipped)
+    rows = [Skip(job=job, load_level=level, reason=reason[:LONGEST_REASON]) for level, reason in levels if level]
+    Skip.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime) -> None:
+    """Back to the queue, or failed. `may_come_back`: the agent may yet be heard of and get the job back."""
+    reason = _with_earlier_reasons(job, reason)
+    if not may_come_back and (job.attempt >= MAX_ATTEMPTS or not missing_levels(job)):
+        _finish(job, state="failed", reason=reason, now=now)
+        return
+    job.state, job.reason, job.lease_expires_at, job.progress = "queued", reason, None, ""
+    job.ready_at = now + RETRY_WAITS * job.attempt
+    if not may_come_back:
+        job.agent = None
+    job.save(update_fields=["state", "reason", "lease_expires_at", "progress", "ready_at", "agent"])
+
+
+def _with_earlier_reasons(job: Job, reason: str) -> str:
+    """Why each attempt ended; a later reason of the same attempt takes the place of the one before."""
+    own = f"attempt {job.attempt}: "
+    earlier = job.reason.partition(own)[0].removesuffix("; ")
+    if len(reason) > LONGEST_REASON:
+        reason = f"{reason[: LONGEST_REASON // 2]} … {reason[-LONGEST_REASON // 2 :]}"
+    return "; ".join(filter(None, [earlier, own + reason]))
+
+
+def _finish(job: Job, *, state: str, reason: str, now: datetime) -> None:
+    job.state, job.reason, job.finished_at, job.lease_expires_at, job.progress = state, reason, now, None, ""
+    job.save(update_fields=["state", "reason", "finished_at", "lease_expires_at", "progress"])
+
+
+def expire_leases(*, now: datetime) -> int:
+    """Takes jobs back from agents that were silent for longer than their lease; how many."""
+    silent = Q(state__in=ACTIVE, lease_expires_at__lt=now)
+    # The agent of a last attempt was waited for in vain as well.
+    hopeless = Q(state="queued", attempt__gte=MAX_ATTEMPTS, ready_at__lt=now)
+    expired = Job.objects.filter(silent | hopeless).values_list("pk", flat=True)
+    return sum(_expire(job_id, over=silent | hopeless, now=now) for job_id in list(expired))
+
+
+@transaction.atomic
+def _expire(job_id: int, *, over: Q, now: datetime) -> bool:
+    # Whoever holds the row is about to renew or to end it: leave it to them.
+    rows = Job.objects.select_for_update(skip_locked=True, of=("self",)).select_related("agent", "campaign", "entry")
+    job = rows.filter(over, pk=job_id).first()
+    if job is None:
+        return False
+    silent = f"agent {job.agent} was silent for longer than its lease of {LEASE_LASTS.total_seconds():.0f} s"
+    if job.state == "queued":
+        _finish(job, state="failed", reason=job.reason, now=now)
+    elif job.state == "matched":
+        # No attempt had begun.
+        Job.objects.filter(pk=job.pk).update(state="queued", agent=None, lease_expires_at=None)
+    elif job.state == "cancelling":
+        _finish(job, state="cancelled", reason=f"{job.reason}; {silent}", now=now)
+    elif missing_levels(job):
+        _give_up(job, reason=silent, may_come_back=True, now=now)
+    else:
+        reason = f"{silent}, but only after the last run: whether it cleaned up is not known"
+        _finish(job, state="succeeded", reason=reason, now=now)
+    return True

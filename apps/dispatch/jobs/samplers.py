@@ -1,0 +1,50 @@
+"""Agents in the role of samplers: which runs they may add to, and whose stream is whose."""
+
+from uuid import UUID
+
+from django.db.models import Count, F
+
+from apps.dispatch.jobs.uploads import NoSuchRun
+from apps.dispatch.models import Agent
+from apps.runs.ingest import streams
+from apps.runs.models import Run, Stream
+from workers import wire
+
+
+def sampled_runs(*, agent: Agent, message: wire.SamplingMessage) -> wire.SamplingAnswer:
+    """The runs that are measured now on these systems, each with the stream that the agent has in it."""
+    runs = Run.objects.filter(
+        state=Run.State.OPEN,
+        system__slug__in=list(message.systems),
+        job_run__job__state__in=("running", "cancelling"),
+        # A dead attempt may have left a run open, in which nothing is measured any more.
+        job_run__attempt=F("job_run__job__attempt"),
+    )
+    found = []
+    for run in runs.select_related("system"):
+        stream = streams.join(run=run, agent=agent.name, nodes=message.systems[run.system.slug])
+        if stream is not None and stream.batches_expected is None:
+            found.append(_sampled_run(run, stream))
+    return wire.SamplingAnswer(runs=found)
+
+
+def stream_of(*, agent: Agent, uid: UUID, number: int) -> Stream:
+    """Raises NoSuchRun when the agent has no such stream in this run."""
+    stream = Stream.objects.select_related("run").filter(run__uid=uid, number=number, agent=agent.name).first()
+    if stream is None:
+        raise NoSuchRun(f"agent {agent.name} has no stream {number} in run {uid}")
+    return stream
+
+
+def _sampled_run(run: Run, stream: Stream) -> wire.SampledRun:
+    """The driving agent said how far the server's clock was ahead of its own."""
+    uncertainty = run.host.get("clock_uncertainty_seconds")
+    held = Stream.objects.filter(pk=stream.pk).aggregate(held=Count("batches"))["held"]
+    return wire.SampledRun(
+        run=str(run.uid),
+        system=run.system.slug,
+        stream=stream.number,
+        zero=run.started_at.timestamp() + float(run.host.get("clock_ahead_seconds") or 0.0),
+        uncertainty=None if uncertainty is None else float(uncertainty),
+        began=held > 0,
+    )

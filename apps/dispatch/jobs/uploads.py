@@ -1,0 +1,140 @@
+"""What agents upload about their jobs' runs: taken always, counted only while the attempt lives."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import msgspec
+from django.db import connection, transaction
+from django.db.models import Count, F, Max, Q
+from django.db.models.functions import Coalesce, Greatest
+
+from apps.dispatch.jobs.leases import NoSuchJob, held_job, planned_runs, run_uid, uid_of
+from apps.dispatch.models import FINAL, Agent, Job, JobRun
+from apps.runs.ingest import accept
+from apps.runs.models import Run
+from apps.runs.storage import binary_cursor
+from workers import wire
+
+# How the reason of a run begins whose attempt was over before its end arrived.
+LEASE_LOST = "lease lost"
+# An open run of a dead attempt is closed by the sweep once its agent has nothing more to send and the run was silent
+# for the first, or whatever the agent does once it was silent for the second: an outage may last a night.
+SILENT_FOR = timedelta(minutes=10)
+SILENT_AT_MOST = timedelta(hours=24)
+AGENT_SPEAKS_EVERY = timedelta(minutes=2)
+
+
+# What shows whose run it is. Every batch asks for it, and to put these joins together takes Django longer than all else
+# of a request.
+_RUN = """
+SELECT r.id, r.uid, r.state, job.id, job.state, of_job.attempt, campaign.created_at, level.threads, level.rate
+FROM runs_run r
+JOIN dispatch_jobrun of_job ON of_job.run_id = r.id
+JOIN dispatch_job job ON job.id = of_job.job_id
+JOIN dispatch_campaign campaign ON campaign.id = job.campaign_id
+JOIN catalog_loadlevel level ON level.id = r.load_level_id
+WHERE r.uid = %s
+"""
+
+
+class NoSuchRun(Exception):
+    """No run of this agent has this uid."""
+
+
+def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime) -> Run:
+    """Opens a run that was planned for this agent; sent again it changes nothing.
+
+    A dead attempt's run is taken too: what was seen is not lost, only never counted.
+    Raises NoSuchJob when it was not planned for this agent, or what ingest raises.
+    """
+    job = Job.objects.select_related("campaign", "entry", "system", "workload").filter(pk=message.job).first()
+    if job is None:
+        raise NoSuchJob(f"there is no job {message.job}: it was deleted, or it is another server's")
+    load_level = planned_runs(job, attempt=message.attempt, agent_id=agent.pk).get(uid)
+    if load_level is None or message.attempt > job.attempt:
+        raise NoSuchRun(f"run {uid} was not planned for agent {agent.name} in attempt {message.attempt} of {job}")
+    with transaction.atomic():
+        held_job(agent=agent, job_id=job.pk, attempt=message.attempt, now=now)
+        run = accept.open_run(
+            uid=uid,
+            system=job.system,
+            workload=job.workload,
+            load_level=load_level,
+            repetition=job.repetition,
+            provenance=Run.Provenance.AGENT,
+            message=message,
+        )
+        JobRun.objects.get_or_create(run=run, defaults={"job": job, "attempt": message.attempt})
+    return run
+
+
+def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
+    """The opened run, if it is this agent's; its attempt gets the lease back if that had run out. Raises NoSuchRun.
+
+    Of the run, `uid` and `state` are read; Django fetches more when it is asked for.
+    """
+    found = binary_cursor.fetch(_RUN, [uid], prepare=True)
+    if not found:
+        raise NoSuchRun(f"no run {uid} was opened: open it first, by a PUT to its own address")
+    *of_run, job_id, state, attempt, made, threads, rate = found[0]
+    if uid_of(made=made, job_id=job_id, attempt=attempt, agent_id=agent.pk, level=(threads, rate)) != uid:
+        raise NoSuchRun(f"run {uid} is another agent's")
+    if state in ("queued", "matched"):
+        with transaction.atomic():
+            held_job(agent=agent, job_id=job_id, attempt=attempt, now=now)
+    return Run.from_db(connection.alias, ("id", "uid", "state"), of_run)
+
+
+@transaction.atomic
+def end_run(*, agent: Agent, run: Run, message: wire.RunEndMessage, now: datetime) -> None:
+    """Ends the run; that of a dead attempt as cancelled, whatever came out, so that it is never counted.
+
+    Sent again it changes nothing. Raises what ingest raises.
+    """
+    job_run = JobRun.objects.get(run=run)
+    job = held_job(agent=agent, job_id=job_run.job_id, attempt=job_run.attempt, now=now)
+    run = Run.objects.get(pk=run.pk)
+    if run.state == Run.State.OPEN:
+        overruled = job is None and message.outcome == Run.Outcome.SUCCEEDED
+    else:
+        overruled = run.outcome == Run.Outcome.CANCELLED and run.reason.startswith(LEASE_LOST)
+    if overruled:
+        reason = f"{LEASE_LOST}: attempt {job_run.attempt} of job {job_run.job_id} was over before this end arrived"
+        message = msgspec.structs.replace(message, outcome=Run.Outcome.CANCELLED, reason=reason)
+    accept.end_run(run=run, message=message)
+
+
+def close_abandoned_runs(*, now: datetime) -> list[int]:
+    """Ends as cancelled the open runs of dead attempts of which nothing more is to be expected; which runs."""
+    dead = (
+        Q(job_run__job__state__in=FINAL)
+        | Q(job_run__attempt__lt=F("job_run__job__attempt"))
+        | Q(job_run__job__state="queued", job_run__job__agent=None)
+    )
+    runs = Run.objects.filter(dead, state="open").annotate(
+        last_word=Greatest("created_at", Coalesce(Max("batches__received_at"), "created_at")),
+        batch_count=Count("batches"),
+    )
+    closed = []
+    for run in runs.filter(last_word__lt=now - SILENT_FOR).select_related("load_level", "job_run__job__campaign"):
+        if run.last_word < now - SILENT_AT_MOST or _has_nothing_left(run.job_run, now=now):
+            message = wire.RunEndMessage(
+                outcome=Run.Outcome.CANCELLED,
+                reason=f"{LEASE_LOST}: its agent never said how this run ended",
+                ended_at=run.last_word.isoformat(),
+                batches=run.batch_count,
+            )
+            accept.end_run(run=run, message=message)
+            closed.append(run.pk)
+    return closed
+
+
+def _has_nothing_left(job_run: JobRun, *, now: datetime) -> bool:
+    """Whether the agent that began the attempt speaks to us and says that its spool is empty."""
+    level = job_run.run.load_level
+    agents = Agent.objects.filter(last_seen_at__gte=now - AGENT_SPEAKS_EVERY)
+    return any(
+        agent.health.get("spool_messages") == 0
+        for agent in agents
+        if run_uid(job=job_run.job, attempt=job_run.attempt, agent_id=agent.pk, load_level=level) == job_run.run.uid
+    )

@@ -1,0 +1,191 @@
+"""What pages and API show of schedules: frozen values, read in a constant number of queries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.db.models import Count, Prefetch, Q
+
+from apps.dispatch.models import FINAL, Job, Schedule, Slot
+from apps.dispatch.schedules import cron
+from apps.dispatch.schedules.services import stated_of
+
+SHOWN_SLOTS = 10
+COMING = 5
+
+
+@dataclass(frozen=True)
+class SlotRow:
+    """`jobs` 0: no campaign was begun. `reasons`: why it brought nothing, or not all; one line each."""
+
+    id: int
+    due_at: datetime
+    state: str
+    reasons: tuple[str, ...]
+    begun_at: datetime
+    settled_at: datetime | None
+    campaign_id: int | None
+    campaign: str
+    jobs: int
+    jobs_ended: int
+    jobs_succeeded: int
+
+    @property
+    def word(self) -> str:
+        return "under way" if self.state == Slot.State.STARTED else self.state
+
+    @property
+    def brought(self) -> str:
+        """In words."""
+        if not self.jobs:
+            return "nothing was begun"
+        return f"{self.jobs_succeeded:,} of {self.jobs:,} job{'s' if self.jobs > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class ScheduleRow:
+    """`slots`: the latest, newest first. `patience` in h. `next_at` None: it is paused, or archived."""
+
+    id: int
+    name: str
+    cron: str
+    words: str
+    zone: str
+    patience: float
+    next_at: datetime | None
+    created_by: str
+    created_at: datetime
+    archived_at: datetime | None
+    slots: tuple[SlotRow, ...]
+
+    @property
+    def state(self) -> str:
+        if self.archived_at is not None:
+            return "archived"
+        return "paused" if self.next_at is None else "on"
+
+    @property
+    def last(self) -> SlotRow | None:
+        return self.slots[0] if self.slots else None
+
+    @property
+    def is_lacking(self) -> bool:
+        """The last of its times that is over brought not everything, or nothing."""
+        over = [slot for slot in self.slots if slot.state in (Slot.State.MISSING, Slot.State.COMPLETE)]
+        return bool(over) and over[0].state == Slot.State.MISSING
+
+
+@dataclass(frozen=True)
+class ScheduleDetail:
+    """`coming`: the next times. `clock_change`: what the zone's next one does to them, a sentence. `seen`: fingerprint
+    of what is stated, by which an edit tells that it is of this."""
+
+    row: ScheduleRow
+    plan: str
+    seen: str
+    coming: tuple[datetime, ...]
+    clock_change: str
+
+
+def list_schedules(*, archived: bool = False) -> list[ScheduleRow]:
+    """Those in use, by their next time, paused ones last; or those that are archived, by name."""
+    rows = _rows(Schedule.objects.filter(archived_at__isnull=not archived))
+    return sorted(rows, key=lambda row: (row.next_at is None, row.next_at or row.created_at, row.name))
+
+
+def load_schedule(schedule_id: int, *, now: datetime) -> ScheduleDetail | None:
+    """None: there is no such schedule."""
+    schedules = Schedule.objects.filter(pk=schedule_id)
+    schedule = schedules.first()
+    if schedule is None:
+        return None
+    coming, told = times(schedule.cron, schedule.zone, now=now)
+    (row,) = _rows(schedules)
+    return ScheduleDetail(
+        row=row,
+        plan=schedule.plan,
+        seen=stated_of(schedule).fingerprint,
+        coming=coming if row.next_at else (),
+        clock_change=told,
+    )
+
+
+def exists(schedule_id: int) -> bool:
+    return Schedule.objects.filter(pk=schedule_id).exists()
+
+
+def times(expression: str, zone: str, *, now: datetime) -> tuple[tuple[datetime, ...], str]:
+    """The next times, and a sentence on the zone's next clock change. Both are known to be right."""
+    coming = tuple(islice(cron.after(now, expression=expression, zone=zone), COMING))
+    change = cron.clock_change(now, expression=expression, zone=zone)
+    return coming, change.sentence if change else f"{zone} has no clock changes within a year."
+
+
+def list_slots(schedule_id: int, *, limit: int, before: int | None = None) -> list[SlotRow]:
+    """Newest first by the order in which they were kept; `before`: the id after which the list goes on."""
+    slots = Slot.objects.filter(schedule=schedule_id).select_related("campaign").order_by("-pk")
+    if before is not None:
+        slots = slots.filter(pk__lt=before)
+    found = list(slots[:limit])
+    jobs = _jobs_of(found)
+    return [_slot(slot, jobs) for slot in found]
+
+
+def schedule_of(campaign_id: int) -> tuple[int, str] | None:
+    """Id and name of the schedule that began the campaign; None: a person planned it."""
+    found = Slot.objects.filter(campaign=campaign_id).values_list("schedule", "schedule__name").first()
+    return found and (found[0], found[1])
+
+
+def _rows(schedules: Any) -> list[ScheduleRow]:
+    latest = Slot.objects.select_related("campaign").order_by("-due_at")[:SHOWN_SLOTS]
+    found = list(schedules.select_related("created_by").prefetch_related(Prefetch("slots", latest, to_attr="latest")))
+    jobs = _jobs_of([slot for schedule in found for slot in schedule.latest])
+    return [
+        ScheduleRow(
+            id=schedule.pk,
+            name=schedule.name,
+            cron=schedule.cron,
+            words=cron.in_words(schedule.cron),
+            zone=schedule.zone,
+            patience=schedule.patience,
+            next_at=schedule.next_at,
+            created_by=schedule.created_by.username,
+            created_at=schedule.created_at,
+            archived_at=schedule.archived_at,
+            slots=tuple(_slot(slot, jobs) for slot in schedule.latest),
+        )
+        for schedule in found
+    ]
+
+
+Counts = dict[int, tuple[int, int, int]]
+
+
+def _jobs_of(slots: Sequence[Slot]) -> Counts:
+    """Jobs, ended ones and those that succeeded, by campaign."""
+    campaigns = [slot.campaign_id for slot in slots if slot.campaign_id is not None]
+    jobs = Job.objects.filter(campaign__in=campaigns).order_by().values_list("campaign")
+    counted = jobs.annotate(
+        all=Count("pk"), ended=Count("pk", filter=Q(state__in=FINAL)), done=Count("pk", filter=Q(state="succeeded"))
+    )
+    return {campaign: (number, ended, done) for campaign, number, ended, done in counted}
+
+
+def _slot(slot: Slot, counts: Counts) -> SlotRow:
+    number, ended, done = counts.get(slot.campaign_id or 0, (0, 0, 0))
+    return SlotRow(
+        id=slot.pk,
+        due_at=slot.due_at,
+        state=slot.state,
+        reasons=tuple(slot.reason.splitlines()),
+        begun_at=slot.begun_at,
+        settled_at=slot.settled_at,
+        campaign_id=slot.campaign_id,
+        campaign=slot.campaign.name if slot.campaign else "",
+        jobs=number,
+        jobs_ended=ended,
+        jobs_succeeded=done,
+    )

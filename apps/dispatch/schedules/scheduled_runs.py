@@ -1,0 +1,143 @@
+"""What became of the times at which schedules were due: complete, or missing, and then what and why.
+
+A slot is complete when all jobs of its campaign have succeeded, which they do only with all their runs. It is missing
+when all have ended and one has not succeeded, or when the schedule's patience is over. One that is completed later is
+complete: it came late.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import F, Q
+
+from apps.catalog.models import System, Workload
+from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
+from apps.dispatch.models import FINAL, Agent, Job, Slot
+from apps.dispatch.schedules.services import in_utc
+
+State = Slot.State
+LONGEST_REASON = 300
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Results of a system and a workload that did not come: of so many repetitions, and why."""
+
+    system: System
+    workload: Workload
+    missing: int
+    repetitions: int
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.system.slug} × {self.workload.name}: {self.reason}"
+
+    @property
+    def reason(self) -> str:
+        if self.missing == self.repetitions:
+            return self.why
+        return f"{self.missing} of {self.repetitions} repetitions: {self.why}"
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A slot whose state was settled now; `lacks` of one that is missing, empty where nothing could be planned."""
+
+    slot: Slot
+    lacks: Sequence[Lack]
+
+
+def settle(*, now: datetime) -> list[Settled]:
+    """The slots that are over, and those that were missing and of which more has come since. Idempotent."""
+    unsettled = Q(state=State.STARTED) | Q(state=State.MISSING, settled_at=None)
+    late = Q(state=State.MISSING, campaign__jobs__finished_at__gt=F("settled_at"))
+    keys = set(Slot.objects.filter(unsettled | late).values_list("pk", flat=True))
+    locked = Slot.objects.select_for_update(of=("self",), skip_locked=True).select_related("schedule", "campaign")
+    slots = list(locked.filter(pk__in=keys).order_by("due_at"))
+    jobs = _jobs([slot.campaign_id for slot in slots if slot.campaign_id is not None])
+    agents = list(Agent.objects.filter(revoked_at=None)) if slots else []
+    found = (_settled(slot, jobs.get(slot.campaign_id or 0, []), agents, now=now) for slot in slots)
+    return [each for each in found if each is not None]
+
+
+def deadline(slot: Slot) -> datetime:
+    """From when on a result that has not come is missing. A slot that was caught up is given as much time."""
+    return max(slot.due_at, slot.begun_at) + timedelta(hours=slot.schedule.patience)
+
+
+def lacks_of(jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> list[Lack]:
+    """Of the jobs of one campaign, in their order."""
+    pairs: dict[tuple[int, int], list[Job]] = defaultdict(list)
+    for job in jobs:
+        pairs[job.system_id, job.workload_id].append(job)
+    found = []
+    for own in pairs.values():
+        owing = [job for job in own if job.state != "succeeded"]
+        if owing:
+            first = owing[0]
+            found.append(Lack(first.system, first.workload, len(owing), len(own), _why(owing, agents, now=now)))
+    return found
+
+
+def _settled(slot: Slot, jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> Settled | None:
+    """None: it is not over, or it is settled and nothing has changed."""
+    lacks = lacks_of(jobs, agents, now=now)
+    was = slot.state
+    if slot.campaign_id is None:
+        slot.state, slot.reason = State.MISSING, slot.reason or "its campaign was deleted"
+    elif not lacks:
+        slot.state = State.COMPLETE
+        slot.reason = "came late" if was == State.MISSING else ""
+    elif was == State.MISSING or now >= deadline(slot) or all(job.state in FINAL for job in jobs):
+        slot.state = State.MISSING
+        slot.reason = "\n".join(lack.sentence for lack in lacks)
+    else:
+        return None
+    slot.settled_at = now
+    slot.save(update_fields=["state", "reason", "settled_at"])
+    return Settled(slot, lacks)
+
+
+def _jobs(campaigns: Sequence[int]) -> Mapping[int, list[Job]]:
+    found: dict[int, list[Job]] = defaultdict(list)
+    jobs = Job.objects.filter(campaign__in=campaigns).select_related("system", "workload", "agent")
+    for job in jobs.order_by("campaign", "position"):
+        found[job.campaign_id].append(job)
+    return found
+
+
+def _why(owing: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> str:
+    """Of the jobs of one system and workload that have not succeeded, why the worst has not."""
+    by_state = {state: [job for job in owing if job.state == state] for state in {job.state for job in owing}}
+    for state in ("failed", "cancelled"):
+        if state in by_state:
+            job = by_state[state][0]
+            words = "failed" if state == "failed" else "was cancelled"
+            reason = job.reason if state == "failed" else job.reason.removeprefix("cancelled").strip()
+            return f"job {job.pk} {words}{': ' if state == 'failed' else ' ' if reason else ''}{reason}"[
+                :LONGEST_REASON
+            ]
+    for job in owing:
+        if job.state != "queued":
+            doing = f" ({job.progress})" if job.progress else ""
+            return f"job {job.pk} is still {job.state} on agent {job.agent}{doing}"
+    return _why_waiting(owing[0], agents, now=now)
+
+
+def _why_waiting(job: Job, agents: Sequence[Agent], *, now: datetime) -> str:
+    able = [agent for agent in agents if set(agent.labels).issuperset(job.system.labels)]
+    tried = f"; it was tried before: {job.reason}"[:LONGEST_REASON] if job.reason else ""
+    if not able:
+        labels = ", ".join(job.system.labels)
+        return f"no agent {f'has the labels {labels}' if labels else 'is registered'}{tried}"
+    alive = [agent for agent in able if agent.last_seen_at and agent.last_seen_at >= now - AGENT_ALIVE_FOR]
+    if alive:
+        return f"job {job.pk} still waits for agent {alive[0].name}, which has other work{tried}"
+    seen = [(agent.last_seen_at, agent.name) for agent in able if agent.last_seen_at]
+    if not seen:
+        return f"agent {able[0].name} was never seen{tried}"
+    last, name = max(seen)
+    return f"agent {name} not seen since {in_utc(last)}{tried}"

@@ -1,0 +1,293 @@
+"""Schedules: campaigns that are begun again and again, by hand of people and by the beat.
+
+    due -> started -> complete | missing        apps.dispatch.schedules.scheduled_runs settles what was started
+        -> not started                          the campaign before is not done, or the server was away
+
+One that is due takes a slot in the same transaction as its campaign, under the schedule's row lock and a unique key, so
+that two beats begin one campaign.
+"""
+
+import logging
+import math
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db import IntegrityError, transaction
+
+from apps.accounts.models import User
+from apps.core.canonical import canonical_hash
+from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch.campaigns import file
+from apps.dispatch.models import FINAL, Campaign, Job, Schedule, Slot
+from apps.dispatch.schedules import cron
+
+log = logging.getLogger(__name__)
+
+LONGEST_NAME = 120
+MOST_PATIENCE = 14 * 24.0  # h
+# After an absence so many of the times that were missed are told one by one, the latest.
+TOLD_MISSED = 50
+LOOKED_BACK = timedelta(days=31)
+State = Slot.State
+
+
+class NoSuch(LookupError):
+    """There is no such schedule."""
+
+
+class Changed(Invalid):
+    """Somebody else edited the schedule after it was read."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a person says of a schedule; `patience` in h."""
+
+    name: str
+    plan: str
+    cron: str
+    zone: str = "UTC"
+    patience: float = 12.0
+
+    @property
+    def fingerprint(self) -> str:
+        return canonical_hash(asdict(self))
+
+
+def stated_of(schedule: Schedule) -> Stated:
+    return Stated(schedule.name, schedule.plan, schedule.cron, schedule.zone, schedule.patience)
+
+
+def check(stated: Stated, *, known_id: int | None = None) -> file.Checked:
+    """What each time would begin; nothing is stored. `known_id`: of the schedule that is edited. Raises Invalid with
+    everything that is wrong: fields of the plan begin with `plan`."""
+    problems = _own_problems(stated, known_id)
+    checked = None
+    try:
+        checked = file.check(_content(stated.plan))
+    except Invalid as refused:
+        problems += _of_plan(refused)
+    if problems or checked is None:
+        raise Invalid(problems)
+    return checked
+
+
+@transaction.atomic
+def create(*, stated: Stated, by: User, now: datetime) -> Schedule:
+    """Raises Invalid as `check` does."""
+    check(stated)
+    return _stored(Schedule(created_by=by), stated, now=now)
+
+
+@transaction.atomic
+def edit(*, schedule_id: int, stated: Stated, now: datetime, seen: str = "") -> Schedule:
+    """A schedule that is paused stays so. What was begun goes on as it was planned. `seen`: fingerprint of what was
+    edited; empty: whatever it is now. Raises Changed when it is not that any more, Invalid, or NoSuch."""
+    schedule = _locked(schedule_id)
+    if seen and seen != stated_of(schedule).fingerprint:
+        problem = f"{schedule.name} was edited by somebody else after you had opened it"
+        raise Changed([FieldProblem("seen", problem, "compare it with what you want; keeping yours now replaces it")])
+    check(stated, known_id=schedule.pk)
+    return _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
+
+
+@transaction.atomic
+def pause(*, schedule_id: int) -> Schedule:
+    """Nothing is begun until it is resumed. Raises NoSuch, or Invalid when it is archived."""
+    schedule = _locked(schedule_id)
+    schedule.next_at = None
+    schedule.save(update_fields=["next_at"])
+    return schedule
+
+
+@transaction.atomic
+def resume(*, schedule_id: int, now: datetime) -> Schedule:
+    """From the next time on; those that passed are not made up for. Raises NoSuch, or Invalid when it is archived."""
+    schedule = _locked(schedule_id)
+    if schedule.next_at is None:
+        schedule.next_at = cron.next_after(now, expression=schedule.cron, zone=schedule.zone)
+        schedule.save(update_fields=["next_at"])
+    return schedule
+
+
+@transaction.atomic
+def archive(*, schedule_id: int, now: datetime) -> Schedule:
+    """For good: it begins nothing any more; what it brought stays. Raises NoSuch."""
+    schedule = _locked(schedule_id, archived=True)
+    if schedule.archived_at is None:
+        schedule.archived_at, schedule.next_at = now, None
+        schedule.save(update_fields=["archived_at", "next_at"])
+    return schedule
+
+
+@transaction.atomic
+def run_now(*, schedule_id: int, by: User, now: datetime) -> Slot:
+    """Begins its campaign besides its times. Raises Invalid when the one before is not done, when the plan is wrong or
+    the schedule is archived, and NoSuch."""
+    schedule = _locked(schedule_id)
+    busy = _still_running(schedule)
+    if busy:
+        raise Invalid([FieldProblem("", busy, "wait for it, or cancel it")])
+    try:
+        campaign = file.start(_content(schedule.plan), by=by)
+    except Invalid as refused:
+        raise Invalid(_of_plan(refused)) from refused
+    return Slot.objects.create(schedule=schedule, due_at=now, state=State.STARTED, campaign=campaign)
+
+
+def start_due(*, now: datetime) -> int:
+    """How many campaigns were begun. Each schedule in a transaction of its own: one that cannot be begun, and is
+    tried again with the next tick, keeps no other waiting."""
+    due = Schedule.objects.filter(next_at__lte=now).order_by("next_at").values_list("pk", flat=True)
+    begun = 0
+    for pk in list(due):
+        try:
+            begun += _start(pk, now=now)
+        except Exception:
+            log.exception("schedule %s is due and could not be begun", pk)
+    return begun
+
+
+# ---------------------------------------------------------------- what is due
+
+
+@transaction.atomic
+def _start(schedule_id: int, *, now: datetime) -> bool:
+    """Whether a campaign was begun. Another beat may have been first."""
+    locked = Schedule.objects.select_for_update(of=("self",), skip_locked=True)
+    schedule = locked.select_related("created_by").filter(pk=schedule_id, next_at__lte=now).first()
+    if schedule is None or schedule.next_at is None:
+        return False
+    times, following = [schedule.next_at], None
+    horizon = max(schedule.next_at, now - LOOKED_BACK)
+    for moment in cron.after(horizon, expression=schedule.cron, zone=schedule.zone):
+        if moment > now:
+            following = moment
+            break
+        times.append(moment)
+    is_whole = horizon == schedule.next_at and len(times) <= TOLD_MISSED + 1
+    *missed, last = times[-TOLD_MISSED - 1 :]
+    schedule.next_at = following
+    schedule.save(update_fields=["next_at"])
+    _note_missed(schedule, missed, last=last, is_whole=is_whole, now=now)
+    return _begin(schedule, due_at=last, now=now)
+
+
+def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
+    slot = Slot(schedule=schedule, due_at=due_at, state=State.STARTED)
+    slot.reason = _still_running(schedule)
+    if slot.reason:
+        slot.state = State.NOT_STARTED
+    else:
+        try:
+            with transaction.atomic():
+                slot.campaign = file.start(_content(schedule.plan), by=schedule.created_by)
+        except Invalid as refused:
+            told = "\n".join(problem.sentence() for problem in refused.errors)
+            # No result will come: slots.settle tells of it.
+            slot.state, slot.reason = State.MISSING, f"the plan was refused\n{told}"
+    slot.settled_at = now if slot.state == State.NOT_STARTED else None
+    slot.save()
+    return slot.state == State.STARTED
+
+
+def _note_missed(schedule: Schedule, missed: list[datetime], *, last: datetime, is_whole: bool, now: datetime) -> None:
+    reason = f"the server was away: of all that it missed, only what was due {in_utc(last)} was caught up"
+    if not is_whole:
+        reason += "; earlier times passed untold"
+    Slot.objects.bulk_create(
+        Slot(schedule=schedule, due_at=moment, state=State.NOT_STARTED, reason=reason, settled_at=now)
+        for moment in missed
+    )
+
+
+def _still_running(schedule: Schedule) -> str:
+    """Why another campaign would be one too many; empty: it would not."""
+    unfinished = Job.objects.filter(campaign__slot__schedule=schedule).exclude(state__in=FINAL)
+    job = unfinished.select_related("campaign").first()
+    if job is None:
+        return ""
+    campaign: Campaign = job.campaign
+    left, jobs = unfinished.filter(campaign=campaign).count(), campaign.jobs.count()
+    due = f"the campaign that was due {in_utc(campaign.slot.due_at)}"
+    return f"{due} is not done: {left:,} of its {jobs:,} jobs {'have' if left > 1 else 'has'} not ended"
+
+
+def in_utc(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+# ---------------------------------------------------------------- what people say
+
+
+def _stored(schedule: Schedule, stated: Stated, *, now: datetime, is_on: bool = True) -> Schedule:
+    schedule.name, schedule.plan = stated.name.strip(), stated.plan
+    schedule.cron, schedule.zone, schedule.patience = " ".join(stated.cron.split()), stated.zone, stated.patience
+    schedule.next_at = cron.next_after(now, expression=schedule.cron, zone=schedule.zone) if is_on else None
+    try:
+        with transaction.atomic():
+            schedule.save()
+    except IntegrityError as error:
+        raise Invalid([_taken(schedule.name)]) from error
+    return schedule
+
+
+def _locked(schedule_id: int, *, archived: bool = False) -> Schedule:
+    locked = Schedule.objects.select_for_update(of=("self",)).select_related("created_by")
+    schedule = locked.filter(pk=schedule_id).first()
+    if schedule is None:
+        raise NoSuch(f"There is no schedule {schedule_id}.")
+    if schedule.archived_at is not None and not archived:
+        raise Invalid([FieldProblem("", f"{schedule.name} is archived", "make a new schedule of its plan")])
+    return schedule
+
+
+def _own_problems(stated: Stated, known_id: int | None) -> list[FieldProblem]:
+    problems = []
+    name = stated.name.strip()
+    if not name:
+        problems.append(FieldProblem("name", "is empty", "call it as people will look for it"))
+    elif len(name) > LONGEST_NAME:
+        problems.append(FieldProblem("name", f"has {len(name)} characters", f"use at most {LONGEST_NAME}"))
+    elif Schedule.objects.filter(name=name).exclude(pk=known_id or 0).exists():
+        problems.append(_taken(name))
+    problems += time_problems(stated.cron, stated.zone)
+    if not (math.isfinite(stated.patience) and 0 < stated.patience <= MOST_PATIENCE):
+        message = f"{stated.patience:g} h is out of range"
+        problems.append(FieldProblem("patience", message, f"use more than 0, at most {MOST_PATIENCE:g} h"))
+    return [*problems, *_unsayable(stated)]
+
+
+def time_problems(expression: str, zone: str) -> list[FieldProblem]:
+    """What is wrong with `cron` and `zone`; empty: its times can be told."""
+    problems = []
+    try:
+        cron.check(expression)
+    except cron.NoCron as error:
+        problems.append(FieldProblem("cron", str(error), cron.EXAMPLE))
+    if zone not in cron.zones():
+        problems.append(FieldProblem("zone", f"there is no time zone {zone[:60]!r}", "use one as Europe/Berlin"))
+    return problems
+
+
+def _unsayable(stated: Stated) -> list[FieldProblem]:
+    said = {"name": stated.name, "plan": stated.plan}
+    return [
+        FieldProblem(name, "contains NUL, which no column holds", "leave it out")
+        for name, text in said.items()
+        if "\0" in text
+    ]
+
+
+def _taken(name: str) -> FieldProblem:
+    return FieldProblem("name", f"{name!r} is a schedule already, maybe an archived one", "choose another name")
+
+
+def _content(plan: str) -> bytes:
+    return plan.encode(errors="replace")
+
+
+def _of_plan(refused: Invalid) -> list[FieldProblem]:
+    return [
+        FieldProblem(f"plan.{problem.field}".rstrip("."), problem.message, problem.remedy) for problem in refused.errors
+    ]

@@ -1,0 +1,155 @@
+"""From notes to notices, from notices to deliveries; both under one lock, so that two workers make none twice."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from django.db import connection, transaction
+from django.db.models import Max, QuerySet
+
+from apps.accounts.models import User
+from apps.core.problems import Invalid
+from apps.notifications import wording
+from apps.notifications.events import concerned, event_of
+from apps.notifications.models import Considered, Delivery, Notice, Subscription
+from apps.notifications.queries import mailboxes
+from apps.regressions.findings import filters
+from apps.regressions.models import Note
+
+log = logging.getLogger(__name__)
+
+# Of PostgreSQL's advisory locks: ours.
+LOCK = 7_305_002
+AT_ONCE = 500
+# Notes become visible in another order than that of their ids, when their transactions end: so far back is looked.
+LATE = 1000
+# Notices of one delivery.
+MOST_TOLD = 200
+
+
+@transaction.atomic
+def collect() -> int:
+    """Makes notices of the notes that nobody has looked at yet; how many notes were looked at."""
+    if not _alone():
+        return 0
+    newest = Considered.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    notes = list(
+        Note.objects.filter(pk__gt=newest - LATE, considered=None)
+        .select_related("finding", "by")
+        .prefetch_related("mentions")
+        .order_by("pk")[:AT_ONCE]
+    )
+    if not notes:
+        return 0
+    notices = [*_of_teams(notes), *_of_people(notes)]
+    Notice.objects.bulk_create(notices, ignore_conflicts=True)
+    Considered.objects.bulk_create([Considered(note=note) for note in notes], ignore_conflicts=True)
+    return len(notes)
+
+
+def _of_teams(notes: Sequence[Note]) -> Iterable[Notice]:
+    told = [(note, event) for note in notes if (event := event_of(note)) is not None]
+    if not told:
+        return
+    findings = {note.finding_id for note, _ in told}
+    for subscription in Subscription.objects.filter(is_enabled=True):
+        wanted = [
+            (note, event) for note, event in told if event in subscription.events and note.pk > subscription.after
+        ]
+        if not wanted:
+            continue
+        try:
+            asked = filters.matching(filters.read(subscription.asks)).filter(pk__in=findings)
+        except Invalid as error:
+            log.error(
+                "subscription %s asks for what is not known any more, and is not told: %s", subscription.pk, error
+            )
+            continue
+        matching = set(asked.values_list("pk", flat=True))
+        for note, event in wanted:
+            if note.finding_id in matching:
+                yield Notice(subscription=subscription, note=note, event=event)
+
+
+def _of_people(notes: Sequence[Note]) -> Iterable[Notice]:
+    for note in notes:
+        for person, event in concerned(note):
+            yield Notice(person=person, note=note, event=event)
+
+
+@transaction.atomic
+def bundle(*, now: datetime) -> int:
+    """Makes deliveries of the notices that are due; how many."""
+    if not _alone():
+        return 0
+    waiting = Notice.objects.filter(bundled_at=None)
+    made = 0
+    for subscription in Subscription.objects.filter(
+        is_enabled=True, pk__in=waiting.values("subscription")
+    ).select_related("team"):
+        due = _load(waiting.filter(subscription=subscription, made_at__lte=boundary(subscription, now=now)))
+        if due:
+            made += _deliver(due, kind=subscription.kind, team=subscription, now=now)
+    for person in User.objects.filter(pk__in=waiting.exclude(person=None).values("person")).order_by("pk"):
+        made += _deliver(_load(waiting.filter(person=person)), kind=Subscription.Kind.EMAIL, person=person, now=now)
+    return made
+
+
+def boundary(subscription: Subscription, *, now: datetime) -> datetime:
+    """What is older is due: for a digest the last time that one was to go out."""
+    if subscription.digest == Subscription.Digest.AT_ONCE:
+        return now
+    local = now.astimezone(ZoneInfo(subscription.zone))
+    last = local.replace(hour=subscription.hour, minute=0, second=0, microsecond=0, fold=0)
+    days = local.weekday() if subscription.digest == Subscription.Digest.WEEKLY else 0
+    last -= timedelta(days=days)
+    if last > local:
+        last -= timedelta(days=7 if subscription.digest == Subscription.Digest.WEEKLY else 1)
+    return last.astimezone(UTC)
+
+
+def _load(notices: QuerySet[Notice]) -> list[Notice]:
+    of_finding = ("owner", "platform", "hardware_class", "release", "baseline")
+    related = ("note__by", *(f"note__finding__{name}" for name in of_finding))
+    return list(notices.select_related(*related).order_by("note_id")[:MOST_TOLD])
+
+
+def _deliver(
+    notices: Sequence[Notice],
+    *,
+    kind: str,
+    now: datetime,
+    team: Subscription | None = None,
+    person: User | None = None,
+) -> int:
+    content = wording.content(notices, kind=kind, team=team.team.name if team else "")
+    receivers = [person.email] if person else receivers_of(team) if team else []
+    for to in receivers:
+        delivery = Delivery.objects.create(
+            subscription=team, person=person, to=to, content=content, made_at=now, next_at=now
+        )
+        delivery.notices.set(notices)
+    if not receivers:
+        delivery = Delivery.objects.create(
+            subscription=team, content=content, made_at=now, given_up_at=now, answer="nobody of the team has an address"
+        )
+        delivery.notices.set(notices)
+    Notice.objects.filter(pk__in=[notice.pk for notice in notices]).update(bundled_at=now)
+    return len(receivers)
+
+
+def receivers_of(subscription: Subscription) -> list[str]:
+    """Mailboxes; one empty text for a webhook."""
+    if subscription.kind != Subscription.Kind.EMAIL:
+        return [""]
+    if subscription.address:
+        return [subscription.address]
+    return sorted(set(mailboxes(subscription.team).values_list("email", flat=True)))
+
+
+def _alone() -> bool:
+    """False: another worker is at it now."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
+        return bool(cursor.fetchone()[0])

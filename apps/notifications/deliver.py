@@ -1,0 +1,81 @@
+"""Deliveries go out: claimed by one worker, tried again with growing pauses, given up in the end with the reason."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from apps.notifications.email import mail
+from apps.notifications.models import Delivery, Subscription
+from apps.notifications.webhooks import signatures
+from apps.notifications.webhooks.outcome import Outcome
+
+# Longer than an attempt can take. A worker that dies in between leaves it to the next, which may send it again.
+LEASE = timedelta(minutes=2)
+# Pauses after the attempts, minutes; none is left after the last: two days in all.
+PAUSES = (1, 5, 15, 60, 180, 720, 1440)
+MOST_DUE = 100
+LONGEST_ANSWER = 500
+
+
+def waiting() -> QuerySet[Delivery]:
+    return Delivery.objects.filter(sent_at=None, given_up_at=None)
+
+
+def due(*, now: datetime) -> list[int]:
+    """Ids of deliveries to be tried now, the longest waiting first."""
+    return list(waiting().filter(next_at__lte=now).order_by("next_at").values_list("pk", flat=True)[:MOST_DUE])
+
+
+def send(*, delivery_id: int, now: datetime) -> bool:
+    """One attempt. False: it failed, or it was another worker's."""
+    won = (
+        waiting()
+        .filter(pk=delivery_id, next_at__lte=now)
+        .update(next_at=now + LEASE, attempts=F("attempts") + 1, answer="no answer yet")
+    )
+    if won != 1:
+        return False
+    delivery = Delivery.objects.select_related("subscription").get(pk=delivery_id)
+    outcome = _attempt(delivery, now=now)
+    kept: dict[str, Any] = {"answer": outcome.words.replace("\0", " ")[:LONGEST_ANSWER]}
+    if outcome.is_sent:
+        kept["sent_at"] = now
+    elif outcome.again and delivery.attempts <= len(PAUSES):
+        kept["next_at"] = now + timedelta(minutes=PAUSES[delivery.attempts - 1])
+    else:
+        kept["given_up_at"] = now
+    Delivery.objects.filter(pk=delivery_id).update(**kept)
+    return outcome.is_sent
+
+
+def retry(*, delivery_id: int, now: datetime) -> bool:
+    """Takes up what was given up, or does not wait for the next attempt. False: it was sent, or is being sent."""
+    kept = Delivery.objects.filter(pk=delivery_id, sent_at=None).exclude(answer="no answer yet", given_up_at=None)
+    return kept.update(given_up_at=None, attempts=0, next_at=now) == 1
+
+
+def _attempt(delivery: Delivery, *, now: datetime) -> Outcome:
+    subscription = delivery.subscription
+    if subscription is None or subscription.kind == Subscription.Kind.EMAIL:
+        if not delivery.to:
+            return Outcome(is_sent=False, again=False, words="nobody of the team has an address")
+        return mail(**delivery.content, to=delivery.to, number=delivery.pk, made_at=delivery.made_at)
+    # Its HTTP library is of use to the worker alone, which posts; every process that starts would read it.
+    from apps.notifications.webhooks.post import post  # noqa: PLC0415
+
+    body = {"delivery": delivery.pk, **delivery.content["body"]}
+    if subscription.kind == Subscription.Kind.SLACK:
+        return post(subscription.address, _encoded(delivery.content["body"]), headers={})
+    encoded = _encoded(body)
+    at = int(now.timestamp())
+    headers = {
+        signatures.HEADER: signatures.signed(encoded, secret=subscription.secret, at=at),
+        "X-Splashboard-Delivery": str(delivery.pk),
+    }
+    return post(subscription.address, encoded, headers=headers)
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,228 @@
+"""Teams, their subscriptions and people's own addresses, as people state them."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.core.problems import FieldProblem, Invalid
+from apps.notifications import wording
+from apps.notifications.collect import receivers_of
+from apps.notifications.deliver import waiting
+from apps.notifications.models import CHOOSABLE, Delivery, Subscription, Team
+from apps.notifications.webhooks import addresses
+from apps.regressions.findings import filters
+from apps.regressions.models import Note
+
+LONGEST_NAME = 80
+SHORTEST_SECRET, LONGEST_SECRET = 16, 100
+Kind, Digest = Subscription.Kind, Subscription.Digest
+
+
+class NoSuch(LookupError):
+    """There is no such team, subscription or delivery."""
+
+
+# ---------------------------------------------------------------- teams
+
+
+def keep_team(*, team_id: int | None, name: str, members: Sequence[str]) -> Team:
+    """A new team, or another name and other members (user names) of one. Raises Invalid (`name`, `members`), NoSuch."""
+    problems: list[FieldProblem] = []
+    name = " ".join(name.split())
+    if not name or len(name) > LONGEST_NAME or "\0" in name:
+        problems.append(FieldProblem("name", f"must have 1 to {LONGEST_NAME} characters", "name the team"))
+    found = {user.username: user for user in User.objects.filter(username__in=members, is_active=True)}
+    if unknown := sorted(set(members) - set(found)):
+        problems.append(FieldProblem("members", f"nobody is called {', '.join(unknown)[:200]}", "use user names"))
+    if problems:
+        raise Invalid(problems)
+    team = Team() if team_id is None else team_of(team_id)
+    team.name = name
+    try:
+        with transaction.atomic():
+            team.save()
+            team.members.set(found.values())
+    except IntegrityError:
+        raise Invalid([FieldProblem("name", f"there is a team {name!r} already", "choose another name")]) from None
+    return team
+
+
+def delete_team(*, team_id: int) -> None:
+    """Raises Invalid while it has subscriptions, NoSuch."""
+    team = team_of(team_id)
+    if count := team.subscriptions.count():
+        message = f"{team.name} has {count} subscription{'' if count == 1 else 's'}"
+        raise Invalid([FieldProblem("", message, "delete them first")])
+    team.delete()
+
+
+def team_of(team_id: int) -> Team:
+    found = Team.objects.filter(pk=team_id).first()
+    if found is None:
+        raise NoSuch(f"There is no team {team_id}.")
+    return found
+
+
+# ---------------------------------------------------------------- subscriptions
+
+
+def keep_subscription(
+    *,
+    subscription_id: int | None,
+    by: User,
+    team: int,
+    kind: str,
+    address: str,
+    events: Sequence[str],
+    asks: Mapping[str, Any],
+    digest: str,
+    hour: int,
+    zone: str,
+    secret: str = "",
+    is_enabled: bool = True,
+) -> Subscription:
+    """A new subscription, or what one is to be from now on; its kind stays. An empty `secret` leaves the one that is
+    there, or makes one. Raises Invalid naming each field, NoSuch."""
+    subscription = Subscription(created_by=by) if subscription_id is None else subscription_of(subscription_id)
+    problems: list[FieldProblem] = []
+    values: dict[str, Any] = {
+        "team": Team.objects.filter(pk=team).first(),
+        "kind": kind,
+        "address": _address(kind, address, problems),
+        "secret": _secret(subscription, kind, secret, problems),
+        "events": [each.value for each in CHOOSABLE if each in events],
+        "asks": _asks(asks, problems),
+        "digest": digest,
+        "hour": hour,
+        "zone": zone,
+    }
+    choices = {
+        "team": (values["team"] is not None, f"there is no team {team}"),
+        "kind": (kind in Kind.values, f"{kind[:40]!r} is not known: use {', '.join(Kind.values)}"),
+        "events": (bool(events) and set(events) <= set(CHOOSABLE), f"choose of {', '.join(CHOOSABLE)}"),
+        "digest": (digest in Digest.values, f"{digest[:40]!r} is not known: use {', '.join(Digest.values)}"),
+        "hour": (0 <= hour < 24, "is not between 0 and 23"),
+        "zone": (_is_zone(zone), f"{zone[:60]!r} is no time zone: use a name like Europe/Helsinki"),
+    }
+    problems += [FieldProblem(field, message) for field, (is_fine, message) in choices.items() if not is_fine]
+    if subscription_id is not None and kind != subscription.kind:
+        problems.append(FieldProblem("kind", f"it is {subscription.kind} and stays so", "make another subscription"))
+    if problems:
+        raise Invalid(problems)
+    for name, value in values.items():
+        setattr(subscription, name, value)
+    _switch(subscription, is_enabled)
+    return subscription
+
+
+@transaction.atomic
+def _switch(subscription: Subscription, is_enabled: bool) -> None:
+    """Saves it. What happened before it was switched on is not told; what waits when it is switched off is given up."""
+    if subscription.pk is None or (is_enabled and not subscription.is_enabled):
+        subscription.after = Note.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    if subscription.pk is not None and not is_enabled:
+        now = timezone.now()
+        waiting().filter(subscription=subscription).update(given_up_at=now, answer="the subscription was switched off")
+        subscription.notice_set.filter(bundled_at=None).delete()
+    subscription.is_enabled = is_enabled
+    subscription.save()
+
+
+def delete_subscription(*, subscription_id: int) -> None:
+    """With what was kept of its deliveries. Raises NoSuch."""
+    subscription_of(subscription_id).delete()
+
+
+def subscription_of(subscription_id: int) -> Subscription:
+    found = Subscription.objects.select_related("team").filter(pk=subscription_id).first()
+    if found is None:
+        raise NoSuch(f"There is no subscription {subscription_id}.")
+    return found
+
+
+def send_test(*, subscription_id: int, now: datetime) -> list[Delivery]:
+    """Deliveries that say that nothing has happened, one a receiver. Raises Invalid where there is none, NoSuch."""
+    subscription = subscription_of(subscription_id)
+    content = wording.content([], kind=subscription.kind, team=subscription.team.name)
+    receivers = receivers_of(subscription)
+    if not receivers:
+        problem = f"nobody of {subscription.team.name} has an address"
+        raise Invalid([FieldProblem("address", problem, "state one, or let its members state theirs")])
+    return [
+        Delivery.objects.create(subscription=subscription, to=to, content=content, made_at=now, next_at=now)
+        for to in receivers
+    ]
+
+
+def _address(kind: str, address: str, problems: list[FieldProblem]) -> str:
+    if kind != Kind.EMAIL:
+        try:
+            return addresses.check(address)
+        except Invalid as error:
+            problems += error.errors
+        return ""
+    address = address.strip()
+    return address if not address or _is_mailbox(address, "address", problems) else ""
+
+
+def _secret(subscription: Subscription, kind: str, secret: str, problems: list[FieldProblem]) -> str:
+    if kind != Kind.WEBHOOK:
+        return ""
+    if secret and not (SHORTEST_SECRET <= len(secret) <= LONGEST_SECRET and secret.isprintable()):
+        message = f"must have {SHORTEST_SECRET} to {LONGEST_SECRET} characters"
+        problems.append(FieldProblem("secret", message, "leave it empty, and one is made"))
+    return secret or subscription.secret or secrets.token_urlsafe(32)
+
+
+def _asks(asks: Mapping[str, Any], problems: list[FieldProblem]) -> dict[str, Any]:
+    try:
+        wanted = filters.read(asks)
+    except Invalid as error:
+        problems += [FieldProblem(f"asks.{each.field}", each.message, each.remedy) for each in error.errors]
+        return {}
+    if wanted.owner == filters.ME:
+        problems.append(FieldProblem("asks.owner", "a team has no 'me'", "use a user name"))
+    # What is misspelt would never tell anything. A release or a workload may be one to come.
+    missing = [each for each in filters.unknown(wanted) if each.field not in ("release", "family")]
+    problems += [FieldProblem(f"asks.{each.field}", each.message, each.remedy) for each in missing]
+    return {name: value for name, value in wanted.as_json().items() if name != "sort"}
+
+
+def _is_zone(zone: str) -> bool:
+    try:
+        ZoneInfo(zone)
+    except (ValueError, OSError, LookupError):
+        return False
+    return bool(zone)
+
+
+# ---------------------------------------------------------------- people
+
+
+def keep_own_address(*, user: User, address: str) -> None:
+    """Where a person is told of what concerns them; empty: nowhere. Raises Invalid (`address`)."""
+    address, problems = address.strip(), list[FieldProblem]()
+    if address:
+        _is_mailbox(address, "address", problems)
+    if problems:
+        raise Invalid(problems)
+    user.email = address
+    user.save(update_fields=["email"])
+
+
+def _is_mailbox(address: str, field: str, problems: list[FieldProblem]) -> bool:
+    try:
+        validate_email(address)
+    except ValidationError:
+        problems.append(FieldProblem(field, f"{address[:60]!r} is no e-mail address", "use name@example.com"))
+        return False
+    return True

@@ -1,0 +1,273 @@
+"""What a change of a finding rests on: both sides' runs with their values, what the servers did differently, what each
+transaction cost them, and in what the configurations differ."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F
+
+from apps.catalog.models import LoadLevel
+from apps.comparison import compare
+from apps.comparison.comparability import differences as comparability_differences
+from apps.comparison.comparability import variables
+from apps.comparison.comparability.differences import Difference, Group, Weight
+from apps.comparison.sections.work import work_of
+from apps.comparison.selection.data import variables_of
+from apps.comparison.values import Comparison
+from apps.core.problems import Invalid
+from apps.core.units import with_unit
+from apps.regressions.findings import use_difference
+from apps.regressions.findings.use_difference import UseDifference
+from apps.regressions.findings.values import ChangeRow
+from apps.regressions.models import Change
+from apps.runs.models import Measurement, Run
+from apps.use_method.bottlenecks.limits import panels_of
+
+# Of each side along history, nearest to the change: what servers did long before says nothing of it.
+NEAREST = 10
+# Of what a transaction costs: differences from a tenth on are told, so many of them in the sentence.
+LEAST_WORK, MOST_NAMED = math.log(1.1), 3
+BEFORE, AFTER = "before", "after"
+
+
+@dataclass(frozen=True)
+class SideRun:
+    """A run on one side of a change; `value` of the change's metric, None: it has none (any more)."""
+
+    id: int
+    side: str
+    value: float | None
+    started_at: datetime
+    system: str
+    system_name: str
+    release: str
+    server_version: str
+    provenance: str
+    campaign: int | None
+    is_excluded: bool
+    failed_checks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WorkDifference:
+    """What a transaction (or what `per` says) cost both sides, typical of their runs, in `unit`: told apart by the
+    repetitions. `ratio` with its 95 % interval; None: one side's is zero."""
+
+    key: str
+    name: str
+    unit: str
+    per: str
+    before: float
+    after: float
+    ratio: float | None
+    low: float | None
+    high: float | None
+    words: str
+
+    @property
+    def size(self) -> float:
+        """Of the change, on the scale of logarithms."""
+        return math.inf if self.ratio is None else abs(math.log(self.ratio))
+
+    @property
+    def span(self) -> str:
+        """ "fsyncs of InnoDB 0.01 → 3.1 fsyncs"."""
+        return f"{self.name} {with_unit(self.before, self.unit)} → {with_unit(self.after, self.unit)}"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """`runs` of both sides, before first, each side's in time. `systems`: slug and name of the two that are compared;
+    the same twice where a system changed along its history. `differences`: in what their configurations differ.
+    `pending`: runs whose USE panel is still to be judged. `problem`: why no comparison of the two could be made.
+    `level`: key of the load level in addresses. `work`: the largest change first; none along a system's own history.
+    """
+
+    change: ChangeRow
+    runs: tuple[SideRun, ...]
+    systems: tuple[tuple[str, str], tuple[str, str]] | None
+    use: UseDifference
+    pending: int
+    differences: tuple[Difference, ...]
+    problem: str
+    level: str
+    work: tuple[WorkDifference, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """ "Throughput −12 %; Redo log: waits for the log buffer 0 → 340 waits/s."."""
+        change = self.change
+        what = f"{change.metric.name} {change.size}; " if change.metric and change.ratio is not None else ""
+        dearer = [each for each in self.work if each.words == "worse"][:MOST_NAMED]
+        per = f"; for each {dearer[0].per} {', '.join(each.span for each in dearer)}" if dearer else ""
+        text = f"{what}{self.use.sentence}{per}"
+        return f"{text[:1].upper()}{text[1:]}."
+
+    @property
+    def doubted(self) -> int:
+        """Runs that failed a check."""
+        return sum(bool(run.failed_checks) for run in self.runs)
+
+    @property
+    def before(self) -> tuple[SideRun, ...]:
+        return tuple(run for run in self.runs if run.side == BEFORE)
+
+    @property
+    def after(self) -> tuple[SideRun, ...]:
+        return tuple(run for run in self.runs if run.side == AFTER)
+
+    @property
+    def shown_differences(self) -> tuple[Difference, ...]:
+        """Without what nobody set and what differs between any two servers or days."""
+        return tuple(each for each in self.differences if not each.hidden and each.group is not Group.DATE)
+
+    @property
+    def compared_runs(self) -> tuple[int, ...]:
+        """Those whose servers and configurations were compared."""
+        return tuple(run.id for run in nearest(self.runs))
+
+
+def gather(change: ChangeRow) -> Evidence:
+    """Queries: constant in the numbers of runs, but for panels that are still to be judged. A change without runs (a
+    result that is missing) has no evidence but its words."""
+    runs = _runs(change)
+    near = nearest(runs)
+    panels, pending = panels_of([run.id for run in near]) if near else ({}, 0)
+    sides = [
+        {run.id: panels[run.id] for run in near if run.side == side and run.id in panels} for side in (BEFORE, AFTER)
+    ]
+    systems = _systems(near)
+    differences, work, problem = _compared(change, near, systems) if systems else ((), (), "")
+    return Evidence(
+        change=change,
+        runs=runs,
+        systems=systems,
+        use=use_difference.compare(*sides, is_worse=change.verdict != Change.Verdict.BETTER),
+        pending=pending,
+        differences=differences,
+        problem=problem,
+        level=_level(change),
+        work=work,
+    )
+
+
+def nearest(runs: Sequence[SideRun]) -> tuple[SideRun, ...]:
+    """Of each side those that are nearest to the change."""
+    before = [run for run in runs if run.side == BEFORE and not run.is_excluded]
+    after = [run for run in runs if run.side == AFTER and not run.is_excluded]
+    return (*before[-NEAREST:], *after[:NEAREST])
+
+
+def _level(change: ChangeRow) -> str:
+    if change.load_level_id is None:
+        return ""
+    threads, rate = LoadLevel.objects.values_list("threads", "rate").get(pk=change.load_level_id)
+    return f"{threads}" if rate is None else f"{threads}@{rate:g}"
+
+
+def _runs(change: ChangeRow) -> tuple[SideRun, ...]:
+    """Two queries. Of a history in its order, else in time."""
+    sides = {run: side for side, ids in ((AFTER, change.runs_after), (BEFORE, change.runs_before)) for run in ids}
+    rows = (
+        Run.objects.filter(pk__in=sides)
+        .order_by()
+        .values(
+            *("id", "started_at", "server_version", "provenance", "is_excluded", "failed_checks"),
+            slug=F("system__slug"),
+            name=F("system__name"),
+            release=F("system__release__version"),
+            campaign=F("job_run__job__campaign_id"),
+        )
+    )
+    held = {row["id"]: row for row in rows}
+    key = change.metric.key if change.metric else ""
+    values = dict(Measurement.objects.filter(run__in=sides, metric__key=key).order_by().values_list("run", "value"))
+    found = [
+        SideRun(
+            id=run,
+            side=sides[run],
+            value=values.get(run),
+            started_at=row["started_at"],
+            system=row["slug"],
+            system_name=row["name"],
+            release=row["release"],
+            server_version=row["server_version"],
+            provenance=row["provenance"],
+            campaign=row["campaign"],
+            is_excluded=row["is_excluded"],
+            failed_checks=tuple(row["failed_checks"]),
+        )
+        for run in (*change.runs_before, *change.runs_after)
+        if (row := held.get(run)) is not None
+    ]
+    if change.history is None:
+        found.sort(key=lambda run: (run.side == AFTER, run.started_at, run.id))
+    return tuple(found)
+
+
+def _systems(runs: Collection[SideRun]) -> tuple[tuple[str, str], tuple[str, str]] | None:
+    """Of the runs on both sides that are nearest to the change; None: a side has none."""
+    before = [run for run in runs if run.side == BEFORE]
+    after = [run for run in runs if run.side == AFTER]
+    if not before or not after:
+        return None
+    return (before[-1].system, before[-1].system_name), (after[0].system, after[0].system_name)
+
+
+def _compared(
+    change: ChangeRow, runs: Sequence[SideRun], systems: tuple[tuple[str, str], tuple[str, str]]
+) -> tuple[tuple[Difference, ...], tuple[WorkDifference, ...], str]:
+    """In what the two sides differ and what a transaction cost them, or why that cannot be told."""
+    if systems[0] == systems[1]:
+        return _of_one_system(runs), (), ""
+    try:
+        found = compare.compare(
+            sides=[slug for slug, _ in systems], workload_id=change.workload.id, runs=[run.id for run in runs]
+        )
+    except Invalid as error:
+        return (), (), str(error)
+    return found.differences, _work(found), ""
+
+
+def _work(comparison: Comparison) -> tuple[WorkDifference, ...]:
+    compared = work_of(comparison)[:1]
+    found = []
+    for per in compared:
+        baselines = {cell.metric: cell for cell in per.cells if cell.side == comparison.sides[0].slug}
+        metrics = {metric.key: metric for metric in per.metrics}
+        for cell in per.cells:
+            before = baselines[cell.metric].summary
+            if cell.words not in ("better", "worse") or before is None or cell.summary is None or cell.ratio is None:
+                continue
+            told = WorkDifference(
+                key=cell.metric,
+                name=metrics[cell.metric].name,
+                unit=metrics[cell.metric].unit,
+                per=per.per,
+                before=before.value,
+                after=cell.summary.value,
+                ratio=cell.ratio.value,
+                low=cell.ratio.low,
+                high=cell.ratio.high,
+                words=cell.words,
+            )
+            if told.size >= LEAST_WORK:
+                found.append(told)
+    return tuple(sorted(found, key=lambda each: (-each.size, each.key)))
+
+
+def _of_one_system(runs: Sequence[SideRun]) -> tuple[Difference, ...]:
+    """Its settings are the same: what its servers said before and after may not be."""
+    sides = [[run for run in runs if run.side == side] for side in (BEFORE, AFTER)]
+    seen = [[each for own in variables_of([run.id for run in side]).values() for each in own] for side in sides]
+    found = variables.differing((tuple(seen[0]), tuple(seen[1])), frozenset()) if any(seen) else ()
+    versions = [
+        " or ".join(sorted({run.server_version or comparability_differences.NOT_KNOWN for run in side}))
+        for side in sides
+    ]
+    if versions[0] == versions[1]:
+        return found
+    version = Difference("server_version", "Server version", Weight.IMPORTANT, tuple(versions), Group.VERSION)
+    return (version, *found)

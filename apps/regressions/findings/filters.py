@@ -1,0 +1,209 @@
+"""Which findings are asked for: one form for pages, API, feeds and subscriptions."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, cast
+
+from django.db.models import Case, Exists, F, FloatField, OuterRef, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+
+from apps.accounts.models import User
+from apps.catalog.models import HardwareClass, Platform, Release, Workload
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.findings.reconcile import OPEN
+from apps.regressions.models import Change, Finding
+
+ME, NOBODY = "me", "nobody"
+STATES = tuple(each.value for each in Finding.State)
+VERDICTS = tuple(each.value for each in Finding.Verdict)
+KINDS = tuple(each.value for each in Finding.Kind)
+# Furthest for the worse first; the newest found; the last that anything happened to.
+SORTS = ("size", "newest", "changed")
+LONGEST = 200
+_CHOICES = {"state": ("open", *STATES), "verdict": VERDICTS, "kind": KINDS}
+_MANY = ("state", "verdict", "label")
+# Where a finding has it, and where what is missing has it: a schedule's results may be of several platforms.
+_PLACES = {
+    "platform": ("platform__slug", "system__release__platform__slug"),
+    "hardware": ("hardware_class__slug", "system__hardware_class__slug"),
+    "release": ("release__version", "system__release__version"),
+    "family": ("family", "workload__tool"),
+}
+
+
+@dataclass(frozen=True)
+class FindingFilter:
+    """Empty fields ask for nothing. `state` and `verdict`: any of them ("open": new, under review or confirmed);
+    `label`: all of them; `platform` and `hardware`: slugs; `release`: version; `family`: load tool; `owner`: user name,
+    "me" or "nobody"; `smallest`: relative change (0.05 for 5 %); `text`: words of title, labels and reason.
+
+    The default asks for all that was not merged into another."""
+
+    state: tuple[str, ...] = ()
+    verdict: tuple[str, ...] = ()
+    kind: str = ""
+    platform: str = ""
+    hardware: str = ""
+    release: str = ""
+    family: str = ""
+    owner: str = ""
+    label: tuple[str, ...] = ()
+    smallest: float | None = None
+    text: str = ""
+    sort: str = "size"
+
+    @property
+    def is_empty(self) -> bool:
+        return self == FindingFilter(sort=self.sort)
+
+    def as_query(self) -> list[tuple[str, str]]:
+        """As an address has it."""
+        pairs: list[tuple[str, str]] = []
+        for name, value in self.as_json().items():
+            pairs += [(name, f"{each}") for each in (value if isinstance(value, list) else [value])]
+        return pairs
+
+    def as_json(self) -> dict[str, Any]:
+        """What differs from the default; `read` reads it again."""
+        empty = asdict(FindingFilter())
+        given = asdict(self)
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+            if value != empty[name]
+        }
+
+
+NAMES = tuple(field.name for field in fields(FindingFilter))
+
+
+def read(stated: Mapping[str, Any]) -> FindingFilter:
+    """From texts and lists of texts, as of an address (QueryDict) or of JSON. Raises Invalid with every problem."""
+    problems: list[FieldProblem] = []
+    values: dict[str, Any] = {}
+    for name in stated:
+        if name not in NAMES:
+            problems.append(FieldProblem(name, "is not known here", f"known are {', '.join(NAMES)}"))
+            continue
+        given = [each for each in _given(stated, name) if each not in ("", None)]
+        if name not in _MANY and len(given) > 1:
+            problems.append(FieldProblem(name, "is given more than once", "give it once"))
+        elif given:
+            values[name] = _value(name, given, problems)
+    if problems:
+        raise Invalid(problems)
+    return FindingFilter(**values)
+
+
+def _given(stated: Mapping[str, Any], name: str) -> Sequence[Any]:
+    if hasattr(stated, "getlist"):
+        return list(stated.getlist(name))
+    value = stated[name]
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _value(name: str, given: Sequence[Any], problems: list[FieldProblem]) -> Any:
+    if name == "smallest":
+        try:
+            smallest = float(given[0])
+        except (TypeError, ValueError):
+            smallest = math.nan
+        if not 0 <= smallest < math.inf:
+            problems.append(FieldProblem(name, f"{str(given[0])[:40]!r} is no size", "use 0.05 for 5 %"))
+        return smallest
+    texts = tuple(str(each).strip() for each in given)
+    choices = SORTS if name == "sort" else _CHOICES.get(name)
+    for text in texts:
+        if len(text) > LONGEST or "\0" in text:
+            problems.append(FieldProblem(name, "is too long or has NUL", f"use at most {LONGEST} characters"))
+        elif choices is not None and text not in choices:
+            problems.append(FieldProblem(name, f"{text!r} is not known", f"use one of {', '.join(choices)}"))
+    return tuple(dict.fromkeys(texts)) if name in _MANY else texts[0]
+
+
+def unknown(wanted: FindingFilter) -> list[FieldProblem]:
+    """What is asked for and does not exist, so that nothing could ever be found."""
+    named: tuple[tuple[str, str, QuerySet[Any]], ...] = (
+        ("platform", "platform", Platform.objects.filter(slug=wanted.platform)),
+        ("hardware", "hardware class", HardwareClass.objects.filter(slug=wanted.hardware)),
+        ("release", "release", Release.objects.filter(version=wanted.release)),
+        ("family", "load tool with a workload", Workload.objects.filter(tool=wanted.family)),
+        ("owner", "user", User.objects.filter(username=wanted.owner)),
+    )
+    problems = []
+    for name, words, known in named:
+        value = getattr(wanted, name)
+        if value and not (name == "owner" and value in (ME, NOBODY)) and not known.exists():
+            remedy = "use a slug of the catalog" if name in ("platform", "hardware") else "check how it is spelt"
+            problems.append(FieldProblem(name, f"there is no {words} {value!r}", remedy))
+    return problems
+
+
+def matching(wanted: FindingFilter, *, me: User | None = None) -> "QuerySet[Finding]":
+    """Findings that are asked for, in no order. `me`: who "me" is; nobody is asked for where it is None."""
+    found = Finding.objects.filter(merged_into=None).order_by()
+    states = {each for name in wanted.state for each in (OPEN if name == "open" else (name,))}
+    if states:
+        found = found.filter(state__in=states)
+    if wanted.verdict:
+        found = found.filter(verdict__in=wanted.verdict)
+    if wanted.label:
+        found = found.filter(labels__contains=list(wanted.label))
+    if wanted.kind:
+        found = found.filter(kind=wanted.kind)
+    asked = {name: getattr(wanted, name) for name in _PLACES if getattr(wanted, name)}
+    if asked:
+        own = Q(**{_PLACES[name][0]: value for name, value in asked.items()})
+        lacking = Change.objects.filter(finding=OuterRef("pk"), kind=Change.Kind.MISSING)
+        lacking = lacking.filter(**{_PLACES[name][1]: value for name, value in asked.items()})
+        found = found.filter(own | Exists(lacking))
+    if wanted.smallest:
+        found = found.filter(largest__gte=wanted.smallest)
+    if wanted.owner:
+        found = found.filter(_owner(wanted.owner, me))
+    for word in wanted.text.split():
+        found = found.filter(Q(title__icontains=word) | Q(reason__icontains=word) | Q(labels__icontains=word))
+    return found
+
+
+def without_state(wanted: FindingFilter) -> FindingFilter:
+    return replace(wanted, state=())
+
+
+def _owner(owner: str, me: User | None) -> Q:
+    if owner == NOBODY:
+        return Q(owner=None)
+    if owner == ME:
+        return Q(owner=me) if me is not None else Q(pk__in=[])
+    return Q(owner__username=owner)
+
+
+def with_key(found: "QuerySet[Finding]", sort: str) -> "QuerySet[Finding]":
+    """In the order of `sort`; `key` holds what it goes by, the id decides among equals."""
+    if sort == "newest":
+        return found.annotate(key=F("id")).order_by("-id")
+    if sort == "changed":
+        return found.annotate(key=F("changed_at")).order_by("-key", "-id")
+    # For the worse, then missing, then for the better, then what has gone; each by size.
+    rank = Case(
+        When(verdict__in=["worse", "mixed"], then=Value(3e6)),
+        When(verdict="missing", then=Value(2e6)),
+        When(verdict="better", then=Value(1e6)),
+        default=Value(0.0),
+        output_field=FloatField(),
+    )
+    return found.annotate(key=rank + Coalesce(F("largest"), Value(0.0))).order_by("-key", "-id")
+
+
+def behind(found: "QuerySet[Finding]", last: Any) -> "QuerySet[Finding]":
+    """What comes after `last`, which has its `key`."""
+    further: Any = Q(key__lt=last.key) | Q(key=last.key, id__lt=last.pk)
+    return found.filter(further)
+
+
+def ahead(found: "QuerySet[Finding]", first: Any) -> "QuerySet[Finding]":
+    """What comes before `first`, the nearest first."""
+    further: Any = Q(key__gt=first.key) | Q(key=first.key, id__gt=first.pk)
+    nearest: QuerySet[Finding] = cast("Any", found.filter(further)).order_by("key", "id")
+    return nearest

@@ -1,0 +1,92 @@
+"""How a deed of a person changes a finding: nobody else at the same time, on what the person saw, with a note of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.findings import activity, reconcile
+from apps.regressions.models import Finding, Note
+
+LONGEST_REASON = 2000
+CLOCKS_APART = timedelta(minutes=5)
+# What others did that takes nothing away from a decision.
+HARMLESS = ("comment", "link", "unlink")
+
+
+class NoSuch(LookupError):
+    """There is no such finding, or none of that change or link in it."""
+
+
+class Changed(Exception):
+    """Somebody else was faster: `since` has what happened to the finding since the caller saw it, in sentences."""
+
+    def __init__(self, *, finding: Finding, since: Sequence[str]) -> None:
+        self.finding = finding
+        self.since = tuple(since)
+        told = "; ".join(self.since) or "it was changed"
+        super().__init__(f"Finding {finding.pk} has changed since you saw it: {told}. Look at it and decide again.")
+
+
+@contextmanager
+def changing(finding_id: int, seen: datetime | None) -> Iterator[Finding]:
+    """The finding as nobody else changes it meanwhile; what a deed noted is saved with it.
+
+    Raises NoSuch, Changed, and Invalid (`finding`) for one that was merged into another.
+    """
+    with transaction.atomic():
+        reconcile.lock()
+        finding = Finding.objects.select_related("owner").filter(pk=finding_id).first()
+        if finding is None:
+            raise NoSuch(f"There is no finding {finding_id}.")
+        check_seen(finding, seen)
+        if finding.merged_into_id is not None:
+            remedy = f"go to finding {reconcile.merge_target(finding).pk}"
+            raise Invalid([FieldProblem("finding", f"it was merged into finding {finding.merged_into_id}", remedy)])
+        noted = last_note(finding)
+        yield finding
+        if last_note(finding) != noted:
+            finding.changed_at = timezone.now()
+            finding.save()
+
+
+def check_seen(finding: Finding, seen: datetime | None) -> None:
+    """Raises Changed when anything that matters happened to it since, Invalid (`seen`) for a moment to come."""
+    if seen is None:
+        return
+    if seen > timezone.now() + CLOCKS_APART:
+        raise Invalid([FieldProblem("seen", "is in the future", "send it as the finding's answer has it")])
+    since = finding.notes.filter(at__gt=seen).exclude(what__in=HARMLESS).select_related("by")
+    told = [
+        activity.sentence(what=each.what, by=each.by.username if each.by else "", text=each.text, detail=each.detail)
+        for each in since
+    ]
+    if told:
+        raise Changed(finding=finding, since=told)
+
+
+def last_note(finding: Finding) -> int | None:
+    return finding.notes.order_by("-id").values_list("id", flat=True).first()
+
+
+def note(finding: Finding, *, by: User | None, what: str, detail: Mapping[str, Any], text: str = "") -> Note:
+    return Note.objects.create(finding=finding, what=what, by=by, text=text, detail=detail)
+
+
+def text_of(field: str, given: str, *, longest: int, needed: bool, problems: list[FieldProblem] | None = None) -> str:
+    text = given.strip()
+    found = None
+    if needed and not text:
+        found = FieldProblem(field, "is empty", "say it in a few words")
+    elif len(text) > longest or "\0" in text:
+        found = FieldProblem(field, "is too long or has NUL", f"use at most {longest:,} characters")
+    if found is not None:
+        if problems is None:
+            raise Invalid([found])
+        problems.append(found)
+    return text

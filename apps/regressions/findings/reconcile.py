@@ -1,0 +1,317 @@
+"""Changes that were found become findings, once: what is told again is updated where it is, what is told no more is
+gone, what belongs together is one finding.
+
+All of it happens under one lock, so that two workers which look at the same runs make no twins.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
+from apps.comparison.stats.welch import MARGIN
+from apps.dispatch.models import Schedule
+from apps.regressions.detection import effects
+from apps.regressions.findings import titles
+from apps.regressions.models import Change, Finding, Note
+
+# Of PostgreSQL's advisory locks: ours.
+LOCK = 7_305_001
+State, Verdict = Finding.State, Finding.Verdict
+OPEN = (State.NEW, State.UNDER_REVIEW, State.CONFIRMED)
+CLOSED = (State.FIXED, State.NOT_REPRODUCIBLE)
+# In these people have decided about what it was like then: what grows beyond that is told.
+DECIDED = (State.CONFIRMED, State.ACCEPTED, *CLOSED)
+# Deeds by which a change holds that did not, or not so.
+CAME = ("found", "back", "changed", "grown")
+
+
+@dataclass(frozen=True)
+class Place:
+    """What findings are told apart by. `schedule` for results that are missing, else the release and its `baseline`."""
+
+    kind: str
+    family: str
+    platform: Platform | None = None
+    hardware_class: HardwareClass | None = None
+    release: Release | None = None
+    baseline: Release | None = None
+    schedule: Schedule | None = None
+
+    @property
+    def key(self) -> dict[str, Any]:
+        names = ("kind", "family", "platform", "hardware_class", "release", "schedule")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A change as one look told it; the fields are those of models.Change, relations by id."""
+
+    kind: str
+    verdict: str
+    system: int
+    workload: int
+    load_level: int | None = None
+    metric: int | None = None
+    baseline_system: int | None = None
+    history: int | None = None
+    first_run: int | None = None
+    slot: int | None = None
+    before: float | None = None
+    after: float | None = None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    runs_before: tuple[int, ...] = ()
+    runs_after: tuple[int, ...] = ()
+    reason: str = ""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What makes it the same change when it is told again."""
+        if self.kind == Change.Kind.HISTORY:
+            return self.kind, self.history, self.first_run
+        if self.kind == Change.Kind.MISSING:
+            return self.kind, self.slot, self.system, self.workload
+        return self.kind, self.system, self.baseline_system, self.workload, self.load_level, self.metric
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What happened to a change (Note.what). `decided`: its ratio when people decided about it."""
+
+    what: str
+    change: Change
+    decided: float | None = None
+
+
+def key_of(change: Change) -> tuple[Any, ...]:
+    return _told(change).key
+
+
+def verdict_of(ratio: float, direction: str) -> str:
+    """Better or worse, by the metric's direction. Raises ValueError for a metric of which neither is better."""
+    if direction == Metric.Direction.NEUTRAL:
+        raise ValueError("neither higher nor lower is better: no change of it is for the worse")
+    return Change.Verdict.BETTER if (ratio > 1) == (direction == Metric.Direction.HIGHER) else Change.Verdict.WORSE
+
+
+@transaction.atomic
+def settle(
+    told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] = (), anew: bool = False
+) -> list[Finding]:
+    """Keeps what was told; the findings that something happened to. `looked_at`: changes known before that would have
+    been told if they still held; those that were not are gone. `anew`: findings are summed up also where their changes
+    are as before."""
+    lock()
+    now = timezone.now()
+    told = list(told)
+    known = _known([each for _, each in told])
+    happened: dict[int, list[Deed]] = {}
+    as_before: list[int] = []
+    for place, each in told:
+        change = known.get(each.key)
+        if change is None:
+            finding = _finding(place, now)
+            told_of = each.ratio if finding.state == State.CONFIRMED else None
+            change = Change(finding=finding, judged_at=now, accepted_ratio=told_of, **_values(each))
+            change.save()
+            happened.setdefault(finding.pk, []).append(Deed("found", change))
+            continue
+        was_gone, was = change.gone_at is not None, change.verdict
+        differs = [name for name, value in _values(each).items() if getattr(change, name) != value]
+        if not differs and not was_gone:
+            as_before.append(change.pk)
+            if anew:
+                happened.setdefault(change.finding_id, [])
+            continue
+        for name, value in _values(each).items():
+            setattr(change, name, value)
+        change.judged_at, change.gone_at = now, None
+        decided = change.accepted_ratio
+        if has_grown := change.finding.state in DECIDED and _is_beyond_decided(change):
+            # Told once.
+            change.accepted_ratio = change.ratio
+        change.save()
+        happened.setdefault(change.finding_id, [])
+        if was_gone or was != change.verdict or has_grown:
+            deed = "back" if was_gone else "changed" if was != change.verdict else "grown"
+            happened[change.finding_id].append(Deed(deed, change, decided))
+    Change.objects.filter(pk__in=as_before).update(judged_at=now)
+    still = {each.key for _, each in told}
+    for change in looked_at:
+        if change.gone_at is None and key_of(change) not in still:
+            change.gone_at = change.judged_at = now
+            change.save(update_fields=["gone_at", "judged_at"])
+            happened.setdefault(change.finding_id, []).append(Deed("gone", change))
+    return [finding for finding in (_settled(pk, deeds) for pk, deeds in sorted(happened.items())) if finding]
+
+
+def lock() -> None:
+    """Until the end of the transaction nobody else changes which changes are in which finding."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+
+
+def summarise(finding: Finding, changes: Sequence[Change]) -> None:
+    """Verdict, size and title of what holds of a finding's changes, each effect once; saves nothing."""
+    changes = effects.counted(changes)
+    holding = [change for change in changes if change.gone_at is None]
+    verdicts = {change.verdict for change in holding}
+    if not holding:
+        finding.verdict = Verdict.GONE
+    elif len(verdicts) > 1:
+        finding.verdict = Verdict.MIXED
+    else:
+        finding.verdict = next(iter(verdicts))
+    worst = [change for change in holding if change.verdict == Change.Verdict.WORSE] or holding
+    sizes = [abs(change.ratio - 1) for change in worst if change.ratio is not None]
+    finding.largest = max(sizes, default=None)
+    finding.title = titles.title(finding, holding or changes)
+
+
+def merge_target(finding: Finding) -> Finding:
+    """Where what belongs to it goes now."""
+    while finding.merged_into is not None:
+        finding = finding.merged_into
+    return finding
+
+
+def _known(told: Sequence[Told]) -> dict[tuple[Any, ...], Change]:
+    found = Change.objects.select_related("finding").filter(
+        kind__in={each.kind for each in told},
+        system__in={each.system for each in told},
+        workload__in={each.workload for each in told},
+    )
+    return {key_of(change): change for change in found}
+
+
+def _told(change: Change) -> Told:
+    return Told(
+        kind=change.kind,
+        verdict=change.verdict,
+        system=change.system_id,
+        workload=change.workload_id,
+        load_level=change.load_level_id,
+        metric=change.metric_id,
+        baseline_system=change.baseline_system_id,
+        history=change.history_id,
+        first_run=change.first_run_id,
+        slot=change.slot_id,
+    )
+
+
+_RELATED = ("system", "workload", "load_level", "metric", "baseline_system", "history", "first_run", "slot")
+
+
+def _values(told: Told) -> dict[str, Any]:
+    related = {f"{name}_id": getattr(told, name) for name in _RELATED}
+    plain = ("kind", "verdict", "before", "after", "ratio", "low", "high", "p", "reason")
+    runs = {"runs_before": list(told.runs_before), "runs_after": list(told.runs_after)}
+    return related | {name: getattr(told, name) for name in plain} | runs
+
+
+def _is_beyond_decided(change: Change) -> bool:
+    """Whether it is surely, and by more than makes no difference, further for the worse than what people decided
+    about."""
+    decided = change.accepted_ratio
+    if decided is None or change.verdict != Change.Verdict.WORSE or change.low is None or change.high is None:
+        return False
+    if decided < 1:
+        return change.high < decided / (1 + MARGIN)
+    return change.low > decided * (1 + MARGIN)
+
+
+def _finding(place: Place, now: datetime) -> Finding:
+    """The one that is there, or a new one. The caller holds the lock."""
+    found = Finding.objects.select_related("merged_into").filter(**_lookup(place), part=0).first()
+    if found is None:
+        verdict = Verdict.MISSING if place.kind == Finding.Kind.MISSING else Verdict.GONE
+        return Finding.objects.create(**place.key, baseline=place.baseline, title="", verdict=verdict, changed_at=now)
+    return merge_target(found)
+
+
+def _lookup(place: Place) -> dict[str, Any]:
+    return {
+        (f"{name}__isnull" if value is None else name): (True if value is None else value)
+        for name, value in place.key.items()
+    }
+
+
+def _settled(pk: int, deeds: Sequence[Deed]) -> Finding | None:
+    """Saves what became of a finding; None: nothing happened that anybody must hear of."""
+    finding = Finding.objects.get(pk=pk)
+    changes = list(finding.changes.select_related("metric", "workload", "load_level", "system", "slot"))
+    is_new = not finding.title
+    summarise(finding, changes)
+    # Nobody is told of an effect twice, while what speaks for it holds.
+    beneath = effects.beneath(changes)
+    holding = {change.pk for change in changes if change.gone_at is None}
+    deeds = [deed for deed in deeds if beneath.get(deed.change.pk) not in holding]
+    if not deeds:
+        finding.save(update_fields=["verdict", "largest", "title"])
+        return None
+    for what in (*CAME, "gone"):
+        if own := [deed for deed in deeds if deed.what == what]:
+            detail = {"changes": [deed.change.pk for deed in own]} | (_growth(finding, own) if what == "grown" else {})
+            Note.objects.create(finding=finding, what=what, detail=detail)
+    if not is_new:
+        _move(finding, deeds)
+    # Not before its notes: who saw it has seen them.
+    finding.changed_at = timezone.now()
+    finding.save()
+    return finding
+
+
+def _growth(finding: Finding, deeds: Sequence[Deed]) -> dict[str, Any]:
+    """Of the one that grew most: its size when people decided and now, and what they had decided."""
+    sizes = [(deed.decided or 1.0, deed.change.ratio or 1.0) for deed in deeds]
+    decided, now = max(sizes, key=lambda both: abs(both[1] / both[0] - 1))
+    return {"from": titles.percent(decided), "to": titles.percent(now), "state": str(finding.state)}
+
+
+def _move(finding: Finding, deeds: Sequence[Deed]) -> None:
+    """The states that the system itself sets."""
+    came_at_all = any(deed.what in CAME for deed in deeds)
+    came = any(deed.what in CAME and deed.change.verdict != "better" for deed in deeds)
+    holds = finding.verdict in (Verdict.WORSE, Verdict.MIXED, Verdict.MISSING)
+    was = finding.state
+    if came_at_all and finding.verdict != Verdict.GONE and was == State.VERIFY:
+        finding.state = _before_verify(finding)
+    elif came and holds and was in (*CLOSED, State.ACCEPTED):
+        finding.state = State.NEW
+    elif not holds and was in (*OPEN, State.ACCEPTED) and any(deed.what == "gone" for deed in deeds):
+        finding.state = State.VERIFY
+    if finding.state != was:
+        what = "reopened" if finding.state == State.NEW else "state"
+        Note.objects.create(finding=finding, what=what, detail={"from": was, "to": finding.state})
+
+
+def _before_verify(finding: Finding) -> str:
+    last = finding.notes.filter(what="state", detail__to=State.VERIFY).order_by("-id").first()
+    was = str(last.detail["from"]) if last else State.NEW.value
+    # What was accepted was accepted as it was then.
+    return was if was in OPEN else State.NEW
+
+
+def expire_acceptances(*, today: Any) -> int:
+    """Findings whose acceptance has ended are new again; how many."""
+    with transaction.atomic():
+        lock()
+        ended = list(Finding.objects.filter(state=State.ACCEPTED, accepted_until__lt=today))
+        for finding in ended:
+            detail = {"from": State.ACCEPTED.value, "to": State.NEW.value, "until": str(finding.accepted_until)}
+            Note.objects.create(finding=finding, what="reopened", text="the acceptance has ended", detail=detail)
+            finding.state, finding.changed_at = State.NEW, timezone.now()
+            finding.save(update_fields=["state", "changed_at"])
+    return len(ended)
+
+
+def family_of(workload: Workload) -> str:
+    return workload.tool

@@ -1,0 +1,151 @@
+"""More repetitions of what a finding tells of: both sides again, as they were measured, in turns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.accounts.models import User
+from apps.catalog.models import LoadLevel, System, Workload
+from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch.campaigns.plan import MAX_REPETITIONS, Planned, Size, create_campaign, size_of
+from apps.dispatch.models import FINAL, Campaign, Job
+from apps.regressions.findings.locking import NoSuch, changing, note
+from apps.regressions.models import Change, CheckedRelease, Finding, Repetition
+from apps.regressions.releases import stored_checks
+from apps.runs.models import Run
+
+# An interval needs three; more than ten at once is a decision for people.
+FEWEST, MOST = 3, 10
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A campaign that would measure a finding's sides again. `repetitions` and `why` it is so many, in words;
+    `under_way`: the campaign that does so already."""
+
+    systems: tuple[System, ...]
+    entries: tuple[Planned, ...]
+    repetitions: int
+    why: str
+    size: Size
+    under_way: int | None
+
+
+def plan_of(finding_id: int, *, repetitions: int | None = None) -> Plan:
+    """What `repeat` would begin. Raises NoSuch, and Invalid when there is nothing to measure again."""
+    finding = Finding.objects.filter(pk=finding_id).first()
+    if finding is None:
+        raise NoSuch(f"There is no finding {finding_id}.")
+    return _plan(finding, repetitions)
+
+
+def repeat(*, finding_id: int, by: User, repetitions: int | None = None, seen: datetime | None = None) -> Campaign:
+    """Schedules a campaign of both sides of what holds (else of what held): the same systems, workloads, load levels,
+    warm-up and duration, in turns. The finding updates itself as its runs come in.
+
+    `repetitions` None: as many as the side with fewer runs has, 3 to 10. Raises Invalid: one is under way, or nothing
+    can be measured again.
+    """
+    with changing(finding_id, seen) as finding:
+        plan = _plan(finding, repetitions)
+        if plan.under_way is not None:
+            problem = f"campaign {plan.under_way} is measuring them again already"
+            raise Invalid([FieldProblem("repetitions", problem, "wait for it, or cancel it first")])
+        campaign = create_campaign(
+            name=f"Finding {finding.pk}, measured again",
+            systems=plan.systems,
+            entries=plan.entries,
+            repetitions=plan.repetitions,
+            created_by=by,
+        )
+        Repetition.objects.create(finding=finding, campaign=campaign, asked_by=by)
+        told = {"campaign": campaign.pk, "repetitions": plan.repetitions}
+        note(finding, by=by, what="repetitions", detail=told)
+    return campaign
+
+
+def _plan(finding: Finding, repetitions: int | None) -> Plan:
+    related = ("system", "baseline_system", "workload", "load_level", "slot__campaign")
+    changes = list(finding.changes.select_related(*related).order_by("id"))
+    changes = [change for change in changes if change.gone_at is None] or changes
+    runs = _runs(changes)
+    systems: dict[System, None] = {}
+    # How it is measured -> systems and load levels.
+    entries: dict[tuple[Workload, tuple[System, ...], float, float], dict[LoadLevel, None]] = {}
+    for change in changes:
+        levels, warmup, duration = _measured(change, runs)
+        if not levels:
+            continue
+        ran = [runs[pk].system for pk in (*change.runs_before[-1:], *change.runs_after[-1:]) if pk in runs]
+        before = [change.baseline_system] if change.baseline_system else []
+        pair = tuple(dict.fromkeys([*before, *ran, change.system]))
+        systems |= dict.fromkeys(pair)
+        entries.setdefault((change.workload, pair, warmup, duration), {}).update(dict.fromkeys(levels))
+    if not entries:
+        problem = "how these changes were measured is not known"
+        raise Invalid([FieldProblem("repetitions", problem, "plan a campaign of both systems by hand")])
+    planned = tuple(
+        Planned(workload, sorted(levels, key=lambda level: (level.rate or 0, level.threads)), warmup, duration, pair)
+        for (workload, pair, warmup, duration), levels in entries.items()
+    )
+    count, why = _count(changes, repetitions)
+    return Plan(
+        systems=tuple(systems),
+        entries=planned,
+        repetitions=count,
+        why=why,
+        size=size_of(systems=len(systems), entries=planned, repetitions=count),
+        under_way=_under_way(finding),
+    )
+
+
+def _count(changes: Sequence[Change], wanted: int | None) -> tuple[int, str]:
+    if wanted is not None:
+        if not 1 <= wanted <= MAX_REPETITIONS:
+            problem = f"{wanted} is out of range"
+            raise Invalid([FieldProblem("repetitions", problem, f"use 1 to {MAX_REPETITIONS}")])
+        return wanted, "as asked for"
+    there = max(min(len(change.runs_before), len(change.runs_after)) for change in changes)
+    needed = _needed(changes)
+    count, why = max((FEWEST, f"{FEWEST} give an interval"), (there, "as many as the side with fewer has"))
+    if needed > count:
+        count, why = needed, "so many more are likely to tell"
+    return (count, why) if count <= MOST else (MOST, f"{count} more are likely to tell; at most {MOST} at once")
+
+
+def _needed(changes: Sequence[Change]) -> int:
+    """Repetitions that the last comparison of the release says are still missing to tell these changes; 0: none."""
+    wanted = {(each.system_id, each.baseline_system_id, each.workload_id, each.load_level_id) for each in changes}
+    rows = CheckedRelease.objects.filter(
+        release__in={each.system.release_id for each in changes},
+        hardware_class__in={each.system.hardware_class_id for each in changes},
+    )
+    missing = [
+        row.needed - min(len(row.runs_before), len(row.runs_after))
+        for found in stored_checks.load(rows)
+        for row in found.check.rows
+        if row.needed and (row.system_id, row.baseline_system_id, row.workload_id, row.level_id) in wanted
+    ]
+    return max([0, *missing])
+
+
+def _runs(changes: Iterable[Change]) -> dict[int, Run]:
+    wanted = {pk for change in changes for pk in (*change.runs_before[-1:], *change.runs_after[-1:])}
+    return Run.objects.select_related("system").in_bulk(wanted)
+
+
+def _measured(change: Change, runs: Mapping[int, Run]) -> tuple[list[LoadLevel], float, float]:
+    """Load levels, warm-up and duration (s) of what a change tells of; without levels: not known."""
+    if change.slot and change.slot.campaign:
+        entry = change.slot.campaign.entries.filter(workload=change.workload).first()
+        return (list(entry.load_levels.all()), entry.warmup, entry.duration) if entry else ([], 0.0, 0.0)
+    known = [runs[pk] for pk in (*change.runs_after[-1:], *change.runs_before[-1:]) if pk in runs]
+    for run in known:
+        if run.duration is not None and change.load_level:
+            return [change.load_level], run.warmup, run.duration
+    return [], 0.0, 0.0
+
+
+def _under_way(finding: Finding) -> int | None:
+    unfinished = Job.objects.filter(campaign__repetition__finding=finding).exclude(state__in=FINAL)
+    return unfinished.order_by("-campaign").values_list("campaign", flat=True).first()

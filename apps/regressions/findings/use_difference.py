@@ -1,0 +1,306 @@
+"""What two sides' servers did differently, by the USE method: indicators whose level or value changed. Pure.
+
+Of each indicator and node a side has what most of its repetitions say (use_method.typical) and the range of their
+values. A level is another where nearly all pairs of a run before and a run after say so. A value is another where a
+t-test with pooled variance tells the sides apart (at SIGNIFICANT, since a hundred indicators are looked at) and the
+change is of a size that matters; of single runs only the size is known. Totals of a run are told per second, so that
+phases of different length can be compared. With 3, 5 and 10 runs a side an indicator that did not change is told in
+0.1 % of comparisons, one that jumps between levels by chance in 3, 2 and 0.1 %.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from apps.core.units import format_number, with_unit
+from apps.use_method.indicators import Indicator
+from apps.use_method.panels.repetitions import typical
+from apps.use_method.resource_table import INDICATORS, RESOURCE_OF
+from apps.use_method.values import Aspect, Level, Panel, Reading
+
+# A level is another from this share of pairs on, those that say the opposite taken off (Cliff's delta).
+MOST_PAIRS = 0.8
+SIGNIFICANT = 0.001
+# A change is told from this share of the larger value on.
+LEAST_SIZE = 0.1
+# Added to the larger value before the share is taken, so that next to nothing against nothing is no large change.
+FLOORS = {"%": 10.0, "ms": 0.5, "s": 0.5, "bytes": 2.0**20, "bytes/s": 2.0**20, "×": 0.5}
+USUAL_FLOOR = 1.0
+# In one sentence.
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class SideValue:
+    """An indicator on one side: `value` in `unit` of the run `run`, the typical one (None: it has none), and `values`
+    of all repetitions that have one. `node`: what this side calls the node. `severities`: of the level in each run that
+    could see it."""
+
+    node: str
+    level: Level
+    value: float | None
+    values: tuple[float, ...]
+    run: int
+    words: str
+    unit: str
+    severities: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        return self.level.word if self.value is None else with_unit(self.value, self.unit)
+
+    @property
+    def runs(self) -> int:
+        return len(self.values)
+
+    @property
+    def lowest(self) -> float | None:
+        return min(self.values, default=None)
+
+    @property
+    def highest(self) -> float | None:
+        return max(self.values, default=None)
+
+    @property
+    def range(self) -> str:
+        """Of the repetitions; empty: none has a value."""
+        if self.lowest is None or self.highest is None:
+            return ""
+        return f"{self._without_unit(self.lowest)}–{with_unit(self.highest, self.unit)}"
+
+    def _without_unit(self, value: float) -> str:
+        # The multiple of bytes is part of their number.
+        bytes_ = self.unit.startswith("bytes")
+        return with_unit(value, self.unit) if bytes_ else format_number(value, unit=self.unit)
+
+    def up_to(self, other: "SideValue") -> str:
+        """ "0 → 340 waits/s"; levels where a side has no value."""
+        if self.value is None or other.value is None:
+            return f"{self.text} → {other.text}"
+        return f"{self._without_unit(self.value)} → {other.text}"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`where`: the node, by its role where the sides call it differently. `size`: 0 to 1, the change of the value by
+    the larger of the two. `climbed`: by how much the level is worse after than before; negative: better."""
+
+    indicator: Indicator
+    where: str
+    before: SideValue
+    after: SideValue
+    size: float
+    climbed: int
+
+    @property
+    def title(self) -> str:
+        """ "Redo log: waits for the log buffer"."""
+        resource = RESOURCE_OF[self.indicator.key].title
+        return f"{resource[:1].upper()}{resource[1:]}: {self.indicator.title}"
+
+    @property
+    def sides(self) -> tuple[SideValue, SideValue]:
+        return self.before, self.after
+
+    @property
+    def span(self) -> str:
+        """ "0 → 340 waits/s"."""
+        return self.before.up_to(self.after)
+
+    @property
+    def grew(self) -> bool:
+        """Whether it is more trouble after than before: a worse level, else a higher value."""
+        if self.climbed:
+            return self.climbed > 0
+        return (self.after.value or 0.0) > (self.before.value or 0.0)
+
+    @property
+    def had_room(self) -> bool:
+        """Whether it is a utilization that was no trouble on either side."""
+        is_ok = self.before.level is self.after.level is Level.OK
+        return self.indicator.aspect is Aspect.UTILIZATION and is_ok
+
+    @property
+    def level_words(self) -> str:
+        """Empty: the level is the same."""
+        return f"{self.before.level.word} → {self.after.level.word}" if self.climbed else ""
+
+
+@dataclass(frozen=True)
+class UseDifference:
+    """`differences`: the most telling first. `compared`: indicators on nodes that both sides saw. `runs`: with a panel,
+    before and after. `one_sided`: nodes that only one side has."""
+
+    differences: tuple[Difference, ...]
+    compared: int
+    runs: tuple[int, int]
+    one_sided: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The most telling in one clause; says so where there is none, or nothing to look at."""
+        lacking = [which for which, runs in zip(("earlier", "later"), self.runs, strict=True) if not runs]
+        if lacking:
+            which = f"the {lacking[0]} runs have no" if len(lacking) == 1 else "neither side's runs have a"
+            return f"what the servers did cannot be compared: {which} USE panel"
+        if not self.compared:
+            return "what the servers did cannot be compared: no indicator was seen on both sides"
+        # A resource that is less, or more, busy and had room all the time follows the throughput: it explains nothing.
+        telling = [each for each in self.differences if not each.had_room]
+        if not telling:
+            plural = "" if self.compared == 1 else "s"
+            return f"no resource stands out among {self.compared} indicator{plural} that both sides saw"
+        named, more = telling[:MOST_NAMED], len(telling) - MOST_NAMED
+        several = len({each.where for each in telling}) > 1
+        told = [
+            f"{each.title}{f' on {each.where}' if several else ''} {each.span}"
+            + (f" ({each.after.level.word})" if each.climbed and each.after.level.severity > 1 else "")
+            for each in named
+        ]
+        told += [f"{more} more"] if more > 0 else []
+        return "; ".join(told)
+
+
+def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse: bool = True) -> UseDifference:
+    """`before`, `after`: panels by run. `is_worse`: what is to be explained is for the worse, so that what grew is more
+    telling than what fell; else the other way round."""
+    places = _places(list(before.values()), list(after.values()))
+    sides = [
+        _side(panels, {name: where for where, name in own.items()})
+        for panels, own in zip((before, after), places, strict=True)
+    ]
+    found, compared = [], 0
+    for key in [key for key in sides[0] if key in sides[1]]:
+        first, second = sides[0][key], sides[1][key]
+        if Level.NOT_OBSERVABLE in (first.level, second.level):
+            continue
+        compared += 1
+        climbed = second.level.severity - first.level.severity if _is_another_level(first, second) else 0
+        size = _size(first, second)
+        if climbed or (size >= LEAST_SIZE and _apart(first, second)):
+            found.append(Difference(INDICATORS[key[0]], key[1], first, second, size, climbed))
+    return UseDifference(
+        differences=tuple(sorted(found, key=lambda each: (each.grew is not is_worse, *_most_telling_first(each)))),
+        compared=compared,
+        runs=(len(before), len(after)),
+        one_sided=_one_sided(before, after, places),
+    )
+
+
+def _places(before: Sequence[Panel], after: Sequence[Panel]) -> tuple[dict[str, str], dict[str, str]]:
+    """What the nodes that both sides have are called together -> what each side calls them: the name, else the role if
+    only one node of each side has it."""
+    nodes = [{name: role for panel in panels for name, role in panel.nodes} for panels in (before, after)]
+    places: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    for name in nodes[0].keys() & nodes[1].keys():
+        for side in places:
+            side[name] = name
+    rest = [{name: role for name, role in own.items() if name not in places[0]} for own in nodes]
+    for role in set(rest[0].values()) & set(rest[1].values()):
+        named = [[name for name, own_role in own.items() if own_role == role] for own in rest]
+        if len(named[0]) == len(named[1]) == 1:
+            for side, (name,) in zip(places, named, strict=True):
+                side[role] = name
+    return places
+
+
+def _one_sided(
+    before: Mapping[int, Panel], after: Mapping[int, Panel], places: tuple[dict[str, str], dict[str, str]]
+) -> tuple[str, ...]:
+    found = {
+        name
+        for panels, own in zip((before, after), places, strict=True)
+        for panel in panels.values()
+        for name, _ in panel.nodes
+        if name not in own.values()
+    }
+    return tuple(sorted(found))
+
+
+def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[str, str], SideValue]:
+    """By indicator and place."""
+    chosen = typical(panels)
+    if chosen is None:
+        return {}
+    values: dict[tuple[str, str], list[float]] = {}
+    severities: dict[tuple[str, str], list[int]] = {}
+    for panel in panels.values():
+        for one in panel.readings:
+            if one.level is not Level.NOT_OBSERVABLE:
+                severities.setdefault((one.indicator, one.node), []).append(one.level.severity)
+            if (value := _value(one, panel)) is not None:
+                values.setdefault((one.indicator, one.node), []).append(value)
+    found = {}
+    for one, run in zip(chosen.panel.readings, chosen.runs, strict=True):
+        if one.indicator in INDICATORS and one.node in where:
+            own = values.get((one.indicator, one.node), [])
+            found[one.indicator, where[one.node]] = SideValue(
+                node=one.node,
+                level=one.level,
+                value=_value(one, panels[run]),
+                values=tuple(own),
+                run=run,
+                words=one.words,
+                unit=_unit(one, panels[run]),
+                severities=tuple(severities.get((one.indicator, one.node), ())),
+            )
+    return found
+
+
+def _is_total(indicator: Indicator) -> bool:
+    """Whether its value is how many there were in the whole phase."""
+    # A quotient is a share or a mean, however long it was measured.
+    counted = indicator.formula.startswith("rise of ") and " / " not in indicator.formula
+    return (counted or indicator.unit == "errors") and not indicator.unit.endswith(("/s", "%"))
+
+
+def _seconds(panel: Panel) -> float:
+    """Of the measured phase; 0: not known."""
+    return panel.measured[1] - panel.measured[0] if panel.measured else 0.0
+
+
+def _value(one: Reading, panel: Panel) -> float | None:
+    indicator = INDICATORS.get(one.indicator)
+    if one.value is None or indicator is None:
+        return None
+    return one.value / _seconds(panel) if _is_total(indicator) and _seconds(panel) > 0 else one.value
+
+
+def _unit(one: Reading, panel: Panel) -> str:
+    indicator = INDICATORS[one.indicator]
+    return f"{indicator.unit}/s" if _is_total(indicator) and _seconds(panel) > 0 else indicator.unit
+
+
+def _size(before: SideValue, after: SideValue) -> float:
+    if before.value is None or after.value is None or before.unit != after.unit:
+        return 0.0
+    floor = FLOORS.get(after.unit, USUAL_FLOOR)
+    return abs(after.value - before.value) / (max(abs(before.value), abs(after.value)) + floor)
+
+
+def _is_another_level(before: SideValue, after: SideValue) -> bool:
+    pairs = [(one, other) for one in before.severities for other in after.severities]
+    delta = sum((other > one) - (other < one) for one, other in pairs)
+    return before.level is not after.level and abs(delta) >= MOST_PAIRS * len(pairs)
+
+
+def _apart(before: SideValue, after: SideValue) -> bool:
+    one, other = np.asarray(before.values), np.asarray(after.values)
+    if not len(one) or not len(other):
+        return False
+    difference = abs(float(other.mean() - one.mean()))
+    freedom = len(one) + len(other) - 2
+    if min(len(one), len(other)) == 1 or difference == 0:
+        return difference > 0
+    squares = float(((one - one.mean()) ** 2).sum() + ((other - other.mean()) ** 2).sum())
+    error = math.sqrt(squares / freedom * (1 / len(one) + 1 / len(other)))
+    return error == 0 or 2 * float(special.stdtr(freedom, -difference / error)) <= SIGNIFICANT
+
+
+def _most_telling_first(each: Difference) -> tuple[int, int, float, str]:
+    """By how much the level moved, the worse first; then what waits or fails before what is busy, by size."""
+    waits = each.indicator.aspect is not Aspect.UTILIZATION
+    return -abs(each.climbed), -int(each.climbed > 0), -each.size - 0.5 * waits, each.indicator.key

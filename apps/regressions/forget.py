@@ -1,0 +1,37 @@
+"""Takes away what was found of systems whose runs are taken away: made-up ones."""
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.db.models import Q
+
+from apps.catalog.models import System
+from apps.regressions.findings import reconcile
+from apps.regressions.models import Change, CheckedRelease, Finding, History, SignOff
+from apps.runs.models import Run
+
+
+@transaction.atomic
+def forget_made_up(systems: Collection[int]) -> int:
+    """Findings that tell of nothing but these systems, with what people made of them, and the histories and kept
+    comparisons of made-up runs alone; how many findings."""
+    reconcile.lock()
+    own = Q(system__in=systems) | Q(baseline_system__in=systems)
+    touched = set(Change.objects.filter(own).values_list("finding", flat=True))
+    Change.objects.filter(own).delete()
+    gone = set(Finding.objects.filter(pk__in=touched, changes=None).values_list("pk", flat=True))
+    gone |= set(Finding.objects.filter(merged_into__in=gone).values_list("pk", flat=True))
+    Finding.objects.filter(merged_into__in=gone).delete()
+    Finding.objects.filter(pk__in=gone).delete()
+    places = System.objects.filter(pk__in=systems).values_list("release_id", "hardware_class_id", "settings_hash")
+    for release, hardware, settings in set(places):
+        measured = Run.objects.filter(system__release=release, system__hardware_class=hardware)
+        if measured.exclude(provenance=Run.Provenance.RIG).exists():
+            continue
+        for model in (CheckedRelease, SignOff):
+            model.objects.filter(release=release, hardware_class=hardware).delete()
+        History.objects.filter(
+            platform__releases=release, hardware_class=hardware, settings_hash=settings, changes=None
+        ).delete()
+    History.objects.filter(last_run__system__in=systems).update(last_run=None)
+    return len(gone)

@@ -1,0 +1,128 @@
+"""Looks at runs once they are complete, and again when one was left out or counts again: what is to be compared anew is
+marked, then compared, one release after another."""
+
+import logging
+from datetime import date, timedelta
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from apps.catalog.models import HardwareClass, Release, System
+from apps.regressions.findings import reconcile
+from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.models import Change, Finding, Looked, Pending
+from apps.regressions.releases import check, recheck_queue, stored_checks
+from apps.regressions.releases.pairs import MEASURED
+from apps.regressions.releases.values import CheckRow, ReleaseCheck
+from apps.regressions.trends import services
+from apps.runs.models import Run
+
+log = logging.getLogger(__name__)
+
+# Runs that one sweep finds.
+AT_ONCE = 200
+# So long after it was accepted in what sides differ, releases are compared anew for that.
+REMEMBERED = timedelta(days=1)
+
+
+def look(*, run_id: int) -> bool:
+    """Takes a complete run into account: its history, its release. May be repeated. False: it is not complete, or
+    nobody measured it (made up, or a shipped example)."""
+    runs = Run.objects.select_related("system__release", "system__hardware_class")
+    run = runs.filter(pk=run_id, state=Run.State.SEALED, provenance__in=MEASURED).first()
+    if run is None:
+        return False
+    if run.outcome == Run.Outcome.SUCCEEDED:
+        recheck_queue.mark([run.system])
+        services.follow_run(run_id)
+    # Last: what breaks off before is found again by the sweep.
+    state = {"sealed_at": run.sealed_at, "is_excluded": run.is_excluded}
+    Looked.objects.update_or_create(run=run, defaults=state)
+    return True
+
+
+def due(*, limit: int = AT_ONCE) -> list[int]:
+    """Complete runs that nobody looked at as they are now, the newest first: one that fails keeps no other back."""
+    as_it_was = Q(sealed_at=F("looked__sealed_at"), is_excluded=F("looked__is_excluded"))
+    waiting = Run.objects.filter(state=Run.State.SEALED, provenance__in=MEASURED, sealed_at__isnull=False)
+    found = waiting.filter(Q(looked=None) | ~as_it_was).order_by("-sealed_at", "-pk")
+    return list(found.values_list("pk", flat=True)[:limit])
+
+
+def check_pending() -> int:
+    """Compares the releases that are marked, those first that wait longest; how many. One that another worker compares
+    now is left to it."""
+    recheck_queue.mark_accepted(since=timezone.now() - REMEMBERED)
+    done = 0
+    for pk in list(Pending.objects.order_by("since", "pk").values_list("pk", flat=True)):
+        try:
+            done += _check(pk)
+        except Exception:
+            # It stays marked; the others do not wait for it.
+            log.exception("release of mark %s could not be compared", pk)
+    return done
+
+
+@transaction.atomic
+def _check(pk: int) -> bool:
+    marked = Pending.objects.select_for_update(skip_locked=True, of=["self"])
+    pending = marked.select_related("release__platform", "hardware_class").filter(pk=pk).first()
+    if pending is None:
+        return False
+    compare(pending.release, pending.hardware_class)
+    pending.delete()
+    return True
+
+
+@transaction.atomic
+def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = False) -> ReleaseCheck:
+    """Holds it against the one before it, and keeps what was found as findings. `made_up`: of runs that nobody
+    measured as well."""
+    found = check.check(release, hardware_class)
+    baseline = Release.objects.get(pk=found.baseline_id) if found.baseline_id else None
+    differs = {(line.baseline_system, line.system): line.differs for line in found.lines}
+    told = [
+        (
+            Place(Finding.Kind.CHANGE, row.tool, release.platform, hardware_class, release, baseline),
+            _told(row, differs.get((row.baseline_system, row.system), "")),
+        )
+        for row in check.told_of(found, made_up=made_up)
+    ]
+    # All that was told of this release before: what this look does not bear out is gone.
+    known = Change.objects.filter(
+        kind=Change.Kind.RELEASE,
+        gone_at=None,
+        system__in=System.objects.filter(release=release, hardware_class=hardware_class),
+    )
+    reconcile.settle(told, looked_at=list(known))
+    found = stored_checks.current([found])[0]
+    stored_checks.keep(found)
+    return found
+
+
+def look_again(*, today: date) -> int:
+    """What time alone changes: acceptances that have ended, comparisons kept in a form of old; how many."""
+    old = [(each.release_id, each.hardware_class_id) for each in stored_checks.outdated()]
+    return reconcile.expire_acceptances(today=today) + recheck_queue.mark_releases(old)
+
+
+def _told(row: CheckRow, differs: str) -> Told:
+    return Told(
+        kind=Change.Kind.RELEASE,
+        verdict=row.verdict.value,
+        system=row.system_id or 0,
+        workload=row.workload_id,
+        load_level=row.level_id,
+        metric=row.metric_id,
+        baseline_system=row.baseline_system_id,
+        before=row.before,
+        after=row.after,
+        ratio=row.ratio,
+        low=row.low,
+        high=row.high,
+        p=row.p,
+        runs_before=row.runs_before,
+        runs_after=row.runs_after,
+        reason=f"the systems differ besides: {differs}" if differs else "",
+    )

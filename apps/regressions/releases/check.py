@@ -1,0 +1,139 @@
+"""Holds a release against the one before it: every workload at every load level in its primary metric, one table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from django.utils import timezone
+
+from apps.catalog.models import HardwareClass, Release, Workload
+from apps.comparison.stats.welch import DISCOVERY_RATE
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions import thresholds
+from apps.regressions.releases import rows as releases_rows
+from apps.regressions.releases import stored_checks
+from apps.regressions.releases.pairs import MEASURED, Lines, Pair, lines
+from apps.regressions.releases.rows import Judged, Where
+from apps.regressions.releases.values import TOLERANCE, CheckRow, Line, ReleaseCheck, Result, RowVerdict, answer
+from apps.runs.models import Run
+
+MOST_NAMED = 4
+
+
+def check(
+    release: Release,
+    hardware_class: HardwareClass,
+    baseline: Release | None = None,
+    *,
+    tolerance: float = TOLERANCE,
+    allow_missing: bool = False,
+    now: datetime | None = None,
+) -> ReleaseCheck:
+    """`release` on `hardware_class` against `baseline` (None: the release before it that has runs there). Queries:
+    constant in the numbers of runs, workloads and load levels. `tolerance`, `allow_missing`: as of `answer`.
+
+    Raises Invalid naming `baseline` when it is the release itself or of another platform."""
+    now = now or timezone.now()
+    _refuse(release, baseline)
+    found = lines(release, hardware_class, baseline)
+    both = [system for pair in found.pairs for system in (pair.baseline, pair.system)]
+    where = releases_rows.ran([*both, *found.lost])
+    judged = releases_rows.judge(found.pairs, where)
+    limits = thresholds.every()
+
+    def smallest(workload: Workload) -> float:
+        return limits.of(workload.pk, workload.primary_metric_id).smallest
+
+    rows = [*releases_rows.rows(judged, smallest=smallest), *releases_rows.lost(found.lost, where)]
+    rows.sort(key=_significance)
+    version = found.baseline.version if found.baseline else ""
+    compared = ReleaseCheck(
+        platform_id=release.platform_id,
+        platform=release.platform.slug,
+        platform_name=release.platform.name,
+        release_id=release.pk,
+        release=release.version,
+        baseline_id=found.baseline.pk if found.baseline else None,
+        baseline=version,
+        hardware_id=hardware_class.pk,
+        hardware=hardware_class.slug,
+        hardware_name=hardware_class.name,
+        lines=tuple(_line(pair) for pair in found.pairs),
+        rows=tuple(rows),
+        tests=releases_rows.tests(judged),
+        result=Result.CANNOT_TELL,
+        why=(),
+        notes=tuple(_notes(found, where, judged, rows)),
+        tolerance=tolerance,
+        checked_at=now,
+    )
+    compared = stored_checks.current([compared])[0]
+    result, why = answer(compared.rows, baseline=version, tolerance=tolerance, allow_missing=allow_missing)
+    return replace(compared, result=result, why=why)
+
+
+def told_of(found: ReleaseCheck, *, made_up: bool = False) -> Iterator[CheckRow]:
+    """The rows that findings tell of: those that differ; of runs that nobody measured only when they are asked for."""
+    for row in found.rows:
+        is_change = row.verdict in (RowVerdict.WORSE, RowVerdict.BETTER)
+        if is_change and (made_up or set(row.origins) <= set(MEASURED)):
+            yield row
+
+
+def _refuse(release: Release, baseline: Release | None) -> None:
+    if baseline is None:
+        return
+    problem = ""
+    if baseline.pk == release.pk:
+        problem = f"{release} is the release itself"
+    elif baseline.platform_id != release.platform_id:
+        problem = f"{baseline} is a release of another platform"
+    if problem:
+        raise Invalid([FieldProblem("baseline", problem, "choose another release, or leave it out")])
+
+
+def _line(pair: Pair) -> Line:
+    return Line(pair.system.slug, pair.system.name, pair.baseline.slug, pair.baseline.name, pair.differs)
+
+
+def _significance(row: CheckRow) -> tuple[int, float, str, str, int]:
+    verdicts = list(RowVerdict)
+    return verdicts.index(row.verdict), 1.0 if row.p is None else row.p, row.tool, row.workload, row.threads
+
+
+def _notes(
+    found: Lines, where: Mapping[int, set[Where]], judged: Sequence[Judged], rows: Sequence[CheckRow]
+) -> Iterator[str]:
+    """Sentences."""
+    for pair in found.pairs:
+        if pair.differs:
+            yield (
+                f"{pair.system.name} is held against {pair.baseline.name}, the only one there is, though it is set "
+                f"otherwise: {pair.differs}."
+            )
+    for system in found.alone:
+        yield f"{system.name} has no counterpart in {found.baseline}: none is set like it."
+    new = sum(len(where[pair.system.pk] - where[pair.baseline.pk]) for pair in found.pairs)
+    if new:
+        what = "1 workload at a load level" if new == 1 else f"{new} workloads at load levels"
+        yield f"Left out: {what} that the baseline did not run."
+    shown = {(row.baseline_system_id, row.workload_id) for row in rows}
+    without = [each for each in judged if (each.pair.baseline.pk, each.workload.pk) not in shown]
+    if without:
+        named = ", ".join(dict.fromkeys(each.workload.name for each in without[:MOST_NAMED]))
+        more = f" and {len(without) - MOST_NAMED} more" if len(without) > MOST_NAMED else ""
+        yield f"Left out, since the baseline's runs have no value of the primary metric that is judged: {named}{more}."
+    small = sum(
+        row.verdict is RowVerdict.UNCHANGED and bool(row.worst) and row.p is not None and row.p <= DISCOVERY_RATE
+        for row in rows
+    )
+    if small:
+        yield f"{small} row{' is' if small == 1 else 's are'} worse, but by less than the threshold: told as unchanged."
+    runs = {run for row in rows for run in (*row.runs_before, *row.runs_after)}
+    doubted = Run.objects.filter(pk__in=runs).exclude(failed_checks=[]).count() if runs else 0
+    if doubted:
+        of = f"{doubted} of {len(runs)} runs" if len(runs) > 1 else "The only run"
+        yield f"{of} failed a quality check, which each run's page names: look at them before you trust a close call."
+    made_up = {origin for row in rows for origin in row.origins} - set(MEASURED)
+    if made_up:
+        yield "Runs that nobody measured (made up, or shipped examples) count here: they make no findings."

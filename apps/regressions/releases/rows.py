@@ -1,0 +1,189 @@
+"""The rows of a release held against another: its systems compared under every workload, one table of verdicts."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.catalog.models import LoadLevel, System, Workload
+from apps.comparison import compare, verdict_table
+from apps.comparison.sections import verdicts as section_verdicts
+from apps.comparison.selection.sides import Chosen, ChosenSide
+from apps.comparison.stats.welch import Direction
+from apps.comparison.values import Cell, Comparison
+from apps.regressions.releases import verdicts
+from apps.regressions.releases.pairs import Pair
+from apps.regressions.releases.values import CheckRow, RowVerdict
+from apps.runs.queries import places
+
+# (workload, load level) with runs that count.
+Where = tuple[int, int]
+# From which relative difference on a workload's primary metric counts.
+Smallest = Callable[[Workload], float]
+
+
+def ran(systems: Iterable[System]) -> dict[int, set[Where]]:
+    found: dict[int, set[Where]] = defaultdict(set)
+    wanted = {system.pk for system in systems}
+    for place in places.counted(systems=wanted, most=0) if wanted else ():
+        found[place.system].add((place.workload, place.level))
+    return found
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A workload on a pair of systems: `cells` of its primary metric alone, corrected with all of the release."""
+
+    pair: Pair
+    workload: Workload
+    comparison: Comparison
+    cells: tuple[Cell, ...]
+
+
+def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Judged]:
+    """All workloads of the baseline's systems."""
+    wanted = {workload for pair in pairs for workload, _ in where[pair.baseline.pk]}
+    workloads = Workload.objects.select_related("primary_metric").in_bulk(wanted)
+    found = [(pair, comparison) for batch in _batches(pairs) for pair, comparison in _compared(batch, workloads, where)]
+    cells = [_primary(comparison) for _, comparison in found]
+    corrected = iter(verdict_table.corrected([cell for own in cells for cell in own]))
+    return [
+        Judged(pair, workloads[comparison.workload.id], comparison, tuple(next(corrected) for _ in own))
+        for (pair, comparison), own in zip(found, cells, strict=True)
+    ]
+
+
+def _batches(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """In none of which a system comes twice: what is read at once is told apart by system."""
+    batches: list[list[Pair]] = []
+    for pair in pairs:
+        fitting = (batch for batch in batches if all(pair.baseline.pk != other.baseline.pk for other in batch))
+        batch = next(fitting, None)
+        if batch is None:
+            batches.append(batch := [])
+        batch.append(pair)
+    return batches
+
+
+def _compared(
+    batch: Sequence[Pair], workloads: Mapping[int, Workload], where: Mapping[int, set[Where]]
+) -> Iterator[tuple[Pair, Comparison]]:
+    asked = [(pair, workloads[pk]) for pair in batch for pk in sorted({pk for pk, _ in where[pair.baseline.pk]})]
+    judged = compare.judge([_chosen(pair, workload) for pair, workload in asked])
+    return zip((pair for pair, _ in asked), judged, strict=True)
+
+
+def _chosen(pair: Pair, workload: Workload) -> Chosen:
+    sides = (ChosenSide(each.slug, each, workload, each.name) for each in (pair.baseline, pair.system))
+    return Chosen(workload, tuple(sides))
+
+
+def _primary(comparison: Comparison) -> list[Cell]:
+    keys = {metric.key for metric in comparison.metrics if metric.primary and metric.direction is not Direction.NEUTRAL}
+    return [cell for cell in comparison.cells if cell.metric in keys]
+
+
+def tests(judged: Sequence[Judged]) -> int:
+    """How many comparisons the correction is for."""
+    return sum(cell.ratio is not None and cell.ratio.p is not None for each in judged for cell in each.cells)
+
+
+def rows(judged: Sequence[Judged], *, smallest: Smallest) -> Iterator[CheckRow]:
+    """Of the load levels at which the baseline has the metric."""
+    for each in judged:
+        yield from _rows(each, smallest(each.workload))
+
+
+def _rows(judged: Judged, least: float) -> Iterator[CheckRow]:
+    pair, comparison = judged.pair, judged.comparison
+    metrics = {metric.key: metric for metric in comparison.metrics}
+    levels = {level.id: level for level in comparison.levels}
+    origins = tuple(sorted({origin for side in comparison.sides for origin in side.origins}))
+    withheld = section_verdicts.withheld(comparison)
+    by_level: dict[int, list[Cell]] = defaultdict(list)
+    for cell in judged.cells:
+        by_level[cell.level].append(cell)
+    for before, after in by_level.values():
+        if not before.replicates or after.ratio is None:
+            continue
+        metric, level, workload = metrics[before.metric], levels[before.level], comparison.workload
+        counts = len(before.replicates), len(after.replicates)
+        history = before.history, after.history
+        if not after.replicates:
+            verdict, reason = (
+                RowVerdict.MISSING,
+                f"no run of {pair.system.name} with {metric.name} counts",
+            )
+        elif after.side in withheld and after.ratio.verdict in verdict_table.JUDGED:
+            verdict, reason = RowVerdict.WITHHELD, _withheld(comparison)
+        elif all(each.value == 0 for each in (*before.replicates, *after.replicates)):
+            verdict, reason = RowVerdict.UNCHANGED, "zero on both sides"
+        else:
+            verdict, reason = verdicts.verdict(after.ratio, metric.direction, least)
+        ratio = after.ratio
+        yield CheckRow(
+            verdict=verdict,
+            workload_id=workload.id,
+            tool=workload.tool,
+            workload=workload.name,
+            level_id=level.id,
+            level=level.text,
+            threads=level.threads,
+            rate=level.rate,
+            metric_id=judged.workload.primary_metric_id,
+            metric=metric.key,
+            metric_name=metric.name,
+            unit=metric.unit,
+            direction=metric.direction.value,
+            baseline_system_id=pair.baseline.pk,
+            baseline_system=pair.baseline.slug,
+            system_id=pair.system.pk,
+            system=pair.system.slug,
+            before=before.summary.value if before.summary else None,
+            after=after.summary.value if after.summary else None,
+            runs_before=tuple(each.run for each in before.replicates),
+            runs_after=tuple(each.run for each in after.replicates),
+            ratio=ratio.value,
+            low=ratio.low,
+            high=ratio.high,
+            p=ratio.adjusted_p,
+            smallest=least,
+            visible=verdicts.visible(ratio, counts, history),
+            worst=verdicts.worst(ratio, metric.direction),
+            needed=ratio.needed,
+            reason=reason,
+            origins=origins,
+        )
+
+
+def _withheld(comparison: Comparison) -> str:
+    titles = dict.fromkeys(each.title for each in comparison.obstacles if each.accepted is None)
+    return f"the sides differ in {' and '.join(titles)}: accept it on the Compare page, with a reason"
+
+
+def lost(systems: Sequence[System], where: Mapping[int, set[Where]]) -> Iterator[CheckRow]:
+    """What systems of the baseline ran that have no counterpart."""
+    wanted = {each for system in systems for each in where[system.pk]}
+    workloads = Workload.objects.select_related("primary_metric").in_bulk({workload for workload, _ in wanted})
+    levels = LoadLevel.objects.in_bulk({level for _, level in wanted})
+    for system in systems:
+        for workload, level in sorted(where[system.pk]):
+            own, at = workloads[workload], levels[level]
+            metric = own.primary_metric
+            yield CheckRow(
+                verdict=RowVerdict.MISSING,
+                workload_id=workload,
+                tool=own.tool,
+                workload=own.name,
+                level_id=level,
+                level=str(at),
+                threads=at.threads,
+                rate=at.rate,
+                metric_id=metric.pk,
+                metric=metric.key,
+                metric_name=metric.name,
+                unit=metric.unit,
+                direction=metric.direction,
+                baseline_system_id=system.pk,
+                baseline_system=system.slug,
+                reason=f"no system of this release is set as {system.name}",
+            )

@@ -1,0 +1,158 @@
+"""The last comparison of each release, kept: read with the findings of now, without any statistics."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.comparison.sections import serialisation
+from apps.core.canonical import canonical_hash
+from apps.regressions.models import Change, CheckedRelease, Finding, Pending
+from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, answer
+
+# What makes a row the same change as one of a finding: both systems, workload, load level, metric.
+Key = tuple[int | None, int, int, int, int]
+NOT_ACCEPTED: Mapping[str, Any] = {"accepted_until": None, "accepted_why": ""}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """`check` with the findings' states of now, its `result` told by them. `platform_color`: place in the palette.
+    `is_pending`: runs came that it does not know yet."""
+
+    id: int
+    check: ReleaseCheck
+    platform_color: int | None
+    is_pending: bool
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.check)
+
+
+def keep(check: ReleaseCheck) -> CheckedRelease:
+    """In place of the one before. The release is held against the one before it, not against another that somebody
+    chose: keep only such a one."""
+    values = {
+        "baseline_id": check.baseline_id,
+        "result": check.result.value,
+        "counts": check.counts,
+        "told": serialisation.to_json(check),
+        "checked_at": check.checked_at,
+    }
+    kept, _ = CheckedRelease.objects.update_or_create(
+        release_id=check.release_id, hardware_class_id=check.hardware_id, defaults=values
+    )
+    return kept
+
+
+def load(rows: "QuerySet[CheckedRelease]") -> list[Kept]:
+    """In the order of `rows`, in three queries. Those whose form is of an older version are left out: they are compared
+    anew (outdated)."""
+    read = [(row, check) for row in rows.select_related("release__platform") if (check := _check(row)) is not None]
+    checks = current([check for _, check in read])
+    pending = set(
+        Pending.objects.filter(release__in={row.release_id for row, _ in read}).values_list(
+            "release_id", "hardware_class_id"
+        )
+    )
+    return [
+        Kept(
+            id=row.pk,
+            check=check,
+            platform_color=row.release.platform.color,
+            is_pending=(row.release_id, row.hardware_class_id) in pending,
+        )
+        for (row, _), check in zip(read, checks, strict=True)
+    ]
+
+
+def current(checks: Sequence[ReleaseCheck]) -> list[ReleaseCheck]:
+    """With the findings' states of now, and what the gate says by these."""
+    known = _findings(checks)
+    told = []
+    for check in checks:
+        rows = tuple(_current(row, known) for row in check.rows)
+        result, why = answer(rows, baseline=check.baseline, tolerance=check.tolerance)
+        told.append(replace(check, rows=rows, result=result, why=why))
+    return told
+
+
+def outdated() -> list[CheckedRelease]:
+    """Those that were kept in another form than today's."""
+    return [row for row in CheckedRelease.objects.all() if _check(row) is None]
+
+
+def fingerprint(check: ReleaseCheck) -> str:
+    """Another one says that verdicts, or what people accepted, are others; more runs alone are none."""
+    rows = sorted(
+        [
+            row.baseline_system,
+            row.system,
+            str(row.workload_id),
+            str(row.level_id),
+            row.verdict.value,
+            str(row.is_accepted),
+        ]
+        for row in check.rows
+    )
+    return canonical_hash({"baseline": check.baseline, "rows": rows})[:16]
+
+
+def seen(check: ReleaseCheck) -> dict[str, Any]:
+    """What a person who signs the release off is shown, to be kept with the sign-off."""
+    states = {row.finding: row.finding_state for row in check.rows if row.finding is not None}
+    return {
+        "fingerprint": fingerprint(check),
+        "answer": f"{check.title}: {check.summary}",
+        "result": check.result.value,
+        "baseline": check.baseline,
+        "counts": check.counts,
+        "findings": [{"finding": finding, "state": state} for finding, state in sorted(states.items())],
+        "checked_at": check.checked_at.isoformat(),
+    }
+
+
+def worst(results: Iterable[Result]) -> Result | None:
+    """Of several hardware classes; None: of none."""
+    order = (Result.REGRESSION, Result.CANNOT_TELL, Result.FINE)
+    return min(results, key=order.index, default=None)
+
+
+def _check(row: CheckedRelease) -> ReleaseCheck | None:
+    try:
+        return serialisation.from_json(row.told, ReleaseCheck)
+    except serialisation.Outdated:
+        return None
+
+
+def _findings(checks: Sequence[ReleaseCheck]) -> Mapping[Key, Finding]:
+    systems = {row.system_id for check in checks for row in check.rows if row.system_id is not None}
+    changes = Change.objects.filter(kind=Change.Kind.RELEASE, system__in=systems, gone_at=None).select_related(
+        "finding"
+    )
+    return {
+        (
+            each.system_id,
+            each.baseline_system_id or 0,
+            each.workload_id,
+            each.load_level_id or 0,
+            each.metric_id or 0,
+        ): (each.finding)
+        for each in changes
+    }
+
+
+def _current(row: CheckRow, known: Mapping[Key, Finding]) -> CheckRow:
+    key = row.system_id, row.baseline_system_id, row.workload_id, row.level_id, row.metric_id
+    finding = known.get(key)
+    if finding is None:
+        told: dict[str, Any] = {"finding": None, "finding_state": "", "is_accepted": False, **NOT_ACCEPTED}
+    else:
+        until = finding.accepted_until
+        accepted = finding.state == Finding.State.ACCEPTED and until is not None and until >= timezone.localdate()
+        told = {"finding": finding.pk, "finding_state": finding.state, "is_accepted": accepted}
+        told |= {"accepted_until": until, "accepted_why": finding.reason} if accepted else NOT_ACCEPTED
+    return row if all(getattr(row, name) == value for name, value in told.items()) else replace(row, **told)

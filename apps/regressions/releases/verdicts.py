@@ -1,0 +1,67 @@
+"""What a ratio between two releases says: the verdict of a row, what it could have seen, what it leaves open. Pure."""
+
+import math
+
+from scipy import special
+
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import MARGIN, POWER, Direction, Ratio, Verdict
+from apps.core.units import NBSP
+from apps.regressions.releases.values import RowVerdict
+
+
+def verdict(ratio: Ratio, direction: Direction, smallest: float) -> tuple[RowVerdict, str]:
+    """With its reason, where it needs one. A difference below `smallest` (a share) is none that counts: such a row is
+    unchanged if the whole interval lies within that or the margin of Compare, else it is not told apart.
+
+    Raises ValueError for a metric of which neither direction is better."""
+    if direction is Direction.NEUTRAL:
+        raise ValueError("neither higher nor lower is better: no verdict")
+    if ratio.verdict is Verdict.TOO_FEW:
+        return RowVerdict.TOO_FEW, ratio.reason
+    if ratio.verdict is Verdict.NO_RATIO or ratio.value is None:
+        return RowVerdict.NO_RATIO, ratio.reason
+    if ratio.verdict in (Verdict.HIGHER, Verdict.LOWER):
+        if abs(ratio.value - 1) >= smallest:
+            return RowVerdict(welch.words(ratio.verdict, direction)), ""
+        reason = f"{ratio.verdict.value}, but by less than the {smallest * 100:g}{NBSP}% from which on it counts"
+        return (RowVerdict.UNCHANGED if _within(ratio, max(MARGIN, smallest)) else RowVerdict.NOT_TOLD_APART), reason
+    if ratio.verdict is Verdict.EQUIVALENT:
+        return RowVerdict.UNCHANGED, ratio.reason
+    return RowVerdict.NOT_TOLD_APART, ratio.reason
+
+
+def worst(ratio: Ratio, direction: Direction) -> float | None:
+    """By what share it may be worse, as its interval leaves open; 0: not at all. None: there is no interval."""
+    if ratio.low is None or ratio.high is None:
+        return None
+    return max(0.0, 1 - ratio.low if direction is Direction.HIGHER else ratio.high - 1)
+
+
+def visible(ratio: Ratio, counts: tuple[int, int], history: tuple[int, int]) -> float | None:
+    """Smallest rise, as a share, that such runs find with 80 % power (the fall: to 1 / (1 + that)): from the interval's
+    standard error, with degrees of freedom as Satterthwaite's are at most. None: there is no interval."""
+    error = _error(ratio, counts, history)
+    if error is None:
+        return None
+    freedom = _freedom(counts, history)
+    reach = float(special.stdtrit(freedom, (1 + welch.CONFIDENCE) / 2)) + float(special.stdtrit(freedom, POWER))
+    effect = reach * error + ratio.systematic
+    return math.expm1(effect) if effect < 700 else math.inf
+
+
+def _within(ratio: Ratio, margin: float) -> bool:
+    low, high = ratio.low, ratio.high
+    return low is not None and high is not None and low >= 1 / (1 + margin) and high <= 1 + margin
+
+
+def _freedom(counts: tuple[int, int], history: tuple[int, int]) -> float:
+    return float(sum(count - 1 + max(earlier - 1, 0) for count, earlier in zip(counts, history, strict=True))) or 1.0
+
+
+def _error(ratio: Ratio, counts: tuple[int, int], history: tuple[int, int]) -> float | None:
+    """Standard error of the logarithm, from the interval."""
+    if not ratio.low or not ratio.high or not math.isfinite(ratio.high):
+        return None
+    half = (math.log(ratio.high) - math.log(ratio.low)) / 2 - ratio.systematic
+    return half / float(special.stdtrit(_freedom(counts, history), (1 + welch.CONFIDENCE) / 2))

@@ -1,0 +1,368 @@
+"""Reads watched series for pages and the API; a constant number of queries, however many series and runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+import numpy as np
+from django.db.models import Count, F, Q, QuerySet
+
+from apps.catalog.models import System
+from apps.regressions import thresholds
+from apps.regressions.detection import change_points
+from apps.regressions.detection.change_points import Limits
+from apps.regressions.findings import reconcile
+from apps.regressions.models import Change, History
+from apps.regressions.releases import threshold_preview
+from apps.regressions.releases.threshold_preview import TriedReleases
+from apps.regressions.thresholds import Key
+from apps.regressions.trends import services
+from apps.regressions.trends.series import Point
+from apps.regressions.trends.services import Series
+
+RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
+MOST_LISTED = 300
+# In this order, those with changes first.
+MOST_CHANGED = (F("holding").desc(), F("analysed").desc(), F("pk"))
+# Series that a threshold is tried on: about a hundredth of a second each.
+MOST_TRIED = 200
+FIT, SHORT, NOISY, CHANGED = "fit", "short", "noisy", "changed"
+SIGHTS = {FIT: "fit to be watched", SHORT: "too short", NOISY: "too noisy", CHANGED: "with changes"}
+
+
+@dataclass(frozen=True)
+class HistoryFilter:
+    """`platform`, `hardware`: slugs; `tool`: a load tool; `workload`: id; `text`: in the workload's name; `sight`: one
+    of SIGHTS. Empty: any."""
+
+    platform: str = ""
+    hardware: str = ""
+    tool: str = ""
+    workload: int | None = None
+    text: str = ""
+    sight: str = ""
+
+
+@dataclass(frozen=True)
+class HistoryRow:
+    """A watched series. `settings`: of its systems, in words. `runs`: those that count since the last reset, of
+    `analysed`. `variation`, `effect`: shares of the value; None: not known in a series that is too short.
+    `reason`: why it is not fit to be watched; empty when it is. `changes` that hold now."""
+
+    id: int
+    platform: str
+    hardware: str
+    settings: str
+    tool: str
+    workload: int
+    workload_name: str
+    level: str
+    metric: str
+    metric_name: str
+    unit: str
+    direction: str
+    runs: int
+    analysed: int
+    resets: int
+    variation: float | None
+    effect: float | None
+    reason: str
+    changes: int
+    analysed_at: datetime | None
+
+
+@dataclass(frozen=True)
+class HistoryChange:
+    """`place` in the series at which it is drawn; `run`: where it was first told. `gone_at`: since then newer runs do
+    not bear it out. `finding`: its id."""
+
+    place: int
+    run: int
+    version: str
+    verdict: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    before: float | None
+    after: float | None
+    finding: int
+    state: str
+    gone_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Level:
+    """Runs `start` up to `end` of a series, between changes and resets; `value`: their median."""
+
+    start: int
+    end: int
+    value: float
+
+
+@dataclass(frozen=True)
+class HistoryDetail:
+    """`limits` that count, and for what they were set, in words (`source`)."""
+
+    row: HistoryRow
+    points: tuple[Point, ...]
+    changes: tuple[HistoryChange, ...]
+    levels: tuple[Level, ...]
+    limits: Limits
+    source: str
+
+
+@dataclass(frozen=True)
+class TriedChange:
+    """A change that a threshold would tell, or (`stays` False) would no longer tell. `is_new`: nobody was told yet."""
+
+    place: int
+    run: int
+    version: str
+    verdict: str
+    ratio: float
+    low: float
+    high: float
+    p: float
+    is_new: bool
+    stays: bool
+    finding: int | None
+
+
+@dataclass(frozen=True)
+class TriedSeries:
+    row: HistoryRow
+    points: tuple[Point, ...]
+    levels: tuple[Level, ...]
+    changes: tuple[TriedChange, ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a threshold would have done on history. `looked_at` series of the `concerned`, `too_short` of those to tell
+    anything; `kept_apart`: series that have a more particular threshold, which goes before. `series`: those with
+    changes, the most first."""
+
+    key: Key
+    limits: Limits
+    concerned: int
+    looked_at: int
+    too_short: int
+    kept_apart: int
+    series: tuple[TriedSeries, ...]
+    releases: TriedReleases
+
+    @property
+    def raised(self) -> int:
+        """Changes that it tells."""
+        return sum(change.stays for each in self.series for change in each.changes)
+
+    @property
+    def new(self) -> int:
+        return sum(change.is_new for each in self.series for change in each.changes)
+
+    @property
+    def withdrawn(self) -> int:
+        return sum(not change.stays for each in self.series for change in each.changes)
+
+
+def rows_of(chosen: HistoryFilter) -> QuerySet[History]:
+    """Watched series that fit."""
+    asked = {
+        "platform__slug": chosen.platform,
+        "hardware_class__slug": chosen.hardware,
+        "workload__tool": chosen.tool,
+        "workload": chosen.workload,
+        "workload__name__icontains": chosen.text,
+    }
+    found = with_changes(History.objects.filter(**{name: value for name, value in asked.items() if value}))
+    if chosen.sight == CHANGED:
+        return found.filter(pk__in=Change.objects.filter(kind=Change.Kind.HISTORY, gone_at=None).values("history"))
+    starts = {SHORT: Q(reason__startswith="too short"), NOISY: Q(reason__startswith="too noisy"), FIT: Q(reason="")}
+    return found.filter(starts.get(chosen.sight, Q()))
+
+
+def with_changes(found: QuerySet[History]) -> QuerySet[History]:
+    return found.select_related(*RELATED).annotate(holding=Count("changes", filter=Q(changes__gone_at=None)))
+
+
+def listed(found: Sequence[History]) -> list[HistoryRow]:
+    """Of rows that `rows_of` found. One query."""
+    settings = _settings(found)
+    return [_row(each, settings) for each in found]
+
+
+def detail(history_id: int) -> HistoryDetail | None:
+    """None: there is none. Five queries."""
+    found = with_changes(History.objects.filter(pk=history_id)).first()
+    if found is None:
+        return None
+    chosen = thresholds.every()
+    (series,) = services.read([found], chosen)
+    told = found.changes.select_related("first_run__system__release", "finding").order_by("pk")
+    changes = tuple(each for change in told if (each := _change(series.points, change)) is not None)
+    return HistoryDetail(
+        row=listed([found])[0],
+        points=tuple(series.points),
+        changes=tuple(sorted(changes, key=lambda change: (change.place, change.run))),
+        levels=levels(series, [change.place for change in changes if change.gone_at is None]),
+        limits=series.limits,
+        source=words_of(chosen.source(found.workload_id, found.metric_id)),
+    )
+
+
+def words_of(key: Key | None) -> str:
+    """For what a threshold was set."""
+    if key is None:
+        return "the default"
+    workload, metric = key
+    both = "this workload and metric" if workload and metric else ""
+    return both or ("this workload" if workload else "this metric" if metric else "all workloads")
+
+
+def levels(series: Series, places: Sequence[int]) -> tuple[Level, ...]:
+    """Between the `places` of changes, and resets."""
+    bounds = sorted({*change_points.stretches(len(series.points), series.resets), *places})
+    return tuple(
+        Level(start, end, float(np.median(series.values[start:end])))
+        for start, end in pairwise(bounds)
+        if end <= len(series.points)
+    )
+
+
+def preview(*, workload: int | None, metric: str | None, smallest: float, significant: float) -> Tried:
+    """What a threshold would have told of the series that it concerns, and what of that nobody was told yet, or would
+    be told no more: what following them would do once it is kept. Keeps nothing. Raises Invalid."""
+    limits = thresholds.limits(smallest=smallest, significant=significant)
+    found, own = thresholds.place(workload=workload, metric=metric)
+    key = (found.pk if found else None, own.pk if own else None)
+    chosen = thresholds.every().instead(key, limits)
+    every = list(with_changes(thresholds.histories(*key)).order_by(*MOST_CHANGED))
+    concerned = [each for each in every if chosen.source(each.workload_id, each.metric_id) == key]
+    looked_at = concerned[:MOST_TRIED]
+    read = services.read(looked_at, chosen)
+    return Tried(
+        key,
+        limits,
+        len(concerned),
+        len(looked_at),
+        sum(map(_is_too_short, read)),
+        len(every) - len(concerned),
+        tuple(_tried(read)),
+        threshold_preview.tried(key, limits, chosen),
+    )
+
+
+def _is_too_short(series: Series) -> bool:
+    bounds = change_points.stretches(len(series.points), series.resets)
+    return all(end - start < change_points.SHORTEST for start, end in pairwise(bounds))
+
+
+def _tried(read: Sequence[Series]) -> list[TriedSeries]:
+    told: dict[int, list[Change]] = {series.history.pk: [] for series in read}
+    for change in Change.objects.filter(history__in=told).select_related("first_run__system__release"):
+        told[change.history_id or 0].append(change)
+    rows = listed([series.history for series in read])
+    found = []
+    for row, series in zip(rows, read, strict=True):
+        judged = services.judge(series, told[row.id], anew=True)
+        holding = {change.index: change for change in judged.holding}
+        changes = [_would(series, change, judged.known.get(place)) for place, change in holding.items()]
+        changes += [
+            _would_not(series, place, change)
+            for place, change in judged.known.items()
+            if place not in holding and change.gone_at is None
+        ]
+        if changes:
+            ordered = tuple(sorted(changes, key=lambda change: change.place))
+            found.append(TriedSeries(row, tuple(series.points), levels(series, list(holding)), ordered))
+    return sorted(found, key=lambda each: -len(each.changes))
+
+
+def _would(series: Series, change: change_points.Change, known: Change | None) -> TriedChange:
+    point = series.points[change.index]
+    return TriedChange(
+        place=change.index,
+        run=(known.first_run_id if known else None) or point.run,
+        version=point.version,
+        verdict=reconcile.verdict_of(change.ratio, series.history.metric.direction),
+        ratio=change.ratio,
+        low=change.low,
+        high=change.high,
+        p=change.p,
+        is_new=known is None or known.gone_at is not None,
+        stays=True,
+        finding=known.finding_id if known else None,
+    )
+
+
+def _would_not(series: Series, place: int, known: Change) -> TriedChange:
+    return TriedChange(
+        place=place,
+        run=known.first_run_id or 0,
+        version=series.points[place].version,
+        verdict=known.verdict,
+        ratio=known.ratio or 1.0,
+        low=known.low or 1.0,
+        high=known.high or 1.0,
+        p=known.p or 0.0,
+        is_new=False,
+        stays=False,
+        finding=known.finding_id,
+    )
+
+
+def _change(points: Sequence[Point], change: Change) -> HistoryChange | None:
+    if change.first_run is None:
+        return None
+    return HistoryChange(
+        place=services.place_of(points, change.first_run),
+        run=change.first_run.pk,
+        version=change.first_run.system.release.version,
+        verdict=change.verdict,
+        ratio=change.ratio,
+        low=change.low,
+        high=change.high,
+        p=change.p,
+        before=change.before,
+        after=change.after,
+        finding=change.finding_id,
+        state=change.finding.state,
+        gone_at=change.gone_at,
+    )
+
+
+def _settings(found: Sequence[History]) -> dict[str, str]:
+    """In words, by hash."""
+    hashes = {each.settings_hash for each in found}
+    systems = System.objects.filter(settings_hash__in=hashes).values_list("settings_hash", "settings")
+    return {
+        own: ", ".join(f"{name} = {value}" for name, value in sorted(settings.items())) or "no settings of its own"
+        for own, settings in systems
+    }
+
+
+def _row(found: History, settings: dict[str, str]) -> HistoryRow:
+    return HistoryRow(
+        id=found.pk,
+        platform=found.platform.name,
+        hardware=found.hardware_class.name,
+        settings=settings.get(found.settings_hash, "settings that no system has any more"),
+        tool=found.workload.tool,
+        workload=found.workload_id,
+        workload_name=found.workload.name,
+        level=str(found.load_level),
+        metric=found.metric.key,
+        metric_name=found.metric.name,
+        unit=found.metric.unit,
+        direction=found.metric.direction,
+        runs=found.runs,
+        analysed=found.analysed,
+        resets=len(found.resets),
+        variation=found.variation,
+        effect=found.effect,
+        reason=found.reason,
+        changes=getattr(found, "holding", 0),
+        analysed_at=found.analysed_at,
+    )

@@ -1,0 +1,217 @@
+"""Runs from an archive into this installation: row by row as they were, nothing is derived anew."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pyarrow.parquet as pq
+from django.core.files.storage import Storage
+from django.db import IntegrityError, transaction
+
+from apps.catalog.models import Metric
+from apps.catalog.services import InvalidParameters, metrics_for
+from apps.core.canonical import canonical_hash
+from apps.runs.archive import manifest, refill, samples, store
+from apps.runs.archive.catalog import load_level_of, system_of, workload_of
+from apps.runs.archive.content import BIRTH_FIELDS, JSON_FIELDS, METRIC_FIELDS, PLAIN_FIELDS, STATISTICS_FIELDS, Row
+from apps.runs.archive.manifest import Manifest
+from apps.runs.archive.store import ArchiveTrouble, Damaged
+from apps.runs.models import Artifact, Block, Configuration, Distribution, Event, Measurement, Run, RunNode, Series
+from apps.runs.quality import check, exclusion
+from apps.runs.storage import artifacts as storage_artifacts
+from apps.runs.storage import codec
+
+_NO_SAMPLES = set(samples.TYPES)
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What became of an archived run. `problem`: why it could not be restored, and what to do. Neither: it was here
+    already, and stays as it is."""
+
+    run: Run | None = None
+    problem: str = ""
+
+
+def restore(source: Storage, *, path: str) -> Restored:
+    """The run of the manifest at `path`, as a whole or not at all. Raises Unreachable."""
+    try:
+        return Restored(run=_restored(source, path))
+    except store.Unreachable:
+        raise
+    except (ArchiveTrouble, InvalidParameters, IntegrityError) as error:
+        return Restored(problem=f"{path}: {error}")
+
+
+def chosen(
+    source: Storage, *, uids: Collection[UUID] = (), platform: str = "", workload: str = "", month: str = ""
+) -> list[str]:
+    """Paths of the manifests of the runs asked for. Raises Unreachable, and Damaged when a run of `uids` has none."""
+    found = list(manifest.paths(source, platform=platform, workload=workload, month=month))
+    if not uids:
+        return found
+    by_uid = {path.rpartition("/")[2].removesuffix(".json"): path for path in found}
+    missing = [str(uid) for uid in uids if str(uid) not in by_uid]
+    if missing:
+        raise Damaged(f"the archive has no manifest of run {', '.join(missing)}: its archiving may not have ended")
+    return [by_uid[str(uid)] for uid in uids]
+
+
+def _restored(source: Storage, path: str) -> Run | None:
+    """None: a run of this uid is here."""
+    found = manifest.read(source, path)
+    if Run.objects.filter(uid=found.run).exists():
+        return None
+    tables = {name: _rows(source, found, name) for name in ("runs", "nodes", "events", "measurements")}
+    tables |= {name: _rows(source, found, name) for name in ("series", "distributions", "artifacts")}
+    if len(tables["runs"]) != 1:
+        raise Damaged(f"{path} has no row in the table of runs: bring the archive back from a backup")
+    _keep_artifacts(source, found)
+    blocks = _filled(source, found)
+    with transaction.atomic():
+        metrics = _metrics(tables)
+        run = _run(tables["runs"][0])
+        _write_nodes(run, tables["nodes"])
+        Series.objects.bulk_create((_series(run, row, metrics, blocks) for row in tables["series"]), batch_size=1000)
+        Block.objects.bulk_create(blocks.blocks(run))
+        Event.objects.bulk_create(_event(run, row) for row in tables["events"])
+        kept = Artifact.objects.bulk_create(_artifact(run, row) for row in tables["artifacts"])
+        artifacts = {artifact.name: artifact for artifact in kept}
+        Measurement.objects.bulk_create(
+            Measurement(value=row["value"], **_born(run, row, metrics, artifacts)) for row in tables["measurements"]
+        )
+        Distribution.objects.bulk_create(
+            Distribution(
+                **{name: row[name] for name in ("node", "starts_at", "ends_at", "grid", "buckets", "counts")},
+                **_born(run, row, metrics, artifacts),
+            )
+            for row in tables["distributions"]
+        )
+        # Files of before have none.
+        exclusion.take_over(run, json.loads(tables["runs"][0].get("exclusions") or "[]"))
+        check.check(run)
+    check.check_siblings(run_id=run.pk)
+    return run
+
+
+def _rows(source: Storage, found: Manifest, name: str) -> list[Row]:
+    """Of one table, without the samples. Raises Damaged, Unreachable."""
+    table = found.table(name)
+    if table is None:
+        return []
+    with store.verified(source, table.stored()) as local, pq.ParquetFile(local) as file:
+        rows: list[Row] = file.read([name for name in file.schema_arrow.names if name not in _NO_SAMPLES]).to_pylist()
+    return rows
+
+
+def _filled(source: Storage, found: Manifest) -> refill.Filled:
+    table = found.table("series")
+    if table is None:
+        return refill.Filled()
+    with store.verified(source, table.stored()) as local:
+        return refill.filled(local)
+
+
+def _keep_artifacts(source: Storage, found: Manifest) -> None:
+    for one in found.artifacts:
+        with store.verified(source, one.stored()) as local:
+            storage_artifacts.keep(local.read())
+
+
+def _run(row: Row) -> Run:
+    return Run.objects.create(
+        uid=row["run"],
+        system=system_of(row),
+        workload=workload_of(row),
+        load_level=load_level_of(row),
+        state=Run.State.SEALED,
+        # Files of before have no samplers and no data_bytes.
+        **{name: row[name] for name in PLAIN_FIELDS if row.get(name) is not None},
+        **{name: json.loads(row[name]) for name in JSON_FIELDS},
+    )
+
+
+def _write_nodes(run: Run, rows: Collection[Row]) -> None:
+    for row in rows:
+        clock = row["clock"]
+        RunNode.objects.create(
+            run=run,
+            number=row["node"],
+            name=row["node_name"],
+            role=row["role"],
+            samples=row["samples"],
+            clock=b"" if clock is None else codec.encode_floats(np.array(clock, dtype=np.float64)),
+            constants=json.loads(row["constants"]),
+            configuration=_configuration(row["variables"]),
+            defaults=_configuration(row.get("defaults")),
+        )
+
+
+def _configuration(text: str | None) -> Configuration | None:
+    if text is None:
+        return None
+    variables = json.loads(text)
+    return Configuration.objects.get_or_create(
+        content_hash=canonical_hash(variables), defaults={"variables": variables}
+    )[0]
+
+
+def _metrics(tables: Mapping[str, list[Row]]) -> dict[str, Metric]:
+    """Of all rows; those that are not here yet are as they were there."""
+    told = {row["metric"]: row for name in ("series", "measurements", "distributions") for row in tables[name]}
+    constants = {key for row in tables["nodes"] for key in json.loads(row["constants"])}
+    known = set(Metric.objects.filter(key__in=list(told)).values_list("key", flat=True))
+    found = metrics_for([*told, *constants])
+    for key in told.keys() - known:
+        for name, field in METRIC_FIELDS.items():
+            setattr(found[key], field, told[key][name])
+    Metric.objects.bulk_update([found[key] for key in told.keys() - known], list(METRIC_FIELDS.values()))
+    return found
+
+
+def _series(run: Run, row: Row, metrics: Mapping[str, Metric], blocks: refill.Filled) -> Series:
+    place = blocks.places[row["node"], row["metric"]]
+    return Series(
+        run=run,
+        metric=metrics[row["metric"]],
+        node=row["node"],
+        base=place.base,
+        offset=place.offset,
+        length=place.length,
+        **{name: row[name] for name in STATISTICS_FIELDS},
+    )
+
+
+def _event(run: Run, row: Row) -> Event:
+    return Event(
+        run=run,
+        kind=row["event"],
+        label=row["label"],
+        starts_at=row["starts_at"],
+        ends_at=row["ends_at"],
+        node=row["node_name"],
+        detail=json.loads(row["detail"]),
+        from_output=bool(row.get("from_output")),  # archives of before do not say
+    )
+
+
+def _artifact(run: Run, row: Row) -> Artifact:
+    return Artifact(
+        run=run,
+        name=row["artifact"],
+        sha256=row["artifact_sha256"],
+        size=row["size"],
+        media_type=row["media_type"],
+    )
+
+
+def _born(run: Run, row: Row, metrics: Mapping[str, Metric], artifacts: Mapping[str, Artifact]) -> dict[str, Any]:
+    return {
+        "run": run,
+        "metric": metrics[row["metric"]],
+        "artifact": artifacts[row["artifact"]],
+        **{name: row[name] for name in BIRTH_FIELDS},
+    }

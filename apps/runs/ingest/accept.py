@@ -1,0 +1,283 @@
+"""Writes of the warehouse: everything is stored before it is acknowledged, and may arrive twice and in any order.
+
+`seal` (see sealing.py) then turns what arrived into series and measurements.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Max
+from django.utils import timezone
+
+from apps.catalog.models import LoadLevel, System, Workload
+from apps.core.canonical import canonical_hash
+from apps.runs.ingest import seal_queue, streams
+from apps.runs.ingest.clean_text import has_nul
+from apps.runs.models import Artifact, Batch, Configuration, Run, RunNode
+from apps.runs.samples.columns import CLIENT, NAME_LIMIT, ROLE_LIMIT
+from apps.runs.seal import RAW_BATCHES, seal
+from apps.runs.storage import artifacts as storage_artifacts
+from apps.runs.storage import binary_cursor
+from workers import wire
+
+__all__ = [
+    "Refused",
+    "accept_artifact",
+    "accept_batch",
+    "end_run",
+    "open_run",
+    "seal",
+]
+
+MAX_BATCH = 8 * 1024 * 1024
+MAX_ARTIFACT = 64 * 1024 * 1024
+SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+ARTIFACT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}\Z")
+MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+(?:;.*)?\Z")
+
+
+class Refused(Exception):
+    """Input that will never be taken as it is. `field` names what is wrong, `message` what it must be."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+@transaction.atomic
+def open_run(
+    *,
+    uid: UUID,
+    system: System,
+    workload: Workload,
+    load_level: LoadLevel,
+    repetition: int,
+    provenance: str,
+    message: wire.RunMessage,
+) -> Run:
+    """Opens a run; again with the same `uid`, it is the same run and nothing changes. Raises Refused."""
+    _check_run_message(message)
+    run, created = Run.objects.get_or_create(
+        uid=uid,
+        defaults={
+            "system": system,
+            "workload": workload,
+            "load_level": load_level,
+            "repetition": repetition,
+            "provenance": provenance,
+            "started_at": _moment("started_at", message.started_at),
+            "warmup": message.warmup,
+            "duration": message.duration,
+            "server_version": message.server_version,
+            "tool_version": message.tool_version,
+            "command": message.command,
+            "host": message.host,
+            "data_bytes": message.data_bytes,
+        },
+    )
+    if not created:
+        told = (system.pk, workload.pk, load_level.pk, repetition)
+        if (run.system_id, run.workload_id, run.load_level_id, run.repetition) != told:
+            raise Refused("uid", f"run {uid} was opened for another system, workload, load level or repetition")
+        return run
+    free = 1
+    for node in message.nodes:
+        number = 0 if node.name == CLIENT else free
+        free += number > 0
+        RunNode.objects.create(
+            run=run,
+            number=number,
+            name=node.name,
+            role=node.role,
+            configuration=_configuration(node.variables),
+            defaults=_configuration(node.defaults),
+        )
+    return run
+
+
+# One statement and so its own transaction, since agents send batches all the time. The lock keeps a batch from
+# slipping in behind a seal; what the run is, is read after the wait for it. The last part is pending.begin_again.
+_STORE_BATCH = """
+WITH run AS (SELECT id, state, batches_expected FROM runs_run WHERE id = %(run)s FOR NO KEY UPDATE),
+stored AS (
+  INSERT INTO runs_batch (run_id, sequence, checksum, payload, received_at)
+  SELECT id, %(sequence)s, %(checksum)s, %(payload)b, %(now)s FROM run
+  WHERE state <> 'sealed' AND %(sequence)s < coalesce(batches_expected, 2147483648)
+  ON CONFLICT (run_id, sequence) DO NOTHING RETURNING run_id
+),
+waiting AS (
+  UPDATE runs_run SET seal_attempts = 0, seal_due_at = %(seal_due)s
+  FROM run JOIN stored ON stored.run_id = run.id WHERE runs_run.id = run.id AND run.state = 'ended'
+)
+SELECT state, batches_expected, EXISTS (SELECT FROM stored) FROM run
+"""
+
+
+def accept_batch(*, run: Run, sequence: int, checksum: str, payload: bytes) -> bool:
+    """Stores a batch as it came. False: a resend of one that is already held. `run.state` is then what it was under the
+    lock. Raises Refused."""
+    _require(len(payload) <= MAX_BATCH, "payload", f"has {len(payload)} bytes; a batch has at most {MAX_BATCH}")
+    _require(0 <= sequence < 2**31, "sequence", "must be a whole number from 0")
+    _require(wire.checksum(payload) == checksum, "checksum", "is not the SHA-256 of what arrived: send it again")
+    now = timezone.now()
+    batch = {
+        "run": run.pk,
+        "sequence": sequence,
+        "checksum": checksum,
+        "payload": payload,
+        "now": now,
+        "seal_due": now + seal_queue.OWN_TASK_FIRST,
+    }
+    found = binary_cursor.fetch(_STORE_BATCH, batch, prepare=True)
+    if not found:
+        raise Run.DoesNotExist(f"run {run.pk} was deleted")
+    run.state, expected, stored = found[0]
+    if stored:
+        return True
+    known = Batch.objects.filter(run=run, sequence=sequence).values_list("checksum", flat=True).first()
+    if known is not None:
+        _require(known == checksum, "checksum", f"batch {sequence} of run {run.uid} is held with other content")
+    elif expected is not None and sequence >= expected:
+        raise Refused("sequence", f"run {run.uid} ended with {expected} batches, numbered from 0")
+    return False
+
+
+def accept_artifact(*, run: Run, name: str, sha256: str, content: bytes, media_type: str = "text/plain") -> bool:
+    """Stores a raw file. False: a resend of one that is already held. `run.state` is then what it was under the lock.
+
+    Raises Refused, or OSError when storage fails.
+    """
+    _require(bool(ARTIFACT_NAME.match(name)), "name", "must be 1 to 120 letters, digits, dots, dashes or underscores")
+    _require(name != RAW_BATCHES, "name", f"{RAW_BATCHES} is the server's own: choose another")
+    _require(len(content) <= MAX_ARTIFACT, "content", f"has {len(content)} bytes; a file has at most {MAX_ARTIFACT}")
+    _require(wire.checksum(content) == sha256, "sha256", "is not the SHA-256 of what arrived: send it again")
+    _require(
+        len(media_type) <= 80 and bool(MEDIA_TYPE.match(media_type)),
+        "media_type",
+        "must be a media type of at most 80 characters, for example text/plain",
+    )
+    storage_artifacts.keep(content)
+    with transaction.atomic():
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        run.state = locked.state
+        known = Artifact.objects.filter(run=run, name=name).values_list("sha256", flat=True).first()
+        if known is not None:
+            _require(known == sha256, "sha256", f"artifact {name} of run {run.uid} is held with other content")
+            return False
+        _require(run.state != Run.State.SEALED, "name", f"run {run.uid} is complete and takes no artifact any more")
+        announced = {entry["name"]: entry["sha256"] for entry in locked.artifacts_expected}
+        contradicts = name in announced and announced[name] != sha256
+        _require(not contradicts, "sha256", f"the end of run {run.uid} announced {name} with other content")
+        Artifact.objects.create(run=run, name=name, sha256=sha256, size=len(content), media_type=media_type)
+        if run.state == Run.State.ENDED:
+            seal_queue.begin_again(run)
+    return True
+
+
+@transaction.atomic
+def end_run(*, run: Run, message: wire.RunEndMessage) -> None:
+    """Ends a run; said again it changes nothing. Raises Refused for what contradicts what was said before."""
+    _check_end_message(message)
+    ended_at = _moment("ended_at", message.ended_at)
+    artifacts = [{"name": entry.name, "sha256": entry.sha256, "size": entry.size} for entry in message.artifacts]
+    run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+    if run.state != Run.State.OPEN:
+        _require_same_end(run, message, artifacts)
+        return
+    held = Batch.objects.filter(run=run).aggregate(number=Count("id"), last=Max("sequence"))
+    beyond = held["last"] is not None and held["last"] >= message.batches and message.outcome == Run.Outcome.SUCCEEDED
+    if beyond or held["number"] > message.batches:
+        raise Refused("batches", f"is {message.batches}, but batch {held['last']} of run {run.uid} was stored")
+    for name, sha256 in Artifact.objects.filter(run=run).values_list("name", "sha256"):
+        told = next((entry for entry in artifacts if entry["name"] == name), None)
+        _require(told is None or told["sha256"] == sha256, f"artifacts.{name}", "is held with other content")
+    run.state = Run.State.ENDED
+    run.outcome = message.outcome
+    run.reason = message.reason
+    run.ended_at = ended_at
+    run.measured_from, run.measured_to = message.measured_from, message.measured_to
+    run.batches_expected = message.batches
+    run.artifacts_expected = artifacts
+    run.save()
+    streams.wait_for(run, now=timezone.now())
+    seal_queue.begin_again(run)
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _require(holds: bool, field: str, message: str) -> None:
+    if not holds:
+        raise Refused(field, message)
+
+
+def _moment(field: str, text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Refused(field, "must be ISO 8601, for example 2026-01-31T12:00:00Z") from error
+    _require(moment.tzinfo is not None, field, "must have a time zone, for example 2026-01-31T12:00:00Z")
+    return moment
+
+
+def _check_run_message(message: wire.RunMessage) -> None:
+    for field in ("server_version", "tool_version"):
+        _require(len(getattr(message, field)) <= 120, field, "must have at most 120 characters")
+    _require_no_nul("server_version", message.server_version)
+    _require_no_nul("tool_version", message.tool_version)
+    _require_no_nul("command", message.command)
+    _require_no_nul("host", message.host)
+    _require(message.warmup >= 0, "warmup", "must be 0 or more seconds")
+    _require(message.duration >= 0, "duration", "must be 0 or more seconds")
+    size = message.data_bytes
+    _require(size is None or 0 <= size < 2**63, "data_bytes", "must be a whole number of bytes from 0")
+    names = [node.name for node in message.nodes]
+    _require(len(set(names)) == len(names), "nodes", "must have different names")
+    for number, node in enumerate(message.nodes):
+        _require(0 < len(node.name) <= NAME_LIMIT, f"nodes.{number}.name", f"must have 1 to {NAME_LIMIT} characters")
+        _require(len(node.role) <= ROLE_LIMIT, f"nodes.{number}.role", f"must have at most {ROLE_LIMIT} characters")
+        _require_no_nul(f"nodes.{number}", [node.name, node.role, node.variables, node.defaults])
+
+
+def _check_end_message(message: wire.RunEndMessage) -> None:
+    outcomes = Run.Outcome.values
+    _require(message.outcome in outcomes, "outcome", f"must be one of {', '.join(outcomes)}")
+    failed = message.outcome == Run.Outcome.FAILED
+    _require(not failed or bool(message.reason.strip()), "reason", "must say why the run failed")
+    _require_no_nul("reason", message.reason)
+    _require(0 <= message.batches < 2**31, "batches", "must be a whole number from 0")
+    start, end = message.measured_from, message.measured_to
+    _require((start is None) == (end is None), "measured_to", "comes together with measured_from")
+    _require(start is None or end is None or start <= end, "measured_to", "must not be before measured_from")
+    for number, entry in enumerate(message.artifacts):
+        _require(bool(ARTIFACT_NAME.match(entry.name)), f"artifacts.{number}.name", "is no name of an artifact")
+        _require(bool(SHA256.match(entry.sha256)), f"artifacts.{number}.sha256", "must be 64 hexadecimal digits")
+    names = [entry.name for entry in message.artifacts]
+    _require(len(set(names)) == len(names), "artifacts", "must have different names")
+
+
+def _require_same_end(run: Run, message: wire.RunEndMessage, artifacts: list[dict[str, Any]]) -> None:
+    if run.batches_expected != message.batches:
+        raise Refused("batches", f"run {run.uid} ended with {run.batches_expected}, not {message.batches}")
+    _require(run.artifacts_expected == artifacts, "artifacts", f"run {run.uid} ended with others")
+    # A seal may have found that a success was none.
+    same = run.outcome == message.outcome or (run.state == Run.State.SEALED and run.outcome == Run.Outcome.FAILED)
+    _require(same, "outcome", f"run {run.uid} ended as {run.outcome}, not {message.outcome}")
+
+
+def _require_no_nul(field: str, value: Any) -> None:
+    _require(not has_nul(value), field, "must not hold the character NUL")
+
+
+def _configuration(variables: Mapping[str, str] | None) -> Configuration | None:
+    if variables is None:
+        return None
+    row, _ = Configuration.objects.get_or_create(
+        content_hash=canonical_hash(variables), defaults={"variables": dict(variables)}
+    )
+    return row

@@ -1,0 +1,161 @@
+"""Streams of samplers: joined, filled, ended, waited for a while, and read when their run is sealed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count, Max
+
+from apps.runs.ingest.clean_text import printable
+from apps.runs.models import Run, Stream, StreamBatch
+from apps.runs.samples.columns import CLIENT, SampledNode
+from apps.runs.samples.decode import Sampled, decoded
+from apps.runs.storage import binary_cursor
+from workers import wire
+
+# A sampler asks every second whether the run goes on, and then ends its stream.
+PATIENCE = timedelta(seconds=20)
+LABEL_LIMIT = 200
+_NEXT = (
+    "SELECT sequence, payload FROM runs_streambatch WHERE stream_id = %s AND sequence > %s ORDER BY sequence LIMIT 16"
+)
+
+
+class Closed(Exception):
+    """The stream takes this no more, or never did; the text says why."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """Of all streams of a run. `lost`: events that say what of them is missing."""
+
+    nodes: list[SampledNode] = field(default_factory=list)
+    events: list[wire.EventMessage] = field(default_factory=list)
+    lost: list[wire.EventMessage] = field(default_factory=list)
+
+
+def join(*, run: Run, agent: str, nodes: Sequence[str]) -> Stream | None:
+    """The agent's stream; the first time it asks, a new one. None: the run is not open any more."""
+    known = Stream.objects.filter(run=run, agent=agent).first()
+    if known is not None:
+        return known
+    with transaction.atomic():
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if locked.state != Run.State.OPEN:
+            return None
+        taken = Stream.objects.filter(run=run).aggregate(last=Max("number"))["last"] or 0
+        defaults = {"number": taken + 1, "nodes": list(nodes)}
+        stream, _ = Stream.objects.get_or_create(run=run, agent=agent, defaults=defaults)
+    return stream
+
+
+def accept_batch(*, stream: Stream, sequence: int, checksum: str, payload: bytes) -> bool:
+    """Stores a batch as it came. False: a resend of one that is already held. Raises Closed."""
+    with transaction.atomic():
+        # Under the lock of the run no batch slips in behind the seal.
+        Run.objects.select_for_update(no_key=True).only("pk").get(pk=stream.run_id)
+        stream = Stream.objects.get(pk=stream.pk)
+        known = StreamBatch.objects.filter(stream=stream, sequence=sequence).values_list("checksum", flat=True).first()
+        if known is not None:
+            if known != checksum:
+                raise Closed(f"batch {sequence} of this stream is held with other content")
+            return False
+        if stream.closed:
+            raise Closed("the run was sealed without waiting for it any longer")
+        if stream.batches_expected is not None and sequence >= stream.batches_expected:
+            raise Closed(f"the stream ended with {stream.batches_expected} batches, numbered from 0")
+        StreamBatch.objects.create(stream=stream, sequence=sequence, checksum=checksum, payload=payload)
+    return True
+
+
+def end(*, stream: Stream, batches: int) -> None:
+    """Says how many batches there are in all; said again it changes nothing. Raises Closed."""
+    if not Stream.objects.filter(pk=stream.pk, batches_expected=None, closed=False).update(batches_expected=batches):
+        known = Stream.objects.get(pk=stream.pk)
+        if known.batches_expected != batches:
+            raise Closed("the stream has ended before, or its run was sealed without waiting for it any longer")
+
+
+def wait_for(run: Run, *, now: datetime) -> None:
+    """The run has ended: its samplers get a while to end as well."""
+    Stream.objects.filter(run=run, wait_until=None).update(wait_until=now + PATIENCE)
+
+
+def awaited(run: Run, *, now: datetime) -> tuple[str, ...]:
+    """Agents whose streams of an ended run are still waited for. One query."""
+    waiting = Stream.objects.filter(run=run, closed=False).annotate(held=Count("batches"))
+    return tuple(
+        stream.agent
+        for stream in waiting
+        if (stream.wait_until is None or stream.wait_until > now)
+        and (stream.batches_expected is None or stream.held < stream.batches_expected)
+    )
+
+
+def close(run: Run) -> None:
+    """From now on nothing more is taken, so that nothing that was taken is left out of the seal."""
+    with transaction.atomic():
+        Run.objects.select_for_update(no_key=True).only("pk").get(pk=run.pk)
+        Stream.objects.filter(run=run).update(closed=True)
+
+
+def read(run: Run) -> Read:
+    """What the closed streams of a run hold; one that cannot be read is lost alone."""
+    found = Read()
+    for stream in Stream.objects.filter(run=run):
+        sampled = Sampled()
+        try:
+            sampled = decoded(_payloads(stream))
+            held = StreamBatch.objects.filter(stream=stream).count()
+            words = _missing(stream, held)
+        except wire.BadBatch as error:
+            words = f"its samples could not be read ({printable(str(error))})"
+        found.nodes.extend(node for node in sampled.nodes if node.name != CLIENT)
+        found.events.extend(sampled.events)
+        if words:
+            found.lost.append(_lost(stream, sampled.nodes, words))
+    return found
+
+
+def raw(run: Run) -> Iterator[tuple[str, bytes]]:
+    """Path and content of each batch, as it came."""
+    rows = StreamBatch.objects.filter(stream__run=run).order_by("stream__number", "sequence")
+    for number, sequence, payload in rows.values_list("stream__number", "sequence", "payload").iterator(16):
+        yield f"sampler-{number}/{sequence:06}", bytes(payload)
+
+
+def drop_batches(run: Run) -> None:
+    StreamBatch.objects.filter(stream__run=run).delete()
+
+
+def _payloads(stream: Stream) -> Iterator[bytes]:
+    """Up to the first batch that is missing: what follows cannot be read without it."""
+    expected, last = 0, -1
+    while rows := binary_cursor.fetch(_NEXT, [stream.pk, last]):
+        for sequence, payload in rows:
+            if sequence != expected:
+                return
+            yield payload
+            expected += 1
+        last = rows[-1][0]
+
+
+def _missing(stream: Stream, held: int) -> str:
+    """Empty: all is there."""
+    if stream.batches_expected is None:
+        return f"it never ended its stream; {held} batches had arrived"
+    if held < stream.batches_expected:
+        return f"{stream.batches_expected - held} of {stream.batches_expected} batches did not arrive in time"
+    return ""
+
+
+def _lost(stream: Stream, nodes: Sequence[SampledNode], words: str) -> wire.EventMessage:
+    last = max((float(node.clock[-1]) for node in nodes if len(node.clock)), default=0.0)
+    return wire.EventMessage(
+        kind="sampler_error",
+        label=f"sampler {stream.agent} of {', '.join(stream.nodes)}: {words}"[:LABEL_LIMIT],
+        starts_at=round(last, 6),
+        node=stream.nodes[0] if stream.nodes else "",
+        detail={"agent": stream.agent, "nodes": stream.nodes, "reason": words},
+    )

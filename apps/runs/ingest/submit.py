@@ -1,0 +1,302 @@
+"""Runs that were measured elsewhere: a finished one from the raw output of its tool, files that say more of one."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+from django.db import transaction
+
+from apps.catalog.models import LoadLevel, System, Workload
+from apps.core.canonical import canonical_json
+from apps.core.problems import FieldProblem, Invalid
+from apps.runs.ingest.accept import MAX_ARTIFACT, Refused, end_run, open_run
+from apps.runs.models import ArchivedRun, Artifact, Block, Run
+from apps.runs.samples.columns import NAME_LIMIT
+from apps.runs.storage import artifacts
+from apps.runs.tool_output import formats
+from apps.runs.tool_output.formats import Attached, Statement, Submitted
+from apps.runs.tool_output.parsers import sysbench
+from workers import wire
+
+# What the statements of sysbench's tests are, and the options that leave some of them out of oltp_read_write.
+READ_TESTS = ("oltp_point_select", "oltp_read_only")
+WRITE_TESTS = ("oltp_write_only", "oltp_insert", "oltp_update_index")
+BOTH_TEST = "oltp_read_write"
+MIX_OPTIONS = {
+    *("point_selects", "range_selects", "simple_ranges", "sum_ranges", "order_ranges", "distinct_ranges"),
+    *("index_updates", "non_index_updates", "delete_inserts"),
+}
+# Names the uid of a run that was submitted without one, so that sending the same again is no second run.
+SUBMISSIONS = UUID("6f3d1a52-0f0e-5d0c-9c55-6d1c6f0a7d11")
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+CLOCKS_DIFFER_BY = timedelta(days=1)
+# They are read again for each view of the run.
+MAX_ATTACHED = 16 * 1024 * 1024
+MOST_ATTACHED = 20
+
+
+def read(*, chosen: Submitted, output: bytes) -> Statement:
+    """Raises Refused with the first line that is not of the format."""
+    _require(bool(output.strip()), "output", f"is empty: send {chosen.made_by}")
+    _require(len(output) <= MAX_ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {MAX_ARTIFACT}")
+    try:
+        return chosen.read(output)
+    except formats.NotThisFormat as error:
+        raise Refused("output", f"is no output of {chosen.title}: {error}") from error
+
+
+def may_have_started(started_at: datetime, *, now: datetime) -> bool:
+    return EARLIEST <= started_at <= now + CLOCKS_DIFFER_BY
+
+
+def outcome_of(said: Statement, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:
+    """Outcome and reason. A run without its totals is no result: only a failed one may lack them. Raises Invalid."""
+    complete, fatal = said.output.complete, said.output.fatal
+    if chosen.name == formats.DEFAULT:
+        why = f"sysbench says: {fatal}" if fatal else "the final report of an OLTP test is missing or cut off"
+    else:
+        why = fatal
+    if outcome == Run.Outcome.FAILED:
+        reason = reason or ("" if complete else why)
+        if not reason:
+            raise _invalid("reason", "a failed run needs one; the output is that of a complete run")
+        return outcome, reason
+    if not complete:
+        remedy = f"send all that {chosen.tool} printed, or say outcome failed with a reason"
+        raise _invalid("output", f"holds no result: {why}", remedy)
+    return outcome, ""
+
+
+def load_of(said: Statement, *, threads: int | None, rate: float | None) -> tuple[int, float | None]:
+    """Threads and rate as the output states them, else as given. Raises Invalid where they contradict each other."""
+    threads = said.threads if threads is None else threads
+    rate = said.rate if rate is None else rate
+    if threads is None:
+        raise _invalid("load_level.threads", "neither the description nor the output says it", "state it")
+    if said.threads is not None and threads != said.threads:
+        raise _invalid(
+            "load_level.threads", f"{threads} in the description, {said.threads} in the output", "leave it out"
+        )
+    # Only sysbench's header tells of a rate, and that there was none.
+    if said.threads is not None and said.output.parser == formats.DEFAULT and rate != said.rate:
+        told = "no rate" if said.rate is None else f"{said.rate:g}/s"
+        described = "no rate" if rate is None else f"{rate:g}/s"
+        raise _invalid("load_level.rate", f"{described} in the description, {told} in the output", "leave it out")
+    return int(threads), None if rate is None else float(rate)
+
+
+def uid_of(
+    *,
+    system: System,
+    workload: Workload,
+    load_level: LoadLevel,
+    started_at: datetime,
+    repetition: int,
+    output: bytes,
+) -> UUID:
+    """Of a run whose sender gave it none: the same for the same."""
+    content = {
+        "system": system.slug,
+        "workload": workload.content_hash,
+        "load_level": [load_level.threads, load_level.rate],
+        "started_at": started_at.isoformat(),
+        "repetition": repetition,
+        "output": hashlib.sha256(output).hexdigest(),
+    }
+    return uuid5(SUBMISSIONS, canonical_json(content))
+
+
+def submit(
+    *,
+    system: System,
+    workload: Workload,
+    load_level: LoadLevel,
+    output: bytes,
+    started_at: datetime,
+    warmup: float,
+    repetition: int = 1,
+    tags: Sequence[str] = (),
+    server_version: str = "",
+    variables: Mapping[str, str] | None = None,
+    uid: UUID | None = None,
+    outcome: str = Run.Outcome.SUCCEEDED,
+    reason: str = "",
+    chosen: Submitted = formats.SUBMITTED[formats.DEFAULT],
+    series: bytes | None = None,
+) -> Run:
+    """A finished run from the tool's raw output, without an agent; the caller then seals it. Again with the same
+    `uid`, it is the same run. `reason`: of a failed run. `series`: the tool's own file of them, where it writes them
+    apart. Raises Refused, or OSError when storage fails."""
+    said = read(chosen=chosen, output=output)
+    files = {chosen.artifact: output, **_series(chosen, series)}
+    _require(started_at.tzinfo is not None, "started_at", "must have a time zone, for example 2026-01-31T12:00:00Z")
+    for tag in tags:
+        _require(0 < len(tag) <= 60 and "\0" not in tag, "tags", "must each have 1 to 60 characters")
+    _require(workload.tool == chosen.tool, "workload", f"is one of {workload.tool}, but the output is {chosen.title}'s")
+    if chosen.name == formats.DEFAULT:
+        _check_sysbench(sysbench.parse(output), workload=workload, load_level=load_level, warmup=warmup)
+    else:
+        warmup = _check_foreign(said, load_level=load_level, warmup=warmup)
+    start, end = said.output.measured or (0.0, 0.0)
+    hashes = {name: artifacts.keep(content) for name, content in files.items()}
+    with transaction.atomic():
+        run = open_run(
+            uid=uid or uuid4(),
+            system=system,
+            workload=workload,
+            load_level=load_level,
+            repetition=repetition,
+            provenance=Run.Provenance.SUBMITTED,
+            message=wire.RunMessage(
+                job=0,
+                attempt=0,
+                load_level=wire.LoadLevelMessage(threads=load_level.threads, rate=load_level.rate),
+                started_at=started_at.isoformat(),
+                warmup=warmup,
+                duration=round(end - start, 3),
+                server_version=server_version,
+                tool_version=said.output.tool_version[:120],
+                nodes=_nodes(system, variables),
+            ),
+        )
+        created = False
+        for name, content in files.items():
+            held, created = Artifact.objects.get_or_create(
+                run=run, name=name, defaults={"sha256": hashes[name], "size": len(content)}
+            )
+            field = "output" if name == chosen.artifact else "series"
+            _require(held.sha256 == hashes[name], field, f"run {run.uid} was submitted with other {field}")
+        if created:
+            Run.objects.filter(pk=run.pk).update(tags=sorted(set(tags)))
+        end_run(
+            run=run,
+            message=wire.RunEndMessage(
+                outcome=outcome,
+                reason=reason,
+                ended_at=(started_at + timedelta(seconds=end)).isoformat(),
+                batches=0,
+                artifacts=[
+                    wire.ArtifactMessage(name=name, sha256=hashes[name], size=len(content))
+                    for name, content in files.items()
+                ],
+            ),
+        )
+    run.refresh_from_db()
+    return run
+
+
+def attach(*, run: Run, chosen: Attached, content: bytes) -> tuple[Artifact, bool]:
+    """Keeps a file that says more of a run; the run's own numbers stay as they are. False: it was attached before.
+
+    Raises Refused, or OSError when storage fails.
+    """
+    _require(bool(content.strip()), "file", f"is empty: send {chosen.made_by}")
+    _require(len(content) <= MAX_ATTACHED, "file", f"has {len(content)} bytes; it may have at most {MAX_ATTACHED}")
+    try:
+        chosen.read(content)
+    except formats.NotThisFormat as error:
+        raise Refused("file", f"is no output of {chosen.title}: {error}") from error
+    sha256 = artifacts.keep(content)
+    with transaction.atomic():
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        _require(locked.state == Run.State.SEALED, "run", f"run {run.pk} is not complete yet: attach it afterwards")
+        held = [one for one in locked.artifacts.all() if formats.of_artifact(one.name) is chosen]
+        same = next((one for one in held if one.sha256 == sha256), None)
+        if same is not None:
+            return same, False
+        _require(len(held) < MOST_ATTACHED, "file", f"is one too many: a run holds {MOST_ATTACHED} of {chosen.title}")
+        number = f".{len(held) + 1}" if held else ""
+        # What lies in the archive is a whole: with one more file it is written anew, which needs the samples.
+        moved = Block.objects.filter(run=locked, data=None).exists()
+        _require(not moved, "run", f"the samples of run {run.pk} lie in the archive alone: fetch them first")
+        ArchivedRun.objects.filter(run=locked).delete()
+        return Artifact.objects.create(
+            run=locked,
+            name=f"{chosen.name}{number}.{chosen.extension}",
+            sha256=sha256,
+            size=len(content),
+            media_type="application/json" if chosen.extension == "json" else "text/plain",
+        ), True
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _require(holds: bool, field: str, message: str) -> None:
+    if not holds:
+        raise Refused(field, message)
+
+
+def _invalid(field: str, message: str, remedy: str = "") -> Invalid:
+    return Invalid([FieldProblem(field=field, message=message, remedy=remedy)])
+
+
+def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
+    """The file of series under its name. Raises Refused."""
+    if content is None:
+        return {}
+    apart = formats.series_for(chosen)
+    if apart is None:
+        raise Refused("series", f"is too much: {chosen.title} has no series apart from its output")
+    try:
+        read(chosen=apart, output=content)
+    except Refused as error:
+        raise Refused("series", error.message) from error
+    return {apart.artifact: content}
+
+
+def _check_foreign(said: Statement, *, load_level: LoadLevel, warmup: float) -> float:
+    """The warm-up as the output states it; a contradiction is refused."""
+    if said.threads is not None and said.threads != load_level.threads:
+        raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {said.threads}")
+    stated = said.output.measured[0] if said.output.measured else 0.0
+    told = f"the output states one of {stated:g} s" if stated else "the output states none, and its totals cover all"
+    _require(warmup in (0, stated), "warmup", f"is {warmup:g} s, but {told}: leave it out")
+    return stated
+
+
+def _check_sysbench(parsed: sysbench.Parsed, *, workload: Workload, load_level: LoadLevel, warmup: float) -> None:
+    """What the output says of itself wins over its description: a contradiction is refused."""
+    if parsed.threads is not None and parsed.threads != load_level.threads:
+        raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {parsed.threads}")
+    if parsed.threads is not None and parsed.rate != load_level.rate:
+        raise Refused("load_level.rate", f"is {load_level.rate}, but the output says {parsed.rate}")
+    remedy = f"run sysbench with --report-checkpoints={warmup:g}, or say 0"
+    cut = bool(parsed.checkpoints) or not parsed.complete
+    _require(warmup == 0 or cut, "warmup", f"is {warmup:g} s, but the totals cover it too: {remedy}")
+    begin = parsed.checkpoints[-1].second if parsed.checkpoints else warmup
+    _require(
+        abs(begin - warmup) <= 1, "warmup", f"is {warmup:g} s, but the totals begin at the checkpoint at {begin} s"
+    )
+    _check_mix(parsed, workload.parameters)
+
+
+def _check_mix(parsed: sysbench.Parsed, parameters: Mapping[str, Any]) -> None:
+    """A test that only reads has no writes in its totals, and so on; a test not known here may have any mix."""
+    if not {"reads", "writes", "transactions"} <= parsed.totals.keys():
+        return
+    test = str(parameters.get("test"))
+    reads, writes = (int(parsed.totals[name].value) for name in ("reads", "writes"))
+    said = f"is {test}, but the output counts {reads:,} reads and {writes:,} writes"
+    remedy = "name the test that printed it, or send the output of this one"
+    ran_both = (
+        bool(reads and writes) or not parsed.totals["transactions"].value or bool(MIX_OPTIONS & parameters.keys())
+    )
+    possible = {**dict.fromkeys(READ_TESTS, not writes), **dict.fromkeys(WRITE_TESTS, not reads), BOTH_TEST: ran_both}
+    _require(possible.get(test, True), "workload.parameters.test", f"{said}: {remedy}")
+
+
+def _nodes(system: System, variables: Mapping[str, str] | None) -> list[wire.RunNodeMessage]:
+    """Nobody sampled the nodes; what is known of the writer is its variables."""
+    if variables is None:
+        return []
+    writer = system.nodes.order_by("-role", "name").first()
+    return [
+        wire.RunNodeMessage(
+            name=writer.name if writer else system.slug[:NAME_LIMIT],
+            role=writer.role if writer else "writer",
+            variables=dict(variables),
+        )
+    ]

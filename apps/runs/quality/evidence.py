@@ -1,0 +1,206 @@
+"""What the rules look at, read from a sealed run's rows: a constant number of queries."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db.models import Q
+
+from apps.catalog.metrics import derived
+from apps.catalog.models import Node
+from apps.runs.models import COUNTED, Event, Measurement, Run, RunNode, Series, Stream
+from apps.runs.quality import generator, network, noisy_neighbours, reproducibility, work_done
+from apps.runs.quality.values import (
+    AGENT,
+    QUESTIONS,
+    Claim,
+    Complaint,
+    Facts,
+    Floats,
+    NodeFacts,
+    Seconds,
+    Siblings,
+    Stat,
+)
+from apps.runs.samples.columns import CLIENT
+from apps.runs.samples.rates import COUNTER
+from apps.runs.storage import blocks, codec
+from workers.workloads import WORKLOADS
+from workers.workloads.declared import WorkloadSpec
+from workers.workloads.foreign import FOREIGN
+
+KEYS = (
+    *(QUESTIONS, work_done.SAMPLING, work_done.INSERTED, *work_done.WRITES, noisy_neighbours.STEAL, *network.TOLD),
+    *(generator.BUSY, generator.CPUS, generator.SERVER, generator.ITSELF, network.RETRANSMITS),
+)
+INTERFACES = "host.net."
+# Of which seconds steadiness is judged, where the primary metric has none.
+THROUGHPUTS = ("client.throughput", "client.events", "client.file_reads", "client.file_writes")
+# Runs of a place before and after one that may be its siblings: some of them were made under other conditions.
+NEARBY = 2 * reproducibility.NEWEST
+
+
+def facts(run: Run) -> Facts:
+    """`run`: sealed, with its workload's primary metric. Raises blocks.Moved."""
+    spec = WORKLOADS.get(run.workload.tool) or FOREIGN.get(run.workload.tool) or WorkloadSpec("", "", "")
+    phase = run.measured_from, run.measured_to
+    events = list(Event.objects.filter(run=run, kind__in=("check", "error", "warning")))
+    headlines = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
+    measured = None if phase[0] is None or phase[1] is None else (phase[0], phase[1])
+    return Facts(
+        tool=run.workload.tool,
+        measured=measured,
+        headlines=_rates(headlines),
+        nodes=tuple(_nodes(run)),
+        seconds=_seconds(run),
+        complaints=tuple(_complaint(event) for event in events if event.kind == "error"),
+        claims=tuple(_claim(event) for event in events if event.kind == "check"),
+        siblings=place_of(run).siblings(run.pk),
+        unsteady=spec.unsteady,
+        faults=spec.faults,
+        has_database=spec.needs_database,
+    )
+
+
+def _rates(headlines: Mapping[str, float]) -> dict[str, float]:
+    """With the rate of errors where a tool tells only their number."""
+    errors, elapsed = headlines.get("client.errors.total"), headlines.get("client.elapsed")
+    told = {"client.errors": errors / elapsed} if errors is not None and elapsed else {}
+    return told | dict(headlines)
+
+
+def _complaint(event: Event) -> Complaint:
+    code, text = event.detail.get("code"), str(event.detail.get("text") or event.label)
+    count = event.detail.get("count", 1)
+    return Complaint(f"error {code}: {text}" if code else text, count if isinstance(count, int) else 1)
+
+
+def _claim(event: Event) -> Claim:
+    return Claim(str(event.detail.get("text") or event.label), bool(event.detail.get("held")))
+
+
+def _nodes(run: Run) -> Iterable[NodeFacts]:
+    rows = list(RunNode.objects.filter(run=run).order_by("number"))
+    stats = _statistics(run, rows)
+    bandwidths = dict(
+        Node.objects.filter(system=run.system_id).values_list("name", "hardware_class__network_bits_per_second")
+    )
+    own = next((row for row in rows if row.name == AGENT), None)
+    generator_apart = own is not None and generator.BUSY in stats[own.number]
+    elsewhere = {name for names in Stream.objects.filter(run=run).values_list("nodes", flat=True) for name in names}
+    for row in rows:
+        if row.name != CLIENT:
+            yield NodeFacts(
+                name=row.name,
+                role=row.role,
+                clock=_clock(row),
+                stats=stats[row.number],
+                apart=generator_apart or row.name in elsewhere,
+                bandwidth=bandwidths.get(row.name),
+            )
+
+
+def _clock(row: RunNode) -> Floats:
+    if not row.clock:
+        return np.zeros(0)
+    try:
+        return codec.decode_floats(bytes(row.clock))
+    except codec.BadBlock:
+        # Who reads the node's series is told of it.
+        return np.zeros(0)
+
+
+def _statistics(run: Run, rows: Iterable[RunNode]) -> dict[int, dict[str, Stat]]:
+    """Of each node by its number, over the measured phase; a counter that never changed has the rate 0."""
+    found: dict[int, dict[str, Stat]] = defaultdict(dict)
+    wanted = Q(metric__key__in=KEYS) | Q(metric__key__startswith=INTERFACES)
+    held = Series.objects.filter(wanted, run=run).values_list("node", "metric__key", "mean", "p95")
+    for node, key, mean, p95 in held:
+        found[node][key] = Stat(mean, p95)
+    for row in rows:
+        for key, value in row.constants.items():
+            if (key in KEYS or key.startswith(INTERFACES)) and value is not None:
+                level = 0.0 if derived.describe(key)[0].kind == COUNTER else float(value)
+                found[row.number].setdefault(key, Stat(level, level))
+    return found
+
+
+def _seconds(run: Run) -> Seconds | None:
+    keys = dict.fromkeys((run.workload.primary_metric.key, *THROUGHPUTS))
+    nodes = blocks.read([run.pk], list(keys), [CLIENT]).get(run.pk, [])
+    for node in nodes:
+        for key in keys:
+            column = node.column(key)
+            if column is not None and column.observed.any():
+                spec = derived.describe(key)[0]
+                values = column.as_float()[column.observed]
+                return Seconds(spec.name, spec.unit, node.clock[column.observed], values)
+    return None
+
+
+# ---------------------------------------------------------------- siblings
+
+
+@dataclass(frozen=True)
+class Alike:
+    """A run of one place that counts; `conditions`: under which it was made, as far as they move its value."""
+
+    id: int
+    started_at: datetime
+    conditions: tuple[Any, ...]
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Runs that count of one system, workload, load level and origin, near one of them in time."""
+
+    name: str
+    unit: str
+    runs: tuple[Alike, ...]
+
+    def siblings(self, run_id: int) -> Siblings | None:
+        """Of the nearest in time under the same conditions; None: the run does not count or has no value."""
+        own = next((one for one in self.runs if one.id == run_id), None)
+        if own is None or own.value is None:
+            return None
+        alike = [one for one in self.runs if one.id != run_id and one.conditions == own.conditions]
+        near = sorted(alike, key=lambda one: (abs(one.started_at - own.started_at), one.id))
+        values = [one.value for one in near if one.value is not None][: reproducibility.NEWEST]
+        return Siblings(self.name, self.unit, own.value, np.array(values, np.float64))
+
+
+def place_of(run: Run) -> Place:
+    """Around `run`, which has its workload's primary metric. Two queries."""
+    metric = run.workload.primary_metric
+    alike = Run.objects.filter(
+        COUNTED,
+        system_id=run.system_id,
+        workload_id=run.workload_id,
+        load_level_id=run.load_level_id,
+        provenance=run.provenance,
+    )
+    before = alike.filter(started_at__lte=run.started_at).order_by("-started_at", "-id")[: NEARBY + 1]
+    after = alike.filter(started_at__gt=run.started_at).order_by("started_at", "id")[:NEARBY]
+    columns = ("id", "started_at", "duration", "host", "warmup", "server_version", "tool_version")
+    rows = list(before.values_list(*columns).union(after.values_list(*columns), all=True))
+    held = Measurement.objects.filter(run_id__in=[row[0] for row in rows], metric=metric)
+    values = dict(held.values_list("run_id", "value"))
+    runs = tuple(
+        Alike(pk, started_at, (*told, _length(duration), *_lasting(host)), values.get(pk))
+        for pk, started_at, duration, host, *told in rows
+    )
+    return Place(metric.name, metric.unit, runs)
+
+
+def _length(duration: float | None) -> float | None:
+    """Lengths that differ by less than a clock's jitter are the same."""
+    return None if duration is None else round(duration, 0 if duration >= 10 else 1)
+
+
+def _lasting(host: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of the load generator's machine, what does not change from run to run."""
+    return tuple(str(host.get(name)) for name in ("name", "cpus", "memory_bytes", "kernel"))

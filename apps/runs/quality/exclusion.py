@@ -1,0 +1,118 @@
+"""A person leaves a run out of all comparisons, with a reason; undone, it counts again. Both are kept as history."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import OuterRef, QuerySet
+from django.utils import timezone
+
+from apps.accounts import services as accounts
+from apps.accounts.models import User
+from apps.core.problems import FieldProblem, Invalid
+from apps.runs.ingest.clean_text import has_nul
+from apps.runs.models import ArchivedRun, Exclusion, Run
+from apps.runs.quality import check
+
+MOST_CHARACTERS = 2000
+
+
+@dataclass(frozen=True)
+class ExclusionDetail:
+    """`ended_at`: since then the run counts again; None: it is left out."""
+
+    reason: str
+    excluded_by: str
+    excluded_at: datetime
+    ended_by: str
+    ended_at: datetime | None
+
+
+def exclude(*, run: Run, reason: str, by: User) -> bool:
+    """False: it was left out before, and stays so for the reason that was given then. Raises Invalid."""
+    text = reason.strip()
+    if not text or len(text) > MOST_CHARACTERS or has_nul(text):
+        problem = f"must say why, in 1 to {MOST_CHARACTERS:,} characters"
+        raise Invalid([FieldProblem("reason", problem, "others will read it beside the run")])
+    if run.state != Run.State.SEALED:
+        raise Invalid([FieldProblem("", f"run {run.pk} is not complete", "wait until it is")])
+    with transaction.atomic():
+        held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if held.is_excluded:
+            return False
+        Exclusion.objects.create(run=held, reason=text, excluded_by=by)
+        Run.objects.filter(pk=run.pk).update(is_excluded=True)
+        _archive_anew(held)
+    run.is_excluded = True
+    check.check_siblings(run_id=run.pk)
+    return True
+
+
+def count_again(*, run: Run, by: User) -> bool:
+    """False: it was not left out."""
+    with transaction.atomic():
+        held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if not held.is_excluded:
+            return False
+        Exclusion.objects.filter(run=held, ended_at=None).update(ended_by=by, ended_at=timezone.now())
+        Run.objects.filter(pk=run.pk).update(is_excluded=False)
+        _archive_anew(held)
+    run.is_excluded = False
+    check.check_siblings(run_id=run.pk)
+    return True
+
+
+def history(run_id: int) -> tuple[ExclusionDetail, ...]:
+    """The latest first. One query."""
+    rows = Exclusion.objects.filter(run_id=run_id).select_related("excluded_by", "ended_by").order_by("-id")
+    return tuple(
+        ExclusionDetail(
+            reason=row.reason,
+            excluded_by=row.excluded_by.username,
+            excluded_at=row.excluded_at,
+            ended_by=row.ended_by.username if row.ended_by else "",
+            ended_at=row.ended_at,
+        )
+        for row in rows
+    )
+
+
+def told(run: Run) -> list[dict[str, str]]:
+    """The history as it goes into bundles and archives, the oldest first; empty: not ended."""
+    return [
+        {
+            "reason": one.reason,
+            "excluded_by": one.excluded_by,
+            "excluded_at": one.excluded_at.isoformat(),
+            "ended_by": one.ended_by,
+            "ended_at": one.ended_at.isoformat() if one.ended_at else "",
+        }
+        for one in reversed(history(run.pk))
+    ]
+
+
+def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
+    """What `told` says of a run that was just brought here. People are known by their names alone."""
+    for entry in entries:
+        row = Exclusion.objects.create(
+            run=run,
+            reason=entry["reason"],
+            excluded_by=accounts.named(entry["excluded_by"]),
+            ended_by=accounts.named(entry["ended_by"]) if entry["ended_by"] else None,
+            ended_at=datetime.fromisoformat(entry["ended_at"]) if entry["ended_at"] else None,
+        )
+        # The column takes the moment of writing.
+        Exclusion.objects.filter(pk=row.pk).update(excluded_at=datetime.fromisoformat(entry["excluded_at"]))
+    run.is_excluded = any(not entry["ended_at"] for entry in entries)
+    run.save(update_fields=["is_excluded"])
+
+
+def _archive_anew(run: Run) -> None:
+    """The archive holds exclusions as well. Where samples lie there alone, they wait until these are fetched."""
+    ArchivedRun.objects.filter(run=run, moved_at=None).delete()
+
+
+def why_excluded() -> "QuerySet[Exclusion, tuple[str]]":
+    """Reason for which a run (of the query around this one) is left out now."""
+    return Exclusion.objects.filter(run_id=OuterRef("pk"), ended_at=None).order_by().values_list("reason")[:1]

@@ -1,0 +1,63 @@
+"""Noisy neighbours: time that the hypervisor gave to others, and who else used host or database. Pure."""
+
+from apps.runs.quality import generator, work_done
+from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, limit, listed, passed, percent, plain
+
+# What is stolen is missing in throughput where the CPU is the limit: as much as comparisons call no difference.
+MOST_STOLEN = 2.0  # % of the CPU time
+# Kernel work for the database's own network and disks is among it.
+MOST_OTHERS = 0.15  # share of the host's CPUs
+# Health checks and replication's heartbeat are among them.
+MOST_STATEMENTS, ALWAYS_ALLOWED = 0.1, 10.0  # share of the client's; statements/s
+LIMITS = (
+    f"at most {MOST_STOLEN:g} % of the CPU time stolen; on a database host without the generator, others take at most "
+    f"{limit(MOST_OTHERS)} of the CPUs; other clients send at most {limit(MOST_STATEMENTS)} of what this one does, or "
+    f"{ALWAYS_ALLOWED:g} statements/s"
+)
+STEAL = "derived.cpu.steal"
+
+
+def check(facts: Facts) -> Finding:
+    stolen = {node.name: value for node in facts.nodes if (value := node.mean(STEAL)) is not None}
+    troubles = [
+        f"{plain(value)} % of the CPU time of {name} was stolen"
+        for name, value in stolen.items()
+        if value > MOST_STOLEN
+    ]
+    fine = [f"at most {plain(max(stolen.values()))} % of the CPU time was stolen"] if stolen else []
+    for node in facts.nodes:
+        taken = generator.taken_by_others(facts, node, [node]) if node.apart else None
+        cpus = node.mean(generator.CPUS)
+        if taken is not None and cpus:
+            text = f"others than the server took {plain(taken)} of {plain(cpus, 'CPUs')} on {node.name}"
+            (troubles if taken > MOST_OTHERS * cpus else fine).append(text)
+    more = _other_statements(facts)
+    if more is not None:
+        share, is_trouble = more
+        text = f"the servers executed {percent(max(share, 0))} more statements than this client sent"
+        if is_trouble:
+            troubles.append(f"{text}: others used the database")
+        else:
+            fine.append(text)
+    if troubles:
+        return failed(f"{_capital(listed(troubles))}.", stolen=stolen)
+    if not stolen:
+        why = "No host's CPU was sampled, so stolen time is not known"
+        return cannot_tell(f"{why}; {listed(fine)}." if fine else f"{why}.")
+    return passed(f"{_capital(listed(fine))}.", stolen=stolen)
+
+
+def _other_statements(facts: Facts) -> tuple[float, bool] | None:
+    """By how much the servers executed more than the client sent, as a share of that, and whether it is too much."""
+    client, done = facts.headlines.get("client.queries"), facts.headlines.get("client.throughput")
+    if not client or not facts.servers or not facts.length or facts.faults:
+        return None
+    failing = (facts.headlines.get("client.errors") or 0.0) * (client / done if done else 1.0)
+    server = sum(map(work_done.others_statements, facts.servers))
+    more = server - client - failing
+    allowed = max(MOST_STATEMENTS * client, ALWAYS_ALLOWED) + work_done.EDGES * client / facts.length
+    return more / client, more > allowed
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

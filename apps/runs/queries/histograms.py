@@ -1,0 +1,52 @@
+"""Histograms of many runs at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.runs.models import Distribution as Row
+from apps.runs.samples.histograms import Distribution, grid_of
+from apps.runs.tool_output import LATENCY
+
+
+@dataclass(frozen=True)
+class DistributionDetail:
+    """How values of a metric were spread over [`starts_at`, `ends_at`) of the run's clock, s, and where it was read."""
+
+    run_id: int
+    metric: str
+    name: str
+    unit: str
+    node: int
+    starts_at: float
+    ends_at: float
+    distribution: Distribution
+    artifact: str
+    sha256: str
+    byte_start: int
+    byte_end: int
+    parser: str
+    parser_version: str
+
+
+def distributions(run_ids: Sequence[int], metric: str = LATENCY) -> list[DistributionDetail]:
+    """By run, node and time; one query. A run whose tool printed no histogram has none."""
+    rows = Row.objects.filter(run_id__in=list(run_ids), metric__key=metric).select_related("metric", "artifact")
+    return [
+        DistributionDetail(
+            run_id=row.run_id,
+            metric=row.metric.key,
+            name=row.metric.name,
+            unit=row.metric.unit,
+            node=row.node,
+            starts_at=row.starts_at,
+            ends_at=row.ends_at,
+            distribution=Distribution(grid_of(row.grid), tuple(row.buckets), tuple(row.counts)),
+            artifact=row.artifact.name,
+            sha256=row.artifact.sha256,
+            byte_start=row.byte_start,
+            byte_end=row.byte_end,
+            parser=row.parser,
+            parser_version=row.parser_version,
+        )
+        for row in rows.order_by("run_id", "node", "starts_at")
+    ]

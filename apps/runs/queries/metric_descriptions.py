@@ -1,0 +1,34 @@
+"""What the catalog says of metrics, also of those that only a live run has so far."""
+
+from collections.abc import Collection, Iterable
+
+from apps.catalog.metrics import counter_rules, derived
+from apps.catalog.metrics.counter_rules import MetricSpec
+from apps.runs.samples.rates import COUNTER
+from apps.runs.storage import binary_cursor
+
+RATE, GAUGE = "rate", "gauge"
+_KNOWN = "SELECT key, name, unit, kind, direction, resource, aspect FROM catalog_metric WHERE key = ANY(%s)"
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\%_"} | {"*": "%"})
+
+
+def described(keys: Collection[str], patterns: Iterable[str] = ()) -> dict[str, MetricSpec]:
+    """The catalog's word for each key, else what its rules say; also for what it has of keys with a `*`. One query."""
+    alike = [like(pattern) for pattern in patterns]
+    rows = binary_cursor.fetch(_KNOWN + " OR key LIKE %s" * len(alike), [list(keys), *alike], prepare=not alike)
+    known = {row[0]: MetricSpec(*row) for row in rows}
+    return known | {key: derived.describe(key)[0] for key in keys if key not in known or derived.find(key)}
+
+
+def like(pattern: str) -> str:
+    """A key with a `*` as LIKE has it."""
+    return pattern.translate(_SPECIAL)
+
+
+def kind_of(metric: MetricSpec) -> str:
+    return RATE if metric.kind == COUNTER else GAUGE
+
+
+def unit_of(metric: MetricSpec) -> str:
+    """Of its values; of a counter's, that of its rate."""
+    return counter_rules.rate_unit(metric.unit) if metric.kind == COUNTER else metric.unit

@@ -1,0 +1,187 @@
+"""The list of runs, newest first, filtered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import F, Q, QuerySet
+
+from apps.catalog.models import LoadLevel, System
+from apps.runs.models import COUNTED, Run
+from apps.runs.queries.headlines import MeasuredValue, measurements
+from apps.runs.queries.search import said_of
+
+THROUGHPUT, P95 = "client.throughput", "client.latency.p95"
+# What a list of runs may be restricted to by their quality.
+FAILED_CHECK, EXCLUDED = "failed-check", "excluded"
+QUALITIES = {FAILED_CHECK: ~Q(failed_checks=[]), EXCLUDED: Q(is_excluded=True)}
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """Each field restricts the list; an empty one does not. `since` <= start of the run < `until`.
+
+    Platforms, hardware classes and systems by slug, releases and workloads by id. Of `tags` a run needs all; of the
+    others, one. `quality`: FAILED_CHECK or EXCLUDED, or either of both. Each word of `text` must occur in a name,
+    version, tag or the run's own id.
+    """
+
+    platforms: tuple[str, ...] = ()
+    releases: tuple[int, ...] = ()
+    hardware: tuple[str, ...] = ()
+    workloads: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
+    provenances: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    quality: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One line of the list. `throughput` and `p95` are None until measured; units beside them. `failed_checks`: keys of
+    the quality checks that it failed; `is_excluded`: a person left it out of all comparisons."""
+
+    id: int
+    started_at: datetime
+    platform_slug: str
+    platform_name: str
+    platform_color: int | None
+    release: str
+    release_id: int
+    hardware: str
+    hardware_slug: str
+    system_slug: str
+    system_name: str
+    workload_id: int
+    workload_name: str
+    workload_tool: str
+    load_level: str
+    threads: int
+    rate: float | None
+    repetition: int
+    state: str
+    outcome: str
+    reason: str
+    provenance: str
+    tags: tuple[str, ...]
+    failed_checks: tuple[str, ...]
+    is_excluded: bool
+    campaign_id: int | None
+    campaign_name: str | None
+    throughput: float | None
+    throughput_unit: str
+    p95: float | None
+    p95_unit: str
+
+
+# Run row of the database -> field of RunRow; the campaign by path, since runs know nothing of dispatch.
+COLUMNS = {
+    "platform_slug": F("system__release__platform__slug"),
+    "platform_name": F("system__release__platform__name"),
+    "platform_color": F("system__release__platform__color"),
+    "release": F("system__release__version"),
+    "release_id": F("system__release_id"),
+    "hardware": F("system__hardware_class__name"),
+    "hardware_slug": F("system__hardware_class__slug"),
+    "system_slug": F("system__slug"),
+    "system_name": F("system__name"),
+    "workload_name": F("workload__name"),
+    "workload_tool": F("workload__tool"),
+    "threads": F("load_level__threads"),
+    "rate": F("load_level__rate"),
+    "campaign_id": F("job_run__job__campaign_id"),
+    "campaign_name": F("job_run__job__campaign__name"),
+}
+OWN = (
+    *("id", "started_at", "workload_id", "repetition", "state", "outcome", "reason", "provenance", "tags"),
+    *("failed_checks", "is_excluded"),
+)
+# Imported runs are stored long after they were measured: their ids tell nothing. As the index run_newest has it.
+NEWEST_FIRST = ("-started_at", "-id")
+
+
+def list_runs(run_filter: RunFilter, *, limit: int = 50, before: int | None = None) -> list[RunRow]:
+    """The `limit` runs that started last; `before`: those after this run in the list, for the next page.
+
+    Two queries, three more with words, one more each with systems and `before`; none is after a run that there is not.
+    """
+    chosen = _filtered(run_filter)
+    if before is not None:
+        started_at = Run.objects.filter(pk=before).values_list("started_at", flat=True).first()
+        if started_at is None:
+            return []
+        # The first condition alone is one that the index can begin at.
+        chosen = chosen.filter(Q(started_at__lte=started_at), Q(started_at__lt=started_at) | Q(pk__lt=before))
+    return rows_of(chosen.order_by(*NEWEST_FIRST)[:limit])
+
+
+def rows_of(runs: QuerySet[Run]) -> list[RunRow]:
+    """In the order of `runs`."""
+    found: list[dict[str, Any]] = [{**row} for row in runs.values(*OWN, **COLUMNS)]
+    values = _headlines([row["id"] for row in found])
+    return [_row(row, values) for row in found]
+
+
+def _headlines(run_ids: Sequence[int]) -> dict[tuple[int, str], MeasuredValue]:
+    return {(value.run_id, value.metric): value for value in measurements(run_ids, (THROUGHPUT, P95))}
+
+
+def _row(row: dict[str, Any], values: dict[tuple[int, str], MeasuredValue]) -> RunRow:
+    throughput, p95 = values.get((row["id"], THROUGHPUT)), values.get((row["id"], P95))
+    return RunRow(
+        **{**row, "tags": tuple(row["tags"]), "failed_checks": tuple(row["failed_checks"])},
+        load_level=str(LoadLevel(threads=row["threads"], rate=row["rate"])),
+        throughput=throughput.value if throughput else None,
+        throughput_unit=throughput.unit if throughput else "",
+        p95=p95.value if p95 else None,
+        p95_unit=p95.unit if p95 else "",
+    )
+
+
+def _filtered(run_filter: RunFilter) -> QuerySet[Run]:
+    wanted: dict[str, Any] = {
+        "system_id__in": _systems(run_filter),
+        "workload_id__in": run_filter.workloads or None,
+        "tags__contains": run_filter.tags or None,
+        "state__in": run_filter.states or None,
+        "outcome__in": run_filter.outcomes or None,
+        "provenance__in": run_filter.provenances or None,
+        "started_at__gte": run_filter.since,
+        "started_at__lt": run_filter.until,
+    }
+    given = {path: value for path, value in wanted.items() if value is not None}
+    chosen = Run.objects.filter(**{path: list(v) if isinstance(v, tuple) else v for path, v in given.items()})
+    words = run_filter.text.split()
+    for word, said in zip(words, said_of(words), strict=True):
+        occurs = said | Q(tags__contains=[word])
+        if word.isascii() and word.isdigit() and len(word) < 19:
+            occurs |= Q(pk=int(word))
+        chosen = chosen.filter(occurs)
+    if run_filter.quality:
+        chosen = chosen.filter(reduce(or_, (QUALITIES[name] for name in run_filter.quality)))
+    if run_filter.quality == (EXCLUDED,):
+        chosen = chosen.exclude(COUNTED)
+    if run_filter.outcomes and Run.Outcome.SUCCEEDED not in run_filter.outcomes:
+        # Said so that the index of the runs that do not count can be taken.
+        chosen = chosen.exclude(COUNTED)
+    return chosen
+
+
+def _systems(run_filter: RunFilter) -> list[int] | None:
+    """Ids of the systems meant, looked up first so that runs are found by them; None: all."""
+    wanted = {
+        "release__platform__slug__in": run_filter.platforms,
+        "release_id__in": run_filter.releases,
+        "hardware_class__slug__in": run_filter.hardware,
+        "slug__in": run_filter.systems,
+    }
+    given = {path: list(values) for path, values in wanted.items() if values}
+    return list(System.objects.filter(**given).order_by().values_list("pk", flat=True)) if given else None

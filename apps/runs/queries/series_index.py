@@ -1,0 +1,157 @@
+"""Which series a run has, with their statistics, live or sealed."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.catalog.metrics.cloudwatch import period_of
+from apps.catalog.metrics.counter_rules import MetricSpec
+from apps.runs.models import Run, RunNode, Series
+from apps.runs.queries import nodes
+from apps.runs.queries.metric_descriptions import described, kind_of, unit_of
+from apps.runs.samples import derived as samples_derived
+from apps.runs.samples import rates
+from apps.runs.samples.columns import SampledNode, constant_column, covers_interval
+from apps.runs.samples.rates import COUNTER, WHOLE_RUN, Phase, Summary
+from apps.runs.samples.time_series import Line
+from apps.runs.storage import codec
+from apps.runs.storage.blocks import STATISTICS
+from apps.runs.storage.codec import Number
+
+Floats = NDArray[np.float64]
+# Of a series that never changed they are all the same.
+ALIKE = ("mean", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99", "first", "last")
+
+
+@dataclass(frozen=True)
+class SeriesInfo:
+    """One series that a run has, with its statistics over the measured phase and the whole run (of a live run both are
+    of what there is so far). `constant`: it never changed; a counter's rate is then 0.
+    """
+
+    metric: str
+    name: str
+    unit: str
+    direction: str
+    kind: str
+    resource: str
+    aspect: str
+    node: str
+    constant: bool
+    statistics: Summary
+    whole: Summary
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """`still`: it never changed."""
+
+    metric: str
+    node: str
+    statistics: Summary
+    whole: Summary
+    still: bool = False
+
+
+def series_index(run_id: int) -> list[SeriesInfo]:
+    """Every series of a run, derived ones too, by metric and node. Four queries."""
+    live = nodes.live([run_id]).get(run_id, [])
+    rows = list(RunNode.objects.filter(run_id=run_id, run__state=Run.State.SEALED).select_related("run"))
+    names = {row.number: row.name for row in rows}
+    entries = [entry for entry in _stored(run_id, names) if entry.node]
+    if rows:
+        live = []
+    derived = {node.name: samples_derived.columns(samples_derived.Inputs(node)) for node in live}
+    constants = {row.name: row.constants for row in rows} | {node.name: node.constants for node in live}
+    keys = {entry.metric for entry in entries} | {key for held in constants.values() for key in held}
+    keys |= {key for node in live for key in (*node.changing, *derived[node.name])}
+    known = described(keys)
+    for node in live:
+        entries += _of_live(node, known, derived[node.name])
+        entries += _constants(node.name, node.constants, known, node.clock, WHOLE_RUN)
+    for row in rows:
+        entries += _constants(row.name, row.constants, known, _clock(row), _measured(row.run))
+    found = [_info(known[entry.metric], entry) for entry in entries]
+    return sorted(found, key=lambda info: (info.metric, info.node))
+
+
+def _stored(run_id: int, names: Mapping[int, str]) -> Iterator[_Entry]:
+    """Those that changed, and the derived ones."""
+    whole = [f"whole_{name}" for name in STATISTICS]
+    rows = Series.objects.filter(run_id=run_id).values_list("node", "metric__key", "length", *STATISTICS, *whole)
+    for node, key, length, *values in rows:
+        measured, throughout = Summary(*values[: len(STATISTICS)]), Summary(*values[len(STATISTICS) :])
+        # Where samples are stored, they changed.
+        still = not length and throughout.minimum == throughout.maximum
+        yield _Entry(key, names.get(node, ""), measured, throughout, still=still)
+
+
+def _of_live(node: SampledNode, known: Mapping[str, MetricSpec], derived: Mapping[str, Line]) -> Iterator[_Entry]:
+    for key, column in node.changing.items():
+        so_far = rates.of_series(known[key], node.clock, column, WHOLE_RUN)
+        yield _Entry(key, node.name, so_far, so_far)
+    for key, line in derived.items():
+        (so_far,) = samples_derived.statistics(line, (WHOLE_RUN,))
+        yield _Entry(key, node.name, so_far, so_far, still=so_far.minimum == so_far.maximum)
+
+
+def _constants(
+    node: str, constants: Mapping[str, Number], known: Mapping[str, MetricSpec], clock: Floats, phase: Phase
+) -> Iterator[_Entry]:
+    """Of the series that never changed. How many values there are depends on what covers an interval alone."""
+    ones = constant_column(1, len(clock))
+    counts: dict[tuple[bool, bool, int | None], list[int]] = {}
+    for key, value in constants.items():
+        metric = known[key]
+        sort = metric.kind == COUNTER, covers_interval(key), period_of(key)
+        if sort not in counts:
+            counts[sort] = [one.count for one in rates.of_phases(metric, clock, ones, (phase, WHOLE_RUN))]
+        measured, throughout = (_constant(metric, value, count) for count in counts[sort])
+        yield _Entry(key, node, measured, throughout, still=True)
+
+
+def _constant(metric: MetricSpec, value: Number, count: int) -> Summary:
+    if value is None or not count:
+        return Summary(count=0)
+    is_counter = metric.kind == COUNTER
+    return _flat(0.0 if is_counter else float(value), count, 0.0 if is_counter else None)
+
+
+@lru_cache(maxsize=1024)  # most constants are counters that stand still
+def _flat(level: float, count: int, increase: float | None) -> Summary:
+    alike: dict[str, Any] = dict.fromkeys(ALIKE, level)
+    return Summary(count=count, stddev=0.0, increase=increase, **alike)
+
+
+def _clock(row: RunNode) -> Floats:
+    """Empty when it is damaged, as its samples then are."""
+    try:
+        return codec.decode_floats(row.clock) if row.samples else np.zeros(0)
+    except codec.BadBlock:
+        return np.zeros(0)
+
+
+def _measured(run: Run) -> Phase:
+    if run.measured_from is None or run.measured_to is None:
+        return WHOLE_RUN
+    return Phase(run.measured_from, run.measured_to)
+
+
+def _info(metric: MetricSpec, entry: _Entry) -> SeriesInfo:
+    return SeriesInfo(
+        metric=metric.key,
+        name=metric.name,
+        unit=unit_of(metric),
+        direction=metric.direction,
+        kind=kind_of(metric),
+        resource=metric.resource,
+        aspect=metric.aspect,
+        node=entry.node,
+        constant=entry.still,
+        statistics=entry.statistics,
+        whole=entry.whole,
+    )

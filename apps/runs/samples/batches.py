@@ -1,0 +1,191 @@
+"""Reading uploaded batches (the format is in workers/wire.py) into columns: the same for the live view and for sealing.
+
+A run of any length takes little memory when its samples are taken out now and then: `take` gives what arrived since.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import msgspec
+import numpy as np
+
+from apps.runs.samples import columns
+from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.stretches import BadSample, Draft, Stretches, stretch_of
+from apps.runs.storage.codec import Number
+from workers import wire
+from workers.wire import BadBatch
+
+
+class _Sample(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+    """`first`: all values, or, with `deltas`, the places of what changed."""
+
+    node: str
+    t: float
+    first: list[Number]
+    deltas: list[Number] | None = None
+    places: list[Number] = []
+    values: list[Number] = []
+
+
+class _Other(msgspec.Struct):
+    """A line of any other form."""
+
+    node: str | None = None
+    role: str = ""
+    layout: str | None = None
+    names: list[str] | None = None
+    event: wire.EventMessage | None = None
+    output: str | None = None
+    t: float | None = None
+
+
+@dataclass
+class _Node:
+    role: str
+    names: list[str] = field(default_factory=list)
+    draft: Draft | None = None
+    times: list[float] = field(default_factory=list)
+    last_time: float = -math.inf
+    stretches: Stretches = field(default_factory=Stretches)
+    is_new: bool = True
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """All that a run's batches say."""
+
+    nodes: list[SampledNode]
+    events: list[wire.EventMessage]
+    output: list[tuple[float, str]]
+
+
+def decode(payloads: Iterable[bytes]) -> Decoded:
+    """Batches in the order of their sequence, all at once. Raises BadBatch."""
+    decoder = Decoder()
+    for payload in payloads:
+        decoder.feed(payload)
+    return Decoded(decoder.take(), decoder.events, decoder.output)
+
+
+class Decoder:
+    """Reads the batches of one run, in the order of their sequence. After a BadBatch it is of no use any more."""
+
+    def __init__(self) -> None:
+        self.events: list[wire.EventMessage] = []
+        self.output: list[tuple[float, str]] = []
+        self._nodes: dict[str, _Node] = {}
+        self._layouts: dict[str, list[str]] = {}
+        self._sample = msgspec.json.Decoder(_Sample)
+        self._other = msgspec.json.Decoder(_Other)
+
+    def feed(self, payload: bytes) -> None:
+        """Reads one batch. Raises BadBatch, which says the line and why."""
+        for number, line in enumerate(wire.read_lines(payload)[1:], start=2):
+            try:
+                if line.startswith(b"["):
+                    self._read_sample(self._sample.decode(line), number)
+                else:
+                    self._read_other(self._other.decode(line), line)
+            except (msgspec.DecodeError, ValueError, RecursionError) as error:
+                raise error if isinstance(error, BadBatch) else BadBatch(f"line {number}: {error}") from error
+        for name, node in self._nodes.items():
+            _close(name, node)
+
+    @property
+    def weight(self) -> int:
+        """Values that are held: samples x series that changed, of all nodes."""
+        return sum(node.stretches.weight() for node in self._nodes.values())
+
+    def take(self) -> list[SampledNode]:
+        """What arrived since the last take, in the order in which the nodes first spoke; without those that have said
+        nothing new. Raises BadBatch for what no series can hold."""
+        found = []
+        for name, node in self._nodes.items():
+            if node.times or node.is_new:
+                found.append(_taken(name, node))
+                node.times, node.stretches, node.is_new = [], Stretches(), False
+        return found
+
+    def _read_sample(self, sample: _Sample, number: int) -> None:
+        node = self._nodes.get(sample.node)
+        if node is None:
+            raise ValueError(f"node {sample.node!r:.100} has no layout yet")
+        if not node.last_time < sample.t < math.inf:
+            raise ValueError(f"node {sample.node}: the times of its samples do not rise")
+        if sample.deltas is None:
+            if len(sample.first) != len(node.names):
+                raise ValueError(f"{len(sample.first)} values for the {len(node.names)} names of node {sample.node}")
+            _close(sample.node, node)
+            node.draft = Draft(first=sample.first, lines=[number])
+        else:
+            _change(sample, node, number)
+        node.times.append(sample.t)
+        node.last_time = sample.t
+
+    def _read_other(self, said: _Other, line: bytes) -> None:
+        if said.layout is not None and said.node is not None:
+            self._read_layout(said.node, said.role, said.layout, said.names)
+        elif said.event is not None:
+            self.events.append(said.event)
+        elif said.output is not None and said.t is not None:
+            self.output.append((said.t, said.output))
+        else:
+            raise ValueError(f"unknown line {line[:80]!r}")
+
+    def _read_layout(self, name: str, role: str, layout: str, names: list[str] | None) -> None:
+        columns.check_node(name, role)
+        if names is not None and layout not in self._layouts and len(set(names)) != len(names):
+            raise ValueError(f"layout {layout} names a series twice")
+        known = self._layouts.get(layout) if names is None else self._layouts.setdefault(layout, names)
+        if known is None:
+            raise ValueError(f"layout {layout!r:.40} was never named")
+        node = self._nodes.setdefault(name, _Node(role=role))
+        if known[: len(node.names)] != node.names:
+            raise ValueError(f"layout {layout} drops names of node {name}")
+        if known != node.names:
+            _close(name, node)
+            node.names = known
+
+
+def _change(sample: _Sample, node: _Node, number: int) -> None:
+    draft, deltas = node.draft, sample.deltas
+    if draft is None or deltas is None:
+        raise ValueError(f"the first sample of node {sample.node} in a batch must be a full one")
+    if len(sample.first) != len(deltas) or len(sample.places) != len(sample.values):
+        raise ValueError(f"node {sample.node}: as many series must be named as there are changes")
+    draft.lines.append(number)
+    draft.delta_counts.append(len(deltas))
+    draft.delta_places += sample.first
+    draft.deltas += deltas
+    draft.value_counts.append(len(sample.values))
+    draft.value_places += sample.places
+    draft.values += sample.values
+
+
+def _close(name: str, node: _Node) -> None:
+    """Ends the stretch that was being read."""
+    if node.draft is None:
+        return
+    try:
+        node.stretches.add(stretch_of(node.draft))
+    except (BadSample, OverflowError) as error:
+        row = error.row if isinstance(error, BadSample) else None
+        line = node.draft.lines[row or 0]
+        raise BadBatch(f"line {line}: node {name}: {error}") from error
+    node.draft = None
+
+
+def _taken(name: str, node: _Node) -> SampledNode:
+    changing, constants, one_by_one = node.stretches.columns()
+    names = node.names
+    clock = np.array(node.times, dtype=np.float64)
+    found = columns.split(name, node.role, clock, {names[place]: samples for place, samples in one_by_one.items()})
+    return SampledNode(
+        name=name,
+        role=node.role,
+        clock=clock,
+        changing={**{names[place]: column for place, column in changing.items()}, **found.changing},
+        constants={**{names[place]: columns.exact_in_json(v) for place, v in constants.items()}, **found.constants},
+    )

@@ -1,0 +1,153 @@
+"""Derived metrics on sampled nodes: their values from those of their inputs. Pure.
+
+Where a counter is among the inputs, the values cover the intervals between samples, as rates do, and a gauge counts as
+it was at the interval's end. Without one they are values of moments, on the node's clock.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.catalog.metrics import derived, formula
+from apps.catalog.metrics.counter_rules import MetricSpec
+from apps.catalog.metrics.derived import DerivedSpec
+from apps.runs.samples import rates, time_series
+from apps.runs.samples.columns import SampledNode
+from apps.runs.samples.rates import Phase, Summary
+from apps.runs.samples.time_series import Line
+
+Floats = NDArray[np.float64]
+
+
+class Inputs:
+    """The values of one node's stored series, worked out once each."""
+
+    def __init__(self, node: SampledNode) -> None:
+        self.node = node
+        self.keys = frozenset((*node.changing, *node.constants))
+        self._lines: dict[str, Line | None] = {}
+
+    def specs(self) -> list[DerivedSpec]:
+        """The derived metrics that the node has."""
+        return derived.available(self.keys)
+
+    def line(self, key: str) -> Line | None:
+        """None: the node has no such series."""
+        if key not in self._lines:
+            column = self.node.column(key)
+            spec = _described(key)
+            self._lines[key] = None if column is None else time_series.of_column(spec, self.node.clock, column)
+        return self._lines[key]
+
+    def keep(self, found: Mapping[str, Line]) -> None:
+        """Lines that are known already, as far as a derived metric needs them."""
+        needed = _needed(self.keys)
+        self._lines |= {key: line for key, line in found.items() if key in needed}
+
+    def all_of(self, pattern: str) -> list[Line]:
+        """Those that a key of a formula means."""
+        keys = _fitting(pattern, self.keys) if "*" in pattern else [pattern]
+        return [line for line in map(self.line, keys) if line is not None]
+
+
+@lru_cache(maxsize=1024)
+def _fitting(pattern: str, keys: frozenset[str]) -> Sequence[str]:
+    return tuple(formula.fitting(pattern, sorted(keys)))
+
+
+@lru_cache(maxsize=1024)
+def _needed(keys: frozenset[str]) -> frozenset[str]:
+    """The inputs of the derived metrics that a node with `keys` has."""
+    patterns = {pattern for spec in derived.available(keys) for pattern in spec.formula.inputs}
+    return frozenset(key for pattern in patterns for key in (_fitting(pattern, keys) if "*" in pattern else [pattern]))
+
+
+def keys(node: SampledNode) -> list[str]:
+    """Of the derived metrics that the node has, observed or not."""
+    return [spec.key for spec in derived.available({*node.changing, *node.constants})]
+
+
+def columns(inputs: Inputs) -> dict[str, Line]:
+    """Every derived metric that the node has and that was observed at all, by key."""
+    found = ((spec.key, evaluate(spec, [inputs])) for spec in inputs.specs())
+    return {key: line for key, line in found if line is not None and not np.isnan(line.values).all()}
+
+
+def statistics(line: Line, phases: Sequence[Phase]) -> list[Summary]:
+    """Over each of `phases`. A value of an interval belongs to the phase that holds its middle, and counts by its
+    length."""
+    seen = ~np.isnan(line.values)
+    at, lengths = line.at[seen], None
+    if line.since is not None:
+        lengths = at - line.since[seen]
+        at = at - lengths / 2
+    return rates.of_values(at, line.values[seen], phases, lengths=lengths)
+
+
+def evaluate(spec: DerivedSpec, nodes: Sequence[Inputs], how: str = time_series.SUM) -> Line | None:
+    """The derived metric on one node; of several, the formula over the sums (or means, `how`) of its inputs, so that
+    a ratio is that of the totals. None: each node lacks an input or was sampled too seldom.
+    """
+    having = [node for node in nodes if formula.has_all(spec.formula.inputs, node.keys)]
+    if not having:
+        return None
+    line = _on_node(spec, having[0]) if len(having) == 1 else _over_nodes(spec, having, how)
+    return line if len(line.at) else None
+
+
+def _on_node(spec: DerivedSpec, node: Inputs) -> Line:
+    clock = node.node.clock
+    length = max(len(clock) - spec.has_rates, 0)
+    groups = {pattern: node.all_of(pattern) for pattern in spec.formula.inputs}
+    every = [line for group in groups.values() for line in group]
+    found = spec.formula.evaluate({pattern: _sum(group, length) for pattern, group in groups.items()})
+    at, since = clock[len(clock) - length :], None
+    if spec.has_rates:
+        # Rates over different times, where one input missed a sample, are not put together.
+        since, *others = (line.since for line in every if line.since is not None)
+        for other in others:
+            if not np.array_equal(other, since):
+                found = np.where(other == since, found, np.nan)
+    return Line(at, found, since, _resets(every))
+
+
+def _sum(group: Sequence[Line], length: int) -> Floats:
+    rows = [line.values[len(line.values) - length :] for line in group]
+    return (
+        rows[0]
+        if len(rows) == 1
+        else time_series.total(np.stack(rows), np.stack([time_series.alive(row) for row in rows]))[0]
+    )
+
+
+def _over_nodes(spec: DerivedSpec, nodes: Sequence[Inputs], how: str) -> Line:
+    clock = time_series.common_clock([node.node.clock for node in nodes])
+    values, parts = {}, np.zeros(0, np.intp)
+    for pattern in reversed(spec.formula.inputs):
+        rows = [_on_clock(node.all_of(pattern), clock, spec) for node in nodes]
+        values[pattern], parts = time_series.total(*map(np.stack, zip(*rows, strict=True)))
+        if how == time_series.MEAN:
+            values[pattern] /= np.maximum(parts, 1)
+    resets = _resets([line for node in nodes for pattern in spec.formula.inputs for line in node.all_of(pattern)])
+    at, since = (clock[1:], clock[:-1]) if spec.has_rates else (clock, None)
+    return Line(at, spec.formula.evaluate(values), since, resets, parts)
+
+
+def _on_clock(group: Sequence[Line], clock: Floats, spec: DerivedSpec) -> tuple[Floats, NDArray[np.bool_]]:
+    """The sum of one node's `group` on a clock that is not its own, and where the node takes part."""
+    length = len(clock) - spec.has_rates
+    placed = [time_series.on_grid(line, clock) for line in group]
+    rows, there = zip(*((values[-length:], alive[-length:]) for values, alive in placed), strict=True)
+    found, parts = time_series.total(np.stack(rows), np.stack(there))
+    return found, parts > 0
+
+
+def _resets(every: Iterable[Line]) -> tuple[float, ...]:
+    return tuple(sorted({reset for line in every for reset in line.resets}))
+
+
+@lru_cache(maxsize=4096)
+def _described(key: str) -> MetricSpec:
+    return derived.describe(key)[0]

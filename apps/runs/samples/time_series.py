@@ -1,0 +1,210 @@
+"""Values of one metric in time, on one node or over several. Pure: arrays in, arrays out.
+
+Nodes have clocks of their own. To bring them together, each value that covers an interval (a rate) is held over it, and
+the common clock's intervals take the mean over their time: totals are kept. A value of a moment (a gauge) is taken from
+the sample next to each moment of the common clock.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from apps.runs.samples import kernels
+from apps.runs.samples import rates as samples_rates
+from apps.runs.samples.columns import covers_interval
+from apps.runs.samples.matrices import Rows, Table
+from apps.runs.samples.rates import COUNTER, FIRST_LENGTH, Described
+from apps.runs.storage.codec import Column
+
+Floats = NDArray[np.float64]
+SUM, MEAN = "sum", "mean"
+# Of a second: two sampled moments that are closer lie at the same time.
+INSTANT = 1e-9
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Line:
+    """`values` at `at` (s, rising); NaN: not observed. `since`: where the interval that each value covers begins, and
+    `at` is its end; None: values of moments. An interval may reach back over places without a value. `resets`: when a
+    counter fell. `parts`: how many nodes each value is of; None: of one.
+    """
+
+    at: Floats
+    values: Floats
+    since: Floats | None = None
+    resets: tuple[float, ...] = field(default=())
+    parts: NDArray[np.intp] | None = None
+
+    def cut(self, places: "NDArray[np.intp] | slice") -> "Line":
+        """Some of it."""
+        return Line(
+            at=self.at[places],
+            values=self.values[places],
+            since=None if self.since is None else self.since[places],
+            resets=self.resets,
+            parts=None if self.parts is None else self.parts[places],
+        )
+
+
+def of_column(metric: Described, clock: Floats, column: Column) -> Line:
+    """A counter as its rates, anything else as it is."""
+    if metric.kind == COUNTER:
+        rates = samples_rates.rates(clock, column)
+        since: Floats = clock[:-1]
+        if len(rates.at) < len(since):
+            since = since.copy()
+            since[np.searchsorted(clock, rates.at) - 1] = rates.since
+        return Line(clock[1:], rates.on_clock(clock), since, tuple(rates.resets()))
+    covered = covers_interval(metric.key)
+    return Line(clock, column.as_float(), np.concatenate((clock[:1] - FIRST_LENGTH, clock[:-1])) if covered else None)
+
+
+@dataclass(frozen=True)
+class Steady:
+    """Rates of counters that were always observed and never fell: one row of `values` for each of `keys`."""
+
+    keys: list[str]
+    at: Floats
+    since: Floats
+    values: Floats
+
+    def lines(self) -> dict[str, Line]:
+        return {key: Line(self.at, self.values[row], self.since) for row, key in enumerate(self.keys)}
+
+
+def of_steady(clock: Floats, columns: Mapping[str, Column], keys: Collection[str]) -> Steady:
+    """Of those counters among `keys`, at a fraction of what one by one would cost."""
+    at, since = clock[1:], clock[:-1]
+    seconds = at - since
+    tables = list(columns.tables(keys) if isinstance(columns, Rows) else _stacked(columns, keys))
+    names = [key for table in tables for key in table.keys]
+    values: Floats = np.empty((len(names), len(seconds)))
+    rising = np.ones(len(names), np.bool_)
+    row = 0
+    for table in tables:
+        part = slice(row, row := row + len(table.keys))
+        rising[part] = _rates(table, seconds, values[part])
+    if not rising.all():
+        names, values = [key for key, kept in zip(names, rising, strict=True) if kept], values[rising]
+    return Steady(names, at, since, values)
+
+
+def _stacked(columns: Mapping[str, Column], keys: Collection[str]) -> Iterator[Table]:
+    for dtype in (np.int64, np.float64):
+        found = [key for key in keys if columns[key].whole and columns[key].values.dtype == dtype]
+        if found:
+            yield Table(found, np.array([columns[key].values for key in found]), [0] * len(found))
+
+
+def _rates(table: Table, seconds: Floats, found: Floats) -> NDArray[np.bool_]:
+    """Into `found`; and which rows never fell. From 0 on no difference of two integers of 64 bits is beyond them;
+    others are worked out one by one."""
+    rising = kernels.rates(table.values, seconds, found)
+    if table.values.dtype == np.int64 and len(seconds):
+        greatest = table.values[:, -1].tolist()
+        fits = [0 <= base <= _LARGEST - last for base, last in zip(table.bases, greatest, strict=True)]
+        rising &= np.array(fits, np.bool_)
+    return rising
+
+
+def common_clock(clocks: Sequence[Floats]) -> Floats:
+    """The one with the most samples, continued by what the others have more than a step before or after it."""
+    longest = max(clocks, key=len)
+    if not len(longest):
+        return longest
+    edges = (clock for clock in clocks if clock is not longest and len(clock))
+    more = [clock[(clock < longest[0] - step(clock)) | (clock > longest[-1] + step(clock))] for clock in edges]
+    return np.union1d(longest, np.concatenate(more)) if any(map(len, more)) else longest
+
+
+def step(clock: Floats) -> float:
+    """The usual time between two samples, s."""
+    return float(np.median(np.diff(clock))) if len(clock) > 1 else FIRST_LENGTH
+
+
+def over_nodes(lines: Sequence[Line], how: str) -> Line:
+    """Their sum or mean (`how`) on a common clock. All cover intervals, or none does.
+
+    A node takes part from its first observed value to its last: one that joins late, or leaves, is not there before and
+    after. In between, where one is not observed the whole is not: a sum without it would show a drop that never was.
+    """
+    if len(lines) == 1:
+        return lines[0]
+    if all(np.array_equal(line.at, lines[0].at) for line in lines):
+        at, since = lines[0].at, lines[0].since
+        rows, there = [line.values for line in lines], [alive(line.values) for line in lines]
+    else:
+        grid = grid_of(lines)
+        at, since = (grid, None) if lines[0].since is None else (grid[1:], grid[:-1])
+        placed = [on_grid(line, grid) for line in lines]
+        rows, there = [values for values, _ in placed], [takes_part for _, takes_part in placed]
+    values, parts = total(np.stack(rows), np.stack(there))
+    if how == MEAN:
+        values = values / np.maximum(parts, 1)
+    resets = sorted({reset for line in lines for reset in line.resets})
+    return Line(at, values, since, tuple(resets), parts)
+
+
+def total(rows: NDArray[np.float64], there: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
+    """Of rows (row x time), the sum of those that are `there`, and how many they are; NaN where none is, and where one
+    that is there was not observed."""
+    parts = there.sum(axis=0)
+    values: Floats = np.where(there, rows, 0.0).sum(axis=0)
+    return np.where(parts > 0, values, np.nan), parts
+
+
+def grid_of(lines: Sequence[Line]) -> Floats:
+    """The common clock of their values; of intervals, with the beginning of the first."""
+    grid = common_clock([line.at for line in lines])
+    starts = [line.since[0] for line in lines if line.since is not None and len(line.since)]
+    return np.concatenate(([min(*starts, grid[0] - INSTANT)], grid)) if starts else grid
+
+
+def on_grid(line: Line, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Its values on `grid`, and where it takes part; of intervals, one for each of the grid's."""
+    seen = np.flatnonzero(~np.isnan(line.values))
+    if not len(seen):
+        length = len(grid) - (line.since is not None)
+        return np.full(length, np.nan), np.zeros(length, np.bool_)
+    line = line.cut(slice(seen[0], seen[-1] + 1))
+    return _moments(line, grid) if line.since is None else _held(line, line.since, grid)
+
+
+def alive(values: Floats) -> NDArray[np.bool_]:
+    """From the first observed value to the last."""
+    there = np.zeros(len(values), np.bool_)
+    seen = np.flatnonzero(~np.isnan(values))
+    if len(seen):
+        there[seen[0] : seen[-1] + 1] = True
+    return there
+
+
+def _moments(line: Line, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """The nearest sample, if it is no further than a step; beyond the ends it takes no part."""
+    after = np.clip(np.searchsorted(line.at, grid), 1, max(len(line.at) - 1, 1))
+    before = after - 1
+    after = np.minimum(after, len(line.at) - 1)
+    nearest = np.where(grid - line.at[before] <= line.at[after] - grid, before, after)
+    near = np.abs(line.at[nearest] - grid) <= step(line.at)
+    inside = (grid >= line.at[0]) & (grid <= line.at[-1])
+    return np.where(near, line.values[nearest], np.nan), near | inside
+
+
+def _held(line: Line, since: Floats, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """The mean over the time of each of the grid's intervals that it covers; NaN where a part was not observed."""
+    edges = np.concatenate((since[:1], line.at))
+    seconds = np.diff(edges)
+    lost = np.isnan(line.values)
+    amount = np.concatenate(([0.0], np.cumsum(np.where(lost, 0.0, line.values) * seconds)))
+    gap = np.concatenate(([0.0], np.cumsum(np.where(lost, seconds, 0.0))))
+    start, end = np.clip(grid[:-1], edges[0], edges[-1]), np.clip(grid[1:], edges[0], edges[-1])
+    covered = end - start
+    there = covered > INSTANT
+    unseen = np.interp(end, edges, gap) - np.interp(start, edges, gap) > INSTANT
+    within = np.interp(end, edges, amount) - np.interp(start, edges, amount)
+    values = np.full(len(covered), np.nan)
+    np.divide(within, covered, out=values, where=there & ~unseen)
+    return values, there

@@ -1,0 +1,345 @@
+"""Sealing: once all of a run has arrived, its batches become compressed series with their statistics.
+
+What is stored is read back and compared before the batches go. All in one transaction: a worker that dies half-way
+leaves the run as it was, and two at once have one effect. A sealed run can be sealed again by newer rules: from what
+was sampled, and from the tool's output anew.
+"""
+
+import io
+import tarfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from apps.catalog.models import Metric
+from apps.catalog.services import InvalidParameters, metrics_for, name_metrics
+from apps.runs import tool_output
+from apps.runs.ingest import streams
+from apps.runs.ingest.clean_text import printable
+from apps.runs.ingest.seal_queue import count_attempt, pending
+from apps.runs.models import (
+    ArchivedRun,
+    Artifact,
+    Batch,
+    Block,
+    Distribution,
+    Event,
+    Measurement,
+    Run,
+    Series,
+)
+from apps.runs.quality import check
+from apps.runs.samples import derived, rates
+from apps.runs.samples.columns import (
+    CLIENT,
+    SampledNode,
+    client_of,
+    covers_interval,
+    joined,
+)
+from apps.runs.samples.decode import Sampled, decoded
+from apps.runs.samples.rates import Phase
+from apps.runs.samples.sources import samplers_of
+from apps.runs.storage import artifacts, binary_cursor, blocks
+from apps.runs.storage.blocks import StoredDifferently
+from apps.runs.storage.codec import Column, NotANumber
+from apps.runs.tool_output import Output
+from workers import wire
+
+__all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "output_name", "reseal", "seal"]
+
+# Of the rules that make series, statistics and measurements. One more with each change of what they make: `reseal`
+# finds the runs that older ones sealed.
+DERIVATION = 2
+RAW_BATCHES = "batches.tar"
+_NEXT_BATCHES = (
+    "SELECT sequence, payload FROM runs_batch WHERE run_id = %s AND sequence > %s ORDER BY sequence LIMIT 16"
+)
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """All that is known of a run, read. `problem`: why its samples cannot be read."""
+
+    said: Output
+    output: Artifact | None
+    nodes: list[SampledNode]
+    events: list[wire.EventMessage]
+    metrics: dict[str, Metric]
+    offset: float
+    problem: str = ""
+
+
+def seal(*, run_id: int) -> bool:
+    """True: the run is sealed, now or before. False: it has not ended, or batches or artifacts are still to come.
+
+    Raises Run.DoesNotExist, storage.DamagedArtifact, StoredDifferently; the run is then as it was.
+    """
+    run = Run.objects.select_related("workload").get(pk=run_id)
+    if run.state == Run.State.SEALED:
+        return True
+    if run.state == Run.State.OPEN:
+        return False
+    if not count_attempt(run):
+        return True
+    waiting = pending(run)
+    if waiting is None or not waiting.has_all:
+        return False
+    streams.close(run)
+    gathered = _gather(run, _from_batches)
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=run_id)
+        if run.state == Run.State.SEALED:
+            return True
+        run.told = {
+            "outcome": run.outcome,
+            "reason": run.reason,
+            "measured_from": run.measured_from,
+            "measured_to": run.measured_to,
+            "offset": gathered.offset,
+        }
+        if gathered.problem:
+            _keep_raw(run)
+        _write(run, gathered)
+        Batch.objects.filter(run=run).delete()
+        streams.drop_batches(run)
+    check.check_siblings(run_id=run_id)
+    return True
+
+
+def reseal(*, run_id: int) -> bool:
+    """Seals a sealed run again by today's rules: series and events as they were sampled, all else anew from the tool's
+    output. False: it is not sealed yet.
+
+    Raises Run.DoesNotExist, storage.DamagedArtifact, blocks.Moved, blocks.DamagedSeries, StoredDifferently; the run is
+    then as it was.
+    """
+    done = _reseal(run_id)
+    if done:
+        check.check_siblings(run_id=run_id)
+    return done
+
+
+@transaction.atomic
+def _reseal(run_id: int) -> bool:
+    run = Run.objects.select_related("workload__primary_metric").select_for_update(of=("self",)).get(pk=run_id)
+    if run.state != Run.State.SEALED:
+        return False
+    gathered = _gather(run, _from_blocks)
+    for field_name in ("outcome", "reason", "measured_from", "measured_to"):
+        setattr(run, field_name, run.told.get(field_name, getattr(run, field_name)))
+    for kind in (Series, Block, Measurement, Distribution):
+        kind.objects.filter(run=run).delete()
+    # Those that came from the tool's output.
+    Event.objects.filter(run=run, from_output=True).delete()
+    # What samplers added to a run whose samples could not be read is in there only.
+    if not gathered.problem and not run.streams.exists():
+        Artifact.objects.filter(run=run, name=RAW_BATCHES).delete()
+    ArchivedRun.objects.filter(run=run).delete()
+    _write(run, gathered)
+    return True
+
+
+def output_name(run: Run) -> str:
+    """The artifact that holds what the load tool printed."""
+    return tool_output.artifact_name(run.workload.tool)
+
+
+def _gather(run: Run, source: Callable[[Run, Output], Sampled]) -> _Gathered:
+    tool = run.workload.tool
+    held = {one.name: one for one in Artifact.objects.filter(run=run, name__in=tool_output.artifact_names(tool))}
+    name, said = tool_output.read_kept(tool, {name: artifacts.read_artifact(one) for name, one in held.items()})
+    output = held.get(name)
+    problem = ""
+    try:
+        sampled = source(run, said)
+        name_metrics(_keys(sampled.nodes))
+    except (wire.BadBatch, NotANumber, InvalidParameters) as error:
+        problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
+        sampled = Sampled()
+    offset = sampled.offset or 0.0
+    client = client_of(said.intervals, offset=offset)
+    nodes = joined([*([client] if client else []), *sampled.nodes])
+    name_metrics(_keys([client] if client else []))
+    changing = [(*node.changing, *derived.keys(node)) for node in nodes]
+    metrics = metrics_for([*said.metrics(), *chain.from_iterable(changing)])
+    return _Gathered(said, output, nodes, sampled.events, metrics, offset, problem)
+
+
+def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
+    return chain.from_iterable((*node.changing, *node.constants) for node in nodes)
+
+
+def _from_batches(run: Run, _: Output) -> Sampled:
+    own, others = decoded(_payloads(run)), streams.read(run)
+    return Sampled([*own.nodes, *others.nodes], [*own.events, *others.events, *others.lost], own.offset)
+
+
+def _payloads(run: Run) -> Iterator[bytes]:
+    last = -1
+    while found := binary_cursor.fetch(_NEXT_BATCHES, [run.pk, last]):
+        yield from (payload for _, payload in found)
+        last = found[-1][0]
+
+
+def _from_blocks(run: Run, said: Output) -> Sampled:
+    """Of a sealed run: its samples without what was read from the tool's output."""
+    raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
+    if raw is not None:
+        return decoded(kept(artifacts.read_artifact(raw)))
+    nodes = blocks.read([run.pk]).get(run.pk, [])
+    blocks.require_whole(nodes)
+    client = next((node for node in nodes if node.name == CLIENT), None)
+    offset = run.told.get("offset")
+    if offset is None and client is not None and len(client.clock) and said.intervals:
+        offset = float(client.clock[0]) - min(said.intervals)
+    sampled = [_without_output(node) if node is client else node for node in nodes]
+    # A node of which nothing is left was the tool's output alone.
+    return Sampled(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
+
+
+def _without_output(client: SampledNode) -> SampledNode:
+    """What an agent sampled of the load generator, at the times when it did."""
+    changing = {key: column for key, column in client.changing.items() if not covers_interval(key)}
+    seen = np.zeros(len(client.clock), np.bool_)
+    for column in changing.values():
+        seen |= column.observed
+    return SampledNode(
+        name=client.name,
+        role=client.role,
+        clock=client.clock[seen],
+        changing={key: Column(column.values[seen], column.observed[seen]) for key, column in changing.items()},
+        constants={key: value for key, value in client.constants.items() if not covers_interval(key)},
+    )
+
+
+def _write(run: Run, gathered: _Gathered) -> None:
+    run.outcome, run.reason = _verdict(run, gathered)
+    phase = _phase(run, gathered)
+    run.unparsed_lines = list(gathered.said.unparsed)
+    run.tool_version = run.tool_version or gathered.said.tool_version[:120]
+    run.samplers = samplers_of(gathered.nodes)
+    run.state, run.sealed_at, run.derivation = Run.State.SEALED, timezone.now(), DERIVATION
+    run.save()
+    blocks.write(run=run, nodes=gathered.nodes, metrics=gathered.metrics, phase=phase)
+    _write_events(run, gathered)
+    if gathered.output:
+        _write_measurements(run, gathered, gathered.output)
+        _write_distributions(run, gathered, gathered.output)
+    check.check(run)
+
+
+def _verdict(run: Run, gathered: _Gathered) -> tuple[str, str]:
+    """Outcome and reason: a success that left no totals, or samples that nobody can read, is none."""
+    problems = [run.reason] if run.reason else []
+    succeeded = run.outcome == Run.Outcome.SUCCEEDED
+    # A run that was imported says so already.
+    if gathered.problem and gathered.problem not in run.reason:
+        problems.append(gathered.problem)
+    if succeeded and gathered.output is None:
+        problems.append(f"no output of {run.workload.tool} arrived (artifact {output_name(run)})")
+    elif succeeded and not gathered.said.complete:
+        words = f": {printable(gathered.said.fatal)}" if gathered.said.fatal else ""
+        problems.append(f"{run.workload.tool} printed no totals{words}")
+    elif succeeded:
+        problems += [f"a check did not hold: {printable(label)}" for label in gathered.said.failures]
+    outcome = Run.Outcome.FAILED.value if succeeded and problems else run.outcome
+    return outcome, "; ".join(problems)
+
+
+def _phase(run: Run, gathered: _Gathered) -> Phase:
+    """The agent's word, else what the output's totals cover; without either, all of the run."""
+    if run.measured_from is None or run.measured_to is None:
+        if gathered.said.measured is None:
+            return rates.WHOLE_RUN
+        run.measured_from, run.measured_to = (t + gathered.offset for t in gathered.said.measured)
+    return Phase(run.measured_from, run.measured_to)
+
+
+def _write_events(run: Run, gathered: _Gathered) -> None:
+    printed = [tool_output.moved(event, gathered.offset) for event in gathered.said.events]
+    rows = {
+        (event.kind, event.starts_at, event.label): Event(
+            run=run,
+            kind=event.kind,
+            label=event.label,
+            starts_at=event.starts_at,
+            ends_at=event.ends_at,
+            node=event.node,
+            detail=event.detail,
+            from_output=from_output,
+        )
+        for from_output, events in ((True, printed), (False, gathered.events))
+        for event in reversed(events)
+    }
+    # Sealed again, those that were sampled are there.
+    Event.objects.bulk_create(rows.values(), ignore_conflicts=True)
+
+
+def _write_measurements(run: Run, gathered: _Gathered, output: Artifact) -> None:
+    Measurement.objects.bulk_create(
+        Measurement(
+            run=run,
+            metric=gathered.metrics[headline.metric],
+            value=headline.value,
+            artifact=output,
+            byte_start=headline.byte_start,
+            byte_end=headline.byte_end,
+            parser=gathered.said.parser,
+            parser_version=gathered.said.version,
+        )
+        for headline in gathered.said.headlines
+    )
+
+
+def _write_distributions(run: Run, gathered: _Gathered, output: Artifact) -> None:
+    Distribution.objects.bulk_create(
+        Distribution(
+            run=run,
+            metric=gathered.metrics[read.metric],
+            starts_at=read.starts_at,
+            ends_at=read.ends_at,
+            grid=read.distribution.grid.id,
+            buckets=list(read.distribution.buckets),
+            counts=list(read.distribution.counts),
+            artifact=output,
+            byte_start=read.byte_start,
+            byte_end=read.byte_end,
+            parser=gathered.said.parser,
+            parser_version=gathered.said.version,
+        )
+        for read in (found.moved(gathered.offset) for found in gathered.said.distributions)
+    )
+
+
+def _keep_raw(run: Run) -> None:
+    """Nothing is lost: batches that cannot be read stay as they came, as an artifact; a sampler's in a folder."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        batches = Batch.objects.filter(run=run).order_by("sequence").values_list("sequence", "payload")
+        named = chain(((f"{sequence:06}", payload) for sequence, payload in batches.iterator(16)), streams.raw(run))
+        for name, payload in named:
+            entry = tarfile.TarInfo(f"{name}.ndjson.gz")
+            entry.size = len(payload)
+            archive.addfile(entry, io.BytesIO(bytes(payload)))
+    content = buffer.getvalue()
+    Artifact.objects.create(
+        run=run,
+        name=RAW_BATCHES,
+        sha256=artifacts.keep(content),
+        size=len(content),
+        media_type="application/x-tar",
+    )
+
+
+def kept(archive: bytes) -> Iterator[bytes]:
+    """The batches in a run's RAW_BATCHES, in their order, without those of samplers."""
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in tar:
+            content = None if "/" in member.name else tar.extractfile(member)
+            if content is not None:
+                yield content.read()

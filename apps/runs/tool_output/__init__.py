@@ -1,0 +1,64 @@
+"""What a load tool printed, read: one file a kind of output, found by the tool's name."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from apps.runs.tool_output import report_values, sysbench_values
+from apps.runs.tool_output.formats import DEFAULT, SUBMITTED, NotThisFormat, series_for
+from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution, moved
+
+__all__ = [
+    "LATENCY",
+    "Headline",
+    "Output",
+    "ReadDistribution",
+    "artifact_name",
+    "artifact_names",
+    "live",
+    "moved",
+    "read",
+    "read_kept",
+]
+
+Reader = Callable[[bytes], Output]
+# Tools that print another form than the report format, which is that of all tools of ours.
+READERS: Mapping[str, Reader] = dict.fromkeys(("sysbench", "fileio", "cpu"), sysbench_values.read)
+
+
+def artifact_name(tool: str) -> str:
+    """Of what the tool printed."""
+    return f"{tool}.txt" if tool in READERS else f"{tool}.jsonl"
+
+
+def artifact_names(tool: str) -> list[str]:
+    """The same, and of what was submitted as its output in other formats."""
+    return list({artifact_name(tool): None} | {one.artifact: None for one in SUBMITTED.values() if one.tool == tool})
+
+
+def read(tool: str, content: bytes, *, artifact: str = "") -> Output:
+    """`artifact`: under which name it is kept; left out, as the tool prints it."""
+    foreign = next((one for one in SUBMITTED.values() if one.artifact == artifact and one.name != DEFAULT), None)
+    if foreign is None:
+        return READERS.get(tool, report_values.read)(content)
+    try:
+        return foreign.read(content).output
+    except NotThisFormat as error:
+        # It was accepted by older rules.
+        return Output(parser=foreign.name, version="", fatal=str(error))
+
+
+def read_kept(tool: str, contents: Mapping[str, bytes]) -> tuple[str, Output]:
+    """What the files of `artifact_names` say together, and the name of the one with the totals; "": none is there."""
+    name = next((name for name in artifact_names(tool) if name in contents), "")
+    said = read(tool, contents.get(name, b""), artifact=name)
+    chosen = next((one for one in SUBMITTED.values() if one.artifact == name), None)
+    apart = series_for(chosen) if chosen else None
+    if apart is not None and apart.artifact in contents:
+        said = replace(said, intervals=read(tool, contents[apart.artifact], artifact=apart.artifact).intervals)
+    return name, said
+
+
+def live(lines: str) -> Output:
+    """As far as a run has come; its tool shows in the lines themselves."""
+    content = lines.encode()
+    return report_values.read(content) if report_values.is_report(content) else sysbench_values.read(content)

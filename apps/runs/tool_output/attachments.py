@@ -1,0 +1,54 @@
+"""The tables in files that were attached to runs, read from the files as they are kept."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from apps.runs.models import Artifact
+from apps.runs.storage import artifacts as storage_artifacts
+from apps.runs.tool_output import formats
+from apps.runs.tool_output.formats import Attached, NotThisFormat
+from apps.runs.tool_output.parsers.parsed_output import Table
+
+
+@dataclass(frozen=True)
+class AttachedTable:
+    """`problem`: why `table` is None."""
+
+    artifact: str
+    format: Attached
+    table: Table | None
+    problem: str = ""
+
+
+def tables(run_id: int) -> list[AttachedTable]:
+    artifacts = Artifact.objects.filter(run_id=run_id).order_by("pk")
+    return [_read(one, chosen) for one in artifacts if (chosen := formats.of_artifact(one.name))]
+
+
+def _read(artifact: Artifact, chosen: Attached) -> AttachedTable:
+    try:
+        return AttachedTable(artifact.name, chosen, _table(artifact, chosen))
+    except (NotThisFormat, storage_artifacts.DamagedArtifact) as error:
+        return AttachedTable(artifact.name, chosen, None, str(error))
+
+
+class _ByContent:
+    """An artifact as the cache knows it: by what it holds."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+
+    def __hash__(self) -> int:
+        return hash(self.artifact.sha256)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByContent) and other.artifact.sha256 == self.artifact.sha256
+
+
+def _table(artifact: Artifact, chosen: Attached) -> Table:
+    return _parsed(_ByContent(artifact), chosen.name)
+
+
+@lru_cache(maxsize=64)
+def _parsed(held: _ByContent, name: str) -> Table:
+    return formats.ATTACHED[name].read(storage_artifacts.read_artifact(held.artifact))

@@ -1,0 +1,151 @@
+"""The formats in which results are submitted and profiles attached: named by the sender, never sniffed. Pure.
+
+A file is kept under a name that begins with its format, so that it can be read again by newer rules.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from apps.runs.tool_output import foreign, sysbench_values
+from apps.runs.tool_output.parsers import (
+    benchbase,
+    digests,
+    hammerdb,
+    iibench_py,
+    mysqlslap,
+    perf,
+    pt_query_digest,
+    tpcc_mysql,
+)
+from apps.runs.tool_output.parsers import sysbench as sysbench_text
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, Table, Told, first_line
+from apps.runs.tool_output.values import Output
+
+__all__ = [
+    "ATTACHED",
+    "DEFAULT",
+    "SUBMITTED",
+    "Attached",
+    "NotThisFormat",
+    "Statement",
+    "Submitted",
+    "of_artifact",
+    "series_for",
+]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A file read, and what it states of its load; None: it does not say."""
+
+    output: Output
+    threads: int | None = None
+    rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A format of a run's output. `tool`: whose workloads it belongs to. `made_by`: where the file comes from.
+    `series_of`: the format of the same tool's totals, which its series may go with."""
+
+    name: str
+    title: str
+    tool: str
+    extension: str
+    made_by: str
+    read: Callable[[bytes], Statement]
+    series_of: str = ""
+
+    @property
+    def artifact(self) -> str:
+        return f"{self.name}.{self.extension}"
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A format of a file that says more of a run."""
+
+    name: str
+    title: str
+    extension: str
+    made_by: str
+    read: Callable[[bytes], Table]
+
+
+def _read_sysbench(content: bytes) -> Statement:
+    """sysbench's lines are known one by one: a file in which none is known is none of its outputs."""
+    parsed = sysbench_text.parse(content)
+    known = parsed.totals or parsed.intervals or parsed.messages or parsed.version or parsed.threads is not None
+    if not known:
+        raise first_line(content).refuse("sysbench's output, which begins “sysbench 1.0.20 (using …)”")
+    return Statement(sysbench_values.read(content), parsed.threads, parsed.rate)
+
+
+def _read(name: str, version: str, parse: Callable[[bytes], Told]) -> Callable[[bytes], Statement]:
+    def read(content: bytes) -> Statement:
+        told = parse(content)
+        return Statement(foreign.output_of(told, parser=name, version=version), told.threads)
+
+    return read
+
+
+DEFAULT = "sysbench"
+_ALL = (
+    Submitted("sysbench", "sysbench 1.0, 1.1", "sysbench", "txt", "what sysbench … run prints", _read_sysbench),
+    Submitted(
+        *("tpcc-mysql", "tpcc-mysql", "tpcc-mysql", "txt", "what tpcc_start prints"),
+        _read("tpcc-mysql", tpcc_mysql.VERSION, tpcc_mysql.parse),
+    ),
+    Submitted(
+        *("iibench-py", "iibench.py", "iibench.py", "txt", "what iibench.py prints"),
+        _read("iibench-py", iibench_py.VERSION, iibench_py.parse),
+    ),
+    Submitted(
+        *("mysqlslap", "mysqlslap, CSV", "mysqlslap", "csv", "mysqlslap --csv=FILE, one result"),
+        _read("mysqlslap", mysqlslap.VERSION, mysqlslap.parse),
+    ),
+    Submitted(
+        *("hammerdb", "HammerDB, log of a run", "hammerdb", "log", "hammerdb.log or what hammerdbcli prints, one run"),
+        _read("hammerdb", hammerdb.VERSION, hammerdb.parse),
+    ),
+    Submitted(
+        *("benchbase-summary", "BenchBase, summary", "benchbase", "json", "results/*.summary.json"),
+        _read("benchbase-summary", benchbase.VERSION, benchbase.parse_summary),
+    ),
+    Submitted(
+        *("benchbase-windows", "BenchBase, windows of time", "benchbase", "csv", "*.results.csv or *.samples.csv"),
+        _read("benchbase-windows", benchbase.VERSION, benchbase.parse_csv),
+        series_of="benchbase-summary",
+    ),
+)
+SUBMITTED: Mapping[str, Submitted] = {one.name: one for one in _ALL}
+ATTACHED: Mapping[str, Attached] = {
+    one.name: one
+    for one in (
+        Attached("digests", "statements by digest", "jsonl", "the agent, from performance_schema", digests.parse),
+        Attached(
+            *("pt-query-digest", "pt-query-digest, JSON", "json", "pt-query-digest --output json SLOW_LOG"),
+            pt_query_digest.parse,
+        ),
+        Attached("perf-report", "perf report", "txt", "perf report --stdio", perf.parse_report),
+        Attached("perf-script", "perf script", "txt", "perf script", perf.parse_script),
+        Attached(
+            *("hammerdb-timing", "HammerDB, response times", "json", "jobs ID timing, with the time profiler on"),
+            hammerdb.parse_timing,
+        ),
+        Attached(
+            *("benchbase-histograms", "BenchBase, outcomes", "json", "results/*.histograms.json, by -jh"),
+            benchbase.parse_histograms,
+        ),
+    )
+}
+
+
+def series_for(chosen: Submitted) -> Submitted | None:
+    """The format of the file that holds the series of such an output; None: it holds its own, or there are none."""
+    return next((one for one in SUBMITTED.values() if one.series_of == chosen.name), None)
+
+
+def of_artifact(name: str) -> Attached | None:
+    """The format of an attached file, by the name that it is kept under."""
+    return ATTACHED.get(name.partition(".")[0])

@@ -1,0 +1,89 @@
+"""Parser of the agent's digests.jsonl: what statements each node executed in the measured phase. Pure.
+
+A line for each node, as workers/agent/digests.py writes it; times in s.
+"""
+
+import msgspec
+
+from apps.runs.tool_output.parsers.parsed_output import Column, Line, Table, first_line, lines, shown
+
+VERSION = "1"
+EXPECTED = "the agent's statements by digest, a JSON object in each line"
+ROWS_KEPT = 200
+STATEMENT_KEPT = 300
+COLUMNS = (
+    Column("node"),
+    Column("statement"),
+    Column("per second", "1/s"),
+    Column("share of time", "%"),
+    Column("mean time", "ms"),
+    Column("of it for locks", "ms"),
+    Column("rows examined"),
+    Column("rows sent"),
+    Column("rows changed"),
+    Column("errors"),
+    Column("schema"),
+)
+
+
+class _Counts(msgspec.Struct, kw_only=True):
+    count: int
+    seconds: float
+    lock_seconds: float
+    errors: int
+    rows_affected: int
+    rows_sent: int
+    rows_examined: int
+
+
+class _Statement(_Counts, kw_only=True):
+    schema: str
+    digest: str
+    text: str
+
+
+class _Node(msgspec.Struct, kw_only=True):
+    node: str
+    begin: float = msgspec.field(name="from")
+    end: float = msgspec.field(name="to")
+    total: _Counts
+    statements: list[_Statement]
+
+
+def parse(content: bytes) -> Table:
+    """One row for each statement of a node, by time over all nodes. Raises NotThisFormat."""
+    read = [_node(line) for line in lines(content) if line.text.strip()]
+    if not read:
+        raise first_line(content).refuse(EXPECTED)
+    found = [(node, statement) for node in read for statement in node.statements]
+    found.sort(key=lambda pair: -pair[1].seconds)
+    listed, executed = sum(statement.count for _, statement in found), sum(node.total.count for node in read)
+    rest = "" if listed == executed else f"; {executed - listed:,} more of kinds that took less are not listed"
+    note = f"{executed:,} statements in the measured phase, with those of the sampling itself{rest}"
+    rows = tuple(_row(node, statement) for node, statement in found[:ROWS_KEPT])
+    return Table("Statements by total time", COLUMNS, rows, len(found), note)
+
+
+def _node(line: Line) -> _Node:
+    try:
+        return msgspec.json.decode(line.text, type=_Node)
+    except msgspec.MsgspecError as error:
+        raise line.refuse(f"{EXPECTED} ({error})") from error
+
+
+def _row(node: _Node, one: _Statement) -> tuple[str | float | None, ...]:
+    seconds = node.end - node.begin
+    each = max(one.count, 1)
+    return (
+        shown(node.node.encode()),
+        shown(one.text.encode())[:STATEMENT_KEPT] or one.digest[:40],
+        one.count / seconds if seconds > 0 else None,
+        100 * one.seconds / node.total.seconds if node.total.seconds else None,
+        1000 * one.seconds / each,
+        1000 * one.lock_seconds / each,
+        one.rows_examined / each,
+        one.rows_sent / each,
+        one.rows_affected / each,
+        float(one.errors),
+        shown(one.schema.encode()),
+    )

@@ -1,0 +1,178 @@
+"""Parsers of HammerDB's TPROC-C: the log of virtual users, and the response times of its time profiler. Pure.
+
+NOPM counts new orders, TPM what the database counts as transactions (commits and rollbacks): both per minute.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from apps.runs.tool_output.parsers.parsed_output import (
+    Column,
+    Line,
+    NotThisFormat,
+    Said,
+    Table,
+    Told,
+    Value,
+    is_count,
+    lines,
+    load_json,
+    number_of,
+    scaled,
+    shown,
+)
+
+VERSION = "1"
+EXPECTED = "a log of HammerDB's virtual users, with lines “Vuser 1:…”"
+VUSER_WITHIN = 5000  # lines; the command line prints what was set before
+VUSER = re.compile(rb"^Vuser (?P<user>\d{1,15}):(?P<text>.*)$")
+RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<nopm>\d{1,15}) NOPM from (?P<tpm>\d{1,15}) (?P<db>.+) TPM$")
+# Until version 3.
+OLD_RESULT = re.compile(rb"^TEST RESULT : System achieved (?P<tpm>\d{1,15}) (?P<db>.+) TPM at (?P<nopm>\d{1,15}) NOPM$")
+ACTIVE = re.compile(rb"^(?P<n>\d{1,15}) Active Virtual Users configured$")
+RAMP_UP = re.compile(rb"^Rampup (?P<minutes>\d{1,15}) minutes complete \.\.\.$")
+TIMED = re.compile(rb"^Timing test period of (?P<minutes>\d{1,15}) in minutes$")
+CLI = re.compile(rb"^HammerDB CLI v(?P<version>\S+)$")
+ERROR = re.compile(rb"^Error in Virtual User (?P<user>\d{1,15}): ?(?P<text>.*)$")
+FAILED = re.compile(rb"^FINISHED FAILED$")
+NOTICE = re.compile(
+    rb"^(?:\s*|HammerDB.*|Copyright .*|Type \"help\".*|Initialized .*|Hammerdb Log @ .*|[-+=]+|Timestamp \d{1,15} @ .*"
+    rb"|Vuser \d{1,15} (?:created.*|MONITOR.*)|Database set to .*|Benchmark set to .*|Script loaded.*|Changed .*"
+    rb"|Value .*|ALL VIRTUAL USERS COMPLETE|\d{1,15} Virtual Users Created.*|TEST STARTED|TEST COMPLETE.*"
+    rb"|vudestroy success|.*Transaction Counter.*|Destroying Virtual Users.*|Virtual Users Destroyed"
+    rb"|Logging activated.*|to /.*|Jobid .*|\d{1,15} \S.* tpm|Warning: .*)$"
+)
+
+
+@dataclass
+class _Reading:
+    version: str = ""
+    threads: int | None = None
+    ramp_up: int = 0
+    timed: int | None = None
+    vusers: int = 0
+    result: tuple[Line, re.Match[bytes], int] | None = None
+    errors: dict[tuple[str, str], int] = field(default_factory=dict)
+    failed: int = 0
+    minute: int = 0
+    unparsed: list[str] = field(default_factory=list)
+
+
+def parse(content: bytes) -> Told:
+    """The log of one timed run. Raises NotThisFormat."""
+    reading = _Reading()
+    for line in lines(content):
+        _consume(reading, line)
+        if not reading.vusers and line.number == VUSER_WITHIN:
+            break
+    if not reading.vusers:
+        first = next((line for line in lines(content) if line.text.strip()), None)
+        raise first.refuse(EXPECTED) if first else NotThisFormat(1, "", f"the file is empty; expected {EXPECTED}")
+    return _told(reading)
+
+
+def _consume(reading: _Reading, line: Line) -> None:
+    found = VUSER.match(line.text)
+    if found:
+        reading.vusers += 1
+        _vuser(reading, line, found)
+    elif error := ERROR.match(line.text):
+        key = ("error", shown(error["text"]) or "error in a virtual user")
+        reading.errors[key] = reading.errors.get(key, 0) + 1
+    elif cli := CLI.match(line.text):
+        reading.version = cli["version"].decode("utf-8", "backslashreplace")
+    elif not NOTICE.match(line.text):
+        reading.unparsed.append(line.shown)
+
+
+def _vuser(reading: _Reading, line: Line, outer: re.Match[bytes]) -> None:
+    text, offset = outer["text"], outer.start("text")
+    if text.startswith(b"TEST RESULT"):
+        found = RESULT.match(text) or OLD_RESULT.match(text)
+        if found is None:
+            if line.ended:
+                raise line.refuse("“TEST RESULT : System achieved n NOPM from n database TPM”")
+            return
+        if reading.result:
+            raise line.refuse("the log of one run; this is a second result: HammerDB appends to its log")
+        reading.result = (line, found, offset)
+    elif found := ACTIVE.match(text):
+        reading.threads = int(found["n"])
+    elif found := RAMP_UP.match(text):
+        reading.ramp_up = int(found["minutes"])
+    elif found := TIMED.match(text):
+        reading.timed = int(found["minutes"])
+    elif FAILED.match(text):
+        reading.failed += 1
+
+
+def _told(reading: _Reading) -> Told:
+    said = [Said(kind, label, 0.0, n) for (kind, label), n in reading.errors.items()]
+    if reading.failed:
+        said.append(Said("error", f"{reading.failed} virtual users finished with a failure", 0.0))
+    start = reading.ramp_up * 60.0
+    return Told(
+        version=reading.version,
+        reason="" if reading.result else "the log ends before the result (TEST RESULT)",
+        threads=reading.threads,
+        values=tuple(_values(reading)),
+        events=tuple(said),
+        unparsed=tuple(reading.unparsed),
+        measured=None if reading.timed is None else (start, start + reading.timed * 60.0),
+    )
+
+
+def _values(reading: _Reading) -> list[Value]:
+    if reading.result is None:
+        return []
+    line, found, offset = reading.result
+    at = Line(line.number, line.start + offset, line.text[offset:], line.ended)
+    return [
+        number_of(at, found, "nopm", "client.new_orders.per_minute"),
+        number_of(at, found, "tpm", "server.transactions.per_minute"),
+    ]
+
+
+# ---------------------------------------------------------------- response times
+
+TIMING_EXPECTED = "the JSON of “jobs ID timing”, an object with one entry for each procedure"
+TIMING_COLUMNS = (
+    ("calls", "calls", ""),
+    ("mean", "avg_ms", "ms"),
+    ("median", "p50_ms", "ms"),
+    ("p95", "p95_ms", "ms"),
+    ("p99", "p99_ms", "ms"),
+    ("longest", "max_ms", "ms"),
+    ("share of the time", "ratio_pct", "%"),
+)
+
+
+def parse_timing(content: bytes) -> Table:
+    """Of each stored procedure, summed over the virtual users. Raises NotThisFormat."""
+    document = load_json(content, TIMING_EXPECTED)
+    if not isinstance(document, dict) or not document:
+        raise NotThisFormat(1, "", TIMING_EXPECTED)
+    rows: list[tuple[str | float | None, ...]] = []
+    for name, told in document.items():
+        if not isinstance(told, dict) or "calls" not in told or "p95_ms" not in told:
+            raise NotThisFormat(_place(content, name), "", f"{name!r:.60} has no calls and p95_ms: {TIMING_EXPECTED}")
+        rows.append((name[:80], *(_number(content, name, key, told.get(key)) for _, key, _ in TIMING_COLUMNS)))
+    rows.sort(key=lambda row: -float(row[-1] or 0))
+    columns = (Column("procedure"), *(Column(title, unit) for title, _, unit in TIMING_COLUMNS))
+    return Table("Response times by procedure", columns, tuple(rows), len(rows), "all virtual users")
+
+
+def _number(content: bytes, name: str, key: str, value: object) -> float | None:
+    """HammerDB writes its numbers as texts."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and re.fullmatch(r"\d{1,18}(?:\.\d{1,12})?", value):
+        return scaled(value)
+    if is_count(value) or isinstance(value, float):
+        return float(value)
+    raise NotThisFormat(_place(content, name), "", f"{key} of {name!r:.60} is no number: {value!r:.60}")
+
+
+def _place(content: bytes, name: str) -> int:
+    found = content.find(f'"{name}"'.encode())
+    return content.count(b"\n", 0, max(found, 0)) + 1

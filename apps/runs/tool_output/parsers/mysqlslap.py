@@ -1,0 +1,52 @@
+"""Parser of what mysqlslap (mariadb-slap) writes with --csv. Pure.
+
+One line: engine, kind of load, mean, shortest and longest time to run all queries over the iterations (s), clients,
+queries of each client. Without a header, so the shape of the line is all there is to know it by.
+"""
+
+import re
+from decimal import Decimal
+
+from apps.runs.tool_output.parsers.parsed_output import Line, NotThisFormat, Told, Value, lines, number_of
+
+VERSION = "1"
+EXPECTED = "“engine,load,mean s,shortest s,longest s,clients,queries per client”, times with three decimals"
+ROW = re.compile(
+    rb"^(?P<engine>[A-Za-z0-9_]*),(?P<load>mixed|write|read|update|key|[a-z]+),"
+    rb"(?P<avg>\d{1,15}\.\d{3}),(?P<min>\d{1,15}\.\d{3}),(?P<max>\d{1,15}\.\d{3}),(?P<clients>\d{1,15}),(?P<queries>\d{1,15})$"
+)
+
+
+def parse(content: bytes) -> Told:
+    """Raises NotThisFormat, also for a file with several results: a run has one number of clients and one engine."""
+    row: tuple[Line, re.Match[bytes]] | None = None
+    for line in lines(content):
+        if not line.text.strip():
+            continue
+        found = ROW.match(line.text)
+        if found is None:
+            raise line.refuse(EXPECTED)
+        if row is not None:
+            raise line.refuse("one result; this is a second one: send each line as a file of its own")
+        if Decimal(found["min"].decode()) > Decimal(found["max"].decode()):
+            raise line.refuse("a shortest time that is not above the longest")
+        row = (line, found)
+    if row is None:
+        raise NotThisFormat(1, "", f"the file is empty; expected {EXPECTED}")
+    line, found = row
+    # The last number may have lost digits.
+    if not line.ended:
+        return Told(reason="the line is cut off", threads=int(found["clients"]))
+    return Told(threads=int(found["clients"]), values=tuple(_values(line, found)))
+
+
+def _values(line: Line, found: re.Match[bytes]) -> list[Value]:
+    values = [number_of(line, found, group, f"client.execution_time.{group}") for group in ("avg", "min", "max")]
+    queries = int(found["clients"]) * int(found["queries"])
+    mean = float(Decimal(found["avg"].decode()))
+    start, end = line.start + found.start("avg"), line.start + found.end("queries")
+    values.append(Value("client.statements", float(queries), start, end))
+    # Printed as 0.000: too short to give a rate.
+    if mean:
+        values.append(Value("client.queries", queries / mean, start, end))
+    return values

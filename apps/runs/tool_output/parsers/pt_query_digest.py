@@ -1,0 +1,82 @@
+"""Parser of what pt-query-digest writes with --output json. Pure.
+
+Numbers are texts there; times are seconds. The classes are those that --limit let through.
+"""
+
+import re
+from typing import Any
+
+from apps.runs.tool_output.parsers.parsed_output import Column, NotThisFormat, Table, is_count, load_json, scaled, shown
+
+VERSION = "1"
+EXPECTED = "the JSON of “pt-query-digest --output json”, an object with “classes” and “global”"
+ROWS_KEPT = 200
+NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,12})?")
+COLUMNS = (
+    Column("statement"),
+    Column("count"),
+    Column("total time", "s"),
+    Column("mean time", "s"),
+    Column("p95 time", "s"),
+    Column("longest", "s"),
+    Column("rows examined"),
+    Column("rows sent"),
+    Column("fingerprint"),
+    Column("checksum"),
+)
+STATEMENT_KEPT = 300
+
+
+def parse(content: bytes) -> Table:
+    """One row for each class of statements, by total time. Raises NotThisFormat."""
+    document = load_json(content, EXPECTED)
+    if not isinstance(document, dict) or not isinstance(document.get("classes"), list):
+        raise NotThisFormat(1, "", EXPECTED)
+    whole = document.get("global")
+    if not isinstance(whole, dict) or not is_count(whole.get("query_count")):
+        raise NotThisFormat(1, "", f"global.query_count is missing; expected {EXPECTED}")
+    rows = [_row(content, place, one) for place, one in enumerate(document["classes"])]
+    rows.sort(key=lambda row: -float(row[2] or 0))
+    counted = int(sum(float(row[1] or 0) for row in rows))
+    note = f"{counted:,} of {whole['query_count']:,} statements; the rest is beyond the --limit of the digest"
+    if counted == whole["query_count"]:
+        note = f"all {counted:,} statements of the log"
+    return Table("Statements by total time", COLUMNS, tuple(rows[:ROWS_KEPT]), len(rows), note)
+
+
+def _row(content: bytes, place: int, one: Any) -> tuple[str | float | None, ...]:
+    checksum = one.get("checksum") if isinstance(one, dict) else None
+    metrics = one.get("metrics") if isinstance(one, dict) else None
+    if not isinstance(checksum, str) or not isinstance(metrics, dict) or not is_count(one.get("query_count")):
+        raise NotThisFormat(1, "", f"class {place + 1} has no checksum, query_count and metrics; expected {EXPECTED}")
+    line = content.count(b"\n", 0, max(content.find(checksum.encode()), 0)) + 1
+
+    def number(metric: str, statistic: str) -> float | None:
+        held = metrics.get(metric)
+        value = held.get(statistic) if isinstance(held, dict) else None
+        if value is None:
+            return None
+        if not isinstance(value, str) or not NUMBER.fullmatch(value):
+            raise NotThisFormat(line, f"{metric}.{statistic}: {value!s:.60}", "a number, written as a text")
+        return scaled(value)
+
+    if number("Query_time", "sum") is None:
+        raise NotThisFormat(line, f"class {checksum:.40}", "metrics.Query_time.sum")
+    return (
+        _plain(one.get("distillate")),
+        float(one["query_count"]),
+        number("Query_time", "sum"),
+        number("Query_time", "avg"),
+        number("Query_time", "pct_95"),
+        number("Query_time", "max"),
+        number("Rows_examined", "sum"),
+        number("Rows_sent", "sum"),
+        _plain(one.get("fingerprint")),
+        checksum[:40],
+    )
+
+
+def _plain(text: object) -> str:
+    """Without characters that no page or database column holds."""
+    said = str(text or "").rstrip("\0").encode("utf-8", "backslashreplace")
+    return shown(said[:STATEMENT_KEPT])

@@ -1,0 +1,161 @@
+"""What a report of a tool of ours says: totals, intervals, events, checks; sysbench's own lines around it too. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from apps.runs.ingest.clean_text import printable
+from apps.runs.samples.histograms import SYSBENCH, Distribution, OffGrid
+from apps.runs.storage.codec import Number
+from apps.runs.tool_output import sysbench_values
+from apps.runs.tool_output.parsers import report
+from apps.runs.tool_output.parsers import sysbench as text
+from apps.runs.tool_output.parsers.report import Check, End, Error, Event, Histogram, Interval, Placed, Total
+from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution
+from workers.wire import EventMessage
+
+LABEL_LIMIT = sysbench_values.LABEL_LIMIT
+# Count -> metric of its rate; any other is "client." and its name.
+RATES = {"transactions": "client.throughput"}
+# Count -> metric of its sum.
+SUMS = {"transactions": "client.transactions", "errors": "client.errors.total"}
+STATEMENTS = ("reads", "writes", "others")
+
+
+def is_report(content: bytes) -> bool:
+    return content.startswith(report.MARK) or b"\n" + report.MARK in content
+
+
+def read(content: bytes) -> Output:
+    found, said = report.parse(content), text.parse(content)
+    total = next((placed for placed in reversed(found.lines) if isinstance(placed.line, Total)), None)
+    # A program of ours says when it has told everything; sysbench ends with its totals.
+    begun, ended = (any(isinstance(p.line, kind) for p in found.lines) for kind in (report.Begin, End))
+    intervals = _intervals(found.lines)
+    unparsed = [line for line in said.unparsed if not line.startswith(report.MARK.decode())]
+    return Output(
+        parser=report.PARSER,
+        version=report.VERSION,
+        tool_version=_version(found.lines) or said.version,
+        complete=total is not None and (ended or not begun),
+        fatal=said.fatal(),
+        failures=tuple(p.line.label for p in found.lines if isinstance(p.line, Check) and not p.line.held),
+        headlines=tuple(_headlines(total, said)) if total else (),
+        intervals=intervals,
+        measured=_measured(total, intervals),
+        distributions=tuple(_distributions(found.lines, total, said)),
+        events=(*_events(found.lines), *sysbench_values.error_events(said)),
+        unparsed=tuple(sysbench_values.unparsed_lines([*unparsed, *found.broken])),
+    )
+
+
+def metric_of(name: str) -> str:
+    """The metric that a value's name means: `latency.p95` is the client's own, `failover.detect` stands for itself."""
+    first, dot, _ = name.partition(".")
+    return name if dot and first != "latency" else f"client.{name}"
+
+
+def _version(lines: Iterable[Placed]) -> str:
+    return next((f"{p.line.tool} {p.line.version}".strip() for p in lines if isinstance(p.line, report.Begin)), "")
+
+
+def _counts(counts: Mapping[str, int | float]) -> dict[str, int | float]:
+    """With the statements of all kinds together."""
+    parts = [counts[name] for name in STATEMENTS if name in counts]
+    return {**({"queries": sum(parts)} if parts else {}), **counts}
+
+
+def _intervals(lines: Iterable[Placed]) -> dict[float, dict[str, Number]]:
+    """One that was printed twice counts as it was printed last."""
+    rows: dict[float, dict[str, Number]] = {}
+    for placed in lines:
+        line = placed.line
+        if not isinstance(line, Interval) or line.seconds <= 0:
+            continue
+        row: dict[str, Number] = {
+            RATES.get(name, f"client.{name}"): count / line.seconds for name, count in _counts(line.counts).items()
+        }
+        if line.threads is not None:
+            row["client.threads"] = line.threads
+        rows[line.t] = row | {metric_of(name): value for name, value in line.values.items()}
+    return rows
+
+
+def _headlines(placed: Placed, said: text.Parsed) -> Iterator[Headline]:
+    total = placed.line
+    assert isinstance(total, Total)  # noqa: S101  (chosen as one)
+    values: dict[str, float] = {"client.elapsed": round(total.to - total.from_, 6)}
+    for name, count in _counts(total.counts).items():
+        if total.to > total.from_:
+            values[RATES.get(name, f"client.{name}")] = count / (total.to - total.from_)
+        if name in SUMS:
+            values[SUMS[name]] = count
+    values |= {metric_of(name): value for name, value in total.values.items() if value is not None}
+    for metric, value in values.items():
+        yield Headline(metric, value, placed.start, placed.end)
+    histogram = _text_histogram(total, said)
+    for percent in sysbench_values.HISTOGRAM_PERCENTILES:
+        figure = histogram.percentile(percent) if histogram else None
+        if figure and f"{LATENCY}.p{percent}" not in values:
+            yield Headline(f"{LATENCY}.p{percent}", figure.value, figure.start, figure.end)
+
+
+def _measured(total: Placed | None, intervals: Mapping[float, object]) -> tuple[float, float] | None:
+    if total is not None and isinstance(total.line, Total):
+        return total.line.from_, max(total.line.from_, total.line.to)
+    return (0.0, max(intervals)) if intervals else None
+
+
+def _text_histogram(total: Total, said: text.Parsed) -> text.Histogram | None:
+    """sysbench's own, when it holds the events of the totals."""
+    events = total.counts.get("events", total.counts.get("transactions"))
+    if said.histogram is None or events is None:
+        return None
+    astray = max(said.threads or 0, sysbench_values.MOST_ASTRAY * events) if total.from_ > 0 else 0
+    return said.histogram if abs(sum(said.histogram.counts) - events) <= astray else None
+
+
+def _distributions(lines: Iterable[Placed], total: Placed | None, said: text.Parsed) -> Iterator[ReadDistribution]:
+    told: dict[str, ReadDistribution] = {}
+    for placed in lines:
+        line = placed.line
+        if isinstance(line, Histogram) and (found := _on_grid(line)):
+            told[line.metric] = ReadDistribution(line.metric, line.from_, line.to, found, placed.start, placed.end)
+    if LATENCY not in told and total is not None and isinstance(total.line, Total):
+        histogram = _text_histogram(total.line, said)
+        span = total.line.from_, total.line.to
+        if histogram and (read_one := sysbench_values.distribution(histogram, span)):
+            told[LATENCY] = read_one
+    yield from told.values()
+
+
+def _on_grid(line: Histogram) -> Distribution | None:
+    counted = [(value, count) for value, count in line.buckets if count]
+    try:
+        buckets = SYSBENCH.printed([round(value, 3) for value, _ in counted])
+    except OffGrid:
+        return None
+    return Distribution(SYSBENCH, buckets, tuple(count for _, count in counted)) if counted else None
+
+
+def _events(lines: Iterable[Placed]) -> Iterator[EventMessage]:
+    for placed in lines:
+        line = placed.line
+        if isinstance(line, Event):
+            yield _event(line.event[:40], line.label, (line.from_, line.to), line.node, dict(line.detail))
+        elif isinstance(line, Check):
+            detail = {"check": line.check, "held": line.held, "expected": line.expected, "found": line.found}
+            yield _event("check", line.label, (line.t or 0.0, None), "client", detail)
+        elif isinstance(line, Error):
+            detail = {"code": line.code, "count": line.count, "level": "ERROR"}
+            yield _event("error", line.text, (line.t, None), "client", detail)
+
+
+def _event(
+    kind: str, label: str, span: tuple[float, float | None], node: str, detail: dict[str, object]
+) -> EventMessage:
+    said = printable(label)
+    if len(said) > LABEL_LIMIT:
+        detail["text"] = said
+    start, end = span
+    return EventMessage(
+        kind=kind, label=said[:LABEL_LIMIT], starts_at=start, ends_at=end, node=node[:80], detail=detail
+    )

@@ -1,0 +1,200 @@
+"""What sysbench's own text says: headline values, measured phase, intervals, errors. Pure."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from apps.runs.ingest.clean_text import printable
+from apps.runs.samples.histograms import SYSBENCH, Distribution, OffGrid
+from apps.runs.storage.codec import Number
+from apps.runs.tool_output.parsers import sysbench
+from apps.runs.tool_output.parsers.sysbench import Figure, Histogram, Interval, Parsed
+from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution
+from workers.wire import EventMessage
+
+# Figure of the final report -> metric.
+TOTALS = {
+    "transactions_per_second": "client.throughput",
+    "queries_per_second": "client.queries",
+    "errors_per_second": "client.errors",
+    "reconnects_per_second": "client.reconnects",
+    "transactions": "client.transactions",
+    "errors": "client.errors.total",
+    "latency_min": "client.latency.min",
+    "latency_avg": "client.latency.avg",
+    "latency_max": "client.latency.max",
+    # of cpu and fileio
+    "events_per_second": "client.events",
+    "file_reads_per_second": "client.file_reads",
+    "file_writes_per_second": "client.file_writes",
+    "file_fsyncs_per_second": "client.file_fsyncs",
+    "file_read_mib_per_second": "client.file_read_mib",
+    "file_written_mib_per_second": "client.file_write_mib",
+}
+# A figure that the final report of each kind of test has: OLTP, cpu, fileio.
+KINDS = {"transactions", "events_per_second", "file_reads_per_second"}
+ELAPSED = "client.elapsed"
+# Interval value -> metric, as the load generator's series are called; latency's key follows the percentile printed.
+INTERVALS = {
+    "throughput": "client.throughput",
+    "queries": "client.queries",
+    "reads": "client.reads",
+    "writes": "client.writes",
+    "others": "client.others",
+    "errors": "client.errors",
+    "reconnects": "client.reconnects",
+    "queue_length": "client.queue_length",
+    "concurrency": "client.concurrency",
+    "events": "client.events",
+    "file_reads_mib": "client.file_read_mib",
+    "file_writes_mib": "client.file_write_mib",
+    "file_fsyncs": "client.file_fsyncs",
+}
+LABEL_LIMIT = 200
+# Read from the histogram where sysbench was asked for another one.
+HISTOGRAM_PERCENTILES = (50, 95, 99)
+# Share of the events that a checkpoint may part from their place in the histogram: the rank of a percentile is then
+# right to a twentieth of a per cent. Seen: up to 0.03 %.
+MOST_ASTRAY = 0.0005
+EVENT_KINDS = {"WARNING": "warning", "DEBUG": ""}
+EVENT_KINDS_TOLD = ("warning", "error")  # of the events below
+# Enough to see what went unread; the artifact has all.
+UNPARSED_KEPT = 1000
+
+
+def read(content: bytes) -> Output:
+    parsed = sysbench.parse(content)
+    return Output(
+        parser=sysbench.PARSER,
+        version=sysbench.VERSION,
+        tool_version=parsed.version,
+        complete=has_totals(parsed),
+        fatal=parsed.fatal(),
+        headlines=tuple(headlines(parsed)),
+        intervals=intervals(parsed.intervals),
+        measured=measured_phase(parsed),
+        distributions=tuple(distributions(parsed)),
+        events=tuple(error_events(parsed)),
+        unparsed=tuple(unparsed_lines(parsed.unparsed)),
+    )
+
+
+def has_totals(parsed: Parsed) -> bool:
+    """Whether the final report of an OLTP test, of cpu or of fileio is there."""
+    return parsed.complete and not KINDS.isdisjoint(parsed.totals)
+
+
+def headlines(parsed: Parsed) -> list[Headline]:
+    """Of a complete output; none otherwise."""
+    if not has_totals(parsed):
+        return []
+    found = {TOTALS[name]: figure for name, figure in parsed.totals.items() if name in TOTALS}
+    for name, figure in parsed.totals.items():
+        if name.startswith("latency_p"):
+            found[f"client.latency.{name.removeprefix('latency_')}"] = figure
+    for percent in HISTOGRAM_PERCENTILES:
+        bucket = _of_histogram(parsed, percent)
+        if bucket:
+            found.setdefault(f"client.latency.p{percent}", bucket)
+    values = [Headline(metric, figure.value, figure.start, figure.end) for metric, figure in found.items()]
+    return [*values, _elapsed(parsed)]
+
+
+def intervals(printed: Iterable[Interval]) -> dict[float, dict[str, Number]]:
+    """Those of OLTP, cpu and fileio. A second printed twice counts once, as it was printed last."""
+    rows: dict[float, dict[str, Number]] = {}
+    for interval in printed:
+        if {"throughput", "events", "file_fsyncs"}.isdisjoint(interval.values):
+            continue
+        row: dict[str, Number] = {INTERVALS[k]: v for k, v in interval.values.items() if k in INTERVALS}
+        if interval.threads is not None:
+            row["client.threads"] = interval.threads
+        if interval.percentile and "latency" in interval.values:
+            row[f"{LATENCY}.p{interval.percentile}"] = interval.values["latency"]
+        rows[float(interval.second)] = row
+    return rows
+
+
+def distributions(parsed: Parsed) -> list[ReadDistribution]:
+    """The latencies of a complete output; none without a histogram that holds its events on sysbench's grid."""
+    histogram, span = _histogram(parsed), measured_phase(parsed)
+    return [found] if histogram and span and (found := distribution(histogram, span)) else []
+
+
+def distribution(histogram: Histogram, span: tuple[float, float]) -> ReadDistribution | None:
+    """None: it has no event, or is not on sysbench's grid."""
+    counted = [(value.value, n) for value, n in zip(histogram.values, histogram.counts, strict=True) if n]
+    try:
+        buckets = SYSBENCH.printed([value for value, _ in counted])
+    except OffGrid:
+        return None
+    found = Distribution(SYSBENCH, buckets, tuple(count for _, count in counted)) if counted else None
+    return ReadDistribution(LATENCY, *span, found, histogram.start, histogram.end) if found else None
+
+
+def _of_histogram(parsed: Parsed, percent: int) -> Figure | None:
+    histogram = _histogram(parsed)
+    return histogram.percentile(percent) if histogram else None
+
+
+def _histogram(parsed: Parsed) -> Histogram | None:
+    """Of a complete output, when it holds the events that the final report counts."""
+    histogram = parsed.histogram
+    if histogram is None or not has_totals(parsed):
+        return None
+    events = parsed.totals["events"].value
+    # Events that end while a checkpoint is taken are counted on one side of it and in the histogram of the other.
+    astray = max(parsed.threads or 0, MOST_ASTRAY * events) if parsed.checkpoints else 0
+    return histogram if abs(sum(histogram.counts) - events) <= astray else None
+
+
+def _elapsed(parsed: Parsed) -> Headline:
+    """Seconds that the final report covers: from the last checkpoint, where there was one."""
+    end = parsed.totals["total_time"]
+    start = _checkpoint_time(parsed)
+    if start is None:
+        return Headline(ELAPSED, end.value, end.start, end.end)
+    return Headline(ELAPSED, round(end.value - start.value, 4), start.start, end.end)
+
+
+def _checkpoint_time(parsed: Parsed) -> Figure | None:
+    return parsed.checkpoints[-1].figures.get("total_time") if parsed.checkpoints else None
+
+
+def measured_phase(parsed: Parsed) -> tuple[float, float] | None:
+    """What the final report covers, s on the tool's clock. None: it covers nothing.
+
+    Of an output that broke off: from the last checkpoint, or the start, to the last line.
+    """
+    checkpoint = _checkpoint_time(parsed)
+    start = checkpoint.value if checkpoint else 0.0
+    if "total_time" in parsed.totals:
+        end = parsed.totals["total_time"].value
+    elif parsed.intervals:
+        end = float(parsed.intervals[-1].second)
+    else:
+        return None
+    return start, max(start, end)
+
+
+def error_events(parsed: Parsed) -> list[EventMessage]:
+    """What the tool complained of, at the end of the second after which it did; equal complaints counted."""
+    found: dict[tuple[str, float, str], EventMessage] = {}
+    for message in parsed.messages:
+        kind = EVENT_KINDS.get(message.level, "error")
+        if not kind:
+            continue
+        text = printable(message.text)
+        label, at = text[:LABEL_LIMIT], float(message.after or 0)
+        before = found.get((kind, at, label))
+        count = message.count + (before.detail["count"] if before else 0)
+        detail: dict[str, Any] = {"level": message.level, "count": count}
+        if text != label:
+            detail["text"] = text
+        found[kind, at, label] = EventMessage(kind=kind, label=label, starts_at=at, node="client", detail=detail)
+    return list(found.values())
+
+
+def unparsed_lines(lines: list[str]) -> list[str]:
+    kept = [printable(line) for line in lines[:UNPARSED_KEPT]]
+    more = len(lines) - len(kept)
+    return [*kept, f"(and {more} more lines, in the artifact)"] if more else kept

@@ -1,0 +1,34 @@
+"""All sections kept with a saved comparison. One that shows more than the comparison adds its own here."""
+
+from typing import Any
+
+from apps.comparison.comparability import memory
+from apps.comparison.sections import (
+    agreement,
+    all_metrics,
+    cost,
+    latency,
+    load_level_data,
+    steadiness,
+    table_growth,
+    time_to_finish,
+    timelines,
+    work,
+)
+from apps.comparison.sections.section import Reading
+from apps.use_method.bottlenecks import limits
+
+READINGS: tuple[Reading[Any], ...] = (
+    latency.READING,
+    timelines.READING,
+    load_level_data.READING,
+    time_to_finish.READING,
+    table_growth.READING,
+    memory.READING,
+    agreement.READING,
+    cost.READING,
+    all_metrics.READING,
+    steadiness.READING,
+    work.READING,
+    limits.READING,
+)

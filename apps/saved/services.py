@@ -1,0 +1,348 @@
+"""Saved comparisons: what was seen is kept, whatever becomes of the runs, and is told apart from what is true now."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils.text import slugify
+
+from apps.accounts.models import User
+from apps.comparison import compare
+from apps.comparison.models import Edition, SavedComparison
+from apps.comparison.sections import agreement, cost, serialisation
+from apps.comparison.sections.section import Reading
+from apps.comparison.selection.sides import Unknown
+from apps.comparison.values import Comparison
+from apps.core.problems import FieldProblem, Invalid
+from apps.saved.changes import changes, state_hash
+from apps.saved.sections import READINGS
+from apps.saved.staleness import corroboration_changes, cost_changes
+
+# The form of Edition.content: {"comparison": …, "parts": {key of a reading: …}}, made by frozen.to_json.
+CONTENT_VERSION = 1
+LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
+LONGEST_SLUG = 80
+# Parts that rest on more than the comparison's own runs, and what tells how they changed.
+Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
+ASKED_AGAIN: tuple[tuple[Reading[Any], Tell], ...] = (
+    (cost.READING, cost_changes),
+    (agreement.READING, corroboration_changes),
+)
+
+
+class NoSuch(Unknown):
+    """There is no saved comparison, or no edition, of this name."""
+
+
+# What an address of Compare asks for: name -> values, as they stand there. The others say how it is looked at.
+Query = Mapping[str, Sequence[str]]
+QUESTION = ("side", "workload", "campaign", "runs", "acknowledged")
+
+
+@dataclass(frozen=True)
+class EditionRow:
+    """One edition without its content."""
+
+    number: int
+    made_at: datetime
+    made_by: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class SavedRow:
+    """A saved comparison in a list; `runs`: how many its newest edition rests on."""
+
+    slug: str
+    title: str
+    note: str
+    author: str
+    created_at: datetime
+    editions: int
+    made_at: datetime
+    runs: int
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A saved comparison with one of its editions. `comparison` is None when the edition's content has not the form of
+    today's values: then `problem` says so, and `content` is all there is."""
+
+    slug: str
+    title: str
+    note: str
+    author: str
+    created_at: datetime
+    query: dict[str, list[str]]
+    editions: tuple[EditionRow, ...]
+    edition: EditionRow
+    state_hash: str
+    content: dict[str, Any]
+    comparison: Comparison | None
+    problem: str
+
+    @property
+    def is_newest(self) -> bool:
+        return self.edition.number == self.editions[0].number
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        return dict(self.content.get("parts", {}))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How an edition stands to what the same question gives now. `changes` are sentences, empty where it is not out of
+    date."""
+
+    out_of_date: bool
+    changes: tuple[str, ...]
+
+
+# ---------------------------------------------------------------- writing
+
+
+def save(*, query: Query, title: str, note: str, by: User) -> SavedComparison:
+    """Keeps what the query shows now as the first edition. Raises Invalid (Unknown) as queries.compare does, and for a
+    title or note that cannot be kept."""
+    _check(title, note)
+    asked = {name: list(values) for name, values in query.items() if values}
+    comparison = _compared(asked)
+    _check_view(asked, comparison)
+    with transaction.atomic():
+        row = _create(asked, title=title.strip(), note=note.strip(), by=by)
+        _add_edition(row, comparison, number=1, by=by)
+    return row
+
+
+def _create(query: dict[str, list[str]], *, title: str, note: str, by: User) -> SavedComparison:
+    """Whoever takes the same address at the same moment leaves the next one."""
+    while True:
+        try:
+            with transaction.atomic():
+                return SavedComparison.objects.create(
+                    slug=_free_slug(title), title=title, note=note, query=query, author=by
+                )
+        except IntegrityError as error:
+            if "slug" not in str(error):
+                raise
+
+
+def refresh(*, slug: str, by: User) -> tuple[int, bool]:
+    """(number of the newest edition, whether it was made now): none is made when nothing has changed, unless the newest
+    is of an older form. Raises NoSuch, and Invalid where the question has no answer any more."""
+    with transaction.atomic():
+        # One at a time: two people who refresh at once make one edition.
+        row = SavedComparison.objects.select_for_update().filter(slug=slug).first()
+        if row is None:
+            raise _no_such(slug)
+        comparison = _compared(row.query)
+        newest = row.editions.order_by("-number").first()
+        if newest is not None and _is_true(newest, comparison):
+            return newest.number, False
+        number = newest.number + 1 if newest else 1
+        _add_edition(row, comparison, number=number, by=by)
+    return number, True
+
+
+def _is_true(edition: Edition, now: Comparison) -> bool:
+    """Whether it shows what would be shown now, in today's form."""
+    if edition.state_hash != state_hash(now) or _thawed(edition)[0] is None:
+        return False
+    parts = edition.content.get("parts", {})
+    return len(_asked_again(parts)) == len(ASKED_AGAIN) and not _parts_changed(parts, now)
+
+
+def describe(*, slug: str, title: str, note: str) -> None:
+    """Title and note may be mended; the address stays. Raises Invalid, NoSuch."""
+    _check(title, note)
+    if not SavedComparison.objects.filter(slug=slug).update(title=title.strip(), note=note.strip()):
+        raise _no_such(slug)
+
+
+def _check(title: str, note: str) -> None:
+    errors = []
+    if not title.strip():
+        errors.append(FieldProblem("title", "is empty", "say what the comparison answers"))
+    if len(title) > LONGEST_TITLE:
+        errors.append(FieldProblem("title", f"has {len(title):,} characters", f"use at most {LONGEST_TITLE}"))
+    if len(note) > LONGEST_NOTE:
+        errors.append(FieldProblem("note", f"has {len(note):,} characters", f"use at most {LONGEST_NOTE:,}"))
+    errors += [
+        FieldProblem(name, "contains NUL, which no database column holds")
+        for name, text in (("title", title), ("note", note))
+        if "\0" in text
+    ]
+    if errors:
+        raise Invalid(errors)
+
+
+def _check_view(query: Query, comparison: Comparison) -> None:
+    """How it is looked at, which the comparison itself does not judge."""
+    levels = {level.key for level in comparison.levels}
+    if unknown := [text for text in query.get("level", ()) if text not in levels]:
+        raise Invalid([FieldProblem("level", f"no side ran at {unknown[0][:40]!r}", "choose one of the levels")])
+    if any("\0" in text for values in query.values() for text in values):
+        raise Invalid([FieldProblem("", "the address contains NUL, which no database column holds")])
+
+
+def _add_edition(row: SavedComparison, comparison: Comparison, *, number: int, by: User) -> None:
+    parts: dict[str, Any] = {}
+    for reading in READINGS:
+        parts |= reading.keep(comparison)
+    Edition.objects.create(
+        comparison=row,
+        number=number,
+        content={"comparison": serialisation.to_json(comparison), "parts": parts},
+        content_version=CONTENT_VERSION,
+        runs=[run.id for run in comparison.counted],
+        state_hash=state_hash(comparison),
+        made_by=by,
+    )
+
+
+def _free_slug(title: str) -> str:
+    """Made of the title's words; with a number where another comparison has them already."""
+    wanted = slugify(title)[:LONGEST_SLUG].strip("-") or "comparison"
+    taken = {"save"} | set(
+        SavedComparison.objects.filter(Q(slug=wanted) | Q(slug__startswith=f"{wanted}-")).values_list("slug", flat=True)
+    )
+    number = 2
+    slug = wanted
+    while slug in taken:
+        slug, number = f"{wanted}-{number}", number + 1
+    return slug
+
+
+# ---------------------------------------------------------------- reading
+
+
+def rows(*, words: Sequence[str] = (), limit: int, before: int | None = None) -> list[tuple[int, SavedRow]]:
+    """(id, row), the newest first, all `words` in title, note, address or author; `before` an id. Two
+    queries."""
+    found = SavedComparison.objects.select_related("author")
+    for word in words:
+        said = Q(title__icontains=word) | Q(note__icontains=word) | Q(slug__icontains=word)
+        found = found.filter(said | Q(author__username__icontains=word))
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    chosen = list(found[:limit])
+    made = Edition.objects.filter(comparison__in=chosen).order_by("number").defer("content")
+    newest = {edition.comparison_id: edition for edition in made}
+    return [
+        (
+            row.pk,
+            SavedRow(
+                slug=row.slug,
+                title=row.title,
+                note=row.note,
+                author=row.author.get_username(),
+                created_at=row.created_at,
+                editions=newest[row.pk].number,
+                made_at=newest[row.pk].made_at,
+                runs=len(newest[row.pk].runs),
+            ),
+        )
+        for row in chosen
+    ]
+
+
+def load(slug: str, number: int | None = None) -> Saved:
+    """With this edition, None: the newest. Three queries. Raises NoSuch."""
+    row = SavedComparison.objects.select_related("author").filter(slug=slug).first()
+    if row is None:
+        raise _no_such(slug)
+    editions = list(row.editions.select_related("made_by").defer("content").order_by("-number"))
+    chosen = next((each for each in editions if number is None or each.number == number), None)
+    if chosen is None:
+        problem = FieldProblem("edition", f"{row.title} has no edition {number}", f"use 1 to {editions[0].number}")
+        raise NoSuch([problem])
+    comparison, problem_text = _thawed(chosen)
+    return Saved(
+        slug=row.slug,
+        title=row.title,
+        note=row.note,
+        author=row.author.get_username(),
+        created_at=row.created_at,
+        query=row.query,
+        editions=tuple(_edition_row(each) for each in editions),
+        edition=_edition_row(chosen),
+        state_hash=chosen.state_hash,
+        content=chosen.content,
+        comparison=comparison,
+        problem=problem_text,
+    )
+
+
+def standing(saved: Saved) -> Standing:
+    """Asks the same question again, and what its parts rest on besides. A constant number of queries."""
+    try:
+        now = _compared(saved.query)
+    except Invalid as error:
+        said = "; ".join(problem.sentence() for problem in error.errors)
+        return Standing(True, (f"The same question has no answer any more: {said}.",))
+    same = state_hash(now) == saved.state_hash
+    if saved.comparison is None:
+        return Standing(not same, () if same else ("What changed cannot be told: this edition is of an older form.",))
+    told = () if same else changes(saved.comparison, now) or ("The same runs are judged in another way now.",)
+    told += tuple(_parts_changed(saved.parts, now))
+    return Standing(bool(told), told)
+
+
+def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:
+    """Sentences about those that the edition holds: of any other the page says itself that it does not."""
+    names = {key: side.name for side in now.sides for key in (side.system, side.slug)}
+    return [text for reading, tell, seen in _asked_again(kept) for text in tell(seen, reading.read(now, None), names)]
+
+
+def _asked_again(kept: Mapping[str, Any]) -> list[tuple[Reading[Any], Tell, Any]]:
+    """With what is kept, where that can be read."""
+    found = []
+    for reading, tell in ASKED_AGAIN:
+        try:
+            found.append((reading, tell, reading.kept(kept[reading.key(None)])))
+        except (KeyError, serialisation.Outdated):
+            continue
+    return found
+
+
+def _thawed(edition: Edition) -> tuple[Comparison | None, str]:
+    if edition.content_version == CONTENT_VERSION:
+        try:
+            return serialisation.from_json(edition.content["comparison"], Comparison), ""
+        except serialisation.Outdated as error:
+            return None, str(error)
+    return None, f"it is of form {edition.content_version}, this program reads form {CONTENT_VERSION}"
+
+
+def _edition_row(edition: Edition) -> EditionRow:
+    return EditionRow(edition.number, edition.made_at, edition.made_by.get_username(), len(edition.runs))
+
+
+def _compared(query: Query) -> Comparison:
+    """What the query shows now. Raises Invalid."""
+    workload = _number(query, "workload")
+    if workload is None:
+        raise Invalid([FieldProblem("workload", "is missing", "name the workload under which the sides ran")])
+    runs = [int(run) for text in query.get("runs", ()) for run in text.split(",") if run.isdecimal()]
+    comparison = compare.compare(
+        sides=list(query.get("side", ())),
+        workload_id=workload,
+        campaign=_number(query, "campaign"),
+        runs=runs or None,
+    )
+    if not comparison.counted:
+        raise Invalid([FieldProblem("", "none of these sides has a run that counts", "choose other sides")])
+    return comparison
+
+
+def _number(query: Query, name: str) -> int | None:
+    texts = query.get(name, ())
+    return int(texts[-1]) if texts and texts[-1].isdecimal() else None
+
+
+def _no_such(slug: str) -> NoSuch:
+    return NoSuch([FieldProblem("", f"there is no saved comparison {slug!r}")])

@@ -1,0 +1,84 @@
+"""What has changed under the parts of a comparison that rest on more than its own runs: prices and machines under the
+cost, other workloads and articles under what bears it out. In words. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from apps.comparison.sections.agreement import Claim, Corroboration, Witness
+from apps.comparison.sections.cost import ComparedCost, SideCost
+from apps.saved.changes import MOST_TOLD, answer, listed, plural
+
+
+def cost_changes(seen: ComparedCost | None, now: ComparedCost | None, names: Mapping[str, str]) -> list[str]:
+    """`names` of the sides. All else of the cost follows from these and from the runs."""
+    before = {each.side: each for each in seen.sides} if seen else {}
+    after = {each.side: each for each in now.sides} if now else {}
+    both = [(names[side], before[side], after[side]) for side in after if side in before]
+    told = [text for name, old, new in both if (text := _cost(name, old, new))]
+    if before.keys() != after.keys():
+        told.append("What the sides cost is known now and was not then, or the reverse.")
+    return told
+
+
+def _cost(name: str, seen: SideCost, now: SideCost) -> str:
+    if seen.usd_per_hour != now.usd_per_hour:
+        return f"{name} {_price(now, 'costs', 'has')} now, and {_price(seen, 'cost', 'had')} then."
+    if _machines(seen) != _machines(now):
+        return f"The machines of {name}, their vCPU or their prices are stated otherwise now."
+    return ""
+
+
+def _price(cost: SideCost, costs: str, has: str) -> str:
+    return f"{has} no price" if cost.usd_per_hour is None else f"{costs} {cost.usd_per_hour:.9g} USD/h"
+
+
+def _machines(cost: SideCost) -> list[tuple[object, ...]]:
+    return sorted(
+        (each.slug, each.count, *map(str, (each.vcpu, each.usd_per_hour, each.price_source, each.price_date)))
+        for each in cost.machines
+    )
+
+
+def corroboration_changes(seen: Corroboration | None, now: Corroboration | None, names: Mapping[str, str]) -> list[str]:
+    """`names` of the sides."""
+    before, after = _claims(seen), _claims(now)
+    told = [text for key in {**before, **after} for text in _claim(before.get(key), after.get(key), names)]
+    more = [f"{len(told) - MOST_TOLD:,} more such changes."] if len(told) > MOST_TOLD else []
+    return [*told[:MOST_TOLD], *more]
+
+
+def _claims(found: Corroboration | None) -> dict[tuple[str, str], Claim]:
+    return {(claim.side, claim.kind): claim for claim in found.claims} if found else {}
+
+
+def _claim(seen: Claim | None, now: Claim | None, names: Mapping[str, str]) -> Iterable[str]:
+    one = now or seen
+    assert one is not None, "a claim is of then or of now"  # noqa: S101
+    about = f"Who bears it out, {names.get(one.side, one.side)}, {one.kind_words}"
+    before, after = _witnesses(seen), _witnesses(now)
+    added = [each.workload.name for key, each in after.items() if key not in before]
+    gone = [each.workload.name for key, each in before.items() if key not in after]
+    others = [each.workload.name for key, each in after.items() if key in before and _said(each) != _said(before[key])]
+    if (said := (seen.says if seen else "nothing", now.says if now else "nothing")) and said[0] != said[1]:
+        yield f"{about}: {said[0]} then, {said[1]} now."
+    if added:
+        yield f"{about}: {listed(added)} {plural(added, 'speaks', 'speak')} of it now and did not then."
+    if gone:
+        yield f"{about}: {listed(gone)} {plural(gone, 'speaks', 'speak')} of it no more."
+    if others:
+        yield f"{about}: verdicts or figures of {listed(others)} are others now."
+    if _stated(seen) != _stated(now):
+        yield f"{about}: articles state other figures now."
+
+
+def _witnesses(claim: Claim | None) -> dict[int, Witness]:
+    """By workload."""
+    return {each.workload.id: each for each in (*claim.agree, *claim.contradict, *claim.cannot_tell)} if claim else {}
+
+
+def _said(witness: Witness) -> list[Any]:
+    return [witness.says, *([each.level.id, *answer(each.cell)] for each in witness.testimony)]
+
+
+def _stated(claim: Claim | None) -> Sequence[tuple[str, ...]]:
+    return sorted((each.article, each.says, each.exact) for each in claim.stated) if claim else []

@@ -1,0 +1,351 @@
+"""What limits a system: the first resource that saturates as the load grows, and holds throughput from there on. Pure.
+
+Source: Gregg, Systems Performance, 2nd ed., 2.5.9 (USE method) and 2.6.1 (visual identification of scalability).
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from apps.use_method.indicators import Resource
+from apps.use_method.panels.repetitions import middle
+from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
+from apps.use_method.values import Aspect, Level, Panel, Reading
+
+CPU, CLIENT, SHARED = "cpu", "client", "client.shared"
+# Throughput still grows while 1 % more threads bring at least 0.5 % more of it, as the ladder's knee has it.
+GROWS = 0.5
+# So much more throughput is growth however many threads it took; a resource that was saturated meanwhile had room left.
+ROOM = 2.0
+# Work that may fall behind without holding clients back: named only where nothing else saturates.
+BEHIND = ("replication", "purge")
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A side at one load level: `panels` of its repetitions by run, `throughput` a value a run."""
+
+    threads: int
+    panels: Mapping[int, Panel]
+    throughput: tuple[float, ...] = ()
+
+    @property
+    def typical_throughput(self) -> float | None:
+        """Geometric mean, as the table of a comparison has it; None: not told, or not above zero."""
+        return statistics.geometric_mean(self.throughput) if min(self.throughput, default=0) > 0 else None
+
+
+class Kind(StrEnum):
+    LIMITED = "limited"
+    CLIENT = "load generator first"
+    NOTHING = "nothing saturated"
+    UNSEEN = "not observed"
+    UNKNOWN = "not judged"
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of the `judged` repetitions of a level."""
+
+    saturated: int
+    judged: int
+
+    @property
+    def most(self) -> bool:
+        return 2 * self.saturated > self.judged
+
+
+@dataclass(frozen=True)
+class Onset:
+    """From which level on a resource is saturated. `reading`: the evidence, of a typical repetition of that level, and
+    `besides` what else of the resource is saturated there; `before`: the same at the level below. `nodes`: where,
+    `others`: nodes that were looked at and are not. `share`: of the repetitions there; `early`: a lower level at which
+    a few of them were saturated already; `relents`: higher ones at which most are not. `watched`: threads from which on
+    it was at least at watch. `holds`: threads from which on throughput does not grow any more; None: it grows up to the
+    highest level. `grew`: throughput there (or at the highest level) over that at `threads`; None: not told."""
+
+    resource: str
+    threads: int
+    share: Share
+    reading: Reading
+    besides: tuple[Reading, ...] = ()
+    before: Reading | None = None
+    before_threads: int | None = None
+    nodes: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    early: tuple[int, Share] | None = None
+    watched: int = 0
+    relents: tuple[int, ...] = ()
+    holds: int | None = None
+    grew: float | None = None
+
+    @property
+    def is_client(self) -> bool:
+        return BY_KEY[self.resource].layer == CLIENT
+
+
+@dataclass(frozen=True)
+class Found:
+    """What limits a side. `first`: resources that are named, those at the same level too; `onsets`: of all resources
+    that saturate, in their order; `passing`: that do at single levels only, with those levels. `unseen`: resources that
+    could not be observed. `top`: threads of the highest judged level; `stands`: threads from which on throughput does
+    not grow although nothing is saturated there or at the next level. `generator`: what is to be watched of the load
+    generator where the first resource saturates, empty: nothing; `is_shared`: that it takes CPU from the servers."""
+
+    kind: Kind
+    first: tuple[Onset, ...] = ()
+    onsets: tuple[Onset, ...] = ()
+    passing: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    unseen: tuple[str, ...] = ()
+    errors: tuple[tuple[str, int], ...] = ()
+    top: int | None = None
+    levels: int = 0
+    stands: int | None = None
+    generator: str = ""
+    is_shared: bool = False
+
+
+BY_KEY: dict[str, Resource] = {resource.key: resource for resource in RESOURCES}
+
+
+def find(rungs: Sequence[Rung]) -> Found:
+    """`rungs` by threads; those without a panel tell throughput only."""
+    judged = [rung for rung in rungs if rung.panels]
+    if not judged:
+        return Found(Kind.UNKNOWN)
+    onsets, passing = [], []
+    for resource in RESOURCES:
+        shares = [share_of(resource.key, rung) for rung in judged]
+        place = _from(shares)
+        if place is not None:
+            onsets.append(_onset(resource.key, judged, shares, place, _held(rungs, judged[place].threads)))
+        elif single := [rung.threads for rung, share in zip(judged, shares, strict=True) if share.most]:
+            passing.append((resource.key, tuple(single)))
+    onsets.sort(key=_first)
+    first = _named(onsets)
+    generator = _generator(judged, first)
+    return Found(
+        kind=_kind(judged, first),
+        first=first,
+        onsets=tuple(onsets),
+        passing=tuple(passing),
+        unseen=tuple(_unseen(judged)),
+        errors=tuple(_errors(judged)),
+        top=judged[-1].threads,
+        levels=len(judged),
+        generator=generator.words if generator else "",
+        is_shared=generator is not None and generator.indicator == SHARED,
+        stands=_unexplained(rungs, min((onset.threads for onset in onsets), default=None)),
+    )
+
+
+def _kind(rungs: Sequence[Rung], first: Sequence[Onset]) -> Kind:
+    if first:
+        return Kind.CLIENT if first[0].is_client else Kind.LIMITED
+    servers = (resource.key for resource in RESOURCES if resource.layer != CLIENT)
+    unseen = (None, Level.NOT_OBSERVABLE)
+    observed = any(level_of(key, rung) not in unseen for key in servers for rung in rungs)
+    return Kind.NOTHING if observed else Kind.UNSEEN
+
+
+def share_of(resource: str, rung: Rung) -> Share:
+    """Of the repetitions, those with the resource saturated on any node."""
+    return Share(sum(bool(list(_saturated(resource, panel))) for panel in rung.panels.values()), len(rung.panels))
+
+
+def level_of(resource: str, rung: Rung) -> Level | None:
+    """Utilization and saturation of the resource: the level that more than half of the repetitions reach; None: it was
+    not looked for."""
+    levels = []
+    for panel in rung.panels.values():
+        own = [one.level for one in _of(resource, panel) if INDICATORS[one.indicator].aspect is not Aspect.ERRORS]
+        if own:
+            levels.append(max(own, key=lambda level: level.severity))
+    seen = sorted((level for level in levels if level is not Level.NOT_OBSERVABLE), key=lambda level: level.severity)
+    return seen[middle(len(seen))] if seen else Level.NOT_OBSERVABLE if levels else None
+
+
+def _of(resource: str, panel: Panel) -> Iterator[Reading]:
+    for reading in panel.readings:
+        if reading.indicator in INDICATORS and RESOURCE_OF[reading.indicator].key == resource:
+            yield reading
+
+
+def _saturated(resource: str, panel: Panel) -> Iterator[Reading]:
+    return (reading for reading in _of(resource, panel) if reading.level is Level.SATURATED)
+
+
+def _from(shares: Sequence[Share]) -> int | None:
+    """The place from which on most levels are saturated, the next one too."""
+    for place, share in enumerate(shares):
+        above = shares[place + 1 :]
+        if share.most and (not above or above[0].most) and 2 * sum(each.most for each in above) >= len(above):
+            return place
+    return None
+
+
+def _onset(
+    resource: str, rungs: Sequence[Rung], shares: Sequence[Share], place: int, held: tuple[int | None, float | None]
+) -> Onset:
+    rung = rungs[place]
+    lead, besides = _evidence(resource, rung)
+    below = rungs[place - 1] if place else None
+    nodes, others = _nodes(lead.indicator, rung)
+    early = next(((rungs[at].threads, shares[at]) for at in range(place) if shares[at].saturated), None)
+    return Onset(
+        resource=resource,
+        threads=rung.threads,
+        share=shares[place],
+        reading=lead,
+        besides=besides,
+        before=_middle(
+            [one for panel in below.panels.values() for one in panel.of(lead.indicator) if one.node == lead.node]
+        )
+        if below
+        else None,
+        before_threads=below.threads if below else None,
+        nodes=nodes,
+        others=others,
+        early=early,
+        watched=_watched(resource, rungs[: place + 1]),
+        holds=held[0],
+        grew=held[1],
+        relents=tuple(rungs[at].threads for at in range(place + 1, len(rungs)) if not shares[at].most),
+    )
+
+
+def _evidence(resource: str, rung: Rung) -> tuple[Reading, tuple[Reading, ...]]:
+    """The reading that tells most: saturation before utilization, then in the order of the table, on the node where it
+    is worst; and one of each other indicator that is saturated too."""
+    order = {key: place for place, key in enumerate(INDICATORS)}
+    by_place: dict[tuple[str, str], list[Reading]] = {}
+    for panel in rung.panels.values():
+        for one in _saturated(resource, panel):
+            by_place.setdefault((one.indicator, one.node), []).append(one)
+
+    def worst_first(item: tuple[tuple[str, str], list[Reading]]) -> tuple[bool, bool, int, float]:
+        (key, _), own = item
+        held = _middle(own)
+        utilization = INDICATORS[key].aspect is Aspect.UTILIZATION
+        return 2 * len(own) <= len(rung.panels), utilization, order[key], -(held.value or 0.0 if held else 0.0)
+
+    found: dict[str, Reading] = {}
+    for (key, _), own in sorted(by_place.items(), key=worst_first):
+        if (chosen := _middle(own)) is not None:
+            found.setdefault(key, chosen)
+    lead, *besides = found.values()
+    return lead, tuple(besides)
+
+
+def _middle(readings: Sequence[Reading]) -> Reading | None:
+    told = sorted(readings, key=lambda one: one.value if one.value is not None else -math.inf)
+    return told[middle(len(told))] if told else None
+
+
+def _nodes(indicator: str, rung: Rung) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Nodes that most repetitions show saturated, or any where none does; and those that were seen and are not."""
+    levels: dict[str, list[Level]] = {}
+    for panel in rung.panels.values():
+        for one in panel.of(indicator):
+            if one.level is not Level.NOT_OBSERVABLE:
+                levels.setdefault(one.node, []).append(one.level)
+    often = {node: sum(level is Level.SATURATED for level in own) for node, own in levels.items()}
+    chosen = [node for node, number in often.items() if 2 * number > len(levels[node])]
+    chosen = chosen or [node for node, number in often.items() if number]
+    return tuple(chosen), tuple(node for node in levels if node not in chosen)
+
+
+def _watched(resource: str, rungs: Sequence[Rung]) -> int:
+    """Threads from which on, up to the last of `rungs`, it is at least at watch."""
+    threads = rungs[-1].threads
+    for rung in reversed(rungs):
+        level = level_of(resource, rung)
+        if level is None or level.severity < Level.WATCH.severity:
+            break
+        threads = rung.threads
+    return threads
+
+
+def _held(rungs: Sequence[Rung], since: int) -> tuple[int | None, float | None]:
+    """From `since` threads on: Onset's `holds` and `grew`. Throughput that is not told, or of one level, is held."""
+    told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
+    base = next((held for threads, held in told if threads == since), None)
+    if base is None or len(told) < 2:
+        return since, None
+    stands = _stands(told, since)
+    return stands, next((held for threads, held in told if threads == stands), told[-1][1]) / base
+
+
+def _stands(told: Sequence[tuple[int, float]], since: int = 0) -> int | None:
+    """`told`: throughput by threads. The first level, from `since` threads on, above which it does not grow; of the
+    highest level, up to which it does not. None: it grows up to there."""
+    for place, (threads, held) in enumerate(told):
+        above = told[place + 1 :] or [told[place - 1]]
+        if threads >= since and not any(_grows((threads, held), other) for other in above):
+            return threads
+    return None
+
+
+def _grows(one: tuple[int, float], other: tuple[int, float]) -> bool:
+    """Throughput from the lower of two levels to the higher: in proportion, or, where they lie far apart, in all."""
+    (low, before), (high, after) = sorted((one, other))
+    return after / before >= ROOM or math.log(after / before) / math.log(high / low) >= GROWS
+
+
+def _generator(rungs: Sequence[Rung], first: Sequence[Onset]) -> Reading | None:
+    for rung in rungs:
+        if first and not any(onset.is_client for onset in first) and rung.threads == first[0].threads:
+            own = (one for panel in rung.panels.values() for one in _of(CLIENT, panel) if one.level is Level.WATCH)
+            return next(own, None)
+    return None
+
+
+def _unexplained(rungs: Sequence[Rung], first: int | None) -> int | None:
+    """Found's `stands`; `first`: threads from which on a resource is saturated."""
+    told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
+    stands = _stands(told) if len(told) > 1 else None
+    above = [threads for threads, _ in told if stands is not None and threads > stands]
+    # A resource that saturates at the next level was about to where throughput stands.
+    return stands if above and (first is None or above[0] < first) else None
+
+
+def _first(onset: Onset) -> tuple[bool, int, int, int]:
+    """Of those that saturate at the same level the one first that was at watch at a lower one."""
+    order = {resource.key: place for place, resource in enumerate(RESOURCES)}
+    return onset.resource in BEHIND, onset.threads, onset.watched, order[onset.resource]
+
+
+def _named(onsets: Sequence[Onset]) -> tuple[Onset, ...]:
+    """The first of those that hold throughput from the lowest level on, else the first; together with those of the same
+    level, unless one was at watch before the others."""
+    causes = [onset for onset in onsets if onset.resource not in BEHIND] or list(onsets)
+    holding = [onset for onset in causes if onset.holds is not None] or causes
+    if not holding:
+        return ()
+    lowest = min(onset.holds or 0 for onset in holding)
+    holding = [onset for onset in holding if (onset.holds or 0) == lowest]
+    chosen = next((onset for onset in holding if onset.grew is None or onset.grew < ROOM), holding[0])
+    same = [onset for onset in holding if (onset.threads, onset.watched) == (chosen.threads, chosen.watched)]
+    # A system that saturates together with its load generator is named before it.
+    return tuple(sorted(same, key=lambda onset: onset.is_client))
+
+
+def _unseen(rungs: Sequence[Rung]) -> Iterator[str]:
+    for resource in RESOURCES:
+        levels = {level_of(resource.key, rung) for rung in rungs} - {None}
+        if levels == {Level.NOT_OBSERVABLE}:
+            yield resource.key
+
+
+def _errors(rungs: Sequence[Rung]) -> Iterator[tuple[str, int]]:
+    """Resources with errors in most repetitions of a level, and the lowest such level."""
+    for resource in RESOURCES:
+        for rung in rungs:
+            hit = sum(
+                any(one.level is Level.ERROR for one in _of(resource.key, panel)) for panel in rung.panels.values()
+            )
+            if 2 * hit > len(rung.panels):
+                yield resource.key, rung.threads
+                break

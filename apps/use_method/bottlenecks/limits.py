@@ -1,0 +1,157 @@
+"""Reads the panels of a comparison's runs and says what limits each side."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.comparison.sections.load_level_data import throughput_metric
+from apps.comparison.sections.section import Reading
+from apps.comparison.stats import welch
+from apps.comparison.stats.welch import Sample
+from apps.comparison.values import ComparedRun, Comparison, Level, Side
+from apps.comparison.wording import with_interval
+from apps.published.bottlenecks import StatedLimit, stated_limits
+from apps.runs.models import Run
+from apps.use_method.bottlenecks import find
+from apps.use_method.bottlenecks import wording as words
+from apps.use_method.bottlenecks.find import Found, Rung, Share
+from apps.use_method.panels import panels
+from apps.use_method.panels.repetitions import Typical, typical
+from apps.use_method.resource_table import RESOURCES
+from apps.use_method.values import Level as UseLevel
+from apps.use_method.values import Panel
+
+# Runs without a panel that are judged while a reader waits; who asks again is told of more of them.
+JUDGED_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Step:
+    """A resource at a load level: what most repetitions say of its utilization and saturation, and in how many of them
+    it is saturated."""
+
+    resource: str
+    level: UseLevel
+    share: Share
+
+
+@dataclass(frozen=True)
+class LevelUse:
+    """A side at a load level: of `runs` that count, `judged` have a panel; `typical` is what most of these say."""
+
+    level: int
+    runs: int
+    judged: int
+    steps: tuple[Step, ...]
+    typical: Typical | None
+
+
+@dataclass(frozen=True)
+class SideUse:
+    """`headline`, `evidence`, `throughput` and `notes`: `found` in sentences; empty: nothing to say."""
+
+    side: str
+    found: Found
+    headline: str
+    evidence: tuple[str, ...]
+    throughput: str
+    notes: tuple[str, ...]
+    levels: tuple[LevelUse, ...]
+
+
+@dataclass(frozen=True)
+class ComparedUse:
+    """`pending`: runs that count and are still to be judged. `stated`: what articles say of the sides' platforms."""
+
+    sides: tuple[SideUse, ...]
+    pending: int
+    stated: tuple[StatedLimit, ...]
+
+
+def limits_of(comparison: Comparison) -> ComparedUse:
+    """Three queries; where panels are lacking one more, and those of judging at most JUDGED_AT_ONCE runs."""
+    found, pending = panels_of([run.id for run in comparison.counted])
+    sides = tuple(_side(comparison, side, found) for side in comparison.sides)
+    return ComparedUse(sides, pending, stated_limits({side.platform_slug for side in comparison.sides}))
+
+
+def panels_of(runs: Sequence[int]) -> tuple[dict[int, Panel], int]:
+    """By run, and how many sealed runs have none yet."""
+    found = panels.kept_of(runs)
+    lacking = [run for run in runs if run not in found]
+    due = list(Run.objects.filter(pk__in=lacking, state=Run.State.SEALED).order_by("pk").values_list("pk", flat=True))
+    for run in due[:JUDGED_AT_ONCE]:
+        if (panel := panels.judge(run_id=run)) is not None:
+            found[run] = panel
+    return found, len(due[JUDGED_AT_ONCE:])
+
+
+def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> SideUse:
+    by_level: dict[int, list[ComparedRun]] = defaultdict(list)
+    for run in comparison.counted:
+        if run.side == side.slug:
+            by_level[run.level].append(run)
+    metric = throughput_metric(comparison.metrics)
+    rungs: dict[int, Rung] = {}
+    for level in comparison.levels:
+        if own := by_level.get(level.id):
+            rungs[level.id] = _rung(level, own, found, metric.key if metric else "")
+    # What comes out at a fixed rate is what was asked for: no part of the ladder.
+    climbed = sorted(
+        (rungs[level.id] for level in comparison.levels if level.id in rungs and level.rate is None),
+        key=lambda rung: rung.threads,
+    )
+    told, grown = find.find(climbed), _grown(climbed)
+    return SideUse(
+        side=side.slug,
+        found=told,
+        headline=words.headline(told) if climbed else words.AT_A_RATE if rungs else words.NO_RUN,
+        evidence=tuple(words.evidence(onset, named=len(told.first) > 1) for onset in told.first),
+        throughput=words.throughput(told, climbed, metric.unit if metric else "", grown),
+        notes=(*words.notes(told, grown), *_at_a_rate(comparison, rungs)),
+        levels=tuple(_level(level, len(by_level[level]), rung) for level, rung in rungs.items()),
+    )
+
+
+def _grown(rungs: Sequence[Rung]) -> words.Grown:
+    """By the interval of a comparison of two levels' runs, each looked at alone."""
+    samples = {rung.threads: Sample(rung.throughput) for rung in rungs if rung.typical_throughput is not None}
+
+    def grown(threads: int, fewer: int) -> str:
+        if threads not in samples or fewer not in samples:
+            return ""
+        return with_interval(welch.compare(samples[fewer], samples[threads]))
+
+    return grown
+
+
+def _at_a_rate(comparison: Comparison, rungs: Mapping[int, Rung]) -> Iterator[str]:
+    for level in comparison.levels:
+        if level.rate is not None and level.id in rungs:
+            full = [each.key for each in RESOURCES if find.share_of(each.key, rungs[level.id]).most]
+            if full:
+                yield f"At {level.text} saturated: {words.join([words.name(key) for key in full])}"
+
+
+def _rung(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel], metric: str) -> Rung:
+    return Rung(
+        threads=level.threads,
+        panels={run.id: found[run.id] for run in runs if run.id in found},
+        throughput=tuple(run.values[metric] for run in runs if metric in run.values),
+    )
+
+
+def _level(level: int, runs: int, rung: Rung) -> LevelUse:
+    steps = [
+        Step(resource.key, reached, find.share_of(resource.key, rung))
+        for resource in RESOURCES
+        if (reached := find.level_of(resource.key, rung)) is not None
+    ]
+    return LevelUse(level, runs, len(rung.panels), tuple(steps), typical(rung.panels))
+
+
+def _read(comparison: Comparison, _level: Level | None) -> ComparedUse:
+    return limits_of(comparison)
+
+
+READING = Reading("use", ComparedUse, _read)

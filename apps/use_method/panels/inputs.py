@@ -1,0 +1,201 @@
+"""What the rules look at, read from a run's rows and series, live or sealed."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+
+from apps.catalog.metrics import derived
+from apps.catalog.metrics.cloudwatch import PUBLISHED, period_of
+from apps.catalog.models import HardwareClass
+from apps.catalog.models import Node as CatalogNode
+from apps.runs import queries
+from apps.runs.models import Event, Measurement, Run, RunNode, Series, Stream
+from apps.runs.queries import SeriesValues
+from apps.runs.queries import nodes as queries_nodes
+from apps.runs.samples.columns import CLIENT
+from apps.use_method.resource_table import METRICS
+from apps.use_method.values import Complaint, Facts, Hidden, Moment, Node, Samples, Span
+
+RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
+TOLD_ELSEWHERE = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
+LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())  # s
+# How the agent calls the state in which a server answers its sampler.
+ANSWERS, NO = "answers", "no"
+BUSY = "derived.cpu.busy"
+
+
+def facts(run: Run) -> Facts:
+    """`run`: of RELATED. Eleven queries. The samples of a run that was moved to the archive are fetched."""
+    events = list(Event.objects.filter(run=run).order_by("starts_at"))
+    measured = _measured(run)
+    nodes = _nodes(run, events, measured)
+    told = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
+    return Facts(
+        tool=run.workload.tool,
+        platform=run.system.release.platform.slug,
+        measured=measured,
+        nodes=tuple(node for node in nodes if node.name != CLIENT and node.role != "agent"),
+        client=_client(nodes),
+        threads=run.load_level.threads,
+        rate=run.load_level.rate,
+        aws=run.system.aws_kind,
+        complaints=tuple(_complaint(event) for event in events if event.kind == "error"),
+        events=tuple(_moment(event) for event in events if event.kind not in TOLD_ELSEWHERE),
+        throughput=told.get(run.workload.primary_metric.key),
+        headlines=told,
+    )
+
+
+def _measured(run: Run) -> Span | None:
+    if run.measured_from is None or run.measured_to is None:
+        return None
+    return run.measured_from, run.measured_to
+
+
+def _client(nodes: Iterable[Node]) -> Node | None:
+    """What the load generator printed, joined by what was sampled of its machine where the agent is apart."""
+    own = next((node for node in nodes if node.name == CLIENT), None)
+    beside = next((node for node in nodes if node.role == "agent"), None)
+    if own is None or beside is None:
+        return own or beside
+    return Node(
+        name=CLIENT,
+        role=CLIENT,
+        series={**beside.series, **own.series},
+        hidden=(*own.hidden, *beside.hidden),
+        silent=own.silent,
+    )
+
+
+def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[Node]:
+    live = queries_nodes.live([run.pk]).get(run.pk, [])
+    rows = list(
+        RunNode.objects.filter(run=run)
+        .order_by("number")
+        .values_list("name", "role", "constants", "configuration__variables")
+    )
+    keys = {key for node in live for key in (*node.changing, *node.constants)}
+    keys |= {key for _, _, constants, _ in rows for key in constants}
+    keys |= set(Series.objects.filter(run=run).order_by().values_list("metric__key", flat=True).distinct())
+    # By the formulas of now: a run may have been sealed before one was there.
+    keys |= {spec.key for spec in derived.available(keys)}
+    wanted = [key for key in sorted(keys) if _is_asked(key)]
+    # CloudWatch dates what it measured by the end of its period.
+    late = LONGEST_PERIOD if run.system.aws_kind else 0
+    reach = (measured[0], measured[1] + late) if measured else None
+    found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=reach)
+    series: dict[str, dict[str, Samples]] = defaultdict(dict)
+    for each in found:
+        if not each.problem:
+            samples = _samples(each, measured)
+            if len(samples.at):
+                series[each.node][each.metric] = samples
+    elsewhere = {name for names in Stream.objects.filter(run=run).values_list("nodes", flat=True) for name in names}
+    # The agent samples the machine that it is on only where no node of the system is on it.
+    own = {name for name, role, *_ in rows if role == "agent"} | {node.name for node in live if node.role == "agent"}
+    generator_apart = any(BUSY in series[name] for name in own & series.keys())
+    catalogued = CatalogNode.objects.filter(system=run.system_id).select_related("hardware_class")
+    hardware = {node.name: node.hardware_class for node in catalogued}
+    told = [(name, role, variables or {}) for name, role, _, variables in rows]
+    told += [(node.name, node.role, {}) for node in live if node.name not in {name for name, *_ in told}]
+    ends = [measured[1]] if measured else [float(each.at[-1]) for each in found if len(each.at)]
+    until = max(ends, default=0.0)
+    return [
+        _node(
+            name=name,
+            role=role,
+            variables=variables,
+            series=series.get(name, {}),
+            # What CloudWatch tells of an instance is a node of its own.
+            hardware=hardware.get(name.removeprefix("cloudwatch:")),
+            events=events,
+            until=until,
+            apart=generator_apart or name in elsewhere,
+        )
+        for name, role, variables in told
+    ]
+
+
+@lru_cache(maxsize=8192)
+def _is_asked(key: str) -> bool:
+    return any(pattern.fullmatch(key) for pattern in _patterns())
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> list[re.Pattern[str]]:
+    return [re.compile(re.escape(key).replace(r"\*", ".+")) for key in METRICS]
+
+
+def _samples(series: SeriesValues, measured: Span | None) -> Samples:
+    """Cut to `measured`. Of values of long periods those whose middle is in it; where none is, those that touch it."""
+    at, values = series.at, series.values.astype("float64")
+    period = period_of(series.metric) or 0
+    if measured is not None:
+        start, end = measured
+        kept = (at - period / 2 >= start) & (at - period / 2 <= end)
+        if period and not kept.any():
+            kept = (at > start) & (at - period < end)
+        at, values = at[kept], values[kept]
+    return Samples(at, values, series.resets)
+
+
+def _node(
+    *,
+    name: str,
+    role: str,
+    variables: Mapping[str, str],
+    series: Mapping[str, Samples],
+    hardware: HardwareClass | None,
+    events: Iterable[Event],
+    until: float,
+    apart: bool,
+) -> Node:
+    own = [event for event in events if event.node == name]
+    return Node(
+        name=name,
+        role=role,
+        series=series,
+        variables=variables,
+        hidden=tuple(_hidden(event) for event in own if event.kind == "not_observable"),
+        silent=tuple(_silent(own, until)),
+        hardware_class=hardware.name if hardware else "",
+        hardware_vcpu=hardware.vcpu if hardware else None,
+        hardware_memory=hardware.memory_bytes if hardware else None,
+        hardware_network=hardware.network_bits_per_second if hardware else None,
+        hardware_iops=hardware.iops if hardware else None,
+        apart=apart,
+    )
+
+
+def _hidden(event: Event) -> Hidden:
+    told = event.detail
+    return Hidden(str(told.get("what", event.label)), str(told.get("reason", "")), str(told.get("remedy", "")))
+
+
+def _silent(events: Iterable[Event], until: float) -> Iterable[Span]:
+    """When the server did not answer; `until` where it never did again."""
+    since: float | None = None
+    for event in events:
+        if event.kind == "node_state" and event.detail.get("what") == ANSWERS:
+            if event.detail.get("to") == NO:
+                since = event.starts_at
+            elif since is not None:
+                yield since, event.starts_at
+                since = None
+    if since is not None:
+        yield since, max(since, until)
+
+
+def _complaint(event: Event) -> Complaint:
+    code, count = event.detail.get("code"), event.detail.get("count", 1)
+    return Complaint(
+        code=code if isinstance(code, int) else None,
+        text=str(event.detail.get("text") or event.label),
+        count=count if isinstance(count, int) else 1,
+        at=event.starts_at,
+    )
+
+
+def _moment(event: Event) -> Moment:
+    return Moment(event.kind, event.label, event.starts_at, event.ends_at, event.node, event.detail)
