@@ -17,7 +17,7 @@ from apps.runs.samples.batches import decode
 from apps.runs.samples.columns import SampledNode
 from apps.runs.storage.codec import Column
 from bench import remote_write
-from workers import wire
+from workers.protocol import wire
 
 # 1,800 s of two MariaDB servers: SHOW GLOBAL STATUS and /proc of their machine each second, as one batch of the wire's
 # format. One server had reads and writes, the other writes only, both at a fixed rate.

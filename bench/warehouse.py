@@ -22,7 +22,7 @@ from bench import servers
 from bench.peers import Span
 from bench.servers import Connection, Failed
 from config.launch import places, processes, programs
-from workers import wire
+from workers.protocol import wire
 
 SYSTEM = "bench"
 AGENT = "bench"

@@ -57,7 +57,7 @@ INSTALLED_APPS = [
     "apps.notifications",
     "apps.aws",
     "apps.rig",
-    "apps.api",
+    "apps.rest",
     "apps.web",
 ]
 
@@ -186,14 +186,14 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "apps.api.authentication.TokenAuthentication",
+        "apps.rest.framework.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["apps.api.permissions.ReadersReadEngineersWrite"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.rest.framework.permissions.ReadersReadEngineersWrite"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["apps.api.bodies.StrictJSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "apps.api.documented.DocumentedSchema",
-    "EXCEPTION_HANDLER": "apps.api.problems.as_problem",
+    "DEFAULT_PARSER_CLASSES": ["apps.rest.framework.bodies.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "apps.rest.framework.documentation.DocumentedSchema",
+    "EXCEPTION_HANDLER": "apps.rest.framework.problems.as_problem",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Splashboard",
@@ -204,7 +204,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "apps.api.messages.add_components",
+        "apps.rest.framework.messages.add_components",
     ],
 }
 

@@ -2,10 +2,10 @@
 
 from django.urls import include, path, re_path
 
-from apps.api.problems import unknown_address
+from apps.rest.framework.problems import unknown_address
 
 urlpatterns = [
-    path("api/v1/", include("apps.api.urls")),
+    path("api/v1/", include("apps.rest.urls")),
     re_path(r"^api(?:/.*)?$", unknown_address),
     path("", include("apps.web.urls")),
 ]

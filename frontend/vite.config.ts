@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { defineConfig } from "vite";
 
-// Every file in src/pages is an entry of its own; a template names it: {% vite_asset 'src/pages/run.ts' %}.
+// Every file in src/pages is an entry of its own; a template names it: {% vite_asset 'src/pages/runs/run.page.ts' %}.
 const pages = readdirSync(new URL("src/pages", import.meta.url))
   .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
   .map((name) => `src/pages/${name}`);

@@ -8,9 +8,10 @@ import pytest
 from django.conf import settings
 from django.test.utils import override_settings
 
-from tests import examples, runner, stores
-from tests.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
-from tests.databases import (  # noqa: F401
+from tests import examples, runner
+from tests.support import stores
+from tests.support.browser import browser_page, close_browser  # noqa: F401  fixtures for every folder
+from tests.support.databases import (  # noqa: F401
     galera,
     installation,
     lab_directory,

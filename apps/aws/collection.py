@@ -16,7 +16,7 @@ from apps.aws.models import Collection
 from apps.aws.places import Place, place_of
 from apps.runs.ingest import streams
 from apps.runs.models import Run, Stream
-from workers import wire
+from workers.protocol import wire
 
 # No agent can be called so: its name has no blank.
 SAMPLER = "AWS CloudWatch"

@@ -14,7 +14,7 @@ from apps.aws.metrics import Observed
 from apps.aws.places import Place
 from apps.aws.topology import Topology
 from apps.runs.models import Run
-from workers import wire
+from workers.protocol import wire
 
 # How much later than the end of its period a value may come; then it does not come at all.
 LATE = timedelta(minutes=3)

@@ -7,7 +7,7 @@ from apps.aws.clients import AwsTrouble
 from apps.aws.places import place_of
 from apps.catalog.models import System
 from apps.runs.models import Event, Run
-from workers import wire
+from workers.protocol import wire
 
 log = logging.getLogger(__name__)
 

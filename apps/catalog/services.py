@@ -13,10 +13,10 @@ from apps.catalog.metrics import counter_rules, derived
 from apps.catalog.metrics import curated as metrics_curated
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
-from workers.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
-from workers.workloads import WORKLOADS, declared, sysbench
-from workers.workloads.declared import WorkloadSpec, check, title_of
-from workers.workloads.foreign import FOREIGN
+from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
+from workers.protocol.workloads import WORKLOADS, declaration, sysbench
+from workers.protocol.workloads.declaration import WorkloadSpec, check, title_of
+from workers.protocol.workloads.foreign import FOREIGN
 
 # What sysbench is told by load level, run plan or agent; and what could carry a secret or reach another server.
 RESERVED_OPTIONS = re.compile(
@@ -257,7 +257,7 @@ def _content(tool: str, parameters: Mapping[str, Any]) -> tuple[WorkloadSpec, di
 def _checked(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return check(spec, parameters)
-    except declared.InvalidParameters as error:
+    except declaration.InvalidParameters as error:
         raise InvalidParameters(f"parameters.{error.field}", error.message) from error
 
 

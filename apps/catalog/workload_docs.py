@@ -1,8 +1,8 @@
 """The generated part of docs/workloads.md: every workload with its parameters and headline metrics. Pure."""
 
 from apps.catalog.glossary import rewritten
-from workers.workloads import WORKLOADS
-from workers.workloads.declared import Parameter, WorkloadSpec
+from workers.protocol.workloads import WORKLOADS
+from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
 
 BEGIN = "<!-- workloads: written by manage.py write_glossary -->"
 END = "<!-- end of workloads -->"

@@ -48,7 +48,7 @@ from apps.runs.storage import artifacts, binary_cursor, blocks
 from apps.runs.storage.blocks import StoredDifferently
 from apps.runs.storage.codec import Column, NotANumber
 from apps.runs.tool_output import Output
-from workers import wire
+from workers.protocol import wire
 
 __all__ = ["DERIVATION", "RAW_BATCHES", "StoredDifferently", "output_name", "reseal", "seal"]
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from apps.comparison.agreement import claims
 from apps.comparison.comparability import memory
 from apps.comparison.sections import (
-    agreement,
     all_metrics,
     cost,
     latency,
@@ -25,7 +25,7 @@ READINGS: tuple[Reading[Any], ...] = (
     time_to_finish.READING,
     table_growth.READING,
     memory.READING,
-    agreement.READING,
+    claims.READING,
     cost.READING,
     all_metrics.READING,
     steadiness.READING,

@@ -11,8 +11,9 @@ from django.utils.text import slugify
 
 from apps.accounts.models import User
 from apps.comparison import compare
+from apps.comparison.agreement import claims
 from apps.comparison.models import Edition, SavedComparison
-from apps.comparison.sections import agreement, cost, serialisation
+from apps.comparison.sections import cost, serialisation
 from apps.comparison.sections.section import Reading
 from apps.comparison.selection.sides import Unknown
 from apps.comparison.values import Comparison
@@ -29,7 +30,7 @@ LONGEST_SLUG = 80
 Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
 ASKED_AGAIN: tuple[tuple[Reading[Any], Tell], ...] = (
     (cost.READING, cost_changes),
-    (agreement.READING, corroboration_changes),
+    (claims.READING, corroboration_changes),
 )
 
 

@@ -4,7 +4,7 @@ cost, other workloads and articles under what bears it out. In words. Pure."""
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from apps.comparison.sections.agreement import Claim, Corroboration, Witness
+from apps.comparison.agreement.claims import Claim, Corroboration, Witness
 from apps.comparison.sections.cost import ComparedCost, SideCost
 from apps.saved.changes import MOST_TOLD, answer, listed, plural
 

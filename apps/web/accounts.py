@@ -42,7 +42,7 @@ def may_write(request: HttpRequest) -> bool:
 
 @method_decorator(login_not_required, name="dispatch")
 class SignIn(LoginView):
-    template_name = "web/sign_in.html"
+    template_name = "web/accounts/sign_in.html"
 
 
 @login_not_required
@@ -58,7 +58,7 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
             return HttpResponseRedirect("/")
     else:
         user = services.owner_of_sign_in_link(secret=secret, now=now)
-    return render(request, "web/sign_in_link.html", {"owner": user}, status=200 if user else 410)
+    return render(request, "web/accounts/sign_in_link.html", {"owner": user}, status=200 if user else 410)
 
 
 @login_not_required

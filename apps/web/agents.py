@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from apps.dispatch import queries
 from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
-from apps.web.pages import render_page
+from apps.web.components.pages import render_page
 
 
 @require_safe
@@ -16,4 +16,4 @@ def show_all(request: HttpRequest) -> HttpResponse:
         "alive_for": AGENT_ALIVE_FOR.total_seconds(),
         "address": request.build_absolute_uri("/").rstrip("/"),
     }
-    return render_page(request, "web/agents.html", context, part="web/agents_table.html")
+    return render_page(request, "web/agents/agents.html", context, part="web/agents/table.html")

@@ -13,7 +13,7 @@ from apps.published.headlines import headlines
 from apps.published.matrix import FEWEST_RATIOS
 from apps.published.values import BarChart, FigureFilter
 from apps.published.wording import NO_INTERVAL, label, plain
-from apps.web.pages import render_page
+from apps.web.components.pages import render_page
 
 # Pixels of a chart: axis and title, then each bar.
 CHART_HEIGHT, BAR_HEIGHT, TALL_BAR_HEIGHT = 78, 34, 42
@@ -75,7 +75,7 @@ def show(request: HttpRequest) -> HttpResponse:
             if slug in chosen.articles
         ],
     }
-    return render_page(request, "web/published.html", context)
+    return render_page(request, "web/published/published.html", context)
 
 
 @require_safe
@@ -98,7 +98,7 @@ def show_article(request: HttpRequest, slug: str) -> HttpResponse:
         "charts": charts,
         "chart_data": [_chart_data(chart) for chart in charts],
     }
-    return render_page(request, "web/article.html", context)
+    return render_page(request, "web/published/article.html", context)
 
 
 def _toggled(given: QueryDict, name: str, value: str) -> str:

@@ -19,11 +19,11 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.saved import services
 from apps.saved.services import Saved
 from apps.web.accounts import may_write, writers_only
-from apps.web.compare import level_of, page_context
-from apps.web.compare_ladder import objective_of
-from apps.web.compare_parts import PARTS, rendered
-from apps.web.compare_seen import Address, Seen, nothing_of_today
-from apps.web.pages import render_page
+from apps.web.compare.compare import level_of, page_context
+from apps.web.compare.parts import PARTS, rendered
+from apps.web.compare.sections.load_levels import objective_of
+from apps.web.compare.view import Address, Seen, nothing_of_today
+from apps.web.components.pages import render_page
 
 PAGE = 50
 
@@ -44,14 +44,14 @@ def show_all(request: HttpRequest) -> HttpResponse:
         "older": urlencode(({"text": text} if text else {}) | {"before": older}) if older else "",
         "newest": cursor is not None,
     }
-    return render_page(request, "web/saved_list.html", context)
+    return render_page(request, "web/saved/list.html", context)
 
 
 @require_safe
 def standing(request: HttpRequest, slug: str) -> HttpResponse:
     """Whether the newest edition is out of date, for a row of the list."""
     context = {"standing": services.standing(_load(slug, ""))}
-    return render_page(request, "web/saved_standing_page.html", context, part="web/saved_standing.html")
+    return render_page(request, "web/saved/standing_page.html", context, part="web/saved/standing.html")
 
 
 # ---------------------------------------------------------------- one of them
@@ -76,8 +76,8 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     except Invalid as error:
         raise Http404(str(error)) from error
     except NotKept as error:
-        return render_page(request, "web/saved_older_form.html", context | {"problem": str(error)})
-    return render_page(request, "web/compare.html", context)
+        return render_page(request, "web/saved/older_form.html", context | {"problem": str(error)})
+    return render_page(request, "web/compare/compare.html", context)
 
 
 @require_safe
@@ -95,7 +95,7 @@ def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         raise Http404(str(error)) from error
     except NotKept as error:
         context["problems"] = [str(error)]
-    return render_page(request, "web/compare_part_page.html", context, part="web/compare_part.html")
+    return render_page(request, "web/compare/part_page.html", context, part="web/compare/part.html")
 
 
 def _load(slug: str, edition: str) -> Saved:

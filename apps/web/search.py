@@ -19,8 +19,8 @@ from apps.regressions.models import CheckedRelease, Finding
 from apps.runs.models import Run
 from apps.runs.queries.search import newest_left_out, said_of
 from apps.saved import services
-from apps.web.addresses import runs_address
-from apps.web.pages import render_page
+from apps.web.components.addresses import runs_address
+from apps.web.components.pages import render_page
 
 EACH = 10
 MOST_WORDS = 8
@@ -52,7 +52,7 @@ def show(request: HttpRequest) -> HttpResponse:
     typed = request.GET.get("q", "").replace("\0", " ").strip()[:200]  # no column holds NUL
     words = typed.split()[:MOST_WORDS]
     groups = find(words) if words else []
-    return render_page(request, "web/search.html", {"search_words": typed, "groups": groups})
+    return render_page(request, "web/search/search.html", {"search_words": typed, "groups": groups})
 
 
 def find(words: Sequence[str]) -> list[Group]:

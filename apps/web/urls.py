@@ -2,64 +2,44 @@
 
 from django.urls import URLPattern, path, re_path
 
-from apps.web import (
-    accounts,
-    agents,
-    campaign_files,
-    campaigns,
-    catalog,
-    claims,
-    compare,
-    compare_comparability,
-    compare_exports,
-    ddl,
-    failover,
-    feeds,
-    finding,
-    finding_deeds,
-    findings,
-    histories,
-    matrix_page,
-    notifications,
-    notifications_forms,
-    overview,
-    prices,
-    published,
-    releases,
-    run,
-    run_quality,
-    run_use,
-    run_variables,
-    runs,
-    saved,
-    schedules,
-    search,
-    thresholds,
-    timeline,
-    uploads,
-)
+from apps.web import accounts, agents, published, saved, search
+from apps.web.campaigns import campaigns, files, schedules
+from apps.web.catalog import catalog, prices
+from apps.web.compare import claims, compare, exports
+from apps.web.compare.sections import comparability
+from apps.web.failovers import failovers
+from apps.web.findings import actions, feeds, finding, findings, thresholds
+from apps.web.matrix import matrix
+from apps.web.notifications import forms, notifications
+from apps.web.overview import overview
+from apps.web.releases import releases
+from apps.web.runs import quality, run, runs, upload_pages, variables
+from apps.web.runs.use_method import page
+from apps.web.schema_changes import schema_changes
+from apps.web.timeline import timeline
+from apps.web.trends import trends
 
 app_name = "web"
 urlpatterns: list[URLPattern] = [
     path("", overview.show, name="overview"),
     path("runs/", runs.show, name="runs"),
-    path("runs/upload/", uploads.upload, name="run-upload"),
+    path("runs/upload/", upload_pages.upload, name="run-upload"),
     path("runs/<int:run_id>/", run.show, name="run"),
-    path("runs/<int:run_id>/attach/", uploads.attach, name="run-attach"),
-    path("runs/<int:run_id>/exclude/", run_quality.exclude, name="run-exclude"),
-    path("runs/<int:run_id>/count-again/", run_quality.count_again, name="run-count-again"),
-    path("runs/<int:run_id>/variables/", run_variables.show, name="run-variables"),
-    path("runs/<int:run_id>/use/", run_use.show, name="run-use"),
-    path("runs/<int:run_id>/use/<str:key>/", run_use.open_reading, name="run-use-opened"),
+    path("runs/<int:run_id>/attach/", upload_pages.attach, name="run-attach"),
+    path("runs/<int:run_id>/exclude/", quality.exclude, name="run-exclude"),
+    path("runs/<int:run_id>/count-again/", quality.count_again, name="run-count-again"),
+    path("runs/<int:run_id>/variables/", variables.show, name="run-variables"),
+    path("runs/<int:run_id>/use/", page.show, name="run-use"),
+    path("runs/<int:run_id>/use/<str:key>/", page.open_reading, name="run-use-opened"),
     path("timeline/", timeline.show, name="timeline"),
     path("compare/", compare.show, name="compare"),
-    path("compare/acknowledge/", compare_comparability.acknowledge, name="acknowledge"),
+    path("compare/acknowledge/", comparability.acknowledge, name="acknowledge"),
     path(
         "compare/acknowledgements/<int:acknowledgement_id>/withdraw/",
-        compare_comparability.withdraw,
+        comparability.withdraw,
         name="acknowledgement-withdraw",
     ),
-    path("compare/everything.<str:form>", compare_exports.everything_as, name="compare-everything"),
+    path("compare/everything.<str:form>", exports.everything_as, name="compare-everything"),
     path("compare/part/<slug:name>/", compare.part, name="compare-part"),
     path("comparisons/", saved.show_all, name="saved-list"),
     path("comparisons/save/", saved.save, name="save"),
@@ -69,18 +49,18 @@ urlpatterns: list[URLPattern] = [
     path("comparisons/<slug:slug>/refresh/", saved.refresh, name="saved-refresh"),
     path("comparisons/<slug:slug>/describe/", saved.describe, name="saved-describe"),
     path("workloads/<int:workload_id>/baseline/", saved.pin, name="pin-baseline"),
-    path("matrix/", matrix_page.show, name="matrix"),
-    re_path(r"^matrix/matrix\.(?P<ending>md|csv)$", matrix_page.export, name="matrix-export"),
-    path("ddl/", ddl.show, name="ddl"),
-    re_path(r"^ddl/schema-changes\.(?P<ending>md|csv)$", ddl.export, name="ddl-export"),
-    path("failover/", failover.show, name="failover"),
-    re_path(r"^failover/failovers\.(?P<ending>md|csv)$", failover.export, name="failover-export"),
+    path("matrix/", matrix.show, name="matrix"),
+    re_path(r"^matrix/matrix\.(?P<ending>md|csv)$", matrix.export, name="matrix-export"),
+    path("ddl/", schema_changes.show, name="ddl"),
+    re_path(r"^ddl/schema-changes\.(?P<ending>md|csv)$", schema_changes.export, name="ddl-export"),
+    path("failover/", failovers.show, name="failover"),
+    re_path(r"^failover/failovers\.(?P<ending>md|csv)$", failovers.export, name="failover-export"),
     path("findings/", findings.show, name="findings"),
     path("findings/<int:finding_id>/", finding.show, name="finding"),
-    path("findings/<int:finding_id>/<slug:deed>/", finding_deeds.act, name="finding-act"),
+    path("findings/<int:finding_id>/<slug:deed>/", actions.act, name="finding-act"),
     path("findings/feed.atom", feeds.findings, name="findings-feed"),
-    path("history/", histories.show_all, name="histories"),
-    path("history/<int:history_id>/", histories.show, name="history"),
+    path("history/", trends.show_all, name="histories"),
+    path("history/<int:history_id>/", trends.show, name="history"),
     path("thresholds/", thresholds.show, name="thresholds"),
     path("thresholds/<int:threshold_id>/drop/", thresholds.drop, name="threshold-drop"),
     path("releases/", releases.show_all, name="releases"),
@@ -102,7 +82,7 @@ urlpatterns: list[URLPattern] = [
     path("campaigns/", campaigns.show_all, name="campaigns"),
     path("campaigns/new/", campaigns.plan, name="campaign-new"),
     path("campaigns/new/size/", campaigns.size, name="campaign-size"),
-    path("campaigns/file/", campaign_files.plan, name="campaign-file"),
+    path("campaigns/file/", files.plan, name="campaign-file"),
     path("campaigns/<int:campaign_id>/", campaigns.show, name="campaign"),
     path("campaigns/<int:campaign_id>/cancel/", campaigns.cancel, name="campaign-cancel"),
     path("jobs/<int:job_id>/cancel/", campaigns.cancel_job, name="job-cancel"),
@@ -114,15 +94,15 @@ urlpatterns: list[URLPattern] = [
     path("schedules/<int:schedule_id>/act/", schedules.act, name="schedule-act"),
     path("notifications/", notifications.show, name="notifications"),
     path("notifications/own-address/", notifications.keep_own_address, name="own-address"),
-    path("notifications/teams/new/", notifications_forms.team, name="team-new"),
-    path("notifications/teams/<int:team_id>/", notifications_forms.team, name="team"),
-    path("notifications/teams/<int:team_id>/delete/", notifications_forms.delete_team, name="team-delete"),
-    path("notifications/subscriptions/new/", notifications_forms.subscription, name="subscription-new"),
-    path("notifications/subscriptions/<int:subscription_id>/", notifications_forms.subscription, name="subscription"),
+    path("notifications/teams/new/", forms.team, name="team-new"),
+    path("notifications/teams/<int:team_id>/", forms.team, name="team"),
+    path("notifications/teams/<int:team_id>/delete/", forms.delete_team, name="team-delete"),
+    path("notifications/subscriptions/new/", forms.subscription, name="subscription-new"),
+    path("notifications/subscriptions/<int:subscription_id>/", forms.subscription, name="subscription"),
     path("notifications/subscriptions/<int:subscription_id>/test/", notifications.send_test, name="subscription-test"),
     path(
         "notifications/subscriptions/<int:subscription_id>/delete/",
-        notifications_forms.delete_subscription,
+        forms.delete_subscription,
         name="subscription-delete",
     ),
     path("notifications/deliveries/<int:delivery_id>/", notifications.show_delivery, name="delivery"),

@@ -2,7 +2,7 @@
 import "./styles/index.css";
 import htmx from "htmx.org";
 import { copyFrom } from "./charts/actions";
-import { localTime } from "./time";
+import { localTime } from "./page/time";
 
 declare global {
   interface Window {

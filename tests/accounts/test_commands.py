@@ -10,7 +10,7 @@ from apps.accounts import services
 from apps.accounts.models import User
 from apps.dispatch.jobs.agents import agent_of_secret
 from apps.dispatch.models import Agent
-from tests.builders import a_user, an_agent
+from tests.support.builders import a_user, an_agent
 
 
 def run(*words: str) -> str:

@@ -9,8 +9,8 @@ from django.db import connection
 from apps.accounts import services
 from apps.accounts.models import ApiToken, SignInLink, User
 from apps.core.problems import Invalid
-from tests.builders import START, a_user
-from tests.waiting import LIMIT
+from tests.support.builders import START, a_user
+from tests.support.waiting import LIMIT
 
 SECOND = timedelta(seconds=1)
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from botocore import loaders, session
 
-from tests.cloud import aws_server, lead_to
+from tests.support.cloud import aws_server, lead_to
 
 
 @pytest.fixture(scope="package")

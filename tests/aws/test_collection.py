@@ -17,11 +17,11 @@ from apps.runs import queries
 from apps.runs.ingest import accept, seal_queue
 from apps.runs.models import Event, Run, RunNode
 from apps.runs.samples import batches
-from tests.api.talk import Talk, a_run_message, an_end, the_agent
 from tests.aws.test_failover_asked_by_agents import a_system_at_aws
-from tests.builders import a_campaign
-from tests.cloud import CLUSTER, REGION, a_cluster, measured, stubbed
-from workers import wire
+from tests.rest.talk import Talk, a_run_message, an_end, the_agent
+from tests.support.builders import a_campaign
+from tests.support.cloud import CLUSTER, REGION, a_cluster, measured, stubbed
+from workers.protocol import wire
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("aws")]
 MINUTE = timedelta(minutes=1)

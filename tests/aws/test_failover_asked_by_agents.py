@@ -8,11 +8,11 @@ from django.test import Client
 
 from apps.catalog.models import System
 from apps.runs.models import Event, Run
-from tests.api.talk import SECRET, Talk, a_run_message, the_agent
-from tests.builders import a_campaign, a_system
-from tests.cloud import CLUSTER, REGION, a_cluster
-from workers import wire
+from tests.rest.talk import SECRET, Talk, a_run_message, the_agent
+from tests.support.builders import a_campaign, a_system
+from tests.support.cloud import CLUSTER, REGION, a_cluster
 from workers.agent import cli
+from workers.protocol import wire
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("aws")]
 

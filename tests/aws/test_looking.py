@@ -12,8 +12,8 @@ from django.test import Client
 from apps.aws import queries, sightings
 from apps.aws.models import Sighting
 from apps.catalog.models import HardwareClass, Node, Release, System
-from tests.builders import a_system
-from tests.cloud import CLUSTER, REGION, a_cluster, an_instance, stubbed
+from tests.support.builders import a_system
+from tests.support.cloud import CLUSTER, REGION, a_cluster, an_instance, stubbed
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("aws")]

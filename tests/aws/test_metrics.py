@@ -12,7 +12,7 @@ from apps.aws.metrics import Observed
 from apps.aws.places import Place
 from apps.aws.topology import Instance, Topology
 from apps.catalog.metrics.cloudwatch import PUBLISHED
-from tests.cloud import CLUSTER, REGION, a_cluster, an_instance, measured, stubbed
+from tests.support.cloud import CLUSTER, REGION, a_cluster, an_instance, measured, stubbed
 
 PLACE = Place(region=REGION, identifier=CLUSTER, is_cluster=True)
 MINUTE = timedelta(minutes=1)

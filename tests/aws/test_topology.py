@@ -8,7 +8,7 @@ from pytest_django import Settings
 from apps.aws import failover, topology
 from apps.aws.clients import AwsTrouble
 from apps.aws.places import Place
-from tests.cloud import CLUSTER, REGION, a_cluster, an_instance
+from tests.support.cloud import CLUSTER, REGION, a_cluster, an_instance
 
 PLACE = Place(region=REGION, identifier=CLUSTER, is_cluster=True)
 pytestmark = pytest.mark.usefixtures("aws")

@@ -3,7 +3,7 @@ import numpy as np
 from apps.runs.samples.batches import decode
 from apps.runs.samples.columns import SampledNode
 from bench import recording
-from workers import wire
+from workers.protocol import wire
 
 
 def test_the_recording_is_half_an_hour_of_two_servers() -> None:

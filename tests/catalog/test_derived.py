@@ -5,7 +5,7 @@ import pytest
 from apps.catalog.metrics import counter_rules, derived, formula
 from apps.catalog.metrics.curated import CURATED
 from apps.catalog.metrics.derived import ALL, DerivedSpec
-from tests import recorded
+from tests.support import recorded
 
 
 @pytest.mark.parametrize("spec", ALL, ids=lambda spec: spec.key)

@@ -1,15 +1,13 @@
 """Every metric key has its entry in the glossary."""
 
-from pathlib import Path
-
 import pytest
 
 from apps.catalog import glossary, workload_docs
 from apps.catalog.metrics import derived, families
 from apps.catalog.metrics.counter_rules import MetricSpec
 from apps.catalog.metrics.curated import CURATED
+from tests.paths import DOCS
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 GLOSSARY, WORKLOADS_PAGE = DOCS / "glossary.md", DOCS / "workloads.md"
 
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog import services
 from apps.catalog.models import Metric
 from apps.catalog.services import InvalidParameters
-from tests.waiting import LIMIT
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from apps.catalog import services
 from apps.catalog.models import HardwareClass
-from tests.builders import a_user
+from tests.support.builders import a_user
 
 pytestmark = pytest.mark.django_db
 

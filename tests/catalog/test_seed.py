@@ -11,7 +11,7 @@ from apps.catalog import services
 from apps.catalog.metrics.curated import CURATED
 from apps.catalog.metrics.derived import DERIVED
 from apps.catalog.models import HardwareClass, Metric, Platform, Workload
-from workers.workloads import sysbench
+from workers.protocol.workloads import sysbench
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,7 @@ from apps.catalog import services
 from apps.catalog.models import HardwareClass, LoadLevel, Platform, System, Workload
 from apps.catalog.services import InvalidParameters
 from apps.core.canonical import canonical_hash
-from workers.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
+from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 
 pytestmark = pytest.mark.django_db
 PARAMETERS: dict[str, Any] = {"test": "oltp_insert", "tables": 2, "table_size": 1000}

@@ -10,7 +10,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from apps.accounts import services as accounts
 from splashboard import cli
-from tests.builders import a_user
+from tests.support.builders import a_user
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from apps.runs.models import Run
 from splashboard import campaigns
 from splashboard.progress import LINE_EVERY, Shown
 from splashboard.server import Server
-from tests.builders import START, a_campaign, a_system, an_agent
 from tests.client.conftest import Command
 from tests.dispatch.steps import a_measured_run
+from tests.support.builders import START, a_campaign, a_system, an_agent
 
 LIVE = pytest.mark.django_db(transaction=True)
 FILE = """

@@ -11,8 +11,9 @@ import pytest
 from splashboard import gate
 from tests.client.answers import a_check, a_row
 from tests.client.conftest import Command, FakeServer
+from tests.paths import ROOT
 
-CLIENT = Path(__file__).resolve().parents[2] / "client"
+CLIENT = ROOT / "client"
 GATE = ("--platform", "mariadb", "--release", "2")
 
 

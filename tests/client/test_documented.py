@@ -12,8 +12,9 @@ import yaml
 
 from splashboard import cli, gate
 from splashboard.failures import Exit
+from tests.paths import DOCS
 
-DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "client.md").read_text()
+DOCUMENT = (DOCS / "client.md").read_text()
 
 
 def test_every_option_and_exit_code_that_it_names_is_there(

@@ -9,10 +9,19 @@ import pytest
 from apps.regressions import look
 from apps.regressions.models import Finding
 from splashboard import gate, junit, table
-from tests.builders import a_workload
 from tests.client.answers import a_check, a_row
 from tests.client.conftest import Command, FakeServer
-from tests.regressions.released import NEW, OLD, STEADY, a_release, a_system_of, measure, the_hardware, two_releases
+from tests.regressions.releases.released import (
+    NEW,
+    OLD,
+    STEADY,
+    a_release,
+    a_system_of,
+    measure,
+    the_hardware,
+    two_releases,
+)
+from tests.support.builders import a_workload
 
 LIVE = pytest.mark.django_db(transaction=True)
 GATE = ("--platform", "mariadb", "--release", NEW)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-CLIENT = Path(__file__).resolve().parents[2] / "client"
+from tests.paths import ROOT
+
+CLIENT = ROOT / "client"
 SOURCES = sorted((CLIENT / "splashboard").glob("*.py"))
 
 

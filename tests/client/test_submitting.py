@@ -7,8 +7,8 @@ import pytest
 
 from apps.runs.models import Run
 from splashboard.submitting import describe
-from tests.api.submissions import NO_TABLE, POINT_SELECT, a_description
 from tests.client.conftest import Command
+from tests.rest.submissions import NO_TABLE, POINT_SELECT, a_description
 
 LIVE = pytest.mark.django_db(transaction=True)
 

@@ -12,7 +12,7 @@ from apps.catalog.models import System, Workload
 from apps.comparison import compare as comparison_compare
 from apps.comparison.values import Comparison
 from apps.runs.models import Run
-from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
 TPS, P95, P99, ERRORS = "client.throughput", "client.latency.p95", "client.latency.p99", "client.errors"
 A = (1000.0, 1012.0, 991.0)

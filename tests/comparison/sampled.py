@@ -13,7 +13,7 @@ from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.rates import Phase
 from apps.runs.storage import blocks
 from apps.runs.storage.codec import Column, Number
-from tests.builders import a_measured_run
+from tests.support.builders import a_measured_run
 
 
 def a_node(

@@ -19,7 +19,8 @@ from apps.core.stores import store_at
 from apps.runs import archive
 from apps.runs.models import Artifact
 from apps.runs.storage import artifacts
-from tests.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from tests.paths import DOCS
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +31,7 @@ VALUES = {
     ("b", 4): (1302.0, 1318.0, 1287.0),
     ("b", 16): (3090.0, 3122.0, 3101.0),
 }
-DOCUMENT = Path(__file__).parents[2] / "docs" / "archive.md"
+DOCUMENT = DOCS / "archive.md"
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from apps.comparison.selection.sides import Unknown
 from apps.comparison.stats.multiple_testing import false_discovery_control
 from apps.core.problems import Invalid
 from apps.runs.models import Run
-from tests.builders import START, a_campaign, a_load_level, a_measured_run, a_system, a_user, a_workload
+from tests.support.builders import START, a_campaign, a_load_level, a_measured_run, a_system, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
 

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from apps.dispatch.jobs import leases
 from apps.dispatch.models import Agent, Campaign, Job, JobRun
-from tests.builders import START, a_load_level, a_run
-from workers.wire import JobEndMessage
+from tests.support.builders import START, a_load_level, a_run
+from workers.protocol.wire import JobEndMessage
 
 SECOND = timedelta(seconds=1)
 AFTER_LEASE = START + timedelta(seconds=61)

@@ -8,7 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from apps.dispatch.jobs import leases
 from apps.dispatch.models import Campaign
-from tests.builders import START
+from tests.support.builders import START
 
 BEFORE, AFTER = [("dispatch", "0003_job_transitions")], [("dispatch", "0004_entries")]
 

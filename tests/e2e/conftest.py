@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from pytest_django.plugin import DjangoDbBlocker
 
-from tests.cloud import aws_server, lead_to
 from tests.e2e.stack import Stack
-from tests.waiting import eventually
+from tests.support.cloud import aws_server, lead_to
+from tests.support.waiting import eventually
 
 
 @pytest.fixture(scope="package")

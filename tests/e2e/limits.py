@@ -14,9 +14,9 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from tests.browser import reveal
 from tests.e2e import numbers
-from tests.waiting import LIMIT, eventually
+from tests.support.browser import reveal
+from tests.support.waiting import LIMIT, eventually
 
 Floats = NDArray[np.float64]
 Readings = Mapping[tuple[str, str], Mapping[str, Any]]

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e import numbers
 from tests.e2e.numbers import Readings
-from tests.waiting import LIMIT
+from tests.support.waiting import LIMIT
 
 ASKED = ("client.throughput", "client.latency.p95")
 PERCENTILES = (50, 90, 95, 99)

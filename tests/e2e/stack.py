@@ -24,11 +24,11 @@ from apps.dispatch.jobs import agents
 from apps.dispatch.models import Campaign
 from apps.runs.models import Run
 from lab.mariadb import ACCOUNT, MariaDB
-from tests.ports import ReservedPort
-from tests.stores import database_url
-from tests.waiting import LIMIT, eventually
+from tests.paths import ROOT
+from tests.support.ports import ReservedPort
+from tests.support.stores import database_url
+from tests.support.waiting import LIMIT, eventually
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 BIN = Path(sys.executable).parent
 SCHEMA = "splashboard_bench"  # where an agent makes the tables of its load
 HARDWARE = """

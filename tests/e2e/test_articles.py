@@ -13,10 +13,10 @@ from apps.runs.models import Run
 from apps.runs.storage import artifacts
 from lab.galera import Galera
 from lab.mariadb import MariaDB
-from tests.browser import open_page
 from tests.e2e.stack import Stack, described, progress
-from tests.waiting import eventually
-from tests.workers.agent.probing import inserts_of, lines_of
+from tests.support.browser import open_page
+from tests.support.waiting import eventually
+from tests.workers.agent.faults.probing import inserts_of, lines_of
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.galera, pytest.mark.browser]
 

@@ -15,11 +15,12 @@ from apps.catalog.models import HardwareClass
 from apps.runs import queries
 from apps.runs.models import Event, Run
 from lab.mariadb import MariaDB
-from tests.builders import a_campaign, a_workload
-from tests.cloud import CLUSTER, REGION, a_cluster, lead_to, measured
-from tests.e2e.stack import ROOT, Stack, held_load, progress
-from tests.waiting import eventually
-from workers import wire
+from tests.e2e.stack import Stack, held_load, progress
+from tests.paths import ROOT
+from tests.support.builders import a_campaign, a_workload
+from tests.support.cloud import CLUSTER, REGION, a_cluster, lead_to, measured
+from tests.support.waiting import eventually
+from workers.protocol import wire
 
 pytestmark = pytest.mark.mariadb
 

@@ -16,13 +16,13 @@ from apps.catalog.models import System
 from apps.runs.models import Batch, Measurement, Run, Series
 from apps.runs.storage import artifacts
 from lab.mariadb import MariaDB
-from tests.browser import open_page, reveal
-from tests.builders import a_campaign
-from tests.databases import StartMariaDB
 from tests.e2e import limits, numbers, shown
 from tests.e2e.readings import Reading, read_report, read_sysbench
 from tests.e2e.stack import Stack, described, progress
-from tests.waiting import LIMIT_MS, eventually
+from tests.support.browser import open_page, reveal
+from tests.support.builders import a_campaign
+from tests.support.databases import StartMariaDB
+from tests.support.waiting import LIMIT_MS, eventually
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.browser]
 

@@ -9,11 +9,13 @@ from playwright.sync_api import Page, Request, expect
 
 from apps.runs.models import Run
 from lab.mariadb import MariaDB
-from tests.browser import open_page
-from tests.builders import a_campaign, a_workload
-from tests.e2e.stack import ROOT, Stack, described, progress
-from tests.waiting import LIMIT, eventually
-from workers.agent import config, sampling
+from tests.e2e.stack import Stack, described, progress
+from tests.paths import ROOT
+from tests.support.browser import open_page
+from tests.support.builders import a_campaign, a_workload
+from tests.support.waiting import LIMIT, eventually
+from workers.agent.measure import sample_loop
+from workers.agent.runtime import config
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.browser]
 
@@ -55,9 +57,9 @@ def test_the_steps_of_a_sample_to_a_live_page_take_less_than_ten_seconds_togethe
     file.write_text("\n".join(line for line in kept if "_interval" not in line))
     flushed_every = config.load(file).flush_interval
     (refreshed_every,) = re.findall(
-        r"^const REFRESH_MS = (\d+);", (ROOT / "frontend/src/pages/run.ts").read_text(), re.M
+        r"^const REFRESH_MS = (\d+);", (ROOT / "frontend/src/pages/runs/run.page.ts").read_text(), re.M
     )
-    assert sampling.INTERVAL + flushed_every + int(refreshed_every) / 1000 <= PROMISED / 2
+    assert sample_loop.INTERVAL + flushed_every + int(refreshed_every) / 1000 <= PROMISED / 2
 
 
 def _check_growth(page: Page, stack: Stack, run: Run, chart: str) -> None:

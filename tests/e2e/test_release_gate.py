@@ -20,11 +20,11 @@ from apps.regressions.models import Finding
 from apps.runs.models import Run
 from lab.mariadb import MariaDB
 from splashboard import cli
-from tests.browser import open_page
-from tests.builders import a_user
-from tests.databases import StartMariaDB
 from tests.e2e.stack import Stack, described, progress
-from tests.waiting import LIMIT, eventually
+from tests.support.browser import open_page
+from tests.support.builders import a_user
+from tests.support.databases import StartMariaDB
+from tests.support.waiting import LIMIT, eventually
 
 pytestmark = [pytest.mark.mariadb, pytest.mark.browser]
 

@@ -11,10 +11,10 @@ from apps.dispatch.models import Job
 from apps.runs import queries
 from apps.runs.models import Event, Run, RunNode, Stream
 from lab.mariadb import MariaDB
-from tests.builders import a_campaign, a_workload
 from tests.e2e.stack import Stack, held_load, progress
-from tests.waiting import eventually
-from workers.agent.sampling import PATIENCE
+from tests.support.builders import a_campaign, a_workload
+from tests.support.waiting import eventually
+from workers.agent.measure.sample_loop import PATIENCE
 
 pytestmark = pytest.mark.mariadb
 

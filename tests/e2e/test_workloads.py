@@ -10,11 +10,11 @@ from apps.runs import queries
 from apps.runs.models import Distribution, Event, Measurement, Run
 from apps.runs.storage import artifacts
 from lab.mariadb import MariaDB
-from tests.builders import a_campaign
 from tests.e2e.readings import total_of
 from tests.e2e.stack import Stack, described, progress
-from tests.waiting import eventually
-from workers.workloads import WORKLOADS
+from tests.support.builders import a_campaign
+from tests.support.waiting import eventually
+from workers.protocol.workloads import WORKLOADS
 
 pytestmark = pytest.mark.mariadb
 

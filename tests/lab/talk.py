@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lab.mariadb import MariaDB
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 
 
 class Proxied(Protocol):

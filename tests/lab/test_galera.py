@@ -11,8 +11,8 @@ from lab import haproxy
 from lab.galera import NODES, Galera
 from lab.packages import LabError
 from tests.lab.talk import await_writer, controls, kill, run, through_proxy
-from tests.waiting import eventually
-from workers.agent import config as configuration
+from tests.support.waiting import eventually
+from workers.agent.runtime import config as configuration
 
 pytestmark = pytest.mark.galera
 

@@ -16,8 +16,8 @@ from lab import packages
 from lab.mariadb import MariaDB
 from lab.mha import MHA
 from lab.packages import LabError, program
-from tests.databases import StartMariaDB
-from workers.agent import config as configuration
+from tests.support.databases import StartMariaDB
+from workers.agent.runtime import config as configuration
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from lab.mha import MHA
 from lab.replication import has_parted
 from tests.lab.talk import await_writer, controls, kill, run, through_proxy
-from tests.waiting import LIMIT
-from workers.agent import config as configuration
+from tests.support.waiting import LIMIT
+from workers.agent.runtime import config as configuration
 
 HAVE_PARTED = [
     ("0-1-17", "0-1-17", False),

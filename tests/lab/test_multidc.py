@@ -9,9 +9,9 @@ import pytest
 
 from lab import systems
 from lab.multidc import MultiDC, why_not
-from tests.databases import discard
 from tests.lab.talk import controls, run
-from tests.waiting import eventually
+from tests.support.databases import discard
+from tests.support.waiting import eventually
 
 pytestmark = [pytest.mark.galera, pytest.mark.skipif(bool(why_not()), reason=why_not())]
 

@@ -17,7 +17,7 @@ import pytest
 from config.launch import supervisor
 from config.launch.places import ROOT, Places
 from tests.launch.conftest import pids_in, some_places, variables
-from tests.waiting import LIMIT, eventually
+from tests.support.waiting import LIMIT, eventually
 
 pytestmark = pytest.mark.needs("make")
 

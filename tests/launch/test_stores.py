@@ -21,7 +21,7 @@ from config.launch.places import ROOT, Places
 from config.launch.say import Problem, Screen
 from config.launch.supervisor import start_stores
 from tests.launch.conftest import pids_in, programs_in, some_places, variables
-from tests.waiting import LIMIT, eventually
+from tests.support.waiting import LIMIT, eventually
 
 
 @contextmanager

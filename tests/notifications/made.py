@@ -13,7 +13,7 @@ from apps.accounts.models import User
 from apps.notifications import services
 from apps.notifications.models import Subscription, Team
 from apps.regressions.models import Finding, Note
-from tests.builders import a_system, a_user
+from tests.support.builders import a_system, a_user
 
 
 def a_finding(**fields: Any) -> Finding:

@@ -12,9 +12,9 @@ from apps.notifications import collect, services
 from apps.notifications.models import Delivery, Notice, Subscription
 from apps.regressions.findings import reconcile, review
 from apps.regressions.models import Note
-from tests.builders import a_user
 from tests.notifications.made import a_finding, a_note, a_subscription, a_team
 from tests.regressions.a_finding import a_finding as with_changes
+from tests.support.builders import a_user
 
 pytestmark = pytest.mark.django_db
 

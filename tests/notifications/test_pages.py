@@ -11,8 +11,8 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.notifications import collect, deliver
 from apps.notifications.models import Delivery, Subscription, Team
-from tests.builders import a_user
 from tests.notifications.made import Receiver, a_finding, a_note, a_subscription, a_team
+from tests.support.builders import a_user
 
 pytestmark = pytest.mark.django_db
 FORM = {

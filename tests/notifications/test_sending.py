@@ -24,7 +24,8 @@ from apps.notifications import collect, deliver, services
 from apps.notifications.models import Delivery
 from apps.notifications.webhooks import addresses, signatures
 from tests.notifications.made import Receiver, a_finding, a_note, a_subscription
-from tests.waiting import LIMIT
+from tests.paths import DOCS
+from tests.support.waiting import LIMIT
 from workers import tasks
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +65,7 @@ def test_a_webhook_is_signed_so_that_its_receiver_can_tell(receiver: Receiver) -
 
 
 def test_the_documents_example_takes_what_is_sent_and_nothing_else(receiver: Receiver) -> None:
-    document = (Path(__file__).parents[2] / "docs" / "notifications.md").read_text()
+    document = (DOCS / "notifications.md").read_text()
     (example,) = re.findall(r"^```python\n(.*?)^```$", document, re.MULTILINE | re.DOTALL)
     shown: dict[str, Any] = {}
     exec(example, shown)

@@ -8,13 +8,14 @@ import pytest
 
 from apps.published import format as fields
 from apps.published import services
+from tests.paths import DOCS
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "published-format.md"
+PAGE = DOCS / "published-format.md"
 
 
 @pytest.mark.usefixtures("catalog")
 def test_the_example_loads(tmp_path: Path) -> None:
-    example = re.search(r"```yaml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    example = re.search(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert example is not None
     path = tmp_path / "example.yaml"
     path.write_text(example.group(1), encoding="utf-8")
@@ -23,7 +24,7 @@ def test_the_example_loads(tmp_path: Path) -> None:
 
 
 def test_every_field_is_explained() -> None:
-    text = DOCS.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     explained = set(re.findall(r"`(\w+)`", text))
     kinds: list[type[msgspec.Struct]] = [
         fields.File,
@@ -43,6 +44,6 @@ def test_every_field_is_explained() -> None:
 
 
 def test_every_question_and_qualifier_is_named() -> None:
-    text = DOCS.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     assert ", ".join(fields.QUESTIONS) in text
     assert all(f"`{qualifier}`" in text for qualifier in fields.QUALIFIERS)

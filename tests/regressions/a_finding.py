@@ -6,7 +6,7 @@ from apps.catalog.models import Release, System
 from apps.regressions.findings import reconcile
 from apps.regressions.findings.reconcile import Place, Told
 from apps.regressions.models import Change, Finding
-from tests.builders import a_measured_run, a_metric, a_system, a_workload
+from tests.support.builders import a_measured_run, a_metric, a_system, a_workload
 
 
 def a_pair(platform: Any = None, version: str = "10.11.20") -> tuple[System, System]:

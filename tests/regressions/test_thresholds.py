@@ -13,10 +13,10 @@ from apps.regressions.releases import check as releases_check
 from apps.regressions.releases import stored_checks
 from apps.regressions.releases.values import CheckRow, RowVerdict
 from apps.regressions.trends import queries, services
-from tests.builders import a_metric, a_user, a_workload
-from tests.regressions.histories import a_release, followed, runs_of, values
-from tests.regressions.released import NEW, the_hardware, two_releases
-from tests.regressions.released import a_release as the_release
+from tests.regressions.releases.released import NEW, the_hardware, two_releases
+from tests.regressions.releases.released import a_release as the_release
+from tests.regressions.trends.made_series import a_release, followed, runs_of, values
+from tests.support.builders import a_metric, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
 SLOWER, FAINT = 0.85, 0.985

@@ -19,7 +19,6 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.api.comparisons import INCLUDES
 from apps.comparison.models import SavedComparison
 from apps.comparison.selection import baselines
 from apps.dispatch.campaigns import text
@@ -29,14 +28,15 @@ from apps.notifications.services import send_test
 from apps.published.models import Article
 from apps.regressions.models import Finding, History
 from apps.regressions.releases import check, stored_checks
+from apps.rest.comparisons.comparisons import INCLUDES
 from apps.rig import world
 from apps.runs.models import Artifact, Run
 from apps.saved.services import save
-from apps.web import overview
-from apps.web.compare_parts import PARTS
-from tests.builders import a_user
+from apps.web.compare.parts import PARTS
+from apps.web.overview import overview
 from tests.notifications.made import a_subscription
 from tests.regressions.a_finding import a_finding
+from tests.support.builders import a_user
 
 RUNS = 4000
 WHOLE = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")

@@ -15,7 +15,7 @@ from apps.rig.plan import campaigns
 from apps.runs.models import Artifact, Measurement, Run, RunNode, Series
 from apps.runs.samples import rates
 from apps.runs.storage import artifacts, blocks
-from tests.builders import a_run
+from tests.support.builders import a_run
 
 pytestmark = pytest.mark.django_db
 

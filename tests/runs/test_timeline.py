@@ -8,8 +8,8 @@ import pytest
 from apps.runs import queries, timeline
 from apps.runs.queries import EventDetail
 from tests.runs.uploads import an_open_run, an_upload
-from tests.web.runs import a_sealed_run, samples
-from workers.wire import EventMessage
+from tests.web.runs.recorded_runs import a_sealed_run, samples
+from workers.protocol.wire import EventMessage
 
 
 def an_event(kind: str, at: float, until: float | None = None, **fields: Any) -> EventDetail:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -12,11 +11,11 @@ from apps.runs.ingest import accept
 from apps.runs.models import Block, Distribution, Event, Measurement, Run, RunNode, Series
 from apps.runs.storage import blocks
 from apps.runs.storage.codec import Column
-from tests.builders import START, a_load_level, a_system, a_workload
-from workers import wire
-from workers.wire import BatchEncoder, EventMessage, Number
+from tests.paths import RECORDINGS
+from tests.support.builders import START, a_load_level, a_system, a_workload
+from workers.protocol import wire
+from workers.protocol.wire import BatchEncoder, EventMessage, Number
 
-RECORDINGS = Path(__file__).parents[1] / "data" / "recordings"
 OUTPUT = (RECORDINGS / "sysbench_single" / "oltp_read_write_t4_p95_hist.txt").read_bytes()
 SEGFAULT = (RECORDINGS / "sysbench_errors" / "server_killed_fatal_t4.txt").read_bytes()
 Samples = Sequence[tuple[float, Mapping[str, Number]]]

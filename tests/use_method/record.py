@@ -18,7 +18,7 @@ from apps.catalog.metrics import derived
 from apps.catalog.metrics.curated import CURATED
 from tests.use_method.recorded import FOLDER, MISSING
 from workers.agent.samplers import host, mysql, process, replication
-from workers.wire import Number
+from workers.protocol.wire import Number
 
 # Beginning of the names of its files; where the variables of its nodes are.
 SINGLE, GALERA, MHA = "single_120s/single", "galera_120s/galera_{}", "failover_mha/{}"

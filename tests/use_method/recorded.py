@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,9 @@ from apps.runs import tool_output
 from apps.runs.samples.columns import SampledNode, client_of
 from apps.runs.storage.codec import Column
 from apps.use_method.values import Facts, Moment, Node, Span
+from tests.paths import RECORDINGS
 from tests.use_method import builders
 
-RECORDINGS = Path(__file__).parents[1] / "data" / "recordings"
 FOLDER = RECORDINGS / "use"
 NAMES = tuple(sorted(file.stem for file in FOLDER.glob("*.npz")))
 # Stands for a whole number that was not observed.

@@ -1,15 +1,14 @@
 """docs/use-method.md has every resource as the table declares it, and every indicator says all that a reader asks."""
 
-from pathlib import Path
-
 import pytest
 
 from apps.use_method import documentation
 from apps.use_method.indicators import Indicator
 from apps.use_method.levels import HOLD, SHARE
 from apps.use_method.resource_table import INDICATORS, RESOURCES
+from tests.paths import DOCS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "use-method.md"
+PAGE = DOCS / "use-method.md"
 
 
 def test_the_page_has_every_resource_as_it_is_declared() -> None:

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.builders import a_user
-from tests.web.compared import sides, workload  # noqa: F401  fixtures of every test of Compare
+from tests.support.builders import a_user
+from tests.web.compare.compared import sides, workload  # noqa: F401  fixtures of every test of Compare
 from workers import tasks
 
 

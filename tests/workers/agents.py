@@ -6,9 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.waiting import LIMIT
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.paths import ROOT
+from tests.support.waiting import LIMIT
 
 
 class ConfigFile:

@@ -12,9 +12,9 @@ from typing import Any
 
 from apps.runs.samples.batches import Decoded, decode
 from apps.runs.samples.columns import SampledNode
-from tests.ports import ReservedPort
-from tests.waiting import LIMIT
-from workers import wire
+from tests.support.ports import ReservedPort
+from tests.support.waiting import LIMIT
+from workers.protocol import wire
 
 Answer = tuple[int, bytes]
 

@@ -2,10 +2,10 @@
 
 from contextlib import closing
 
-from workers.agent import database
-from workers.agent.client import Client
-from workers.agent.config import Config, ProxyConfig, SystemConfig
-from workers.agent.nodes import sources
+from workers.agent.measure import database
+from workers.agent.measure.nodes import sources
+from workers.agent.runtime.client import Client
+from workers.agent.runtime.config import Config, ProxyConfig, SystemConfig
 from workers.agent.samplers import SeesNothing, Source, SourceFailed
 from workers.agent.samplers.haproxy import HAProxy
 from workers.agent.tools import ToolMissing

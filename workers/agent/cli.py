@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from workers import wire
 from workers.agent import __version__
 from workers.agent.check import check
-from workers.agent.client import Client, LeaseLost, Rejected, Unreachable
-from workers.agent.config import Config, load
-from workers.agent.loop import Agent
-from workers.agent.spool import SpoolInUse
-from workers.agent.table import ConfigError
+from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.config import Config, load
+from workers.agent.runtime.loop import Agent
+from workers.agent.runtime.spool import SpoolInUse
+from workers.agent.runtime.toml_table import ConfigError
+from workers.protocol import wire
 
 CANNOT_START = 2
 

@@ -15,8 +15,8 @@ from apps.comparison.values import Level
 from apps.core.canonical import canonical_json
 from apps.core.units import format_bytes
 from apps.runs.models import Run
-from workers.workloads import WORKLOADS
-from workers.workloads.foreign import FOREIGN
+from workers.protocol.workloads import WORKLOADS
+from workers.protocol.workloads.foreign import FOREIGN
 
 # Facts of the load generator's host that change from run to run; what only begins like one (timezone, loader) lasts.
 PASSING_FACTS = re.compile(

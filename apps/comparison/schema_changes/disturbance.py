@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from apps.comparison.stats import dips
 from apps.comparison.stats.dips import Stretch
 from apps.runs.samples.rates import Phase
-from workers.workloads.ddl_under_load import SETTLE
+from workers.protocol.workloads.schema_changes import SETTLE
 
 Floats = NDArray[np.float64]
 # Of fewer intervals neither a usual throughput nor a spread is told.

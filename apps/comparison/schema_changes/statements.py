@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.core.naming import with_tool
-from workers.workloads.ddl_under_load import SPEC
+from workers.protocol.workloads.schema_changes import SPEC
 
 TOOL = SPEC.tool
 # Parameters of that tool which say how the table is altered, or when; the others say what load and data there is.

@@ -8,7 +8,7 @@ from apps.comparison.schema_changes.disturbance import FEWEST, Seconds
 from apps.comparison.schema_changes.statements import Manner
 from apps.comparison.values import ComparedCampaign
 from apps.core import units
-from workers.workloads.ddl_under_load import SETTLE
+from workers.protocol.workloads.schema_changes import SETTLE
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from apps.core import yaml_text
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.campaigns.plan import Planned, Size, create_campaign, problems_of, size_of
 from apps.dispatch.models import Campaign
-from workers.workloads import WORKLOADS
+from workers.protocol.workloads import WORKLOADS
 
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).parent / "campaign.schema.json").read_text())
 LARGEST = 256 * 1024  # bytes

@@ -12,7 +12,7 @@ from apps.accounts.models import User
 from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Campaign, Entry, Job
-from workers.workloads import WORKLOADS
+from workers.protocol.workloads import WORKLOADS
 
 T = TypeVar("T")
 

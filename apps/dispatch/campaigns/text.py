@@ -9,7 +9,7 @@ import yaml
 from apps.catalog.models import LoadLevel
 from apps.dispatch.campaigns.file import LEAST_GAIN, SCHEMA, rungs
 from apps.dispatch.models import Campaign, Entry
-from workers.workloads import WORKLOADS
+from workers.protocol.workloads import WORKLOADS
 
 LEAST_FACTOR = float(SCHEMA["$defs"]["workload"]["properties"]["climb"]["properties"]["factor"]["minimum"])
 

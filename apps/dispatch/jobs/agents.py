@@ -10,7 +10,7 @@ from apps.catalog import services as catalog
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Agent
 from apps.runs.storage import binary_cursor
-from workers import wire
+from workers.protocol import wire
 
 # Agents ask for work every few seconds; whoever was silent this long gets no new job.
 AGENT_ALIVE_FOR = timedelta(seconds=30)

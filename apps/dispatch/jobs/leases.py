@@ -15,7 +15,7 @@ from apps.catalog.models import LoadLevel
 from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
 from apps.dispatch.models import ACTIVE, FINAL, Agent, Job, JobRun, Skip
 from apps.runs.models import Run
-from workers import wire
+from workers.protocol import wire
 
 MATCH_LASTS = timedelta(seconds=30)
 LEASE_LASTS = timedelta(seconds=60)

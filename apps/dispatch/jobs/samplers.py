@@ -8,7 +8,7 @@ from apps.dispatch.jobs.uploads import NoSuchRun
 from apps.dispatch.models import Agent
 from apps.runs.ingest import streams
 from apps.runs.models import Run, Stream
-from workers import wire
+from workers.protocol import wire
 
 
 def sampled_runs(*, agent: Agent, message: wire.SamplingMessage) -> wire.SamplingAnswer:

@@ -13,7 +13,7 @@ from apps.dispatch.models import FINAL, Agent, Job, JobRun
 from apps.runs.ingest import accept
 from apps.runs.models import Run
 from apps.runs.storage import binary_cursor
-from workers import wire
+from workers.protocol import wire
 
 # How the reason of a run begins whose attempt was over before its end arrived.
 LEASE_LOST = "lease lost"

@@ -28,7 +28,7 @@ from apps.runs.samples.columns import CLIENT, SampledNode, second_of
 from apps.runs.seal import RAW_BATCHES, kept, output_name
 from apps.runs.storage import artifacts as storage_artifacts
 from apps.runs.storage import blocks
-from workers import wire
+from workers.protocol import wire
 
 VERSION = 1
 # A batch is flushed at this size before compression, bytes.

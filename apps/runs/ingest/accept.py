@@ -22,7 +22,7 @@ from apps.runs.samples.columns import CLIENT, NAME_LIMIT, ROLE_LIMIT
 from apps.runs.seal import RAW_BATCHES, seal
 from apps.runs.storage import artifacts as storage_artifacts
 from apps.runs.storage import binary_cursor
-from workers import wire
+from workers.protocol import wire
 
 __all__ = [
     "Refused",

@@ -12,7 +12,7 @@ from apps.runs.models import Run, Stream, StreamBatch
 from apps.runs.samples.columns import CLIENT, SampledNode
 from apps.runs.samples.decode import Sampled, decoded
 from apps.runs.storage import binary_cursor
-from workers import wire
+from workers.protocol import wire
 
 # A sampler asks every second whether the run goes on, and then ends its stream.
 PATIENCE = timedelta(seconds=20)

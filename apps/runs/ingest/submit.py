@@ -18,7 +18,7 @@ from apps.runs.storage import artifacts
 from apps.runs.tool_output import formats
 from apps.runs.tool_output.formats import Attached, Statement, Submitted
 from apps.runs.tool_output.parsers import sysbench
-from workers import wire
+from workers.protocol import wire
 
 # What the statements of sysbench's tests are, and the options that leave some of them out of oltp_read_write.
 READ_TESTS = ("oltp_point_select", "oltp_read_only")

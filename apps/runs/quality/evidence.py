@@ -28,9 +28,9 @@ from apps.runs.quality.values import (
 from apps.runs.samples.columns import CLIENT
 from apps.runs.samples.rates import COUNTER
 from apps.runs.storage import blocks, codec
-from workers.workloads import WORKLOADS
-from workers.workloads.declared import WorkloadSpec
-from workers.workloads.foreign import FOREIGN
+from workers.protocol.workloads import WORKLOADS
+from workers.protocol.workloads.declaration import WorkloadSpec
+from workers.protocol.workloads.foreign import FOREIGN
 
 KEYS = (
     *(QUESTIONS, work_done.SAMPLING, work_done.INSERTED, *work_done.WRITES, noisy_neighbours.STEAL, *network.TOLD),

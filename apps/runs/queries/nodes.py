@@ -13,7 +13,7 @@ from apps.runs import archive, tool_output
 from apps.runs.samples import batches, columns
 from apps.runs.samples.columns import SampledNode
 from apps.runs.storage import binary_cursor, blocks
-from workers.wire import BadBatch, EventMessage
+from workers.protocol.wire import BadBatch, EventMessage
 
 log = logging.getLogger(__name__)
 

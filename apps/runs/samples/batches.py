@@ -1,4 +1,4 @@
-"""Reading uploaded batches (the format is in workers/wire.py) into columns: the same for the live view and for sealing.
+"""Uploaded batches (their format is in workers/protocol/wire.py) into columns: the same for live view and sealing.
 
 A run of any length takes little memory when its samples are taken out now and then: `take` gives what arrived since.
 """
@@ -14,8 +14,8 @@ from apps.runs.samples import columns
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.stretches import BadSample, Draft, Stretches, stretch_of
 from apps.runs.storage.codec import Number
-from workers import wire
-from workers.wire import BadBatch
+from workers.protocol import wire
+from workers.protocol.wire import BadBatch
 
 
 class _Sample(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):

@@ -12,8 +12,8 @@ from apps.catalog.metrics.cloudwatch import period_of
 from apps.runs.ingest.clean_text import has_nul
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Column, Number
-from workers import wire
-from workers.wire import BadBatch
+from workers.protocol import wire
+from workers.protocol.wire import BadBatch
 
 CLIENT = "client"
 # As sysbench prints it, and in the report format.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from apps.runs.samples import batches
 from apps.runs.samples.columns import SampledNode, events_of, offset_of
 from apps.runs.samples.compress import NodeGatherer
-from workers import wire
+from workers.protocol import wire
 
 # Decoded and not yet compressed: 32 MB.
 VALUES_AT_ONCE = 4 * 1024 * 1024

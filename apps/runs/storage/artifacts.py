@@ -7,7 +7,7 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
 from apps.runs.models import Artifact
-from workers.wire import checksum
+from workers.protocol.wire import checksum
 
 
 class DamagedArtifact(Exception):

@@ -5,7 +5,7 @@ from apps.runs.storage.codec import Number
 from apps.runs.tool_output.parsers.parsed_output import Told
 from apps.runs.tool_output.sysbench_values import LABEL_LIMIT, unparsed_lines
 from apps.runs.tool_output.values import Headline, Output
-from workers.wire import EventMessage
+from workers.protocol.wire import EventMessage
 
 
 def output_of(told: Told, *, parser: str, version: str) -> Output:

@@ -10,7 +10,7 @@ from apps.runs.tool_output.parsers import report
 from apps.runs.tool_output.parsers import sysbench as text
 from apps.runs.tool_output.parsers.report import Check, End, Error, Event, Histogram, Interval, Placed, Total
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution
-from workers.wire import EventMessage
+from workers.protocol.wire import EventMessage
 
 LABEL_LIMIT = sysbench_values.LABEL_LIMIT
 # Count -> metric of its rate; any other is "client." and its name.

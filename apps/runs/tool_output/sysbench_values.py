@@ -9,7 +9,7 @@ from apps.runs.storage.codec import Number
 from apps.runs.tool_output.parsers import sysbench
 from apps.runs.tool_output.parsers.sysbench import Figure, Histogram, Interval, Parsed
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution
-from workers.wire import EventMessage
+from workers.protocol.wire import EventMessage
 
 # Figure of the final report -> metric.
 TOTALS = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from apps.runs.samples.histograms import Distribution
 from apps.runs.storage.codec import Number
-from workers.wire import EventMessage
+from workers.protocol.wire import EventMessage
 
 LATENCY = "client.latency"
 

@@ -34,7 +34,7 @@ from apps.use_method.values import Level
 
 register = template.Library()
 
-SIDES = 8  # places in the palette of frontend/src/styles/tokens.css
+SIDES = 8  # places in the palette of frontend/src/styles/components/tokens.css
 PAGES = (
     ("overview", "Overview"),
     ("runs", "Runs"),

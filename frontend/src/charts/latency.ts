@@ -1,6 +1,6 @@
 // Latency by percentile, as HdrHistogram's plots have it: the slow tail is stretched, so that p99.9 can be read.
 import type { Data } from "plotly.js";
-import type { Chart } from "./compare";
+import type { Chart } from "../pages/compare/levels_chart";
 import type { Cell } from "./csv";
 import { axis, ends, sideColor, type Palette } from "./style";
 

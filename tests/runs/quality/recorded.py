@@ -11,10 +11,11 @@ import numpy as np
 from apps.rig.recordings import FILE
 from apps.runs.ingest import accept
 from apps.runs.models import Run, RunCheck
-from tests import recorded
-from tests.builders import a_workload
-from tests.runs.uploads import RECORDINGS, Samples, an_open_run, an_upload
-from workers.wire import Number
+from tests.paths import RECORDINGS
+from tests.runs.uploads import Samples, an_open_run, an_upload
+from tests.support import recorded
+from tests.support.builders import a_workload
+from workers.protocol.wire import Number
 
 # Of the hundreds of recorded counters those that a check looks at, or what is derived from.
 WANTED = ("host.cpu", "host.cpus", "host.net", "host.tcp", "process.cpu", "mysql.status.Com_", "mysql.status.Bytes_")

@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.runs.models import Run, RunCheck
-from tests.builders import a_run
-from tests.web.runs import a_sealed_run
+from tests.support.builders import a_run
+from tests.web.runs.recorded_runs import a_sealed_run
 
 pytestmark = pytest.mark.django_db
 

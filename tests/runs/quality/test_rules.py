@@ -1,7 +1,6 @@
 """Single rules on values made for them."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +18,10 @@ from apps.runs.quality.values import (
     NodeFacts,
     Stat,
 )
-from workers.workloads import WORKLOADS
+from tests.paths import DOCS
+from workers.protocol.workloads import WORKLOADS
 
-DOCS = Path(__file__).parents[3] / "docs" / "quality.md"
+PAGE = DOCS / "quality.md"
 CLOCK = np.arange(0.0, 101.0)
 
 
@@ -105,7 +105,7 @@ def test_a_tools_own_broken_claim_is_told() -> None:
 
 
 def test_every_check_stands_in_the_documentation_with_its_limits() -> None:
-    text = " ".join(DOCS.read_text().split())
+    text = " ".join(PAGE.read_text().split())
     missing = [
         check.key
         for check in CHECKS.values()

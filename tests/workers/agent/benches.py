@@ -11,12 +11,12 @@ from pymysql.cursors import Cursor
 from apps.runs import tool_output
 from apps.runs.tool_output import Output
 from lab.mariadb import ACCOUNT
-from workers.agent import database
-from workers.agent.config import Address, NodeConfig, SystemConfig
+from workers.agent.measure import database
+from workers.agent.runtime.config import Address, NodeConfig, SystemConfig
 from workers.agent.tools import Check, Finished, Target, Tool
 from workers.agent.tools.registry import tool_named
-from workers.wire import LoadLevelMessage
-from workers.workloads import WORKLOADS
+from workers.protocol.wire import LoadLevelMessage
+from workers.protocol.workloads import WORKLOADS
 
 schemas = (f"bench{number}" for number in itertools.count())
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from lab.mariadb import MariaDB
-from tests.databases import StartMariaDB
-from tests.waiting import eventually
+from tests.support.databases import StartMariaDB
+from tests.support.waiting import eventually
 from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, SeenRun, a_job
-from workers import wire
-from workers.agent.measurement import MARGIN
+from workers.agent.measure.measurement import MARGIN
+from workers.protocol import wire
 
 pytestmark = pytest.mark.mariadb
 StartAgent = Callable[[], AgentProcess]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.agents import ROOT
+from tests.paths import ROOT
 
 FORBIDDEN = ("django", "celery", "rest_framework", "numpy", "apps", "config")
 
@@ -33,7 +33,7 @@ def test_the_wheel_holds_the_agent_and_the_wire_format_and_nothing_of_the_server
         for pattern in ("agent/**/*.py", "agent/**/*.lua", "workloads/*.py")
         for file in workers.glob(pattern)
     }
-    assert names == sources | {"workers/__init__.py", "workers/wire.py", "workers/agent/pyproject.toml"}
+    assert names == sources | {"workers/__init__.py", "workers/protocol/wire.py", "workers/agent/pyproject.toml"}
 
 
 def test_it_can_be_installed_alone_and_run(wheel: Path, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_it_can_be_installed_alone_and_run(wheel: Path, tmp_path: Path) -> None:
     )
     assert "--config" in said.stdout
     listing = (
-        "import importlib.util, json, workers.agent.loop; "
+        "import importlib.util, json, workers.agent.runtime.loop; "
         f"print([name for name in {FORBIDDEN!r} if importlib.util.find_spec(name)])"
     )
     seen = subprocess.run([python, "-c", listing], cwd=tmp_path, env=clean, capture_output=True, text=True, check=True)

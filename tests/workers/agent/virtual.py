@@ -5,8 +5,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from tests.waiting import PAUSE, eventually
-from workers.agent.clock import RunClock
+from tests.support.waiting import PAUSE, eventually
+from workers.agent.measure.clock import RunClock
 
 FOREVER = float("inf")
 T = TypeVar("T")

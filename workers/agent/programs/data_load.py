@@ -13,7 +13,7 @@ from pymysql.cursors import Cursor
 
 from workers.agent.programs.dump import CREATE, REFERENCES, Dump, rows_of
 from workers.agent.programs.order import Order, obey
-from workers.agent.programs.profiling import Profile
+from workers.agent.programs.perf_profile import Profile
 from workers.agent.programs.report import Failed, private_file, say, say_check, say_executed
 
 DUMP = "data_load.sql"

@@ -14,7 +14,7 @@ from workers.agent.programs.digests import Digest, Digests, mean_write_time, tab
 from workers.agent.programs.load import Load, Plan, password_text, prepare
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import private_file, say, say_check, say_executed
-from workers.agent.tools.reported import WRITES
+from workers.agent.tools.report_output import WRITES
 
 DIGESTS = "index_cost.digests.tsv"
 INDEX = "splash_cost"

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import pymysql
 
-from workers.agent.database import said
+from workers.agent.measure.database import said
 from workers.agent.programs.report import Failed, Secrets, line, read_secrets
 
 

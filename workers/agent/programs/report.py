@@ -14,7 +14,7 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
-from workers.agent.config import SystemConfig
+from workers.agent.runtime.config import SystemConfig
 
 CONNECT_TIMEOUT = 5  # s
 _saying = threading.Lock()

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from workers.wire import Number
+from workers.protocol.wire import Number
 
 
 class SourceFailed(Exception):

@@ -4,9 +4,9 @@ import csv
 import io
 import socket
 
-from workers.agent.config import Address
+from workers.agent.runtime.config import Address
 from workers.agent.samplers import Reading, SourceFailed
-from workers.wire import Number
+from workers.protocol.wire import Number
 
 TIMEOUT = 5  # s
 COMMANDS = b"show info;show stat\n"

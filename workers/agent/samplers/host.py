@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from workers.agent.samplers import NotObservable, Reading, SourceFailed
-from workers.wire import Number
+from workers.protocol.wire import Number
 
 FILES = (
     "stat",

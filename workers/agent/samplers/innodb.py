@@ -1,8 +1,8 @@
 """The counters of information_schema.INNODB_METRICS that are enabled, under InnoDB's own names."""
 
-from workers.agent.config import Address, SystemConfig
+from workers.agent.runtime.config import Address, SystemConfig
 from workers.agent.samplers import NotObservable, Reading, SeesNothing, SourceFailed
-from workers.agent.samplers.asking import Asking, Denied, Unknown
+from workers.agent.samplers.connection import Asking, Denied, Unknown
 
 WHAT = "InnoDB metrics"
 FIRST = "SELECT * FROM information_schema.INNODB_METRICS"

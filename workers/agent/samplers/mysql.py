@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from workers.agent.config import Address, SystemConfig
+from workers.agent.runtime.config import Address, SystemConfig
 from workers.agent.samplers import Reading
-from workers.agent.samplers.asking import Asking
-from workers.wire import Number
+from workers.agent.samplers.connection import Asking
+from workers.protocol.wire import Number
 
 DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 WORDS = {"ON": 1, "YES": 1, "TRUE": 1, "OFF": 0, "NO": 0, "FALSE": 0}

@@ -6,10 +6,10 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
-from workers.agent import database
-from workers.agent.config import Address, SystemConfig
+from workers.agent.measure import database
+from workers.agent.runtime.config import Address, SystemConfig
 from workers.agent.samplers import NotObservable, Reading, SourceFailed
-from workers.wire import Number
+from workers.protocol.wire import Number
 
 SERVERS = frozenset({"mariadbd", "mysqld"})
 IO_KEYS = {

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.config import Address, SystemConfig
+from workers.agent.runtime.config import Address, SystemConfig
 from workers.agent.samplers import NotObservable, Reading, SeesNothing
-from workers.agent.samplers.asking import Asking, Denied, Unknown
-from workers.wire import Number
+from workers.agent.samplers.connection import Asking, Denied, Unknown
+from workers.protocol.wire import Number
 
 PREFIX = "mysql.replication."
 # MariaDB with its several connections, MySQL since 8.0.22, all before.

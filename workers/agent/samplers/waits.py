@@ -1,9 +1,9 @@
 """What the server waited for, by class of event, from performance_schema."""
 
-from workers.agent.config import Address, SystemConfig
+from workers.agent.runtime.config import Address, SystemConfig
 from workers.agent.samplers import NotObservable, Reading, SeesNothing
-from workers.agent.samplers.asking import Asking, Denied, Unknown
-from workers.wire import Number
+from workers.agent.samplers.connection import Asking, Denied, Unknown
+from workers.protocol.wire import Number
 
 WHAT = "waits and statements by digest"
 PICOSECONDS = 10**12

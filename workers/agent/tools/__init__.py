@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from workers.agent.config import Address, SystemConfig
-from workers.wire import LoadLevelMessage
+from workers.agent.runtime.config import Address, SystemConfig
+from workers.protocol.wire import LoadLevelMessage
 
 
 class InvalidParameters(ValueError):

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.tools import Check, Finished
-from workers.agent.tools import reported as report
+from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
-from workers.agent.tools.reported import Reported
-from workers.workloads import app_ingest
+from workers.agent.tools.report_output import Reported
+from workers.protocol.workloads import app_ingest
 
 
 class AppIngest(LuaTool):

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent import database
+from workers.agent.measure import database
 from workers.agent.tools import Check, Finished, InvalidParameters
-from workers.agent.tools import reported as report
+from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
-from workers.agent.tools.reported import Reported
-from workers.workloads import app_oltp
+from workers.agent.tools.report_output import Reported
+from workers.protocol.workloads import app_oltp
 
 
 class AppOltp(LuaTool):

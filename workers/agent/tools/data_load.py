@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workers.agent.config import SystemConfig
 from workers.agent.programs.data_load import PROFILE
 from workers.agent.programs.dump import CREATE
 from workers.agent.programs.report import secrets_of
+from workers.agent.runtime.config import SystemConfig
 from workers.agent.samplers.process import server_pid
 from workers.agent.tools import DataSet, Invocation, Target
 from workers.agent.tools.program import Program
-from workers.wire import LoadLevelMessage
-from workers.workloads import data_load
+from workers.protocol.wire import LoadLevelMessage
+from workers.protocol.workloads import data_load
 
 LONGEST = 24 * 3600.0  # s
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.tools import Check, Finished
-from workers.agent.tools import reported as report
+from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
-from workers.agent.tools.reported import Reported
-from workers.workloads import execution_latency
+from workers.agent.tools.report_output import Reported
+from workers.protocol.workloads import execution_latency
 
 MOST_NEGATIVE = 0.01  # share of requests
 

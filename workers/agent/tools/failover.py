@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workers.agent.config import SystemConfig
-from workers.agent.programs.failover.told import TABLE, tell
+from workers.agent.faults.system import TABLE, tell
 from workers.agent.programs.order import Order
+from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools import DataSet, InvalidParameters, Invocation, Target
 from workers.agent.tools.program import Program
-from workers.wire import LoadLevelMessage
-from workers.workloads import failover
+from workers.protocol.wire import LoadLevelMessage
+from workers.protocol.workloads import failover
 
 AFTER = 5.0  # s, the least that is watched after the fault
 

@@ -7,7 +7,7 @@ from workers.agent.programs.order import Order
 from workers.agent.programs.tables import table
 from workers.agent.tools import DataSet, InvalidParameters
 from workers.agent.tools.program import Program
-from workers.workloads import asyncload, slap
+from workers.protocol.workloads import asyncload, slap
 
 
 def _data_set(chosen: Mapping[str, Any]) -> DataSet:

@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workers.agent.config import SystemConfig
 from workers.agent.programs.index_cost import DIGESTS
 from workers.agent.programs.order import Order
 from workers.agent.programs.report import secrets_of
+from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools import DataSet, Invocation, Target
 from workers.agent.tools.program import Program, whole_rate
-from workers.wire import LoadLevelMessage
-from workers.workloads import index_cost
+from workers.protocol.wire import LoadLevelMessage
+from workers.protocol.workloads import index_cost
 
 PREPARING = 3600.0  # s, most for preparing the tables twice, the index and the digests
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from workers.agent.tools import Check, DataSet, Finished, InvalidParameters
-from workers.agent.tools import reported as report
-from workers.agent.tools.reported import Reported
+from workers.agent.tools import report_output as report
+from workers.agent.tools.report_output import Reported
 from workers.agent.tools.sysbench import SysbenchProgram
-from workers.workloads import declared
-from workers.workloads.declared import WorkloadSpec
+from workers.protocol.workloads import declaration
+from workers.protocol.workloads.declaration import WorkloadSpec
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "lua"
 
@@ -28,8 +28,8 @@ class LuaTool(SysbenchProgram):
 
     def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            return declared.check(self.spec, parameters)
-        except declared.InvalidParameters as problem:
+            return declaration.check(self.spec, parameters)
+        except declaration.InvalidParameters as problem:
             raise InvalidParameters(f"parameter {problem}") from problem
 
     def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:

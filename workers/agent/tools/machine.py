@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.config import SystemConfig
 from workers.agent.programs.order import Order
 from workers.agent.programs.report import secrets_of
+from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools import Check, DataSet, Finished, InvalidParameters, Invocation, Target
 from workers.agent.tools.program import CLEAN_UP_TIMEOUT, PREPARE_TIMEOUT, Program, whole_rate
-from workers.wire import LoadLevelMessage
-from workers.workloads import machine
+from workers.protocol.wire import LoadLevelMessage
+from workers.protocol.workloads import machine
 
 FIGURE = {
     "rndrd": rb"reads/s: +([0-9.]+)",

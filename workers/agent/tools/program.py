@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent import __version__
-from workers.agent.config import SystemConfig
 from workers.agent.programs.order import Order, arguments
 from workers.agent.programs.report import secrets_of
+from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools import Check, Finished, InvalidParameters, Invocation, Plain, Target, ToolMissing
-from workers.agent.tools import reported as report
-from workers.wire import LoadLevelMessage
-from workers.workloads.declared import WorkloadSpec, check
+from workers.agent.tools import report_output as report
+from workers.protocol.wire import LoadLevelMessage
+from workers.protocol.workloads.declaration import WorkloadSpec, check
 
 PREPARE_TIMEOUT = 6 * 3600.0  # s
 CLEAN_UP_TIMEOUT = 120.0  # s

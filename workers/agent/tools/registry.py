@@ -4,13 +4,13 @@ from workers.agent.tools import Tool
 from workers.agent.tools.app_ingest import AppIngest
 from workers.agent.tools.app_oltp import AppOltp
 from workers.agent.tools.data_load import DataLoad
-from workers.agent.tools.ddl_under_load import DdlUnderLoad
 from workers.agent.tools.execution_latency import ExecutionLatency
 from workers.agent.tools.failover import Failover
 from workers.agent.tools.generators import AsyncLoad, Slap
 from workers.agent.tools.iibench import IIBench
 from workers.agent.tools.index_cost import IndexCost
 from workers.agent.tools.machine import Cpu, FileIO
+from workers.agent.tools.schema_changes import DdlUnderLoad
 from workers.agent.tools.sysbench import Sysbench
 from workers.agent.tools.sysbench_oltp import SysbenchOltp
 from workers.agent.tools.tpcc_like import TpccLike

@@ -6,11 +6,11 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workers.agent import database
-from workers.agent.config import SystemConfig
+from workers.agent.measure import database
+from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools import Check, DataSet, Finished, InvalidParameters, Invocation, Plain, Target, ToolMissing
-from workers.wire import LoadLevelMessage
-from workers.workloads.sysbench import TESTS
+from workers.protocol.wire import LoadLevelMessage
+from workers.protocol.workloads.sysbench import TESTS
 
 START_GRACE = 30.0  # s, to connect all threads
 END_GRACE = 30.0  # s, for the last transactions: sysbench outlives --time when its threads block

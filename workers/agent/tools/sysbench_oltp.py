@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from workers.agent.tools import Check, DataSet, Finished
-from workers.agent.tools import reported as report
+from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
-from workers.agent.tools.reported import Reported
+from workers.agent.tools.report_output import Reported
 from workers.agent.tools.sysbench import ids_are_dense
-from workers.workloads import sysbench_oltp
+from workers.protocol.workloads import sysbench_oltp
 
 UPDATES = ("oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index")
 CHANGES_ROWS = ("oltp_insert", "oltp_delete")  # the number of rows is another after a run

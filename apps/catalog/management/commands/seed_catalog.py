@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 
 from apps.catalog import seed_data, services
 from apps.catalog.metrics import curated, derived
-from workers.workloads import WORKLOADS
+from workers.protocol.workloads import WORKLOADS
 
 
 class Command(BaseCommand):

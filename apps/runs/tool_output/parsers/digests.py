@@ -1,6 +1,6 @@
 """Parser of the agent's digests.jsonl: what statements each node executed in the measured phase. Pure.
 
-A line for each node, as workers/agent/digests.py writes it; times in s.
+A line for each node, as workers/agent/measure/digests.py writes it; times in s.
 """
 
 import msgspec

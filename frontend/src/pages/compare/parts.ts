@@ -1,6 +1,6 @@
 // The parts of the Compare page: each draws its own charts once its HTML is there, at once or when htmx brought it.
-import "../../styles/compare-use.css";
-import { mount as ladder } from "./ladder";
+import "../../styles/compare/use_method.css";
+import { mount as ladder } from "./load_levels";
 import { mount as steadiness } from "./steadiness";
 import { mount as work } from "./work";
 

@@ -1,10 +1,10 @@
 // The part "Steadiness" of Compare: boxes of the seconds.
-import "../../styles/compare-steadiness.css";
+import "../../styles/compare/steadiness.css";
 import { pageData } from "../../api/client";
 import { mountActions } from "../../charts/actions";
 import { toCsv } from "../../charts/csv";
 import { drawWhenVisible } from "../../charts/plotly";
-import { steadinessChart, steadinessRows, type SteadinessData } from "../../charts/steadiness";
+import { steadinessChart, steadinessRows, type SteadinessData } from "./steadiness_chart";
 
 export function mount(root: HTMLElement): void {
   const figure = root.querySelector<HTMLElement>("#chart-steadiness");

@@ -1,10 +1,10 @@
 // The part "Work" of Compare: ratios of what servers and machines did.
-import "../../styles/compare-steadiness.css";
+import "../../styles/compare/steadiness.css";
 import { pageData } from "../../api/client";
 import { mountActions } from "../../charts/actions";
 import { toCsv } from "../../charts/csv";
 import { drawWhenVisible } from "../../charts/plotly";
-import { chartHeight, workChart, workRows, type WorkData } from "../../charts/work";
+import { chartHeight, workChart, workRows, type WorkData } from "./work_chart";
 
 export function mount(root: HTMLElement): void {
   const figure = root.querySelector<HTMLElement>("#chart-work");

@@ -10,12 +10,12 @@ from typing import Any
 from apps.runs.tool_output import report_values
 from apps.runs.tool_output.values import Output
 from lab.mariadb import MariaDB
-from tests.workers.agents import ROOT
-from workers.agent.config import Address, NodeConfig, SystemConfig
+from tests.paths import ROOT
 from workers.agent.programs.order import Order, arguments
 from workers.agent.programs.report import secrets_of
-from workers.workloads import WORKLOADS
-from workers.workloads.declared import check
+from workers.agent.runtime.config import Address, NodeConfig, SystemConfig
+from workers.protocol.workloads import WORKLOADS
+from workers.protocol.workloads.declaration import check
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,21 @@ from typing import Any
 import pytest
 
 from apps.runs.samples.histograms import SYSBENCH, Distribution
-from workers.agent.config import Address, SystemConfig
+from tests.paths import DATA
 from workers.agent.programs import grid
-from workers.agent.programs.ddl import statement
 from workers.agent.programs.digests import Digest, mean_write_time, table_of
 from workers.agent.programs.dump import CREATE, Dump, rows_of
 from workers.agent.programs.order import Order, arguments, read
-from workers.agent.programs.profiling import top_of
+from workers.agent.programs.perf_profile import top_of
+from workers.agent.programs.schema_changes import statement
+from workers.agent.runtime.config import Address, SystemConfig
 from workers.agent.tools import Finished, InvalidParameters, Target
-from workers.agent.tools.ddl_under_load import DdlUnderLoad
 from workers.agent.tools.generators import Slap
 from workers.agent.tools.index_cost import IndexCost
 from workers.agent.tools.machine import Cpu, FileIO, Machine
 from workers.agent.tools.program import Program
-from workers.wire import LoadLevelMessage
+from workers.agent.tools.schema_changes import DdlUnderLoad
+from workers.protocol.wire import LoadLevelMessage
 
 DUMP = {"rows": 1000, "row_bytes": 20, "batch": 300, "foreign_key_checks": False, "profile": True}
 LOCAL = Target(address=Address(port=3307), user="u", schema="s", secrets=Path("/x/secrets"))
@@ -140,7 +141,7 @@ def test_the_mean_time_of_writes_leaves_reads_and_commits_out() -> None:
 
 
 def test_the_top_of_perf_s_table_is_read() -> None:
-    table = Path(__file__).resolve().parents[3] / "data" / "outputs" / "perf" / "report_flat.txt"
+    table = DATA / "outputs" / "perf" / "report_flat.txt"
     top = top_of(table.read_text())
     assert top[0] == [19.71, "[kernel.kallsyms]", "finish_task_switch.isra.0"]
     assert [2.35, "mariadbd", "MYSQLparse"] in top

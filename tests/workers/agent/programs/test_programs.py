@@ -9,7 +9,7 @@ import pytest
 
 from apps.runs.tool_output import report_values, sysbench_values
 from lab.mariadb import MariaDB
-from tests.waiting import eventually
+from tests.support.waiting import eventually
 from tests.workers.agent.programs.started import Ran, run_program
 from tests.workers.agents import AgentProcess, ConfigFile
 from tests.workers.server import FakeServer, SeenRun, a_job

@@ -1,22 +1,21 @@
 """Stalls over real seconds: a million rows altered under 120 transactions/s on MariaDB, at second 8."""
 
-from pathlib import Path
-
 import pytest
 
 from apps.runs.tool_output.parsers import sysbench
+from tests.paths import RECORDINGS
 from workers.agent.programs import stalls
 from workers.agent.programs.stalls import Interval, Stall
-from workers.workloads.ddl_under_load import SETTLE
+from workers.protocol.workloads.schema_changes import SETTLE
 
-RECORDINGS = Path(__file__).resolve().parents[3] / "data" / "recordings" / "ddl"
+DDL_RECORDINGS = RECORDINGS / "ddl"
 START = 8.0
 # By the statements' own clock.
 TOOK = {"copy": 6.30, "inplace_rebuild": 4.15, "instant": 0.06}
 
 
 def seconds(recording: str) -> list[Interval]:
-    parsed = sysbench.parse((RECORDINGS / f"{recording}.sysbench.txt").read_bytes())
+    parsed = sysbench.parse((DDL_RECORDINGS / f"{recording}.sysbench.txt").read_bytes())
     return [Interval(float(each.second), 1.0, each.values["throughput"] or 0.0) for each in parsed.intervals]
 
 

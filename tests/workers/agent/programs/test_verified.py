@@ -8,7 +8,7 @@ import pytest
 
 from lab.mariadb import MariaDB
 from tests.workers.agent.benches import Benches, Server, broken
-from workers.agent.tools import reported
+from workers.agent.tools import report_output
 
 pytestmark = pytest.mark.mariadb
 SMALL = {"tables": 2, "table_size": 500}
@@ -40,7 +40,7 @@ def test_the_server_counted_what_the_program_did(
     assert broken(found) == []
     assert found.keys() == checks
     client, server = (int(word.rstrip(",")) for word in found["writes"].label.split() if word.rstrip(",").isdigit())
-    executed = reported.executed(bench.folder / "output")
+    executed = report_output.executed(bench.folder / "output")
     assert executed is not None
     # A statement that ends in a deadlock the server has counted, and the program has not.
     assert client <= server <= client + executed.counts["errors"] + 2

@@ -1,0 +1,261 @@
+"""What agents say to the server. Every request may be sent again: the second time changes nothing.
+
+409: the attempt is no longer this agent's; 410: there is no such job; 404: no such run. None of them is worth a retry.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from msgspec import structs
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.aws import collection
+from apps.aws import queries as aws_queries
+from apps.aws import services as aws
+from apps.aws.clients import AwsTrouble
+from apps.dispatch import services as dispatch
+from apps.dispatch.models import Agent
+from apps.rest.framework import problems
+from apps.rest.framework.authentication import AgentAuthentication
+from apps.rest.framework.messages import answer, answer_of, body_of, read_body, read_message
+from apps.rest.framework.permissions import IsAgent
+from apps.runs.ingest import accept
+from apps.runs.models import Run
+from workers import tasks
+from workers.protocol import wire
+
+STORED = {
+    201: OpenApiResponse(description="Stored."),
+    200: OpenApiResponse(description="Stored before; nothing changed."),
+}
+CHECKSUM = OpenApiParameter(
+    "X-Checksum", location="header", required=True, description="SHA-256 of the body, 64 hexadecimal digits."
+)
+BINARY = {"type": "string", "format": "binary"}
+
+
+class AlwaysJSON(DefaultContentNegotiation):
+    """Whatever the caller says it accepts: an agent understands nothing else, and asks all the time."""
+
+    def select_renderer(
+        self, _request: Request, renderers: Iterable[BaseRenderer], _format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
+
+
+class AgentView(APIView):
+    content_negotiation_class = AlwaysJSON
+    authentication_classes = [AgentAuthentication]
+    permission_classes = [IsAgent]
+
+    def handle_exception(self, exc: Exception) -> Response:
+        return super().handle_exception(_as_problem(exc))
+
+    @property
+    def agent(self) -> Agent:
+        agent = self.request.auth
+        assert isinstance(agent, Agent), "IsAgent let somebody else in"  # noqa: S101  for mypy
+        return agent
+
+
+def _as_problem(error: Exception) -> Exception:
+    match error:
+        case dispatch.LeaseLost():
+            return problems.Problem(status=409, kind="lease-lost", title="Lease lost", detail=str(error))
+        case dispatch.NoSuchJob():
+            return problems.Problem(status=410, kind="no-such-job", title="No such job", detail=str(error))
+        case dispatch.NoSuchRun():
+            return problems.Problem(status=404, kind="no-such-run", title="No such run", detail=str(error))
+        case AwsTrouble():
+            return problems.Problem(
+                status=502 if error.passes else 409, kind="aws", title="AWS did not do it", detail=str(error)
+            )
+        case accept.Refused():
+            return problems.invalid(error.field, error.message)
+    return error
+
+
+class Hello(AgentView):
+    @extend_schema(
+        operation_id="agent_hello",
+        tags=["agent"],
+        request=body_of(wire.HelloMessage),
+        responses={200: answer_of(wire.HelloAnswer, "Noted; `warnings` are for the agent's log.")},
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Says what the agent can reach and how it fares: at start and every minute."""
+        message = read_message(request, wire.HelloMessage)
+        said = dispatch.hello(agent=self.agent, message=message, now=timezone.now())
+        transaction.on_commit(partial(tasks.enqueue, tasks.match_jobs))
+        known = aws_queries.warnings_for(system.slug for system in message.systems if system.aws)
+        return answer(structs.replace(said, warnings=[*said.warnings, *known]))
+
+
+class Claim(AgentView):
+    @extend_schema(
+        operation_id="agent_claim",
+        tags=["agent"],
+        request=None,
+        responses={
+            200: answer_of(wire.JobMessage, "The job to begin now; its lease runs."),
+            204: OpenApiResponse(description="No work at present."),
+        },
+    )
+    def post(self, _request: Request) -> HttpResponse:
+        """Begins the job that was matched to this agent."""
+        job = dispatch.claim(agent=self.agent, now=timezone.now())
+        return HttpResponse(status=204) if job is None else answer(job)
+
+
+class RenewLease(AgentView):
+    @extend_schema(
+        operation_id="agent_renew_lease",
+        tags=["agent"],
+        request=body_of(wire.RenewMessage),
+        responses={200: answer_of(wire.RenewAnswer, "The lease runs anew.")},
+    )
+    def post(self, request: Request, job_id: int) -> HttpResponse:
+        """Keeps the job, and says what the agent does now."""
+        message = read_message(request, wire.RenewMessage)
+        return answer(
+            dispatch.renew(
+                agent=self.agent,
+                job_id=job_id,
+                attempt=message.attempt,
+                progress=message.progress,
+                now=timezone.now(),
+            )
+        )
+
+
+class EndJob(AgentView):
+    @extend_schema(
+        operation_id="agent_end_job",
+        tags=["agent"],
+        request=body_of(wire.JobEndMessage),
+        responses={200: OpenApiResponse(description="Ended.")},
+    )
+    def post(self, request: Request, job_id: int) -> Response:
+        """Ends the attempt. A failed one is tried again up to three times."""
+        message = read_message(request, wire.JobEndMessage)
+        _one_of("outcome", message.outcome)
+        dispatch.end_job(agent=self.agent, job_id=job_id, message=message, now=timezone.now())
+        transaction.on_commit(partial(tasks.enqueue, tasks.match_jobs))
+        return Response({})
+
+
+class FailOver(AgentView):
+    @extend_schema(
+        operation_id="agent_fail_over",
+        tags=["agent"],
+        request=body_of(wire.FailoverMessage),
+        responses={200: answer_of(wire.FailoverAnswer, "AWS has taken it on.")},
+    )
+    def post(self, request: Request, slug: str) -> HttpResponse:
+        """Asks AWS for a failover of the system on which this agent runs a job. Not to be sent again unless refused."""
+        message = read_message(request, wire.FailoverMessage)
+        job = dispatch.job_on(agent=self.agent, slug=slug)
+        return answer(aws.fail_over(system=job.system, run=dispatch.open_run_of(job), target=message.target))
+
+
+class OpenRun(AgentView):
+    @extend_schema(operation_id="agent_open_run", tags=["agent"], request=body_of(wire.RunMessage), responses=STORED)
+    def put(self, request: Request, uid: UUID) -> Response:
+        """Opens a run under the uid that came with the claim."""
+        message = read_message(request, wire.RunMessage)
+        known = Run.objects.filter(uid=uid).exists()
+        run = dispatch.open_run(agent=self.agent, uid=uid, message=message, now=timezone.now())
+        collection.announce(run)
+        return Response({"run": run.pk}, status=200 if known else 201)
+
+
+class StoreBatch(AgentView):
+    @extend_schema(
+        operation_id="agent_store_batch",
+        tags=["agent"],
+        parameters=[CHECKSUM],
+        request={"application/gzip": BINARY},
+        responses=STORED,
+    )
+    def put(self, request: Request, uid: UUID, sequence: int) -> Response:
+        """Stores one batch of samples: gzip of JSON lines, at most 8 MB."""
+        payload = read_body(request, limit=accept.MAX_BATCH)
+        run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
+        return _stored(
+            run, accept.accept_batch(run=run, sequence=sequence, checksum=checksum_of(request), payload=payload)
+        )
+
+
+class StoreArtifact(AgentView):
+    @extend_schema(
+        operation_id="agent_store_artifact",
+        tags=["agent"],
+        parameters=[CHECKSUM],
+        request={"*/*": BINARY},
+        responses=STORED,
+    )
+    def put(self, request: Request, uid: UUID, name: str) -> Response:
+        """Stores a raw file of the run, at most 64 MB, with its media type."""
+        content = read_body(request, limit=accept.MAX_ARTIFACT)
+        run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
+        new = accept.accept_artifact(
+            run=run,
+            name=name,
+            sha256=checksum_of(request),
+            content=content,
+            media_type=request.content_type or "application/octet-stream",
+        )
+        return _stored(run, new)
+
+
+class EndRun(AgentView):
+    @extend_schema(
+        operation_id="agent_end_run",
+        tags=["agent"],
+        request=body_of(wire.RunEndMessage),
+        responses={200: OpenApiResponse(description="Ended; sealed once all batches and artifacts are here.")},
+    )
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Ends the run and says how many batches and which artifacts belong to it."""
+        message = read_message(request, wire.RunEndMessage)
+        run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
+        dispatch.end_run(agent=self.agent, run=run, message=message, now=timezone.now())
+        collection.expect(run)
+        _seal_after_commit(run)
+        return Response({"run": run.pk})
+
+
+def _stored(run: Run, new: bool) -> Response:
+    """The last missing piece may come after the end: then the run can be sealed."""
+    if run.state == Run.State.ENDED:
+        _seal_after_commit(run)
+    return Response({"run": run.pk}, status=201 if new else 200)
+
+
+def _seal_after_commit(run: Run) -> None:
+    enqueue: Callable[[], Any] = partial(tasks.enqueue, tasks.seal_run, run_id=run.pk)
+    transaction.on_commit(enqueue)
+
+
+def checksum_of(request: Request) -> str:
+    checksum = request.headers.get("X-Checksum", "").strip().lower()
+    if not checksum:
+        raise problems.invalid("X-Checksum", "the header is missing", "send the SHA-256 of the body")
+    return checksum
+
+
+def _one_of(field: str, value: str) -> None:
+    outcomes = [str(outcome) for outcome in Run.Outcome.values]
+    if value not in outcomes:
+        raise problems.invalid(field, f"{value!r} is no outcome", f"use one of {', '.join(outcomes)}")

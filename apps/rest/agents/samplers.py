@@ -1,0 +1,97 @@
+"""What agents in the role of samplers say: the server's clock, the runs to sample, and their streams.
+
+As in agents.py every request may be sent again. 409: the stream takes this no more.
+"""
+
+import time
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.dispatch import services as dispatch
+from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of
+from apps.rest.framework import problems
+from apps.rest.framework.messages import answer, answer_of, body_of, read_body, read_message
+from apps.runs.ingest import accept, streams
+from apps.runs.models import Run, Stream
+from workers import tasks
+from workers.protocol import wire
+
+
+class Clock(AgentView):
+    @extend_schema(
+        operation_id="agent_clock", tags=["agent"], responses={200: answer_of(wire.ClockMessage, "The server's clock.")}
+    )
+    def get(self, _request: Request) -> HttpResponse:
+        """Agents measure by it how their clocks lie to each other."""
+        return answer(wire.ClockMessage(now=time.time()))
+
+
+class Sampling(AgentView):
+    @extend_schema(
+        operation_id="agent_sampling",
+        tags=["agent"],
+        request=body_of(wire.SamplingMessage),
+        responses={200: answer_of(wire.SamplingAnswer, "The runs that are measured now on these systems.")},
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Asks which runs that others drive the agent is to sample; it asks again every second."""
+        message = read_message(request, wire.SamplingMessage)
+        return answer(dispatch.sampled_runs(agent=self.agent, message=message))
+
+
+class StreamView(AgentView):
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, streams.Closed):
+            exc = problems.Problem(status=409, kind="stream-closed", title="Stream closed", detail=str(exc))
+        return super().handle_exception(exc)
+
+    def stream(self, uid: UUID, number: int) -> Stream:
+        return dispatch.stream_of(agent=self.agent, uid=uid, number=number)
+
+
+class StoreStreamBatch(StreamView):
+    @extend_schema(
+        operation_id="agent_store_stream_batch",
+        tags=["agent"],
+        parameters=[CHECKSUM],
+        request={"application/gzip": BINARY},
+        responses=STORED,
+    )
+    def put(self, request: Request, uid: UUID, number: int, sequence: int) -> Response:
+        """Stores one batch of a sampler's stream: gzip of JSON lines, at most 8 MB."""
+        payload, checksum = read_body(request, limit=accept.MAX_BATCH), checksum_of(request)
+        if wire.checksum(payload) != checksum:
+            raise problems.invalid("checksum", "is not the SHA-256 of what arrived: send it again")
+        stream = self.stream(uid, number)
+        new = streams.accept_batch(stream=stream, sequence=sequence, checksum=checksum, payload=payload)
+        _seal_after_commit(stream)
+        return Response({"run": stream.run_id}, status=201 if new else 200)
+
+
+class EndStream(StreamView):
+    @extend_schema(
+        operation_id="agent_end_stream",
+        tags=["agent"],
+        request=body_of(wire.StreamEndMessage),
+        responses={200: OpenApiResponse(description="Ended; the run is sealed once all of it is here.")},
+    )
+    def post(self, request: Request, uid: UUID, number: int) -> Response:
+        """Says how many batches the stream has in all."""
+        message, stream = read_message(request, wire.StreamEndMessage), self.stream(uid, number)
+        streams.end(stream=stream, batches=message.batches)
+        _seal_after_commit(stream)
+        return Response({"run": stream.run_id})
+
+
+def _seal_after_commit(stream: Stream) -> None:
+    """The run may have waited for just this."""
+    run = Run.objects.only("state").get(pk=stream.run_id)
+    if run.state == Run.State.ENDED and not streams.awaited(run, now=timezone.now()):
+        transaction.on_commit(partial(tasks.enqueue, tasks.seal_run, run_id=run.pk))

@@ -1,0 +1,58 @@
+"""Campaigns from files: docs/campaigns.md has the format, which one schema says to machines."""
+
+from typing import Any
+
+from django.db import transaction
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.dispatch.campaigns import file
+from apps.rest.campaigns.campaigns import CampaignDetailSerializer, detail_of, person_of
+from apps.rest.framework.lists import NoParameters
+from apps.rest.framework.messages import read_body
+from workers import tasks
+
+FILE = {"type": "object", "description": "as the schema at campaigns/file-schema/ says"}
+
+
+class AsItIs(BaseParser):
+    """The body is read whole by the view."""
+
+    media_type = "*/*"
+
+
+class CampaignFiles(APIView):
+    parser_classes = [AsItIs]
+
+    @extend_schema(
+        operation_id="start_campaign_file",
+        request={"application/yaml": FILE, "application/json": FILE},
+        responses={201: CampaignDetailSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Plans the campaign of a file, sent as the body; sent again it plans another one.
+
+        Every problem is named at once: its field is a path in the file, its message begins with the line.
+        """
+        content = read_body(request, limit=file.LARGEST)
+        with transaction.atomic():
+            campaign = file.start(content, by=person_of(request))
+            answer = detail_of(request, campaign.pk)
+        tasks.enqueue(tasks.match_jobs)
+        return Response(answer, status=201, headers={"Location": reverse("api:campaign", args=[campaign.pk])})
+
+
+class CampaignFileSchema(APIView):
+    @extend_schema(
+        operation_id="read_campaign_file_schema",
+        responses=OpenApiResponse(description="A JSON Schema.", response={"type": "object"}),
+    )
+    def get(self, request: Request) -> Response:
+        """The JSON Schema of campaign files, for editors."""
+        NoParameters.read(request)
+        schema: dict[str, Any] = file.SCHEMA
+        return Response(schema)

@@ -1,0 +1,243 @@
+"""Schedules: campaigns that are begun again and again, and what became of each time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.dispatch.campaigns import file
+from apps.dispatch.schedules import cron, queries, services
+from apps.dispatch.schedules.queries import ScheduleRow
+from apps.dispatch.schedules.services import Stated
+from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
+from apps.rest.framework.problems import changed_since
+from apps.rest.framework.strict import FiniteField, Strict
+from workers import tasks
+
+# ---------------------------------------------------------------- what is answered
+
+
+class SlotSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    due_at = serializers.DateTimeField()
+    state = serializers.CharField(help_text="started, complete, missing, or not started")
+    reasons = serializers.ListField(
+        child=serializers.CharField(), help_text="why it brought nothing, or not all, in sentences"
+    )
+    campaign = serializers.IntegerField(source="campaign_id", allow_null=True, help_text="id; null: none was begun")
+    jobs = serializers.IntegerField(help_text="of its campaign")
+    jobs_ended = serializers.IntegerField(help_text="of these, however they ended")
+    jobs_succeeded = serializers.IntegerField()
+    begun_at = serializers.DateTimeField()
+    settled_at = serializers.DateTimeField(allow_null=True, help_text="null: it is not over")
+
+
+class ScheduleSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    address = serializers.SerializerMethodField(help_text="of its page")
+    state = serializers.CharField(help_text="on, paused or archived")
+    cron = serializers.CharField()
+    words = serializers.CharField(help_text="what `cron` says")
+    zone = serializers.CharField(help_text="the time zone of `cron`")
+    patience = serializers.FloatField(help_text="h after which a result that has not come is missing")
+    next_at = serializers.DateTimeField(allow_null=True, help_text="null: it is paused or archived")
+    is_lacking = serializers.BooleanField(help_text="the last of its times that is over brought not everything")
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    archived_at = serializers.DateTimeField(allow_null=True)
+    slots = SlotSerializer(many=True, help_text=f"the latest {queries.SHOWN_SLOTS}, newest first")
+
+    def get_address(self, row: ScheduleRow) -> str:
+        request: Request = self.context["request"]
+        return request.build_absolute_uri(reverse("web:schedule", args=[row.id]))
+
+
+class ScheduleDetailSerializer(ScheduleSerializer):
+    plan = serializers.CharField(help_text="a campaign file")
+    seen = serializers.CharField(help_text="as it is stated now: give it to PUT, which refuses when that has changed")
+    coming = serializers.ListField(child=serializers.DateTimeField(), help_text="the next times; empty: it is not on")
+    clock_change = serializers.CharField(help_text="what the zone's next clock change does to it, a sentence")
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+class ScheduleParameters(Parameters):
+    archived = serializers.BooleanField(required=False, default=False, help_text="those that were archived instead")
+
+
+class SlotParameters(Parameters):
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200, help_text="entries a page")
+    cursor = serializers.IntegerField(
+        required=False, min_value=1, max_value=LARGEST_ID, help_text="where the page begins: taken from `next`"
+    )
+
+
+class StatedSchedule(Strict):
+    """A campaign file and when it is begun."""
+
+    name = serializers.CharField(max_length=services.LONGEST_NAME)
+    plan = serializers.CharField(
+        max_length=file.LARGEST, trim_whitespace=False, help_text="a campaign file, as campaigns/files/ takes"
+    )
+    cron = serializers.CharField(
+        max_length=cron.LONGEST,
+        help_text="minute, hour, day of the month, month, day of the week: `30 2 * * *` is every day at 02:30",
+    )
+    zone = serializers.CharField(
+        required=False, default="UTC", max_length=60, help_text="time zone by its name, such as Europe/Berlin"
+    )
+    patience = FiniteField(
+        required=False,
+        default=12.0,
+        max_value=services.MOST_PATIENCE,
+        help_text="h after which a result that has not come is missing; more than 0",
+    )
+
+    @classmethod
+    def read(cls, request: Request) -> dict[str, Any]:
+        """Raises ValidationError naming each field at fault."""
+        stated = cls(data=request.data)
+        stated.is_valid(raise_exception=True)
+        return dict(stated.validated_data)
+
+
+class EditedSchedule(StatedSchedule):
+    seen = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=64,
+        help_text="of the schedule as you saw it: refused (409) when it was edited since; left out: as it is now",
+    )
+
+
+# ---------------------------------------------------------------- endpoints
+
+
+class Schedules(APIView):
+    @extend_schema(
+        operation_id="list_schedules",
+        parameters=[ScheduleParameters],
+        responses=listing(ScheduleSerializer, name="Schedule"),
+    )
+    def get(self, request: Request) -> Response:
+        """Schedules by their next time, the paused ones last."""
+        rows = queries.list_schedules(**ScheduleParameters.read(request))
+        page = ScheduleSerializer(rows, many=True, context={"request": request})
+        return Response({"next": None, "results": page.data})
+
+    @extend_schema(operation_id="create_schedule", request=StatedSchedule, responses={201: ScheduleDetailSerializer})
+    def post(self, request: Request) -> Response:
+        """Makes a schedule that is on. Problems of the plan are named by their path in it, after `plan`."""
+        stated = StatedSchedule.read(request)
+        with transaction.atomic():
+            schedule = services.create(stated=Stated(**stated), by=_person(request), now=timezone.now())
+            answer = _answer(request, schedule.pk)
+        return Response(answer, status=201, headers={"Location": reverse("api:schedule", args=[schedule.pk])})
+
+
+class OneSchedule(APIView):
+    @extend_schema(operation_id="read_schedule", responses=ScheduleDetailSerializer)
+    def get(self, request: Request, schedule_id: int) -> Response:
+        """A schedule with its plan, its next times and what became of the last ones."""
+        NoParameters.read(request)
+        return Response(_answer(request, schedule_id))
+
+    @extend_schema(operation_id="edit_schedule", request=EditedSchedule, responses=ScheduleDetailSerializer)
+    def put(self, request: Request, schedule_id: int) -> Response:
+        """States all of it anew; a paused one stays paused. What was begun goes on as it was planned."""
+        stated = EditedSchedule.read(request)
+        seen = stated.pop("seen")
+        try:
+            with _as_404():
+                services.edit(schedule_id=schedule_id, stated=Stated(**stated), now=timezone.now(), seen=seen)
+        except services.Changed as error:
+            raise changed_since(error) from error
+        return Response(_answer(request, schedule_id))
+
+    @extend_schema(operation_id="archive_schedule", request=None, responses={200: ScheduleDetailSerializer})
+    def delete(self, request: Request, schedule_id: int) -> Response:
+        """Archives it for good: it begins nothing any more, and what it brought stays."""
+        with _as_404():
+            services.archive(schedule_id=schedule_id, now=timezone.now())
+        return Response(_answer(request, schedule_id))
+
+
+class PauseSchedule(APIView):
+    @extend_schema(operation_id="pause_schedule", request=None, responses=ScheduleDetailSerializer)
+    def post(self, request: Request, schedule_id: int) -> Response:
+        """Begins nothing until it is resumed."""
+        with _as_404():
+            services.pause(schedule_id=schedule_id)
+        return Response(_answer(request, schedule_id))
+
+
+class ResumeSchedule(APIView):
+    @extend_schema(operation_id="resume_schedule", request=None, responses=ScheduleDetailSerializer)
+    def post(self, request: Request, schedule_id: int) -> Response:
+        """Switches it on from its next time; those that passed are not made up for."""
+        with _as_404():
+            services.resume(schedule_id=schedule_id, now=timezone.now())
+        return Response(_answer(request, schedule_id))
+
+
+class RunSchedule(APIView):
+    @extend_schema(operation_id="run_schedule", request=None, responses={201: ScheduleDetailSerializer})
+    def post(self, request: Request, schedule_id: int) -> Response:
+        """Begins its campaign now, besides its times; the newest of `slots` names it. Refused while one is not done."""
+        with _as_404(), transaction.atomic():
+            services.run_now(schedule_id=schedule_id, by=_person(request), now=timezone.now())
+            answer = _answer(request, schedule_id)
+        tasks.enqueue(tasks.match_jobs)
+        return Response(answer, status=201)
+
+
+class ScheduleSlots(APIView):
+    @extend_schema(
+        operation_id="list_schedule_slots", parameters=[SlotParameters], responses=listing(SlotSerializer, name="Slot")
+    )
+    def get(self, request: Request, schedule_id: int) -> Response:
+        """What became of each time at which the schedule was due, newest first."""
+        parameters = SlotParameters.read(request)
+        if not queries.exists(schedule_id):
+            raise Http404(f"There is no schedule {schedule_id}.")
+        limit = parameters["limit"]
+        rows = queries.list_slots(schedule_id, limit=limit + 1, before=parameters.get("cursor"))
+        cursor = rows[limit - 1].id if len(rows) > limit else None
+        page = SlotSerializer(rows[:limit], many=True)
+        return Response({"next": next_page(request, cursor=cursor), "results": page.data})
+
+
+@contextmanager
+def _as_404() -> Iterator[None]:
+    try:
+        yield
+    except services.NoSuch as error:
+        raise Http404(str(error)) from error
+
+
+def _person(request: Request) -> User:
+    """Who may write is a person: permissions let nobody else in."""
+    assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
+    return request.user
+
+
+def _answer(request: Request, schedule_id: int) -> dict[str, Any]:
+    found = queries.load_schedule(schedule_id, now=timezone.now())
+    if found is None:
+        raise Http404(f"There is no schedule {schedule_id}.")
+    row = ScheduleSerializer(found.row, context={"request": request}).data
+    own = {"plan": found.plan, "seen": found.seen, "coming": found.coming, "clock_change": found.clock_change}
+    return {**row, **own}

@@ -1,0 +1,97 @@
+"""Differences that people accepted, so that verdicts are given in spite of them."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.comparison import compare
+from apps.comparison.comparability import acknowledgements
+from apps.comparison.comparability.differences import ACCEPTABLE
+from apps.comparison.models import Acknowledgement
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
+from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of
+from apps.rest.framework.strict import ChoiceField, Strict
+
+GROUPS = [each.value for each in ACCEPTABLE]
+
+
+class AcknowledgementSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    group = serializers.ChoiceField(choices=GROUPS)
+    said = serializers.JSONField(help_text="what was accepted: both systems with their values, and the labels of these")
+    reason = serializers.CharField()
+    by = serializers.CharField(source="acknowledged_by.username")
+    at = serializers.DateTimeField(source="acknowledged_at")
+    withdrawn_by = serializers.CharField(source="withdrawn_by.username", allow_null=True, default=None)
+    withdrawn_at = serializers.DateTimeField(allow_null=True)
+
+
+class NewAcknowledgement(Strict):
+    side = serializers.ListField(
+        child=serializers.CharField(max_length=100), min_length=FEWEST_SIDES, max_length=MOST_SIDES
+    )
+    workload = serializers.IntegerField(min_value=1, max_value=LARGEST_ID)
+    campaign = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID)
+    runs = serializers.ListField(child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID), required=False)
+    group = serializers.ListField(
+        child=ChoiceField(choices=GROUPS), min_length=1, help_text="what is accepted of this comparison"
+    )
+    reason = serializers.CharField(max_length=acknowledgements.LONGEST_REASON)
+
+
+class Acknowledgements(APIView):
+    @extend_schema(
+        operation_id="list_acknowledgements",
+        parameters=[PageParameters],
+        responses=listing(AcknowledgementSerializer, name="Acknowledgement"),
+    )
+    def get(self, request: Request) -> Response:
+        """What was ever accepted, the newest first; withdrawn ones have no effect any more."""
+        PageParameters.read(request)
+        rows: QuerySet[Acknowledgement] = Acknowledgement.objects.select_related("acknowledged_by", "withdrawn_by")
+        return page_of(self, request, rows, key="-id", serializer=AcknowledgementSerializer)
+
+    @extend_schema(
+        operation_id="acknowledge",
+        request=NewAcknowledgement,
+        responses={201: AcknowledgementSerializer(many=True), 200: AcknowledgementSerializer(many=True)},
+    )
+    def post(self, request: Request) -> Response:
+        """Accepts that the sides of a comparison differ in hardware, data set or workload, and says why: verdicts are
+        given from then on. One record for each side and group; none where it was accepted before (200)."""
+        stated = NewAcknowledgement(data=request.data)
+        stated.is_valid(raise_exception=True)
+        wanted = stated.validated_data
+        comparison = compare.compare(
+            sides=wanted["side"],
+            workload_id=wanted["workload"],
+            campaign=wanted.get("campaign"),
+            runs=wanted.get("runs") or None,
+        )
+        assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
+        made = acknowledgements.acknowledge(
+            obstacles=[each for each in comparison.obstacles if each.group.value in wanted["group"]],
+            by=request.user,
+            reason=wanted["reason"],
+        )
+        return Response(AcknowledgementSerializer(made, many=True).data, status=201 if made else 200)
+
+
+class OneAcknowledgement(APIView):
+    @extend_schema(operation_id="withdraw_acknowledgement", responses={204: None})
+    def delete(self, request: Request, acknowledgement_id: int) -> Response:
+        """Withdraws it: verdicts are withheld again. The record stays, with who withdrew it and when."""
+        NoParameters.read(request)
+        if not Acknowledgement.objects.filter(pk=acknowledgement_id).exists():
+            raise Http404(f"There is no acknowledgement {acknowledgement_id}.")
+        assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
+        acknowledgements.withdraw(acknowledgement=acknowledgement_id, by=request.user, now=timezone.now())
+        return Response(status=204)

@@ -1,0 +1,77 @@
+"""Pinned baselines: the system that a workload's comparisons are held against unless another is chosen."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.catalog.models import System, Workload
+from apps.comparison.selection import baselines
+from apps.core.problems import FieldProblem, Invalid
+from apps.rest.framework.lists import NoParameters, listing, whole
+from apps.rest.framework.strict import SLUG, Strict
+
+
+class PinSerializer(serializers.Serializer[Any]):
+    workload = serializers.IntegerField(help_text="id")
+    system = serializers.CharField(help_text="slug")
+    system_name = serializers.CharField()
+    note = serializers.CharField()
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
+class NewPin(Strict):
+    system = serializers.RegexField(SLUG, max_length=80, help_text="slug")
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=baselines.LONGEST_NOTE)
+
+
+class Baselines(APIView):
+    @extend_schema(operation_id="list_baselines", responses=listing(PinSerializer, name="Baseline"))
+    def get(self, request: Request) -> Response:
+        """The pinned baseline of every workload that has one."""
+        NoParameters.read(request)
+        return whole([pin for _, pin in sorted(baselines.pins().items())], serializer=PinSerializer)
+
+
+class OneBaseline(APIView):
+    @extend_schema(operation_id="read_baseline", responses=PinSerializer)
+    def get(self, request: Request, workload_id: int) -> Response:
+        """The pinned baseline of a workload."""
+        NoParameters.read(request)
+        pin = baselines.pins([_workload(workload_id).pk]).get(workload_id)
+        if pin is None:
+            raise Http404(f"No baseline is pinned for workload {workload_id}.")
+        return Response(PinSerializer(pin).data)
+
+    @extend_schema(operation_id="pin_baseline", request=NewPin, responses=PinSerializer)
+    def put(self, request: Request, workload_id: int) -> Response:
+        """Pins a system as the baseline of a workload, in place of the one before."""
+        workload = _workload(workload_id)
+        stated = NewPin(data=request.data)
+        stated.is_valid(raise_exception=True)
+        system = System.objects.filter(slug=stated.validated_data["system"]).first()
+        if system is None:
+            raise Invalid([FieldProblem("system", f"there is no {stated.validated_data['system']!r}")])
+        assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
+        pin = baselines.pin(workload=workload, system=system, note=stated.validated_data["note"], by=request.user)
+        return Response(PinSerializer(pin).data)
+
+    @extend_schema(operation_id="unpin_baseline", responses={204: None})
+    def delete(self, request: Request, workload_id: int) -> Response:
+        """Takes the pin away; nothing happens where there is none."""
+        NoParameters.read(request)
+        baselines.unpin(workload=_workload(workload_id))
+        return Response(status=204)
+
+
+def _workload(workload_id: int) -> Workload:
+    found = Workload.objects.filter(pk=workload_id).first()
+    if found is None:
+        raise Http404(f"There is no workload {workload_id}.")
+    return found

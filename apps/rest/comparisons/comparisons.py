@@ -1,0 +1,180 @@
+"""Comparisons: the same values as the Compare page shows, computed once, in the server."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.comparison import compare
+from apps.comparison.agreement import claims
+from apps.comparison.comparability import memory
+from apps.comparison.sections import all_metrics, cost, steadiness, time_to_finish, work
+from apps.comparison.sections.load_levels import PERCENTILES
+from apps.comparison.sections.section import Source
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
+from apps.core.problems import FieldProblem, Invalid
+from apps.rest.comparisons.agreement import CorroborationSerializer
+from apps.rest.comparisons.all_metrics import EverythingSerializer
+from apps.rest.comparisons.comparability import MemorySerializer, ObstacleSerializer
+from apps.rest.comparisons.cost import CostSerializer
+from apps.rest.comparisons.latency import LevelLatencySerializer, latencies
+from apps.rest.comparisons.load_levels import FinishingSerializer, GrowingSerializer, LadderSerializer, growth, ladders
+from apps.rest.comparisons.steadiness import SteadinessSerializer
+from apps.rest.comparisons.use_method import UseSerializer
+from apps.rest.comparisons.values import (
+    CellSerializer,
+    ComparedCampaignSerializer,
+    ComparedMetricSerializer,
+    ComparedRunSerializer,
+    ComparedWorkloadSerializer,
+    DifferenceSerializer,
+    LevelSerializer,
+    SideSerializer,
+)
+from apps.rest.comparisons.work import WorkSerializer
+from apps.rest.framework.lists import LARGEST_ID, Parameters
+from apps.rest.framework.strict import ChoiceField
+from apps.use_method.bottlenecks import limits
+
+
+@dataclass(frozen=True)
+class Included:
+    """More of a comparison, read when it is asked for: `compute(source, parameters)` gives what `serializer` writes."""
+
+    compute: Callable[[Source, Mapping[str, Any]], Any]
+    serializer: type[serializers.BaseSerializer[Any]]
+    many: bool = False
+
+
+# Field of the answer -> what it takes.
+INCLUDES: dict[str, Included] = {
+    "memory": Included(lambda source, _: source.read(memory.READING), MemorySerializer, many=True),
+    "ladder": Included(ladders, LadderSerializer, many=True),
+    "finishing": Included(lambda source, _: source.read(time_to_finish.READING), FinishingSerializer),
+    "growth": Included(lambda source, _: growth(source), GrowingSerializer, many=True),
+    "latency": Included(lambda source, _: latencies(source), LevelLatencySerializer, many=True),
+    "steadiness": Included(lambda source, _: source.read(steadiness.READING), SteadinessSerializer),
+    "everything": Included(lambda source, _: source.read(all_metrics.READING), EverythingSerializer),
+    "work": Included(lambda source, _: source.read(work.READING), WorkSerializer, many=True),
+    "corroboration": Included(lambda source, _: source.read(claims.READING), CorroborationSerializer),
+    "cost": Included(lambda source, _: source.read(cost.READING), CostSerializer),
+    "use": Included(lambda source, _: source.read(limits.READING), UseSerializer),
+}
+INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCLUDES) or "nothing yet")
+
+
+class PercentileField(ChoiceField):
+    """`95` or, as people write it, `p95`."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return super().to_internal_value(str(data).removeprefix("p"))
+
+
+class MillisecondsField(serializers.FloatField):
+    """With a point or a comma, as the page takes it."""
+
+    def to_internal_value(self, data: Any) -> float:
+        return super().to_internal_value(str(data).replace(",", "."))
+
+
+class ComparisonParameters(Parameters):
+    side = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        min_length=FEWEST_SIDES,
+        max_length=MOST_SIDES,
+        help_text="slug of a system, or slug:id of a workload of its own; once a side, the first is the baseline",
+    )
+    workload = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, help_text="id of a workload")
+    campaign = serializers.IntegerField(
+        required=False, min_value=1, max_value=LARGEST_ID, help_text="only runs of this campaign count"
+    )
+    runs = serializers.RegexField(
+        r"^\d{1,18}(,\d{1,18})*$", required=False, help_text="ids of runs, separated by commas: only these count"
+    )
+    acknowledged = serializers.ListField(
+        child=serializers.CharField(max_length=80),
+        required=False,
+        help_text="changes nothing any more: a difference is accepted by `POST acknowledgements/`, with a reason",
+    )
+    include = serializers.CharField(required=False, help_text=INCLUDE_HELP)
+    objective = MillisecondsField(
+        required=False, min_value=1e-6, max_value=1e9, help_text="with include=ladder: latency to keep, ms"
+    )
+    percentile = PercentileField(
+        required=False,
+        choices=[f"{each:g}" for each in PERCENTILES],
+        help_text="with include=ladder: which percentile is to keep the objective (95)",
+    )
+    level = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
+    series = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
+    clock = serializers.CharField(required=False, help_text="of the page's charts; changes nothing here")
+    per = serializers.CharField(required=False, help_text="of the page's work; here all of it is given")
+    show = serializers.CharField(required=False, help_text="of the page's tables; here everything is given")
+    variables = serializers.CharField(required=False, help_text="of the page's tables; here everything is given")
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    workload = ComparedWorkloadSerializer()
+    campaign = ComparedCampaignSerializer(allow_null=True)
+    sides = SideSerializer(many=True)
+    levels = LevelSerializer(many=True)
+    metrics = ComparedMetricSerializer(many=True)
+    cells = CellSerializer(many=True)
+    differences = DifferenceSerializer(many=True)
+    obstacles = ObstacleSerializer(many=True, help_text="why verdicts are withheld until a person accepts it")
+    withheld = serializers.ListField(
+        child=serializers.CharField(), help_text="differences for which verdicts are withheld until acknowledged"
+    )
+    runs = ComparedRunSerializer(many=True)
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+def _parts() -> dict[str, serializers.BaseSerializer[Any]]:
+    return {
+        name: more.serializer(many=more.many, required=False, allow_null=True, help_text=f"with include={name}")
+        for name, more in INCLUDES.items()
+    }
+
+
+# How the schema describes what INCLUDES writes: in an answer, and in an edition.
+ComparedSerializer = type("ComparedSerializer", (ComparisonSerializer,), _parts())
+PartsSerializer = type("PartsSerializer", (serializers.Serializer,), _parts())
+
+
+class Comparisons(APIView):
+    @extend_schema(operation_id="compare", parameters=[ComparisonParameters], responses=ComparedSerializer)
+    def get(self, request: Request) -> Response:
+        """Two to four sides under one workload: values, ratios to the first side with their intervals, verdicts."""
+        parameters = ComparisonParameters.read(request)
+        comparison = compare.compare(
+            sides=parameters["side"],
+            workload_id=parameters["workload"],
+            campaign=parameters.get("campaign"),
+            runs=[int(run) for run in parameters["runs"].split(",")] if "runs" in parameters else None,
+        )
+        answer = dict(ComparisonSerializer(comparison).data)
+        for name in _included(parameters.get("include", "")):
+            answer[name] = included(name, Source(comparison), parameters)
+        return Response(answer)
+
+
+def included(name: str, source: Source, parameters: Mapping[str, Any]) -> Any:
+    """Raises NotKept."""
+    more = INCLUDES[name]
+    found = more.compute(source, parameters)
+    return None if found is None else more.serializer(found, many=more.many).data
+
+
+def _included(text: str) -> list[str]:
+    """Raises Invalid naming the first that is not known."""
+    names = [name for name in text.split(",") if name]
+    for name in names:
+        if name not in INCLUDES:
+            known = ", ".join(INCLUDES) or "none"
+            raise Invalid([FieldProblem("include", f"{name[:40]!r} is not known", f"choose from: {known}")])
+    return names

@@ -1,0 +1,123 @@
+"""The matrix: several sides against one baseline under every workload that they share, as its page shows it."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.comparison.matrix import FEWEST_SIDES, LATENCY, MOST_SIDES, PRIMARY, compare_many
+from apps.published.matrix import load_matrix
+from apps.rest.comparisons.values import (
+    CellSerializer,
+    ComparedCampaignSerializer,
+    ComparedMetricSerializer,
+    ComparedWorkloadSerializer,
+    LevelSerializer,
+)
+from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters
+from apps.rest.published import ArticleSerializer, FigureSerializer, PublishedSideSerializer
+
+
+class MatrixParameters(Parameters):
+    side = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        min_length=FEWEST_SIDES,
+        max_length=MOST_SIDES,
+        help_text="slug of a system, once a side; the first is the baseline",
+    )
+    metric = serializers.ListField(
+        child=serializers.CharField(max_length=200),
+        required=False,
+        max_length=20,
+        help_text=f'keys of metrics, "{PRIMARY}" (each workload\'s headline) or "{LATENCY}" (the percentile that most '
+        f'runs have); "{PRIMARY}" alone where none is named',
+    )
+    workload = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID),
+        required=False,
+        max_length=40,
+        help_text="ids of workloads; all that the baseline and another side ran where none is named",
+    )
+    tool = serializers.CharField(required=False, max_length=80, help_text="only workloads of this tool")
+    campaign = serializers.IntegerField(
+        required=False, min_value=1, max_value=LARGEST_ID, help_text="only runs of this campaign count"
+    )
+
+
+class ManySideSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    position = serializers.IntegerField(help_text="0 is the baseline")
+    platform = serializers.CharField()
+    release = serializers.CharField()
+    hardware = serializers.CharField()
+    runs = serializers.IntegerField(help_text="how many of its runs count, in all rows")
+    origins = serializers.ListField(child=serializers.CharField())
+
+
+class ManyRowSerializer(serializers.Serializer[Any]):
+    workload = ComparedWorkloadSerializer()
+    level = LevelSerializer()
+    metric = ComparedMetricSerializer()
+    cells = CellSerializer(many=True, help_text="in the order of the sides")
+
+
+class MatrixSerializer(serializers.Serializer[Any]):
+    """Adjusted p and verdicts are of this table as a whole; all else is as a comparison has it."""
+
+    sides = ManySideSerializer(many=True)
+    campaign = ComparedCampaignSerializer(allow_null=True)
+    rows = ManyRowSerializer(many=True)
+    tests = serializers.IntegerField(help_text="comparisons that the correction is for")
+    tools = serializers.ListField(child=serializers.CharField())
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+class Matrix(APIView):
+    @extend_schema(operation_id="compare_many", parameters=[MatrixParameters], responses=MatrixSerializer)
+    def get(self, request: Request) -> Response:
+        """Two to eight sides under all workloads and load levels that they share: ratios to the first, verdicts."""
+        parameters = MatrixParameters.read(request)
+        many = compare_many(
+            sides=parameters["side"],
+            metrics=parameters.get("metric") or [PRIMARY],
+            workloads=parameters.get("workload") or None,
+            tool=parameters.get("tool", ""),
+            campaign=parameters.get("campaign"),
+        )
+        return Response(MatrixSerializer(many).data)
+
+
+class StatedRowSerializer(serializers.Serializer[Any]):
+    test = serializers.CharField()
+    load = serializers.CharField(help_text="empty: none stated")
+    metric = serializers.CharField()
+    direction = serializers.CharField()
+    cells = serializers.ListField(
+        child=FigureSerializer(allow_null=True), help_text="in the order of the sides; null: not stated"
+    )
+
+
+class StatedMatrixSerializer(serializers.Serializer[Any]):
+    """Ratios to one baseline that an article states. There is never an interval or a verdict."""
+
+    article = ArticleSerializer()
+    baseline = PublishedSideSerializer()
+    sides = PublishedSideSerializer(many=True)
+    rows = StatedRowSerializer(many=True)
+    elsewhere = serializers.IntegerField(help_text="ratios of the article to another baseline")
+
+
+class PublishedMatrix(APIView):
+    @extend_schema(operation_id="read_published_matrix", responses=StatedMatrixSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """The ratios that an article states, test by test and load by load."""
+        NoParameters.read(request)
+        found = load_matrix(slug)
+        if found is None:
+            raise NotFound(f"No published article {slug!r} states ratios; /api/v1/published/ lists all figures.")
+        return Response(StatedMatrixSerializer(found).data)

@@ -1,0 +1,228 @@
+"""Saved comparisons: the list, one of them with what was seen, saving, refreshing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.comparison.sections.section import NotKept, Source
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.values import Comparison
+from apps.rest.comparisons.comparisons import INCLUDES, ComparisonSerializer, PartsSerializer, included
+from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
+from apps.rest.framework.strict import Strict
+from apps.saved import services
+from apps.saved.services import Saved
+
+
+class SavedRowSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    note = serializers.CharField()
+    author = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    address = serializers.SerializerMethodField(help_text="of its page")
+    editions = serializers.IntegerField(help_text="how many; the newest is shown")
+    made_at = serializers.DateTimeField(help_text="when the newest edition was made")
+    runs = serializers.IntegerField(help_text="that the newest edition rests on")
+
+    def get_address(self, row: services.SavedRow) -> str:
+        request: Request = self.context["request"]
+        return request.build_absolute_uri(reverse("web:saved", args=[row.slug]))
+
+
+class EditionSerializer(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    made_at = serializers.DateTimeField()
+    made_by = serializers.CharField()
+    runs = serializers.IntegerField(help_text="that it rests on")
+
+
+class SavedSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    note = serializers.CharField()
+    author = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    address = serializers.SerializerMethodField(help_text="of its page, showing this edition")
+    query = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()), help_text="what it asks, as an address of Compare"
+    )
+    edition = EditionSerializer(help_text="the one that `comparison` is")
+    editions = EditionSerializer(many=True, help_text="the newest first")
+    comparison = ComparisonSerializer(allow_null=True, help_text="as it was seen; null: kept in an older form")
+    problem = serializers.CharField(help_text="why `comparison` is null; else empty")
+    content = serializers.SerializerMethodField(
+        help_text="null where `comparison` is given; else all that was kept, in the form of the program that kept it"
+    )
+    parts = serializers.SerializerMethodField(
+        help_text="more of it as seen: all that `include` of GET /comparisons/ names; null: nothing, or not kept"
+    )
+    out_of_date = serializers.SerializerMethodField(help_text="the same question would be answered otherwise now")
+    changes = serializers.SerializerMethodField(help_text="what is different now, in sentences")
+
+    def get_address(self, found: Saved) -> str:
+        request: Request = self.context["request"]
+        address = request.build_absolute_uri(reverse("web:saved", args=[found.slug]))
+        return address if found.is_newest else f"{address}?edition={found.edition.number}"
+
+    @extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
+    def get_content(self, found: Saved) -> dict[str, Any] | None:
+        return found.content if found.comparison is None else None
+
+    @extend_schema_field(PartsSerializer)
+    def get_parts(self, found: Saved) -> dict[str, Any]:
+        if found.comparison is None:
+            return {}
+        return {name: _part(found, found.comparison, name) for name in INCLUDES}
+
+    def get_out_of_date(self, _found: Saved) -> bool:
+        standing: services.Standing = self.context["standing"]
+        return standing.out_of_date
+
+    def get_changes(self, _found: Saved) -> list[str]:
+        standing: services.Standing = self.context["standing"]
+        return list(standing.changes)
+
+
+class SavedListParameters(Parameters):
+    text = serializers.CharField(required=False, max_length=200, help_text="words of title, note, address or author")
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=200, help_text="entries a page")
+    cursor = serializers.IntegerField(
+        required=False, min_value=1, max_value=LARGEST_ID, help_text="where the page begins: taken from `next`"
+    )
+
+
+class EditionParameters(Parameters):
+    edition = serializers.IntegerField(
+        required=False, min_value=1, max_value=32_767, help_text="number of an edition; the newest without it"
+    )
+
+
+class NewSaved(Strict):
+    """What to compare, as GET /comparisons/ takes it, and how it is to be called."""
+
+    title = serializers.CharField(max_length=services.LONGEST_TITLE)
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=services.LONGEST_NOTE)
+    side = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        min_length=FEWEST_SIDES,
+        max_length=MOST_SIDES,
+        help_text="slug of a system, or slug:id of a workload of its own; the first is the baseline",
+    )
+    workload = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, help_text="id of a workload")
+    campaign = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID)
+    runs = serializers.ListField(
+        required=False,
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID),
+        help_text="only these runs count",
+    )
+    acknowledged = serializers.ListField(required=False, child=serializers.CharField(max_length=80))
+
+
+class SavedWords(Strict):
+    title = serializers.CharField(max_length=services.LONGEST_TITLE)
+    note = serializers.CharField(allow_blank=True, max_length=services.LONGEST_NOTE)
+
+
+class SavedComparisons(APIView):
+    @extend_schema(
+        operation_id="list_saved_comparisons",
+        parameters=[SavedListParameters],
+        responses=listing(SavedRowSerializer, name="SavedComparison"),
+    )
+    def get(self, request: Request) -> Response:
+        """Saved comparisons, the newest first."""
+        parameters = SavedListParameters.read(request)
+        limit = parameters["limit"]
+        words = parameters.get("text", "").split()
+        found = services.rows(words=words, limit=limit + 1, before=parameters.get("cursor"))
+        cursor = found[limit - 1][0] if len(found) > limit else None
+        page = SavedRowSerializer([row for _, row in found[:limit]], many=True, context={"request": request})
+        return Response({"next": next_page(request, cursor=cursor), "results": page.data})
+
+    @extend_schema(operation_id="save_comparison", request=NewSaved, responses={201: SavedSerializer})
+    def post(self, request: Request) -> Response:
+        """Keeps what a comparison shows now under an address of its own."""
+        stated = NewSaved(data=request.data)
+        stated.is_valid(raise_exception=True)
+        fields = stated.validated_data
+        # Sent twice it is saved twice: whatever fails in making the answer must leave nothing behind.
+        with transaction.atomic():
+            row = services.save(query=_query(fields), title=fields["title"], note=fields["note"], by=_person(request))
+            answer = _answer(request, row.slug, None)
+        return Response(answer, status=201, headers={"Location": reverse("api:saved-comparison", args=[row.slug])})
+
+
+class OneSavedComparison(APIView):
+    @extend_schema(operation_id="read_saved_comparison", parameters=[EditionParameters], responses=SavedSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """A saved comparison as it was seen, and what is different now."""
+        parameters = EditionParameters.read(request)
+        return Response(_answer(request, slug, parameters.get("edition")))
+
+    @extend_schema(operation_id="describe_saved_comparison", request=SavedWords, responses=SavedSerializer)
+    def put(self, request: Request, slug: str) -> Response:
+        """Mends title and note; the address and what was seen stay."""
+        stated = SavedWords(data=request.data)
+        stated.is_valid(raise_exception=True)
+        with _as_404():
+            services.describe(slug=slug, **stated.validated_data)
+        return Response(_answer(request, slug, None))
+
+
+class RefreshSavedComparison(APIView):
+    @extend_schema(operation_id="refresh_saved_comparison", request=None, responses=SavedSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        """Asks the same question again: a new edition where the answer is another now. Older ones stay."""
+        NoParameters.read(request)
+        with _as_404():
+            services.refresh(slug=slug, by=_person(request))
+        return Response(_answer(request, slug, None))
+
+
+@contextmanager
+def _as_404() -> Iterator[None]:
+    try:
+        yield
+    except services.NoSuch as error:
+        raise Http404(str(error)) from error
+
+
+def _part(found: Saved, comparison: Comparison, name: str) -> Any:
+    try:
+        return included(name, Source(comparison, found.parts), {})
+    except NotKept:
+        return None
+
+
+def _person(request: Request) -> User:
+    """Who may write is a person: permissions let nobody else in."""
+    assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
+    return request.user
+
+
+def _query(fields: dict[str, Any]) -> dict[str, list[str]]:
+    """As an address of Compare has it."""
+    query = {"side": list(fields["side"]), "workload": [str(fields["workload"])]}
+    if "campaign" in fields:
+        query["campaign"] = [str(fields["campaign"])]
+    if fields.get("runs"):
+        query["runs"] = [",".join(str(run) for run in fields["runs"])]
+    return query | {"acknowledged": list(fields.get("acknowledged", ()))}
+
+
+def _answer(request: Request, slug: str, edition: int | None) -> Any:
+    with _as_404():
+        found = services.load(slug, edition)
+    context = {"request": request, "standing": services.standing(found)}
+    return SavedSerializer(found, context=context).data

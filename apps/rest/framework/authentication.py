@@ -1,0 +1,73 @@
+"""Who is calling: a person's token (`Authorization: Token …`) or an agent's (`Authorization: Agent …`)."""
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from apps.accounts import services as accounts
+from apps.accounts.models import User
+from apps.dispatch.jobs.agents import agent_of_secret
+from apps.dispatch.models import Agent
+
+
+def _secret(request: Request, scheme: str) -> str | None:
+    """None when the caller does not use `scheme`; raises AuthenticationFailed when it does so wrongly."""
+    words = get_authorization_header(request).split()
+    if not words or words[0].lower() != scheme.lower().encode():
+        return None
+    if len(words) != 2:
+        raise AuthenticationFailed(f"Write the header as 'Authorization: {scheme} <secret>', with one secret.")
+    return words[1].decode("utf-8", "surrogateescape")
+
+
+class TokenAuthentication(BaseAuthentication):
+    """A person, by a token made with `manage.py create_token`."""
+
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        secret = _secret(request, "Token")
+        if secret is None:
+            return None
+        user = accounts.user_of_token(secret, timezone.now())
+        if user is None:
+            raise AuthenticationFailed("This token is unknown or revoked. Make one: manage.py create_token USER NAME")
+        return user, None
+
+    def authenticate_header(self, _request: Request) -> str:
+        return "Token"
+
+
+class AgentAuthentication(BaseAuthentication):
+    """An agent, by the secret that `manage.py register_agent` printed; `request.auth` is the Agent."""
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, Agent] | None:
+        secret = _secret(request, "Agent")
+        if secret is None:
+            return None
+        agent = agent_of_secret(secret=secret, now=timezone.now())
+        if agent is None:
+            raise AuthenticationFailed(
+                "No agent has this secret, or it was revoked. Make one: manage.py register_agent NAME"
+            )
+        return AnonymousUser(), agent
+
+    def authenticate_header(self, _request: Request) -> str:
+        return "Agent"
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
+    target_class = "apps.rest.framework.authentication.TokenAuthentication"
+    name = "token"
+
+    def get_security_definition(self, _schema: object) -> dict[str, str]:
+        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <secret>`"}
+
+
+class AgentScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
+    target_class = "apps.rest.framework.authentication.AgentAuthentication"
+    name = "agent"
+
+    def get_security_definition(self, _schema: object) -> dict[str, str]:
+        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Agent <secret>`"}

@@ -1,0 +1,107 @@
+"""Messages of workers.protocol.wire as request bodies: decoded strictly, described in the OpenAPI schema."""
+
+import re
+from typing import Any, TypeVar
+
+import msgspec
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiResponse
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+
+from apps.rest.framework import problems
+from workers.protocol import wire
+
+T = TypeVar("T")
+
+MESSAGES = (
+    wire.HelloMessage,
+    wire.HelloAnswer,
+    wire.JobMessage,
+    wire.RenewMessage,
+    wire.RenewAnswer,
+    wire.RunMessage,
+    wire.RunEndMessage,
+    wire.JobEndMessage,
+    wire.FailoverMessage,
+    wire.FailoverAnswer,
+    wire.ClockMessage,
+    wire.SamplingMessage,
+    wire.SamplingAnswer,
+    wire.StreamEndMessage,
+)
+# A run's message holds every variable of every node.
+MAX_MESSAGE = 4 * 1024 * 1024
+# More digits than any length has, and fewer than make a number slow.
+LONGEST_LENGTH = 18
+
+
+def announced_length(request: Request) -> int:
+    """Of the body, in bytes; 0: not said. Raises ParseError for a Content-Length that is no number."""
+    text = request.META.get("CONTENT_LENGTH") or "0"
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_LENGTH):
+        raise ParseError(f"Content-Length is {text[:40]!r}: it must be the number of the body's bytes.")
+    return int(text)
+
+
+def read_body(request: Request, *, limit: int) -> bytes:
+    """Raises Problem (413) before anything over `limit` bytes is read, or ParseError."""
+    length = announced_length(request)
+    if length > limit:
+        raise problems.Problem(
+            status=413, detail=f"The body has {length:,} bytes; at most {limit:,} are taken. Send it in smaller parts."
+        )
+    return bytes(request.body)
+
+
+def read_message(request: Request, kind: type[T]) -> T:
+    """Raises Problem naming the field, or ParseError when the body is no JSON."""
+    body = read_body(request, limit=MAX_MESSAGE)
+    try:
+        return wire.from_json(kind, body)
+    except msgspec.ValidationError as error:
+        field, message = _place(str(error))
+        raise problems.invalid(field, message) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ParseError(f"The body is not JSON: {error}") from error
+
+
+def _place(text: str) -> tuple[str, str]:
+    """msgspec says "Object missing required field `x` - at `$.runs[0]`": the field is runs[0].x."""
+    message, _, path = text.partition(" - at ")
+    path = path.strip("`").removeprefix("$").removeprefix(".")
+    if missing := re.search(r"missing required field `(.+?)`", message):
+        path = ".".join(part for part in (path, missing[1]) if part)
+    return path, message
+
+
+def answer(message: msgspec.Struct, *, status: int = 200) -> HttpResponse:
+    return HttpResponse(wire.to_json(message), status=status, content_type="application/json")
+
+
+def described(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{kind.__name__}"}
+
+
+def body_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """For extend_schema(request=…)."""
+    return {"application/json": described(kind)}
+
+
+def answer_of(kind: type[msgspec.Struct], description: str) -> OpenApiResponse:
+    return OpenApiResponse(response=described(kind), description=description)
+
+
+def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A drf-spectacular post-processing hook: the messages that `described` refers to."""
+    components = msgspec.json.schema_components(MESSAGES, ref_template="#/components/schemas/{name}")[1]
+    schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    schemas |= {name: _described(schema) for name, schema in components.items()}
+    return result
+
+
+def _described(schema: dict[str, Any]) -> dict[str, Any]:
+    """A struct without a docstring gets its class's signature as one: of no use to a reader."""
+    if str(schema.get("description", "")).startswith(f"{schema.get('title')}("):
+        return {key: value for key, value in schema.items() if key != "description"}
+    return schema

@@ -1,0 +1,81 @@
+"""Whether the server can do its work: its database, its broker, its beat."""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.rest.framework.lists import NoParameters
+
+log = logging.getLogger(__name__)
+
+BROKER_ANSWERS_WITHIN = timedelta(seconds=1)
+
+
+class PartSerializer(serializers.Serializer[Any]):
+    ok = serializers.BooleanField()
+    message = serializers.CharField(help_text="what is wrong and what to do; empty: nothing is")
+
+
+class HealthSerializer(serializers.Serializer[Any]):
+    ok = serializers.BooleanField()
+    at = serializers.DateTimeField()
+    database = PartSerializer()
+    broker = PartSerializer()
+
+
+def database_answers() -> None:
+    """Raises DatabaseError when it does not, or when migrations have not been applied."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM catalog_platform")
+
+
+def broker_answers() -> None:
+    """Raises redis.RedisError when it does not."""
+    seconds = BROKER_ANSWERS_WITHIN.total_seconds()
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=seconds, socket_connect_timeout=seconds)
+    try:
+        client.ping()
+    finally:
+        client.close()
+
+
+class Health(APIView):
+    authentication_classes: list[Any] = []
+    permission_classes = [AllowAny]
+
+    @extend_schema(
+        operation_id="read_health",
+        responses={
+            200: HealthSerializer,
+            503: OpenApiResponse(HealthSerializer, description="Something it needs does not answer"),
+        },
+    )
+    def get(self, request: Request) -> Response:
+        """Whether database and broker answer. 503 when one does not, with which and why."""
+        NoParameters.read(request)
+        database = _part(database_answers, "the database does not answer; see DATABASE_URL and the server's log")
+        broker = _part(broker_answers, "the broker does not answer; see REDIS_URL. Reading works, dispatch waits")
+        ok = database["ok"] and broker["ok"]
+        answer = {"ok": ok, "at": timezone.now(), "database": database, "broker": broker}
+        return Response(answer, status=200 if ok else 503, headers={"Cache-Control": "no-store"})
+
+
+def _part(check: Callable[[], None], message: str) -> dict[str, Any]:
+    try:
+        check()
+    except (DatabaseError, redis.RedisError) as error:
+        log.warning("health: %s: %s", message, error)
+        return {"ok": False, "message": message}
+    return {"ok": True, "message": ""}

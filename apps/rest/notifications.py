@@ -1,0 +1,340 @@
+"""Who is told of findings: teams, their subscriptions, what became of each delivery, and the caller's own address."""
+
+from typing import Any
+
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.notifications import deliver, queries, services
+from apps.notifications.models import CHOOSABLE, Subscription, Team
+from apps.notifications.services import LONGEST_NAME, LONGEST_SECRET, SHORTEST_SECRET, NoSuch
+from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of, whole
+from apps.rest.framework.strict import ChoiceField, Strict
+from workers import tasks
+
+MASKED = "in part for who may not write"
+
+
+# ---------------------------------------------------------------- shapes
+
+
+class TeamSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    size = serializers.IntegerField(help_text="how many members it has")
+    members = serializers.ListField(
+        child=serializers.CharField(), help_text="user names; empty for who is not signed in"
+    )
+    mute = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="members without an e-mail address; empty for who is not signed in",
+    )
+
+
+class NewTeam(Strict):
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    members = serializers.ListField(
+        child=serializers.CharField(max_length=150), max_length=500, help_text="user names", default=list
+    )
+
+
+class ChangedTeam(NewTeam):
+    # Left out, they would all leave without a word.
+    members = serializers.ListField(
+        child=serializers.CharField(max_length=150), max_length=500, help_text="user names, all of them"
+    )
+
+
+class SubscriptionSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    team = serializers.IntegerField(source="team_id", help_text="id")
+    team_name = serializers.CharField(source="team")
+    kind = serializers.CharField(help_text=", ".join(Subscription.Kind.values))
+    address = serializers.CharField(help_text=f"mailbox or webhook; empty: each member's own mailbox; {MASKED}")
+    secret = serializers.CharField(help_text="signs what goes to a webhook; empty for who may not write")
+    asks = serializers.DictField(help_text="filter, as of GET /findings/; empty: all findings")
+    events = serializers.ListField(child=serializers.ChoiceField(choices=[each.value for each in CHOOSABLE]))
+    digest = serializers.ChoiceField(choices=Subscription.Digest.values)
+    hour = serializers.IntegerField(help_text="of the day at which a digest is sent, in `zone`")
+    zone = serializers.CharField()
+    is_enabled = serializers.BooleanField()
+    lacks = serializers.CharField(help_text="why it reaches nobody; empty: it does")
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class NewSubscription(Strict):
+    team = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, help_text="id")
+    kind = ChoiceField(choices=Subscription.Kind.values)
+    address = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=500,
+        help_text="of a mailbox or a webhook; empty for e-mail: each member's own mailbox",
+    )  # fmt: skip
+    secret = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=LONGEST_SECRET,
+        help_text=f"of a generic webhook, from {SHORTEST_SECRET} characters on; without it one is made or kept",
+    )  # fmt: skip
+    asks = serializers.DictField(required=False, default=dict, help_text="filter, as of GET /findings/, without `sort`")
+    events = serializers.ListField(
+        child=ChoiceField(choices=[each.value for each in CHOOSABLE]), min_length=1, max_length=len(CHOOSABLE)
+    )
+    digest = ChoiceField(choices=Subscription.Digest.values, required=False, default=Subscription.Digest.AT_ONCE.value)
+    hour = serializers.IntegerField(required=False, default=7, min_value=0, max_value=23)
+    zone = serializers.CharField(required=False, default="UTC", max_length=60)
+    is_enabled = serializers.BooleanField(required=False, default=True)
+
+
+class FindingToldSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    title = serializers.CharField()
+
+
+class DeliverySerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    subscription = serializers.IntegerField(allow_null=True, help_text="id; null: to a person")
+    to = serializers.CharField(help_text="name of the team or the person")
+    address = serializers.CharField(help_text=MASKED)
+    is_test = serializers.BooleanField()
+    findings = FindingToldSerializer(many=True, help_text="some of those that it tells of")
+    told = serializers.IntegerField(help_text="of how many findings")
+    state = serializers.CharField(help_text="waiting, to be tried again, sent, given up")
+    attempts = serializers.IntegerField()
+    made_at = serializers.DateTimeField()
+    next_at = serializers.DateTimeField(allow_null=True, help_text="of the next attempt; null: there is none")
+    sent_at = serializers.DateTimeField(allow_null=True)
+    given_up_at = serializers.DateTimeField(allow_null=True)
+    answer = serializers.CharField(help_text="what the receiver, or the way to it, said last")
+
+
+class OneDeliverySerializer(DeliverySerializer):
+    said = serializers.CharField(help_text="what it says, as text")
+
+
+class DeliveryParameters(PageParameters):
+    subscription = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_ID, help_text="id")
+    state = ChoiceField(choices=list(queries.STATES), required=False, help_text="`waiting`: also to be tried again")
+
+
+class OwnAddress(Strict):
+    address = serializers.CharField(allow_blank=True, max_length=254, help_text="e-mail address; empty: no mail")
+
+
+# ---------------------------------------------------------------- teams
+
+
+class Teams(APIView):
+    @extend_schema(operation_id="list_teams", responses=listing(TeamSerializer, name="Team"))
+    def get(self, request: Request) -> Response:
+        """Teams with their members, by name; names of members for who is signed in."""
+        NoParameters.read(request)
+        return whole(queries.teams(viewer=_viewer(request)), serializer=TeamSerializer)
+
+    @extend_schema(operation_id="make_team", request=NewTeam, responses={201: TeamSerializer})
+    def post(self, request: Request) -> Response:
+        """Makes a team."""
+        return Response(_kept_team(request, None, NewTeam(data=request.data)), status=201)
+
+
+class OneTeam(APIView):
+    @extend_schema(operation_id="read_team", responses=TeamSerializer)
+    def get(self, request: Request, team_id: int) -> Response:
+        """A team with its members."""
+        NoParameters.read(request)
+        return Response(_team(team_id, request))
+
+    @extend_schema(operation_id="change_team", request=ChangedTeam, responses=TeamSerializer)
+    def put(self, request: Request, team_id: int) -> Response:
+        """Gives a team another name and other members, all of them as stated."""
+        return Response(_kept_team(request, team_id, ChangedTeam(data=request.data)))
+
+    @extend_schema(operation_id="delete_team", responses={204: None})
+    def delete(self, request: Request, team_id: int) -> Response:
+        """Deletes a team that has no subscriptions any more."""
+        NoParameters.read(request)
+        try:
+            services.delete_team(team_id=team_id)
+        except NoSuch as error:
+            raise Http404(str(error)) from error
+        return Response(status=204)
+
+
+def _kept_team(request: Request, team_id: int | None, stated: NewTeam) -> dict[str, Any]:
+    stated.is_valid(raise_exception=True)
+    try:
+        team = services.keep_team(team_id=team_id, **stated.validated_data)
+    except NoSuch as error:
+        raise Http404(str(error)) from error
+    return _team(team.pk, request)
+
+
+def _team(team_id: int, request: Request) -> dict[str, Any]:
+    for row in queries.teams(viewer=_viewer(request), only=Team.objects.filter(pk=team_id)):
+        return dict(TeamSerializer(row).data)
+    raise Http404(f"There is no team {team_id}.")
+
+
+# ---------------------------------------------------------------- subscriptions
+
+
+class Subscriptions(APIView):
+    @extend_schema(operation_id="list_subscriptions", responses=listing(SubscriptionSerializer, name="Subscription"))
+    def get(self, request: Request) -> Response:
+        """What teams are told, where and when; by team."""
+        NoParameters.read(request)
+        rows = [row for team in queries.teams(viewer=_viewer(request)) for row in team.subscriptions]
+        return whole(rows, serializer=SubscriptionSerializer)
+
+    @extend_schema(operation_id="subscribe", request=NewSubscription, responses={201: SubscriptionSerializer})
+    def post(self, request: Request) -> Response:
+        """Subscribes a team to what happens to findings from now on."""
+        return Response(_kept_subscription(request, None), status=201)
+
+
+class OneSubscription(APIView):
+    @extend_schema(operation_id="read_subscription", responses=SubscriptionSerializer)
+    def get(self, request: Request, subscription_id: int) -> Response:
+        """A subscription; its secret for who may write."""
+        NoParameters.read(request)
+        return Response(_subscription(subscription_id, request))
+
+    @extend_schema(operation_id="change_subscription", request=NewSubscription, responses=SubscriptionSerializer)
+    def put(self, request: Request, subscription_id: int) -> Response:
+        """Makes a subscription what is stated, all of it; its kind stays. What is switched off gives up what waits."""
+        return Response(_kept_subscription(request, subscription_id))
+
+    @extend_schema(operation_id="delete_subscription", responses={204: None})
+    def delete(self, request: Request, subscription_id: int) -> Response:
+        """Deletes a subscription and the record of its deliveries."""
+        NoParameters.read(request)
+        try:
+            services.delete_subscription(subscription_id=subscription_id)
+        except NoSuch as error:
+            raise Http404(str(error)) from error
+        return Response(status=204)
+
+
+class SendTest(APIView):
+    @extend_schema(operation_id="test_subscription", request=None, responses={202: DeliverySerializer(many=True)})
+    def post(self, request: Request, subscription_id: int) -> Response:
+        """Sends what says that nothing has happened: one delivery for each receiver, whose answers come later."""
+        NoParameters.read(request)
+        try:
+            made = services.send_test(subscription_id=subscription_id, now=timezone.now())
+        except NoSuch as error:
+            raise Http404(str(error)) from error
+        for delivery in made:
+            tasks.enqueue(tasks.send_delivery, delivery_id=delivery.pk)
+        viewer = _viewer(request)
+        found = queries.deliveries(viewer=viewer).filter(pk__in=[delivery.pk for delivery in made])
+        rows = queries.delivery_rows(list(found), viewer=viewer)
+        return Response(DeliverySerializer(rows, many=True).data, status=202)
+
+
+def _kept_subscription(request: Request, subscription_id: int | None) -> dict[str, Any]:
+    stated = NewSubscription(data=request.data)
+    stated.is_valid(raise_exception=True)
+    try:
+        kept = services.keep_subscription(subscription_id=subscription_id, by=_person(request), **stated.validated_data)
+    except NoSuch as error:
+        raise Http404(str(error)) from error
+    return _subscription(kept.pk, request)
+
+
+def _subscription(subscription_id: int, request: Request) -> dict[str, Any]:
+    found = Subscription.objects.select_related("team", "created_by").filter(pk=subscription_id).first()
+    if found is None:
+        raise Http404(f"There is no subscription {subscription_id}.")
+    return dict(SubscriptionSerializer(queries.subscription_row(found, viewer=_viewer(request))).data)
+
+
+# ---------------------------------------------------------------- deliveries
+
+
+class Deliveries(APIView):
+    @extend_schema(
+        operation_id="list_deliveries",
+        parameters=[DeliveryParameters],
+        responses=listing(DeliverySerializer, name="Delivery"),
+    )
+    def get(self, request: Request) -> Response:
+        """E-mails and POSTs with what became of them, the newest first. What went to a person is shown to that person
+        and to administrators."""
+        asked = DeliveryParameters.read(request)
+        viewer = _viewer(request)
+        found = queries.deliveries(viewer=viewer, subscription=asked.get("subscription"), state=asked.get("state", ""))
+        plain = found.select_related(None).prefetch_related(None)
+        answer = page_of(self, request, plain, key="-id", serializer=_Ids)
+        ids = [each["id"] for each in answer.data["results"]]
+        rows = queries.delivery_rows(list(queries.deliveries(viewer=viewer).filter(pk__in=ids)), viewer=viewer)
+        answer.data["results"] = DeliverySerializer(rows, many=True).data
+        return answer
+
+
+class OneDelivery(APIView):
+    @extend_schema(operation_id="read_delivery", responses=OneDeliverySerializer)
+    def get(self, request: Request, delivery_id: int) -> Response:
+        """A delivery with what it says."""
+        NoParameters.read(request)
+        return Response(_delivery(delivery_id, request))
+
+
+class RetryDelivery(APIView):
+    @extend_schema(operation_id="retry_delivery", request=None, responses={202: OneDeliverySerializer})
+    def post(self, request: Request, delivery_id: int) -> Response:
+        """Tries one again that was given up or waits; nothing happens to one that was sent."""
+        NoParameters.read(request)
+        _delivery(delivery_id, request)
+        if deliver.retry(delivery_id=delivery_id, now=timezone.now()):
+            tasks.enqueue(tasks.send_delivery, delivery_id=delivery_id)
+        return Response(_delivery(delivery_id, request), status=202)
+
+
+class _Ids(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+
+
+def _delivery(delivery_id: int, request: Request) -> dict[str, Any]:
+    found = queries.deliveries(viewer=_viewer(request)).filter(pk=delivery_id).first()
+    if found is None:
+        raise Http404(f"There is no delivery {delivery_id} that you may see.")
+    (row,) = queries.delivery_rows([found], viewer=_viewer(request))
+    return {**DeliverySerializer(row).data, "said": queries.said(found)}
+
+
+# ---------------------------------------------------------------- the caller
+
+
+class MyAddress(APIView):
+    """Readers have an address, too."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(operation_id="read_own_address", responses=OwnAddress)
+    def get(self, request: Request) -> Response:
+        """Where you are told of what is assigned to you or mentions you."""
+        NoParameters.read(request)
+        return Response({"address": _person(request).email})
+
+    @extend_schema(operation_id="change_own_address", request=OwnAddress, responses=OwnAddress)
+    def put(self, request: Request) -> Response:
+        """States that address; empty: you get no mail."""
+        stated = OwnAddress(data=request.data)
+        stated.is_valid(raise_exception=True)
+        services.keep_own_address(user=_person(request), address=stated.validated_data["address"])
+        return Response({"address": _person(request).email})
+
+
+def _viewer(request: Request) -> User | None:
+    return request.user if isinstance(request.user, User) else None
+
+
+def _person(request: Request) -> User:
+    assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
+    return request.user

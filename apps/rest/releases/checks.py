@@ -1,0 +1,237 @@
+"""A release held against an earlier one: the release gate, as JSON and as Markdown for a pull request."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.http import urlencode
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.catalog.models import HardwareClass, Platform, Release
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.releases import check as releases_check
+from apps.regressions.releases import markdown
+from apps.regressions.releases.pairs import on_hardware
+from apps.regressions.releases.values import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, is_coarse
+from apps.rest.comparisons.values import BoundField
+from apps.rest.framework.formats import ByQuality, Json, is_json
+from apps.rest.framework.lists import Parameters
+from apps.rest.framework.strict import ChoiceField
+
+MOST_NAMED = 10
+
+
+class Markdown(Json):
+    media_type = "text/markdown"
+    format = "md"
+
+
+class ReleaseCheckParameters(Parameters):
+    platform = serializers.CharField(max_length=40, help_text="slug of a platform")
+    release = serializers.CharField(max_length=80, help_text="version")
+    baseline = serializers.CharField(
+        required=False, max_length=80, help_text="version; else the newest before it that has runs on this hardware"
+    )
+    hardware = serializers.CharField(
+        required=False, max_length=80, help_text="slug of a hardware class; else the only one on which it has runs"
+    )
+    tolerance = serializers.FloatField(
+        required=False,
+        min_value=0.001,
+        max_value=1,
+        help_text=f"share by which a row that is not told apart may be worse, as its interval leaves open, and still "
+        f"pass ({TOLERANCE:g})",
+    )
+    allow_missing = serializers.BooleanField(
+        required=False, default=False, help_text="rows that the release lacks keep `result` from no answer"
+    )
+    format = ChoiceField(choices=[Json.format, Markdown.format], required=False, help_text="goes before Accept")
+
+
+class CheckLineSerializer(serializers.Serializer[Any]):
+    system = serializers.CharField(help_text="slug")
+    system_name = serializers.CharField()
+    baseline_system = serializers.CharField(help_text="slug")
+    baseline_system_name = serializers.CharField()
+    differs = serializers.CharField(help_text="settings in which the two differ; empty: set alike")
+
+
+class CheckRowSerializer(serializers.Serializer[Any]):
+    """A workload at a load level in its primary metric, on one pair of systems."""
+
+    verdict = serializers.ChoiceField(source="verdict.value", choices=[each.value for each in RowVerdict])
+    is_accepted = serializers.BooleanField(help_text="people accepted that it is worse, and that has not ended")
+    accepted_until = serializers.DateField(allow_null=True, help_text="last day of that; null: it is not accepted")
+    accepted_why = serializers.CharField()
+    is_coarse = serializers.SerializerMethodField(help_text="not told apart, and may be worse by more than tolerated")
+    tool = serializers.CharField()
+    workload_id = serializers.IntegerField()
+    workload = serializers.CharField()
+    level_id = serializers.IntegerField()
+    level = serializers.CharField()
+    threads = serializers.IntegerField()
+    rate = serializers.FloatField(allow_null=True, help_text="1/s; null: as fast as it goes")
+    metric = serializers.CharField(help_text="key")
+    metric_name = serializers.CharField()
+    unit = serializers.CharField()
+    direction = serializers.CharField(help_text="which is better: higher or lower")
+    baseline_system = serializers.CharField(help_text="slug")
+    system = serializers.CharField(help_text="slug; empty: the release has no such system")
+    before = BoundField(allow_null=True, help_text="typical value of the baseline, in `unit`; null: no runs")
+    after = BoundField(allow_null=True)
+    runs_before = serializers.ListField(child=serializers.IntegerField(), help_text="ids")
+    runs_after = serializers.ListField(child=serializers.IntegerField())
+    ratio = BoundField(allow_null=True, help_text="after over before")
+    low = BoundField(allow_null=True, help_text="lower end of its 95 % interval; null: there is none, see `reason`")
+    high = BoundField(allow_null=True)
+    p = serializers.FloatField(allow_null=True, help_text="adjusted for all rows (Benjamini-Hochberg)")
+    smallest = serializers.FloatField(help_text="relative difference from which on it counts")
+    visible = BoundField(
+        source="visible_worse",
+        allow_null=True,
+        help_text="share of the smallest change for the worse that such runs find (80 %): of a fall where higher is "
+        "better, of a rise where lower is",
+    )
+    worst = BoundField(allow_null=True, help_text="share by which it may be worse, as the interval leaves open")
+    needed = serializers.IntegerField(
+        allow_null=True, help_text="repetitions of each side that are likely to tell; 1001: more than 1,000"
+    )
+    reason = serializers.CharField()
+    origins = serializers.ListField(child=serializers.CharField(), help_text="of its runs")
+    finding = serializers.IntegerField(allow_null=True, help_text="id of the finding that tells of it")
+    finding_state = serializers.CharField()
+    compare = serializers.CharField(help_text="query of /api/v1/comparisons/ and of the page Compare")
+
+    def get_is_coarse(self, row: CheckRow) -> bool:
+        return is_coarse(row, self.context["tolerance"])
+
+
+class ReleaseCheckSerializer(serializers.Serializer[Any]):
+    """`result` for a gate: "regression" where any row is worse and not accepted; "cannot tell" where rows are missing,
+    without verdict, or may be worse by more than `tolerance`; else "fine"."""
+
+    title = serializers.CharField()
+    result = serializers.ChoiceField(source="result.value", choices=[each.value for each in Result])
+    why = serializers.ListField(child=serializers.CharField(), help_text="sentences")
+    summary = serializers.CharField()
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="rows by verdict; `accepted`: of the worse ones"
+    )
+    platform = serializers.CharField(help_text="slug")
+    release = serializers.CharField(help_text="version")
+    baseline = serializers.CharField(help_text="version; empty: no earlier release has runs")
+    hardware = serializers.CharField(help_text="slug")
+    hardware_name = serializers.CharField()
+    tolerance = serializers.FloatField()
+    tests = serializers.IntegerField(help_text="comparisons that the correction of p is for")
+    lines = CheckLineSerializer(many=True, help_text="systems that are held against each other")
+    rows = CheckRowSerializer(many=True, help_text="the worse first, each kind by significance")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="sentences about what is left out")
+    address = serializers.SerializerMethodField(help_text="of its page")
+    checked_at = serializers.DateTimeField()
+
+    def get_address(self, _check: ReleaseCheck) -> str:
+        return str(self.context["address"])
+
+
+class ReleaseChecks(APIView):
+    renderer_classes = [Json, Markdown]
+    content_negotiation_class = ByQuality
+
+    @extend_schema(
+        operation_id="check_release",
+        parameters=[ReleaseCheckParameters],
+        responses={
+            (200, Json.media_type): ReleaseCheckSerializer,
+            (200, Markdown.media_type): OpenApiTypes.STR,
+        },
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """A release against the one before it: every workload and load level in its primary metric, and whether it may
+        pass. Computed now, with what people accept now."""
+        asked = ReleaseCheckParameters.read(request)
+        release, hardware, baseline = _chosen(asked)
+        check = releases_check.check(
+            release,
+            hardware,
+            baseline,
+            tolerance=asked.get("tolerance", TOLERANCE),
+            allow_missing=asked["allow_missing"],
+        )
+        address = _address(request, check)
+        if is_json(request):
+            context = {"tolerance": check.tolerance, "address": address}
+            return Response(ReleaseCheckSerializer(check, context=context).data)
+        text = markdown.markdown(check, link=address, finding=_finding(request))
+        return HttpResponse(text, content_type=f"{Markdown.media_type}; charset=utf-8")
+
+
+def _address(request: Request, check: ReleaseCheck) -> str:
+    path = reverse("web:release", args=[check.platform, check.release])
+    return request.build_absolute_uri(f"{path}?{urlencode({'hardware': check.hardware})}")
+
+
+def _finding(request: Request) -> Callable[[int], str]:
+    return lambda finding: request.build_absolute_uri(reverse("web:finding", args=[finding]))
+
+
+def _chosen(asked: dict[str, Any]) -> tuple[Release, HardwareClass, Release | None]:
+    """Raises Invalid naming each parameter that names nothing."""
+    platform = Platform.objects.filter(slug=asked["platform"]).first()
+    if platform is None:
+        remedy = _one_of(Platform.objects.values_list("slug", flat=True))
+        raise Invalid([FieldProblem("platform", f"there is no platform {asked['platform']!r}", remedy)])
+    errors = []
+    known = {release.version: release for release in platform.releases.select_related("platform")}
+    found: dict[str, Release | None] = {}
+    for name in ("release", "baseline"):
+        named = _named(asked.get(name, ""), known)
+        found[name] = named[0] if len(named) == 1 else None
+        if name in asked and not named:
+            remedy = _one_of(list(known)[::-1])
+            errors.append(FieldProblem(name, f"{platform.name} has no release {asked[name]!r}", remedy))
+        elif len(named) > 1:
+            remedy = _one_of([release.version for release in named])
+            errors.append(FieldProblem(name, f"{len(named)} releases begin with {asked[name]!r}", remedy))
+    release, baseline = found["release"], found["baseline"]
+    hardware, trouble = _hardware(asked.get("hardware"), release)
+    if release is None or hardware is None or errors:
+        raise Invalid([*errors, *trouble])
+    return release, hardware, baseline
+
+
+def _named(version: str, known: Mapping[str, Release]) -> list[Release]:
+    """The release of that version, else those of which it is the beginning, up to a part of the version's end: 10.11.2
+    is not the beginning of 10.11.20."""
+    if not version or version in known:
+        return [known[version]] if version else []
+    return [each for full, each in known.items() if full.startswith(version) and not full[len(version)].isalnum()]
+
+
+def _hardware(slug: str | None, release: Release | None) -> tuple[HardwareClass | None, list[FieldProblem]]:
+    if slug is not None:
+        found = HardwareClass.objects.filter(slug=slug).first()
+        remedy = _one_of(HardwareClass.objects.values_list("slug", flat=True))
+        return found, [] if found else [FieldProblem("hardware", f"there is no hardware class {slug!r}", remedy)]
+    if release is None:
+        return None, []
+    on = on_hardware(release)
+    if len(on) == 1:
+        return on[0], []
+    if not on:
+        return None, [FieldProblem("release", f"{release} has no run that counts yet", "measure it first")]
+    problem = f"{release} has runs that count on {len(on)} hardware classes"
+    return None, [FieldProblem("hardware", problem, _one_of([each.slug for each in on]))]
+
+
+def _one_of(names: Any) -> str:
+    told = list(names)
+    more = f" and {len(told) - MOST_NAMED} more" if len(told) > MOST_NAMED else ""
+    return f"there are: {', '.join(told[:MOST_NAMED])}{more}" if told else "there is none yet"

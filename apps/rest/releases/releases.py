@@ -1,0 +1,193 @@
+"""Releases as they were last held against the ones before, and who signed them off."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.catalog.models import HardwareClass, Release
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.models import CheckedRelease, SignOff
+from apps.regressions.releases import sign_offs, stored_checks
+from apps.regressions.releases.values import Result
+from apps.rest.framework.lists import NoParameters, PageParameters, listing, page_of
+from apps.rest.framework.problems import changed_since
+from apps.rest.framework.strict import SLUG, Strict
+
+RESULTS = [each.value for each in Result]
+
+
+# Each is read with all its rows.
+MOST_RELEASES = 100
+
+
+class SignOffParameters(PageParameters):
+    platform = serializers.CharField(required=False, max_length=40, help_text="slug")
+    hardware = serializers.CharField(required=False, max_length=80, help_text="slug of a hardware class")
+    release = serializers.CharField(required=False, max_length=80, help_text="version")
+
+
+class CheckedReleaseParameters(SignOffParameters):
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=MOST_RELEASES, help_text="entries a page; 100"
+    )
+
+
+class CheckedReleaseSerializer(serializers.Serializer[Any]):
+    """`result` and `counts` by what people accept now; rows are those of /release-checks/."""
+
+    platform = serializers.CharField(source="check.platform")
+    release = serializers.CharField(source="check.release")
+    hardware = serializers.CharField(source="check.hardware")
+    baseline = serializers.CharField(
+        source="check.baseline", allow_blank=True, help_text="version; empty: no earlier release has runs"
+    )
+    result = serializers.ChoiceField(source="check.result.value", choices=RESULTS)
+    summary = serializers.CharField(source="check.summary")
+    why = serializers.ListField(source="check.why", child=serializers.CharField())
+    counts = serializers.DictField(
+        source="check.counts",
+        child=serializers.IntegerField(),
+        help_text="rows (a workload at a load level) by verdict; `accepted`: of the worse ones",
+    )
+    checked_at = serializers.DateTimeField(source="check.checked_at")
+    is_pending = serializers.BooleanField(help_text="runs came that it does not know yet")
+    fingerprint = serializers.CharField(help_text="another one: verdicts, or what is accepted, have changed")
+
+
+class SignOffSerializer(serializers.ModelSerializer[SignOff]):
+    platform = serializers.CharField(source="release.platform.slug")
+    release = serializers.CharField(source="release.version")
+    hardware = serializers.CharField(source="hardware_class.slug")
+    by = serializers.CharField(source="by.username")
+    seen = serializers.JSONField(help_text="what was compared then: answer, result, counts, findings, fingerprint")
+    withdrawn_by = serializers.CharField(source="withdrawn_by.username", allow_null=True, default=None)
+
+    class Meta:
+        model = SignOff
+        fields = ["id", "platform", "release", "hardware", "by", "at", "note", "seen", "withdrawn_by", "withdrawn_at"]
+
+
+class NewSignOff(Strict):
+    platform = serializers.RegexField(SLUG, max_length=40, help_text="slug")
+    release = serializers.CharField(max_length=80, help_text="version")
+    hardware = serializers.RegexField(SLUG, max_length=80, help_text="slug of a hardware class")
+    note = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=sign_offs.LONGEST_NOTE, help_text="why, if not plain"
+    )
+    fingerprint = serializers.CharField(
+        required=False,
+        max_length=64,
+        help_text="of the comparison that you saw: refused when it has changed; leave out to sign off what is there",
+    )
+
+
+class CheckedReleases(APIView):
+    @extend_schema(
+        operation_id="list_checked_releases",
+        parameters=[CheckedReleaseParameters],
+        responses=listing(CheckedReleaseSerializer, name="CheckedRelease"),
+    )
+    def get(self, request: Request) -> Response:
+        """Every release on every hardware class as it was last held against the one before it."""
+        asked = CheckedReleaseParameters.read(request)
+        # What was kept is read for the page alone.
+        rows = CheckedRelease.objects.defer("told")
+        for name, field in (
+            ("platform", "release__platform__slug"),
+            ("hardware", "hardware_class__slug"),
+            ("release", "release__version"),
+        ):
+            rows = rows.filter(**{field: asked[name]}) if name in asked else rows
+        return page_of(self, request, rows, key="-id", serializer=_Kept)
+
+
+class _KeptList(serializers.ListSerializer[Any]):
+    """Rows of a page become values together, in a constant number of queries."""
+
+    def to_representation(self, data: Any) -> Any:
+        rows = stored_checks.load(CheckedRelease.objects.filter(pk__in=[row.pk for row in data]).order_by("-id"))
+        return CheckedReleaseSerializer(rows, many=True).data
+
+
+class _Kept(serializers.Serializer[Any]):
+    class Meta:
+        list_serializer_class = _KeptList
+
+
+class SignOffs(APIView):
+    @extend_schema(
+        operation_id="list_sign_offs",
+        parameters=[SignOffParameters],
+        responses=listing(SignOffSerializer, name="SignOff"),
+    )
+    def get(self, request: Request) -> Response:
+        """Who let which release pass, the newest first; withdrawn ones too."""
+        asked = SignOffParameters.read(request)
+        rows = SignOff.objects.select_related("release__platform", "hardware_class", "by", "withdrawn_by")
+        for name, field in (
+            ("platform", "release__platform__slug"),
+            ("hardware", "hardware_class__slug"),
+            ("release", "release__version"),
+        ):
+            rows = rows.filter(**{field: asked[name]}) if name in asked else rows
+        return page_of(self, request, rows, key="-id", serializer=SignOffSerializer)
+
+    @extend_schema(operation_id="sign_off", request=NewSignOff, responses={201: SignOffSerializer})
+    def post(self, request: Request) -> Response:
+        """Lets a release pass on a hardware class, in your name, with what it compares as now."""
+        stated = NewSignOff(data=request.data)
+        stated.is_valid(raise_exception=True)
+        wanted = stated.validated_data
+        release, hardware = _place(wanted)
+        rows = stored_checks.load(CheckedRelease.objects.filter(release=release, hardware_class=hardware))
+        if not rows:
+            problem = f"{release} has not been compared on {hardware.name}"
+            raise Invalid([FieldProblem("release", problem, "it is once runs of it are sealed")])
+        assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
+        try:
+            made = sign_offs.sign_off(
+                release=release,
+                hardware_class=hardware,
+                by=request.user,
+                note=wanted["note"],
+                seen=stored_checks.seen(rows[0].check),
+                looked_at=wanted.get("fingerprint", ""),
+            )
+        except sign_offs.Changed as error:
+            raise changed_since(error) from error
+        return Response(SignOffSerializer(made).data, status=201)
+
+
+class OneSignOff(APIView):
+    @extend_schema(operation_id="withdraw_sign_off", responses={204: None})
+    def delete(self, request: Request, sign_off_id: int) -> Response:
+        """Withdraws it. The record stays, with who withdrew it and when."""
+        NoParameters.read(request)
+        if not SignOff.objects.filter(pk=sign_off_id).exists():
+            raise Http404(f"There is no sign-off {sign_off_id}.")
+        assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
+        sign_offs.withdraw(sign_off=sign_off_id, by=request.user)
+        return Response(status=204)
+
+
+def _place(wanted: dict[str, Any]) -> tuple[Release, HardwareClass]:
+    release = (
+        Release.objects.select_related("platform")
+        .filter(platform__slug=wanted["platform"], version=wanted["release"])
+        .first()
+    )
+    hardware = HardwareClass.objects.filter(slug=wanted["hardware"]).first()
+    problems = []
+    if release is None:
+        problems.append(FieldProblem("release", f"{wanted['platform']!r} has no release {wanted['release'][:80]!r}"))
+    if hardware is None:
+        problems.append(FieldProblem("hardware", f"there is no {wanted['hardware']!r}"))
+    if release is None or hardware is None:
+        raise Invalid(problems)
+    return release, hardware

@@ -1,0 +1,220 @@
+"""What a person says about a finished run: the JSON `description`, or the same as plain form fields."""
+
+from datetime import datetime
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
+from django.utils import timezone
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from rest_framework import serializers
+
+from apps.catalog import services as catalog
+from apps.core.problems import NAMELESS
+from apps.rest.catalog.systems import SystemDescription
+from apps.rest.framework.bodies import Unreadable, decode_json
+from apps.rest.framework.problems import invalid
+from apps.rest.framework.strict import SLUG, FiniteField, ScalarField, Strict
+from apps.runs.ingest.submit import may_have_started
+from apps.runs.tool_output.formats import DEFAULT, SUBMITTED
+
+LONGEST_WARMUP = 30 * 24 * 3600.0  # s
+# Form field -> place in the description.
+PLAIN = (
+    "format",
+    "system",
+    "workload",
+    "started_at",
+    "warmup",
+    "repetition",
+    "server_version",
+    "uid",
+    "outcome",
+    "reason",
+)
+LOAD = ("threads", "rate")
+FORM = ("output", "series", "description", *PLAIN, *LOAD, "tag")
+
+
+class WorkloadDescription(Strict):
+    """A load tool with its parameters. What belongs to the load level (threads, rate) or the plan (time) stays out."""
+
+    tool = serializers.CharField(
+        max_length=40, required=False, default="", help_text="left out: the tool that prints the format"
+    )
+    parameters = serializers.DictField(
+        child=ScalarField(), help_text='for example {"test": "oltp_read_write", "tables": 4, "table_size": 100000}'
+    )
+    name = serializers.CharField(max_length=120, required=False, default="", allow_blank=True)
+
+
+class LoadLevelDescription(Strict):
+    threads = serializers.IntegerField(
+        required=False, min_value=1, max_value=catalog.MAX_THREADS, help_text="left out: as the output says"
+    )
+    rate = FiniteField(
+        required=False, allow_null=True, min_value=0.001, max_value=1e9, help_text="1/s; left out: as the output says"
+    )
+
+
+class SystemReference(serializers.Field[Any, Any, Any, Any]):
+    """The slug of a known system, or a system to register."""
+
+    default_error_messages = {"neither": "must be a system's slug (a text) or an object that describes one"}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, str):
+            return serializers.RegexField(SLUG, max_length=80).run_validation(data)
+        if not isinstance(data, dict):
+            self.fail("neither")
+        return SystemDescription().run_validation(data)
+
+
+class WorkloadReference(serializers.Field[Any, Any, Any, Any]):
+    """The id of a known workload, or a workload with its parameters."""
+
+    default_error_messages = {"neither": "must be a workload's id (a whole number) or an object with its parameters"}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict):
+            return WorkloadDescription().run_validation(data)
+        if isinstance(data, bool) or not isinstance(data, int | str):
+            self.fail("neither")
+        return serializers.IntegerField(min_value=1, max_value=2**63 - 1).run_validation(data)
+
+
+class SystemReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
+    target_class = SystemReference
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        return {"oneOf": [{"type": "string"}, auto_schema.resolve_serializer(SystemDescription, direction).ref]}
+
+
+class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
+    target_class = WorkloadReference
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        return {"oneOf": [{"type": "integer"}, auto_schema.resolve_serializer(WorkloadDescription, direction).ref]}
+
+
+class RunDescription(Strict):
+    """What the output of the load tool does not say about a run."""
+
+    format = serializers.ChoiceField(
+        choices=[(one.name, one.title) for one in SUBMITTED.values()],
+        required=False,
+        default=DEFAULT,
+        help_text="what the output is; never found out by looking at it",
+    )
+    system = SystemReference()
+    workload = WorkloadReference()
+    load_level = LoadLevelDescription(required=False, default=dict)
+    started_at = serializers.DateTimeField(help_text="ISO 8601; without a zone it is UTC")
+    warmup = FiniteField(
+        required=False, default=0.0, min_value=0, max_value=LONGEST_WARMUP, help_text="s at the start that do not count"
+    )
+    repetition = serializers.IntegerField(required=False, default=1, min_value=1, max_value=100_000)
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=60), required=False, default=list, max_length=50
+    )
+    server_version = serializers.CharField(max_length=120, required=False, default="", allow_blank=True)
+    variables = serializers.DictField(
+        child=serializers.CharField(max_length=10_000, allow_blank=True),
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="SHOW GLOBAL VARIABLES, name -> value",
+    )
+    uid = serializers.UUIDField(
+        required=False, help_text="yours, to send the run again safely; left out: made from what is sent"
+    )
+    outcome = serializers.ChoiceField(choices=["succeeded", "failed"], required=False, default="succeeded")
+    reason = serializers.CharField(max_length=2000, required=False, default="", allow_blank=True)
+
+    def validate_started_at(self, started_at: datetime) -> datetime:
+        if not may_have_started(started_at, now=timezone.now()):
+            raise serializers.ValidationError("must lie between 2000-01-01 and now")
+        return started_at
+
+    def validate_tags(self, tags: list[str]) -> list[str]:
+        return sorted(set(tags))
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["reason"] and attrs["outcome"] != "failed":
+            raise serializers.ValidationError({"reason": ["belongs to a failed run: say outcome failed too"]})
+        return attrs
+
+
+class RunForm(serializers.Serializer[Any]):
+    """multipart/form-data. `description` holds everything; its plain parts may be form fields instead."""
+
+    output = serializers.FileField(help_text="the tool's output, exactly as it was printed")
+    series = serializers.FileField(
+        required=False, help_text="the tool's own file of its series, where it writes them apart: BenchBase's windows"
+    )
+    description = RunDescription(required=False, help_text="JSON, as a file or as text")
+    format = serializers.ChoiceField(choices=list(SUBMITTED), required=False)
+    system = serializers.CharField(required=False, help_text="slug")
+    workload = serializers.IntegerField(required=False, help_text="id")
+    threads = serializers.IntegerField(required=False)
+    rate = serializers.FloatField(required=False)
+    started_at = serializers.DateTimeField(required=False)
+    warmup = serializers.FloatField(required=False)
+    repetition = serializers.IntegerField(required=False)
+    server_version = serializers.CharField(required=False)
+    uid = serializers.UUIDField(required=False)
+    outcome = serializers.ChoiceField(choices=["succeeded", "failed"], required=False)
+    reason = serializers.CharField(required=False)
+    tag = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+def read_description(form: QueryDict) -> dict[str, Any]:
+    """The valid description in a submitted form. Raises Problem or ValidationError naming every field at fault."""
+    unknown = sorted(set(form) - set(FORM))
+    if unknown:
+        raise invalid(unknown[0] or NAMELESS, "unknown form field", f"known here: {', '.join(FORM)}")
+    stated = _description(form)
+    for name in (*PLAIN, *LOAD):
+        if name in form:
+            _place(stated, name, _only(form, name))
+    if "tag" in form:
+        if "tags" in stated:
+            raise invalid("tag", "tags are stated in the description too", "state them once")
+        stated["tags"] = form.getlist("tag")
+    description = RunDescription(data=stated)
+    description.is_valid(raise_exception=True)
+    return dict(description.validated_data)
+
+
+def _description(form: QueryDict) -> dict[str, Any]:
+    if "description" not in form:
+        return {}
+    given = _only(form, "description")
+    text = given.read() if isinstance(given, UploadedFile) else str(given).encode("utf-8", "surrogatepass")
+    try:
+        stated = decode_json(text, name="description")
+    except Unreadable as error:
+        raise invalid("description", f"is not acceptable JSON: {error}") from error
+    if not isinstance(stated, dict):
+        raise invalid("description", "must be a JSON object", 'for example {"system": "my-server", …}')
+    return stated
+
+
+def _only(form: QueryDict, name: str) -> Any:
+    values = form.getlist(name)
+    if len(values) != 1:
+        raise invalid(name, f"is given {len(values)} times", "give it once")
+    return values[0]
+
+
+def _place(stated: dict[str, Any], name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise invalid(name, "must be a text, not a file", f"-F {name}=…")
+    target = stated
+    if name in LOAD:
+        target = stated.setdefault("load_level", {})
+        if not isinstance(target, dict):
+            raise invalid("load_level", "must be an object")
+    if name in target:
+        raise invalid(name, "is stated in the description too", "state it once")
+    target[name] = value

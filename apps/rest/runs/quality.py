@@ -1,0 +1,61 @@
+"""The quality of a run: its checks, and leaving it out of comparisons."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.rest.framework.lists import NoParameters
+from apps.rest.framework.strict import Strict
+from apps.rest.runs.runs import find_run
+from apps.rest.runs.serializers import ExclusionSerializer
+from apps.runs.quality import exclusion
+
+
+class ExclusionDescription(Strict):
+    reason = serializers.CharField(max_length=exclusion.MOST_CHARACTERS, help_text="why; others read it beside the run")
+
+
+class RunExclusion(APIView):
+    @extend_schema(operation_id="list_exclusions", responses=ExclusionSerializer(many=True))
+    def get(self, request: Request, run_id: int) -> Response:
+        """Who left the run out of all comparisons, when and why; the latest first. One without an end holds now."""
+        NoParameters.read(request)
+        return Response(_told(find_run(run_id).pk))
+
+    @extend_schema(
+        operation_id="exclude_run",
+        request=ExclusionDescription,
+        responses={
+            201: ExclusionSerializer,
+            200: OpenApiResponse(ExclusionSerializer, description="It was left out before, for the reason given then"),
+        },
+    )
+    def post(self, request: Request, run_id: int) -> Response:
+        """Leaves a complete run out of all comparisons; it stays readable, with your name and reason."""
+        stated = ExclusionDescription(data=request.data)
+        stated.is_valid(raise_exception=True)
+        run = find_run(run_id)
+        done = exclusion.exclude(run=run, reason=stated.validated_data["reason"], by=_person(request))
+        return Response(_told(run.pk)[0], status=201 if done else 200)
+
+    @extend_schema(operation_id="count_run_again", request=None, responses={200: ExclusionSerializer(many=True)})
+    def delete(self, request: Request, run_id: int) -> Response:
+        """Lets the run count again; that it was left out stays in its history. Done twice, it has one effect."""
+        NoParameters.read(request)
+        run = find_run(run_id)
+        exclusion.count_again(run=run, by=_person(request))
+        return Response(_told(run.pk))
+
+
+def _person(request: Request) -> User:
+    assert isinstance(request.user, User), "only people may write"  # noqa: S101
+    return request.user
+
+
+def _told(run_id: int) -> list[dict[str, Any]]:
+    return list(ExclusionSerializer(exclusion.history(run_id), many=True).data)

@@ -1,0 +1,214 @@
+"""What the API says of runs; every number with its unit, every headline value with where it was read from."""
+
+from typing import Any
+
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from apps.rest.catalog.catalog import HardwareClassSerializer
+from apps.runs.models import Run, RunCheck
+from apps.runs.queries import RunDetail, RunRow
+
+
+class RunWorkloadSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="workload_id")
+    tool = serializers.CharField(source="workload_tool")
+    name = serializers.CharField(source="workload_name")
+
+
+class RunLoadLevelSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField(source="load_level")
+    threads = serializers.IntegerField()
+    rate = serializers.FloatField(allow_null=True, help_text="1/s; null: as fast as it goes")
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    address = serializers.SerializerMethodField(help_text="of its page")
+    api = serializers.SerializerMethodField(help_text="of its description here")
+    started_at = serializers.DateTimeField()
+    platform = serializers.CharField(source="platform_slug")
+    platform_name = serializers.CharField()
+    release = serializers.CharField()
+    release_id = serializers.IntegerField()
+    hardware = serializers.CharField(source="hardware_slug")
+    hardware_name = serializers.CharField(source="hardware")
+    system = serializers.CharField(source="system_slug")
+    system_name = serializers.CharField()
+    workload = RunWorkloadSerializer(source="*")
+    load_level = RunLoadLevelSerializer(source="*")
+    repetition = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=Run.State.values)
+    outcome = serializers.CharField(help_text="succeeded, failed, cancelled; empty: it still runs")
+    reason = serializers.CharField(help_text="why it failed")
+    provenance = serializers.ChoiceField(choices=Run.Provenance.values)
+    tags = serializers.ListField(child=serializers.CharField())
+    failed_checks = serializers.ListField(
+        child=serializers.CharField(), help_text="keys of the quality checks it failed"
+    )
+    is_excluded = serializers.BooleanField(help_text="a person left it out of all comparisons")
+    campaign_id = serializers.IntegerField(allow_null=True)
+    campaign_name = serializers.CharField(allow_null=True)
+    throughput = serializers.FloatField(allow_null=True, help_text="null: not measured")
+    throughput_unit = serializers.CharField()
+    p95 = serializers.FloatField(allow_null=True, help_text="null: not measured")
+    p95_unit = serializers.CharField()
+
+    def get_address(self, row: RunRow) -> str:
+        return _absolute(self, reverse("web:run", args=[row.id]))
+
+    def get_api(self, row: RunRow) -> str:
+        return _absolute(self, reverse("api:run", args=[row.id]))
+
+
+def _absolute(serializer: serializers.BaseSerializer[Any], path: str) -> str:
+    request: Request = serializer.context["request"]
+    return request.build_absolute_uri(path)
+
+
+class MeasurementSerializer(serializers.Serializer[Any]):
+    """A headline value with its birth certificate: bytes [byte_start, byte_end) of the artifact."""
+
+    metric = serializers.CharField()
+    name = serializers.CharField()
+    value = serializers.FloatField()
+    unit = serializers.CharField()
+    direction = serializers.CharField(help_text="higher, lower or neutral: what is better")
+    artifact = serializers.CharField()
+    sha256 = serializers.CharField()
+    byte_start = serializers.IntegerField()
+    byte_end = serializers.IntegerField()
+    parser = serializers.CharField()
+    parser_version = serializers.CharField()
+
+
+class EventSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # the metaclass takes it out of the class
+    starts_at = serializers.FloatField(help_text="s on the run's clock")
+    ends_at = serializers.FloatField(allow_null=True, help_text="null: a moment")
+    node = serializers.CharField()
+    detail = serializers.DictField()
+
+
+class ArtifactSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    address = serializers.CharField()
+    sha256 = serializers.CharField()
+    size = serializers.IntegerField(help_text="bytes")
+    media_type = serializers.CharField()
+
+
+class RunNodeSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    role = serializers.CharField()
+    samples = serializers.IntegerField()
+    variables = serializers.DictField(child=serializers.CharField(), allow_null=True, help_text="null: not recorded")
+
+
+class CheckSerializer(serializers.Serializer[Any]):
+    """A quality check: what was asked, what was found, and what passes."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    question = serializers.CharField()
+    status = serializers.ChoiceField(choices=RunCheck.Status.values)
+    evidence = serializers.CharField(help_text="a sentence with the numbers it rests on")
+    limits = serializers.CharField()
+    detail = serializers.DictField(help_text="these numbers")
+
+
+class ExclusionSerializer(serializers.Serializer[Any]):
+    """That a person left the run out of all comparisons."""
+
+    reason = serializers.CharField()
+    excluded_by = serializers.CharField()
+    excluded_at = serializers.DateTimeField()
+    ended_by = serializers.CharField(help_text="who lets it count again; empty: nobody")
+    ended_at = serializers.DateTimeField(allow_null=True, help_text="null: it is left out now")
+
+
+class RunSystemSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    platform = serializers.CharField(source="platform_slug")
+    release = serializers.CharField()
+    endpoint = serializers.CharField()
+    settings = serializers.DictField()
+    hardware = HardwareClassSerializer()
+
+
+class RunDetailSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="row.id")
+    uid = serializers.UUIDField()
+    address = serializers.SerializerMethodField(help_text="of its page")
+    api = serializers.SerializerMethodField(help_text="of its description here")
+    state = serializers.ChoiceField(choices=Run.State.values, source="row.state")
+    outcome = serializers.CharField(source="row.outcome")
+    reason = serializers.CharField(source="row.reason")
+    provenance = serializers.ChoiceField(choices=Run.Provenance.values, source="row.provenance")
+    system = RunSystemSerializer()
+    workload = RunWorkloadSerializer(source="row")
+    parameters = serializers.DictField()
+    load_level = RunLoadLevelSerializer(source="row")
+    repetition = serializers.IntegerField(source="row.repetition")
+    tags = serializers.ListField(child=serializers.CharField(), source="row.tags")
+    failed_checks = serializers.ListField(child=serializers.CharField(), source="row.failed_checks")
+    is_excluded = serializers.BooleanField(source="row.is_excluded")
+    checks = CheckSerializer(many=True, help_text="in the order of the checklist; none before the run is complete")
+    exclusions = ExclusionSerializer(many=True, help_text="the latest first")
+    campaign_id = serializers.IntegerField(source="row.campaign_id", allow_null=True)
+    campaign_name = serializers.CharField(source="row.campaign_name", allow_null=True)
+    job_id = serializers.IntegerField(allow_null=True)
+    attempt = serializers.IntegerField(allow_null=True)
+    started_at = serializers.DateTimeField(source="row.started_at", help_text="second 0 of the run's clock")
+    ended_at = serializers.DateTimeField(allow_null=True)
+    sealed_at = serializers.DateTimeField(allow_null=True)
+    warmup = serializers.FloatField(help_text="planned, s")
+    duration = serializers.FloatField(allow_null=True, help_text="planned length of the measured phase, s")
+    measured_from = serializers.FloatField(allow_null=True, help_text="s on the run's clock")
+    measured_to = serializers.FloatField(allow_null=True)
+    server_version = serializers.CharField()
+    tool_version = serializers.CharField()
+    command = serializers.CharField(help_text="without secrets")
+    host = serializers.DictField(help_text="the load generator's machine")
+    primary_metric = serializers.CharField()
+    measurements = MeasurementSerializer(many=True)
+    events = EventSerializer(many=True)
+    nodes = RunNodeSerializer(many=True)
+    artifacts = serializers.SerializerMethodField()
+    unparsed_lines = serializers.ListField(child=serializers.CharField(), help_text="what no parser understood")
+
+    def get_address(self, detail: RunDetail) -> str:
+        return _absolute(self, reverse("web:run", args=[detail.row.id]))
+
+    def get_api(self, detail: RunDetail) -> str:
+        return _absolute(self, reverse("api:run", args=[detail.row.id]))
+
+    @extend_schema_field(ArtifactSerializer(many=True))
+    def get_artifacts(self, detail: RunDetail) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": artifact.name,
+                "address": _absolute(self, reverse("api:artifact", args=[detail.row.id, artifact.name])),
+                "sha256": artifact.sha256,
+                "size": artifact.size,
+                "media_type": artifact.media_type,
+            }
+            for artifact in detail.artifacts
+        ]
+
+
+class SubmittedRunSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    uid = serializers.UUIDField()
+    address = serializers.CharField(help_text="of its page")
+    api = serializers.CharField()
+    state = serializers.ChoiceField(choices=Run.State.values, help_text="sealed: its numbers are there")
+    outcome = serializers.CharField()
+    reason = serializers.CharField()
+    measurements = MeasurementSerializer(many=True)
+    unparsed_lines = serializers.IntegerField(help_text="how many lines no parser understood; the run shows them")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="what was added to the catalog")

@@ -1,0 +1,163 @@
+"""From a description and the output of a load tool to a sealed run, without any agent."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from apps.catalog import services as catalog
+from apps.catalog.models import LoadLevel, System, Workload
+from apps.rest.catalog import systems
+from apps.rest.framework.problems import conflict, invalid
+from apps.runs.ingest import submit as ingest_submit
+from apps.runs.ingest.accept import Refused
+from apps.runs.models import Run
+from apps.runs.tool_output.formats import DEFAULT, SUBMITTED, Statement, Submitted
+from workers import tasks
+
+
+@dataclass(frozen=True)
+class Submission:
+    """`created` False: the same run was sent before."""
+
+    run_id: int
+    created: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a description names, looked up or created."""
+
+    system: System
+    workload: Workload
+    load_level: LoadLevel
+    warnings: tuple[str, ...] = ()
+
+
+def submit(*, description: dict[str, Any], output: bytes, series: bytes | None = None) -> Submission:
+    """`description`: a valid RunDescription. Stores all of it or nothing; the run is sealed when this returns, or soon.
+
+    Raises Problem or Invalid: 422 naming the field, 409 when the uid is that of another run.
+    """
+    chosen = SUBMITTED[description["format"]]
+    said = _read(chosen, output)
+    outcome, reason = ingest_submit.outcome_of(
+        said, chosen=chosen, outcome=description["outcome"], reason=description["reason"]
+    )
+    level = description["load_level"]
+    threads, rate = ingest_submit.load_of(said, threads=level.get("threads"), rate=level.get("rate", said.rate))
+    with transaction.atomic():
+        parts = _parts(description, chosen, threads=threads, rate=rate)
+        uid = description.get("uid") or ingest_submit.uid_of(
+            system=parts.system,
+            workload=parts.workload,
+            load_level=parts.load_level,
+            started_at=description["started_at"],
+            repetition=description["repetition"],
+            output=output,
+        )
+        held = Run.objects.select_for_update().filter(uid=uid).first()
+        if held is not None:
+            _refuse_another(held, description, parts, output, series)
+            return Submission(run_id=held.pk, created=False, warnings=parts.warnings)
+        try:
+            run = ingest_submit.submit(
+                system=parts.system,
+                workload=parts.workload,
+                load_level=parts.load_level,
+                output=output,
+                started_at=description["started_at"],
+                warmup=description["warmup"],
+                repetition=description["repetition"],
+                tags=description["tags"],
+                server_version=description["server_version"],
+                variables=description["variables"],
+                uid=uid,
+                outcome=outcome,
+                reason=reason,
+                chosen=chosen,
+                series=series,
+            )
+        except Refused as error:
+            raise invalid(error.field, error.message) from error
+    tasks.seal_at_once(run.pk)
+    return Submission(run_id=run.pk, created=True, warnings=parts.warnings)
+
+
+def _read(chosen: Submitted, output: bytes) -> Statement:
+    try:
+        return ingest_submit.read(chosen=chosen, output=output)
+    except Refused as error:
+        raise invalid(error.field, error.message, f"send {chosen.made_by}, or name the format that it is") from error
+
+
+def _parts(description: dict[str, Any], chosen: Submitted, *, threads: int, rate: float | None) -> Parts:
+    system, warnings = _system(description["system"])
+    try:
+        level = catalog.load_level_for(threads=threads, rate=rate)
+    except catalog.InvalidParameters as error:
+        raise invalid(f"load_level.{error.field}", error.message) from error
+    return Parts(
+        system=system, workload=_workload(description["workload"], chosen), load_level=level, warnings=warnings
+    )
+
+
+def _system(stated: str | dict[str, Any]) -> tuple[System, tuple[str, ...]]:
+    if isinstance(stated, dict):
+        registered = systems.register(stated, at="system.")
+        return registered.system, tuple(registered.warnings)
+    system = System.objects.filter(slug=stated).first()
+    if system is None:
+        raise invalid("system", f"there is no system {stated!r}", "describe it here, or see /api/v1/systems/")
+    return system, ()
+
+
+def _workload(stated: int | dict[str, Any], chosen: Submitted) -> Workload:
+    if isinstance(stated, dict):
+        tool = stated["tool"] or chosen.tool
+        if tool != chosen.tool:
+            raise invalid("workload.tool", f"is {tool}, but {chosen.title} is the output of {chosen.tool}")
+        try:
+            return catalog.workload_for(**stated | {"tool": tool})
+        except catalog.InvalidParameters as error:
+            raise invalid(f"workload.{error.field}", error.message) from error
+    workload = Workload.objects.filter(pk=stated).first()
+    if workload is None:
+        raise invalid("workload", f"there is no workload {stated}", "give its parameters, or see /api/v1/workloads/")
+    if workload.tool != chosen.tool:
+        raise invalid("workload", f"is one of {workload.tool}", f"{chosen.title} is the output of {chosen.tool}")
+    return workload
+
+
+def _refuse_another(held: Run, description: dict[str, Any], parts: Parts, output: bytes, series: bytes | None) -> None:
+    differing = list(_differences(held, description, parts, {"output": output, "series": series}))
+    if differing:
+        message = f"run {held.pk} was submitted under this uid with another {', '.join(differing)}"
+        raise conflict(differing[0] if "uid" not in description else "uid", message)
+
+
+def _differences(held: Run, description: dict[str, Any], parts: Parts, files: dict[str, bytes | None]) -> Iterator[str]:
+    kept = set(held.artifacts.values_list("sha256", flat=True))
+    same = {
+        "system": held.system_id == parts.system.pk,
+        "workload": held.workload_id == parts.workload.pk,
+        "load_level": held.load_level_id == parts.load_level.pk,
+        "started_at": held.started_at == description["started_at"],
+        # Other tools' outputs state it themselves.
+        "warmup": held.warmup == description["warmup"] or description["format"] != DEFAULT,
+        "repetition": held.repetition == description["repetition"],
+        "tags": sorted(held.tags) == description["tags"],
+        "server_version": held.server_version == description["server_version"],
+        "outcome": held.outcome == description["outcome"],
+        "variables": _variables(held) == description["variables"],
+        **{name: content is None or hashlib.sha256(content).hexdigest() in kept for name, content in files.items()},
+    }
+    yield from (name for name, equal in same.items() if not equal)
+
+
+def _variables(run: Run) -> dict[str, str] | None:
+    node = run.nodes.select_related("configuration").exclude(configuration=None).first()
+    return None if node is None or node.configuration is None else dict(node.configuration.variables)

@@ -1,0 +1,118 @@
+"""Series of runs in JSON, CSV, Arrow and Parquet: their samples, and which there are with their statistics."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from apps.rest.framework import formats
+from apps.rest.runs.runs import find_run
+from apps.rest.series import json_encoding, read, tables
+from apps.rest.series.parameters import EVERY, IndexParameters, SeriesOfRunsParameters, SeriesParameters, options
+from apps.rest.series.read import Asked, Reading
+from apps.runs import queries
+from apps.runs.models import Run
+
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description="an ETag held; only complete runs have one"
+)
+NOT_MODIFIED = OpenApiResponse(description="The caller has it: a complete run never changes")
+TABLES: dict[Any, Any] = {
+    (200, "text/csv"): OpenApiTypes.STR,
+    (200, formats.Arrow.media_type): OpenApiTypes.BINARY,
+    (200, formats.Parquet.media_type): OpenApiTypes.BINARY,
+    304: NOT_MODIFIED,
+}
+
+
+class Tabular(APIView):
+    """An answer in the format that the caller likes best."""
+
+    renderer_classes = formats.FORMATS
+    content_negotiation_class = formats.ByQuality
+
+
+class RunSeries(Tabular):
+    @extend_schema(
+        operation_id="read_series",
+        parameters=[SeriesParameters, IF_NONE_MATCH],
+        responses={(200, "application/json"): json_encoding.RunSeriesSerializer, **TABLES},
+    )
+    def get(self, request: Request, run_id: int) -> HttpResponseBase:
+        """Samples of the metrics asked for, of a live run too; counters as rates over the time since the sample before.
+
+        What the run does not have is listed in `missing` with the reason. CSV, Arrow and Parquet hold one row for each
+        sample and are not rounded; JSON is, to six digits, except for totals of counters.
+        """
+        parameters = SeriesParameters.read(request)
+        run = find_run(run_id)
+        head = {"run": run.pk, "measured": json_encoding.measured(run)}
+        return _samples(request, [run], parameters, head=head, filename=f"run-{run.pk}-series")
+
+
+class SeriesOfRuns(Tabular):
+    @extend_schema(
+        operation_id="read_series_of_runs",
+        parameters=[SeriesOfRunsParameters, IF_NONE_MATCH],
+        responses={(200, "application/json"): json_encoding.SeriesOfRunsSerializer, **TABLES},
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """The same of several runs at once, as one table; in JSON each series names its run."""
+        parameters = SeriesOfRunsParameters.read(request)
+        runs = _runs(list(dict.fromkeys(parameters["run"])))
+        return _samples(
+            request, runs, parameters, head={"runs": [json_encoding.described(run) for run in runs]}, filename="series"
+        )
+
+
+class SeriesIndex(Tabular):
+    @extend_schema(
+        operation_id="list_series",
+        parameters=[IndexParameters, IF_NONE_MATCH],
+        responses={(200, "application/json"): json_encoding.SeriesIndexSerializer, **TABLES},
+    )
+    def get(self, request: Request, run_id: int) -> HttpResponseBase:
+        """Every series that the run has, by metric and node, with its statistics over the measured phase."""
+        IndexParameters.read(request)
+        run = find_run(run_id)
+        etag = read.etag_of([run], "index", request.accepted_renderer.media_type)
+        if response := formats.unchanged(request, etag):
+            return response
+        index = queries.series_index(run.pk)
+        if formats.is_json(request):
+            pieces = json_encoding.index(run, index)
+        else:
+            table = tables.statistics(run.pk, index)
+            pieces = formats.encoded(request.accepted_renderer, table.schema, [table])
+        return formats.answer(request, pieces, etag=etag, filename=f"run-{run.pk}-series-index")
+
+
+def _samples(
+    request: Request, runs: Sequence[Run], parameters: dict[str, Any], *, head: dict[str, Any], filename: str
+) -> HttpResponseBase:
+    keys = parameters.get("metric")
+    metrics = None if not keys or EVERY in keys else tuple(dict.fromkeys(keys))
+    asked = Asked(runs=runs, metrics=metrics, options=options(parameters))
+    etag = asked.etag(request.accepted_renderer.media_type, *head)
+    if response := formats.unchanged(request, etag):
+        return response
+    reading = Reading(asked)
+    if formats.is_json(request):
+        pieces = json_encoding.document(head, reading, runs="runs" in head)
+    else:
+        pieces = tables.samples(request.accepted_renderer, reading)
+    return formats.answer(request, pieces, etag=etag, filename=filename, troubles=reading.troubles)
+
+
+def _runs(ids: Sequence[int]) -> list[Run]:
+    """In the order of `ids`. Raises ValidationError that names those which are not there."""
+    found = Run.objects.in_bulk(list(ids))
+    unknown = [str(pk) for pk in ids if pk not in found]
+    if unknown:
+        raise ValidationError({"run": [f"there is no run {', '.join(unknown)}"]})
+    return [found[pk] for pk in ids]

@@ -1,0 +1,219 @@
+"""The pages of campaigns: the list, the plan, and one campaign live."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import Exists, OuterRef
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.models import User
+from apps.catalog.models import System
+from apps.comparison.selection import baselines
+from apps.dispatch import queries
+from apps.dispatch import services as dispatch
+from apps.dispatch.models import Campaign, Job
+from apps.dispatch.schedules import queries as schedules_queries
+from apps.dispatch.values import CampaignDetail, Grid, JobCell, RunCell
+from apps.regressions.findings.reconcile import OPEN
+from apps.regressions.models import Finding
+from apps.runs import queries as runs
+from apps.web.accounts import writers_only
+from apps.web.campaigns.plan import Plan, prefilled
+from apps.web.components.pages import is_partial, render_page
+from workers import tasks
+
+PAGE = 50
+# The Compare page takes no more.
+MOST_SIDES = 4
+MOST_FINDINGS = 5
+THROUGHPUT = "client.throughput"
+
+
+@dataclass(frozen=True)
+class Now:
+    """A job that an agent has in hand; `throughput` is the last second's of its open run, None before the first."""
+
+    job: JobCell
+    run: RunCell | None
+    throughput: float | None
+    unit: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """`comparison`: address of the page, empty as long as there is nothing to compare."""
+
+    grid: Grid
+    comparison: str
+
+
+# ---------------------------------------------------------------- the list
+
+
+@require_safe
+def show_all(request: HttpRequest) -> HttpResponse:
+    before = request.GET.get("before", "")
+    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    rows = queries.list_campaigns(now=timezone.now(), limit=PAGE + 1, before=cursor)
+    context = {
+        "rows": rows[:PAGE],
+        "older": rows[PAGE - 1].id if len(rows) > PAGE else None,
+        "newest": cursor is not None,
+        "live": any(not row.progress.is_finished for row in rows),
+    }
+    return render_page(request, "web/campaigns/campaigns.html", context, part="web/campaigns/list_table.html")
+
+
+# ---------------------------------------------------------------- the plan
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@writers_only
+def plan(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _plan_page(request, Plan(initial=_initial() | prefilled(request.GET)))
+    form = Plan(request.POST)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    campaign = form.plan(user=request.user)
+    if campaign is None:
+        return _plan_page(request, form, status=422)
+    tasks.enqueue(tasks.match_jobs)
+    return redirect("web:campaign", campaign.pk)
+
+
+@require_safe
+def size(request: HttpRequest) -> HttpResponse:
+    """How many jobs and runs the plan makes and how long it would take, while it is being typed."""
+    return render_page(request, "web/campaigns/size.html", _size(Plan(request.GET)))
+
+
+def _size(form: Plan) -> dict[str, Any]:
+    """What the box beside the button says; `waiting_jobs` are those of the chosen systems that no agent reaches."""
+    counted = form.size()
+    if counted is None:
+        return {"size": None}
+    chosen = list(form.cleaned_data["systems"])
+    lonely = queries.unreachable(chosen, now=timezone.now())
+    return {
+        "size": counted,
+        "out_of_reach": sorted(lonely),
+        "waiting_jobs": counted.jobs // len(chosen) * len(lonely),
+    }
+
+
+def _initial() -> dict[str, Any]:
+    return {name: field.initial for name, field in Plan().fields.items() if field.initial is not None}
+
+
+def _plan_page(request: HttpRequest, form: Plan, *, status: int = 200) -> HttpResponse:
+    counted = form if form.is_bound else Plan(_as_typed(form.initial))
+    unreachable = queries.unreachable(form.offered, now=timezone.now())
+    context = {
+        "form": form,
+        # What can be measured now comes first.
+        "systems": sorted(form.offered, key=lambda system: system.slug in unreachable),
+        "unreachable": unreachable,
+        **_size(counted),
+        "problems": form.problems() if form.is_bound else [],
+        "chosen_systems": set(form["systems"].value() or ()),
+        "offers": form.offers(),
+    }
+    return render_page(request, "web/campaigns/new.html", context, status=status)
+
+
+def _as_typed(values: Mapping[str, Any]) -> QueryDict:
+    return QueryDict(urlencode(values, doseq=True))
+
+
+# ---------------------------------------------------------------- one campaign
+
+
+@require_safe
+def show(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    return _campaign_page(request, campaign_id)
+
+
+def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") -> HttpResponse:
+    now = timezone.now()
+    detail = queries.load_campaign(campaign_id, now=now)
+    if detail is None:
+        raise Http404(f"There is no campaign {campaign_id}.")
+    pins = baselines.pins(grid.entry.workload.id for grid in detail.grids)
+    context = {
+        "campaign": detail.row,
+        "detail": detail,
+        "current": _current(detail),
+        "troubles": [job for job in detail.jobs if job.reason and job.state != "cancelled"],
+        "parts": [_part(grid, detail, pins.get(grid.entry.workload.id)) for grid in detail.grids],
+        "findings": _findings(campaign_id) if detail.row.progress.is_finished else [],
+        "schedule": schedules_queries.schedule_of(campaign_id),
+        "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
+        "said": said,
+        "may_write": isinstance(request.user, User) and request.user.may_write,
+    }
+    return render_page(request, "web/campaigns/campaign.html", context, part="web/campaigns/live.html")
+
+
+def _findings(campaign_id: int) -> list[tuple[int, str, str]]:
+    """Open findings of the releases of its systems on their hardware: id, title, state; those for the worse first."""
+    there = {"release": OuterRef("release"), "hardware_class": OuterRef("hardware_class")}
+    measured = System.objects.filter(campaigns=campaign_id, **there)
+    found = Finding.objects.filter(Exists(measured), state__in=OPEN, merged_into=None)
+    return list(found.order_by("-verdict", "-changed_at").values_list("pk", "title", "state")[:MOST_FINDINGS])
+
+
+def _current(detail: CampaignDetail) -> list[Now]:
+    jobs = detail.current
+    open_runs = [job.open_run.id for job in jobs if job.open_run]
+    series = runs.load_series(run_ids=open_runs, metrics=[THROUGHPUT]) if open_runs else []
+    last: dict[int, tuple[float, str]] = {}
+    for values in series:
+        seen = values.values[values.values == values.values]  # NaN: not observed
+        if seen.size:
+            last[values.run_id] = (float(seen[-1]), values.unit)
+    current = []
+    for job in jobs:
+        throughput, unit = last.get(job.open_run.id, (None, "")) if job.open_run else (None, "")
+        current.append(Now(job=job, run=job.open_run, throughput=throughput, unit=unit))
+    return current
+
+
+def _part(grid: Grid, detail: CampaignDetail, pin: baselines.Pin | None) -> Part:
+    workload = grid.entry.workload
+    measured = {
+        job.system.slug for job in detail.jobs if job.workload == workload and any(run.is_complete for run in job.runs)
+    }
+    sides = baselines.first([system.slug for system in detail.row.systems if system.slug in measured], pin)[:MOST_SIDES]
+    query = urlencode({"side": sides, "workload": workload.id, "campaign": detail.row.id}, doseq=True)
+    return Part(grid, f"/compare/?{query}" if len(sides) > 1 else "")
+
+
+@require_POST
+@writers_only
+def cancel(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, pk=campaign_id)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    done = dispatch.cancel_campaign(campaign=campaign, by=request.user, now=timezone.now())
+    return _after(request, campaign_id, done)
+
+
+@require_POST
+@writers_only
+def cancel_job(request: HttpRequest, job_id: int) -> HttpResponse:
+    job = get_object_or_404(Job, pk=job_id)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    done = dispatch.cancel_job(job=job, by=request.user, now=timezone.now())
+    return _after(request, job.campaign_id, done)
+
+
+def _after(request: HttpRequest, campaign_id: int, done: dispatch.Cancellation) -> HttpResponse:
+    if is_partial(request):
+        return _campaign_page(request, campaign_id, said=done.message)
+    messages.info(request, done.message)
+    return redirect("web:campaign", campaign_id)

@@ -1,0 +1,72 @@
+"""The page that plans a campaign from a file: what is wrong stands above the text, with its lines."""
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
+
+from apps.accounts.models import User
+from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch.campaigns import file
+from apps.web.accounts import writers_only
+from apps.web.components.pages import render_page
+from workers import tasks
+
+EXAMPLE = """\
+name: "flush at commit: 1 or 2"
+systems: [mariadb-flush1, mariadb-flush2]
+repetitions: 3
+warmup: 2
+duration: 10
+workloads:
+  - tool: sysbench_oltp
+    parameters: {test: oltp_write_only, tables: 4, table_size: 10000}
+    load_levels: [1, 4, 8]
+  - tool: tpcc_like
+    climb: {from: 1, to: 64, factor: 2}
+"""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@writers_only
+def plan(request: HttpRequest) -> HttpResponse:
+    """A file or a text; the button `check` only says what it would become."""
+    if request.method != "POST":
+        return _page(request, EXAMPLE)
+    content = _content(request)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    try:
+        if "check" in request.POST:
+            checked = file.check(content)
+            return _page(request, _text(content), checked=checked)
+        campaign = file.start(content, by=request.user)
+    except Invalid as refused:
+        return _page(request, _text(content), problems=refused.errors, status=422)
+    tasks.enqueue(tasks.match_jobs)
+    return redirect("web:campaign", campaign.pk)
+
+
+def _content(request: HttpRequest) -> bytes:
+    """The file, if one was chosen; else the text."""
+    chosen = request.FILES.get("file")
+    if isinstance(chosen, UploadedFile):
+        return bytes(chosen.read(file.LARGEST + 1))
+    return request.POST.get("text", "").encode(errors="replace")
+
+
+def _text(content: bytes) -> str:
+    return content[: file.LARGEST].decode(errors="replace")
+
+
+def _page(
+    request: HttpRequest,
+    text: str,
+    *,
+    checked: file.Checked | None = None,
+    problems: tuple[FieldProblem, ...] = (),
+    status: int = 200,
+) -> HttpResponse:
+    context: dict[str, Any] = {"text": text, "checked": checked, "problems": problems}
+    return render_page(request, "web/campaigns/file.html", context, status=status)

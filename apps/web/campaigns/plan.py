@@ -1,0 +1,298 @@
+"""The form that plans a campaign: what was typed is kept, what is wrong is said beside its field."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.db import transaction
+from django.http import QueryDict
+
+from apps.accounts.models import User
+from apps.catalog import services as catalog
+from apps.catalog.models import LoadLevel, System, Workload
+from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch import services as dispatch
+from apps.dispatch.campaigns.file import LEAST_GAIN
+from apps.dispatch.models import Campaign
+from apps.dispatch.services import Size
+from workers.protocol.workloads import WORKLOADS, sysbench
+
+# Where dispatch's names of fields differ from the form's.
+FIELDS = {"load_levels": "threads", "workload": "workloads", "": None}
+NEW_WORKLOAD = {"parameters.test": "test", "parameters.tables": "tables", "parameters.table_size": "table_size"}
+
+
+# In the order of the page.
+LABELS = {
+    "name": "What it is to find out",
+    "systems": "Systems",
+    "workloads": "Workloads",
+    "test": "A new one: test",
+    "tables": "Tables",
+    "table_size": "Rows of each table",
+    "threads": "Threads",
+    "repetitions": "Repetitions",
+    "warmup": "Warm-up",
+    "duration": "Measured",
+    "climb": "Climb",
+}
+# What a chosen workload may have of its own, in fields named so with its key; empty: as all others.
+OWN = ("threads", "warmup", "duration")
+NO_NUMBER = {"invalid": "is no number: write one, for example 3", "required": "is empty: write a number"}
+
+
+@dataclass(frozen=True)
+class OwnField:
+    """Of one workload: `value` as it was typed."""
+
+    name: str
+    label: str
+    value: str
+    errors: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Offer:
+    workload: Workload
+    is_chosen: bool
+    own: Sequence[OwnField]
+
+
+@dataclass(frozen=True)
+class Problem:
+    field: str
+    label: str
+    message: str
+
+
+class Plan(forms.Form):
+    name = forms.CharField(required=False)
+    systems = forms.ModelMultipleChoiceField(
+        System.objects.none(), to_field_name="slug", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    workloads = forms.ModelMultipleChoiceField(
+        Workload.objects.none(), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    test = forms.ChoiceField(
+        choices=[("", "none"), *((test, test) for test in sysbench.TESTS)],
+        required=False,
+        error_messages={"invalid_choice": "is no test of sysbench known here: choose one of the list"},
+    )
+    tables = forms.IntegerField(required=False, initial=4)
+    table_size = forms.IntegerField(required=False, initial=10_000)
+    threads = forms.CharField(initial="1, 4, 8", required=False)
+    repetitions = forms.IntegerField(initial=3)
+    warmup = forms.FloatField(initial=5)
+    duration = forms.FloatField(initial=30)
+    climb = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        systems, workloads = self.fields["systems"], self.fields["workloads"]
+        assert isinstance(systems, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy
+        assert isinstance(workloads, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy
+        offered = System.objects.filter(archived_at=None).select_related("release__platform", "hardware_class")
+        systems.queryset = self.offered = offered
+        workloads.queryset = Workload.objects.filter(tool__in=WORKLOADS)
+        for key in self._chosen_keys() if self.is_bound else ():
+            self.fields[f"threads_{key}"] = forms.CharField(required=False)
+            for name in ("warmup", "duration"):
+                self.fields[f"{name}_{key}"] = forms.FloatField(required=False, error_messages=NO_NUMBER)
+        systems.error_messages["invalid_choice"] = "%(value)s is no system in use: choose from the list"
+        workloads.error_messages["invalid_choice"] = "%(value)s is no known workload: choose from the list"
+        for name in ("tables", "table_size", "repetitions", "warmup", "duration"):
+            self.fields[name].error_messages |= NO_NUMBER
+
+    def clean(self) -> None:
+        for name in [name for name in self.cleaned_data if name.partition("_")[0] == "threads"]:
+            try:
+                self.cleaned_data[name] = _threads(str(self.cleaned_data[name]))
+            except forms.ValidationError as error:
+                self.add_error(name, error)
+
+    def offers(self) -> list[Offer]:
+        """The workloads to choose from, each with what was typed for it alone."""
+        chosen = {str(key) for key in self["workloads"].value() or ()}
+        workloads = self.fields["workloads"]
+        assert isinstance(workloads, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy
+        return [
+            Offer(workload, str(workload.pk) in chosen, [self._own(workload, name) for name in OWN])
+            for workload in workloads.queryset or ()
+        ]
+
+    def _own(self, workload: Workload, name: str) -> OwnField:
+        field = f"{name}_{workload.pk}"
+        typed = str(self.data.get(field, "")) if self.is_bound else ""
+        return OwnField(field, LABELS[name], typed, [*self.errors.get(field, ())] if self.is_bound else [])
+
+    def _chosen_keys(self) -> list[str]:
+        chosen = self["workloads"].value() or ()
+        return [str(key) for key in chosen if str(key).isascii() and str(key).isdecimal()]
+
+    def size(self) -> Size | None:
+        """None as long as the plan is not whole enough to count."""
+        self.is_valid()
+        data = self.cleaned_data
+        workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test") else [])]
+        entries = self._entries(workloads)
+        if self.errors or not (data["systems"] and workloads) or data["repetitions"] < 1:
+            return None
+        if not all(entry.load_levels for entry in entries):
+            return None
+        return dispatch.size_of(systems=len(data["systems"]), entries=entries, repetitions=data["repetitions"])
+
+    def _entries(self, workloads: Sequence[Workload]) -> list[dispatch.Planned]:
+        """With numbers of threads for load levels. Fields that could not be read count as right."""
+        data = self.cleaned_data
+        climbs = bool(data.get("climb"))
+
+        def said(workload: Workload, name: str, default: Any) -> Any:
+            own = data.get(f"{name}_{workload.pk}")
+            return data.get(name, default) if own in (None, []) else own
+
+        return [
+            dispatch.Planned(
+                workload=workload,
+                load_levels=[1] if _loads_itself(workload) else said(workload, "threads", [1]),
+                warmup=said(workload, "warmup", 0.0),
+                duration=said(workload, "duration", 1.0),
+                ends_when_refused=climbs,
+                least_gain=LEAST_GAIN if climbs else None,
+            )
+            for workload in workloads
+        ] or dispatch.alike(
+            workloads=[],
+            load_levels=data.get("threads", [1]),
+            warmup=data.get("warmup", 0.0),
+            duration=data.get("duration", 1.0),
+        )
+
+    def plan(self, *, user: User) -> Campaign | None:
+        """None: something is wrong, and all of it now stands beside its field."""
+        if not self.is_valid():
+            self._check_the_rest()
+            return None
+        data = self.cleaned_data
+        try:
+            # A plan that is refused leaves no new workload or load level behind.
+            with transaction.atomic():
+                entries = self._entries([*data["workloads"], *self._new_workload()])
+                return dispatch.create_campaign(
+                    name=data["name"],
+                    systems=list(data["systems"]),
+                    entries=[replace(entry, load_levels=_levels(entry.load_levels)) for entry in entries],
+                    repetitions=data["repetitions"],
+                    created_by=user,
+                )
+        except catalog.InvalidParameters as error:
+            self._add_refused_workload(error)
+            self._check_the_rest()
+        except Invalid as refused:
+            self._add(refused.errors, entries)
+        return None
+
+    def problems(self) -> list[Problem]:
+        """What is wrong, in the order of the page; without a field: the plan as a whole."""
+        names = sorted(self.errors.keys() - {NON_FIELD_ERRORS}, key=_place)
+        found = [Problem(name, _label(name), str(text)) for name in names for text in self.errors[name]]
+        return [Problem("", "", str(text)) for text in self.non_field_errors()] + found
+
+    def _check_the_rest(self) -> None:
+        """What is wrong with the fields that could be read, where others could not."""
+        data = self.cleaned_data
+        read = "test" in data and not {"tables", "table_size"} & self.errors.keys()
+        if read:
+            try:
+                with transaction.atomic():
+                    self._new_workload()
+                    transaction.set_rollback(True)
+            except catalog.InvalidParameters as error:
+                self._add_refused_workload(error)
+        workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test", "unreadable") else [])]
+        entries = self._entries(workloads)
+        # What stands in for a field with an error says nothing: such a field keeps its own.
+        known = dispatch.problems_of(
+            name=data.get("name", ""),
+            systems=list(data.get("systems", ())),
+            entries=entries,
+            repetitions=data.get("repetitions", 1),
+        )
+        wrong = set(self.errors)
+        self._add([problem for problem in known if self._field(problem.field, entries) not in wrong], entries)
+
+    def _field(self, path: str, entries: Sequence[dispatch.Planned]) -> str | None:
+        """The form's name for a field of the plan: the workload's own where something was typed there."""
+        place = re.match(r"entries\.(\d+)\.", path)
+        shared = path[place.end() :] if place else path
+        name = FIELDS.get(shared, shared)
+        workload = entries[int(place[1])].workload if place else None
+        own = f"{name}_{workload.pk}" if workload else ""
+        return own if self.cleaned_data.get(own) not in (None, []) else name
+
+    def _add_refused_workload(self, error: catalog.InvalidParameters) -> None:
+        field = NEW_WORKLOAD.get(error.field, "test")
+        if error.message not in self.errors.get(field, ()):
+            self.add_error(field, error.message)
+
+    def _add(self, problems: Iterable[FieldProblem], entries: Sequence[dispatch.Planned]) -> None:
+        for problem in problems:
+            text = f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
+            field = self._field(problem.field, entries)
+            if field is None or text not in self.errors.get(field, ()):
+                self.add_error(field, text)
+
+    def _new_workload(self) -> list[Workload]:
+        data = self.cleaned_data
+        if not data["test"]:
+            return []
+        parameters = {name: data[name] for name in ("test", "tables", "table_size")}
+        return [catalog.workload_for(tool="sysbench", parameters=parameters)]
+
+
+def _threads(text: str) -> list[int]:
+    threads: list[int] = []
+    for word in re.split(r"[\s,;]+", text.strip()):
+        if not word:
+            continue
+        if not (word.isascii() and word.isdigit() and len(word) < 19 and 1 <= int(word) <= catalog.MAX_THREADS):
+            raise forms.ValidationError(
+                f"{word[:40]!r} is no number of threads: write whole numbers from 1 to {catalog.MAX_THREADS:,}, "
+                "for example 1, 4, 8"
+            )
+        threads.append(int(word))
+    return sorted(set(threads))
+
+
+def _levels(threads: Sequence[int]) -> list[LoadLevel]:
+    return [catalog.load_level_for(threads=number) for number in threads]
+
+
+def _loads_itself(workload: Workload) -> bool:
+    spec = WORKLOADS.get(workload.tool)
+    return spec is not None and spec.load == "none"
+
+
+def _label(name: str) -> str:
+    shared, _, key = name.partition("_")
+    return LABELS[name] if name in LABELS else f"{LABELS[shared]} of workload {key}"
+
+
+def _place(name: str) -> tuple[int, str]:
+    """On the page: a workload's own fields stand beside it."""
+    names = list(LABELS)
+    return (names.index(name), "") if name in LABELS else (names.index("workloads"), name)
+
+
+def prefilled(query: QueryDict) -> dict[str, Any]:
+    """The form's first values from an address, so that another page can propose a plan."""
+    values: dict[str, Any] = {
+        key: query[key] for key in ("name", "threads", "repetitions", "warmup", "duration") if key in query
+    }
+    if query.getlist("system"):
+        values["systems"] = query.getlist("system")
+    if query.getlist("workload"):
+        values["workloads"] = [text for text in query.getlist("workload") if text.isascii() and text.isdigit()]
+    return values

@@ -1,0 +1,260 @@
+"""The pages of schedules: the list, one of them with what it brought, and the form."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.models import User
+from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch.campaigns import file, text
+from apps.dispatch.models import Campaign
+from apps.dispatch.schedules import cron, queries, services
+from apps.dispatch.schedules.services import Stated
+from apps.regressions.models import Finding
+from apps.web.accounts import may_write, writers_only
+from apps.web.campaigns.files import EXAMPLE
+from apps.web.components.pages import render_page
+from workers import tasks
+
+PAGE = 50
+START = Stated(name="", plan=EXAMPLE, cron="30 2 * * *")
+FIELDS = ("name", "cron", "zone", "patience")
+
+
+@dataclass(frozen=True)
+class Field:
+    """As it was typed, with what is wrong with it."""
+
+    name: str
+    value: str
+    errors: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Due:
+    """`said`: in the schedule's own zone."""
+
+    isoformat: str
+    said: str
+
+
+# ---------------------------------------------------------------- looking
+
+
+@require_safe
+def show_all(request: HttpRequest) -> HttpResponse:
+    archived = request.GET.get("archived") == "1"
+    rows = queries.list_schedules(archived=archived)
+    used = [row for row in rows if row.state != "archived"]
+    findings = _findings([row.id for row in rows])
+    context = {
+        "rows": [(row, findings.get(row.id)) for row in rows],
+        "archived": archived,
+        "next": next((row for row in used if row.next_at), None),
+        "lacking": [row for row in used if row.is_lacking],
+        "may_write": may_write(request),
+    }
+    return render_page(request, "web/schedules/schedules.html", context)
+
+
+@require_safe
+def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    now = timezone.now()
+    detail = queries.load_schedule(schedule_id, now=now)
+    if detail is None:
+        raise Http404(f"There is no schedule {schedule_id}.")
+    before = request.GET.get("before", "")
+    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    slots = queries.list_slots(schedule_id, limit=PAGE + 1, before=cursor)
+    context = {
+        "schedule": detail.row,
+        "detail": detail,
+        "coming": _in_zone(detail.coming, detail.row.zone),
+        "plan_problems": _plan_problems(detail.plan) if detail.row.state != "archived" else (),
+        "slots": slots[:PAGE],
+        "older": slots[PAGE - 1].id if len(slots) > PAGE else None,
+        "newest": cursor is not None,
+        "finding": _findings([schedule_id]).get(schedule_id),
+        "may_write": may_write(request),
+    }
+    return render_page(request, "web/schedules/schedule.html", context)
+
+
+@require_safe
+def times(request: HttpRequest) -> HttpResponse:
+    """When it would be due, while it is being typed."""
+    stated = {"cron": request.GET.get("cron", ""), "zone": request.GET.get("zone", "")}
+    return render_page(request, "web/schedules/times.html", _times(stated["cron"], stated["zone"]))
+
+
+def _times(expression: str, zone: str) -> dict[str, Any]:
+    if wrong := services.time_problems(expression, zone):
+        return {"coming": (), "time_problems": wrong}
+    coming, change = queries.times(expression, zone, now=timezone.now())
+    return {"coming": _in_zone(coming, zone), "words": cron.in_words(expression), "zone": zone, "clock_change": change}
+
+
+def _in_zone(moments: Sequence[datetime], zone: str) -> list[Due]:
+    """Templates would turn them into the server's zone."""
+    return [Due(moment.isoformat(), f"{moment.astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M}") for moment in moments]
+
+
+def _findings(schedule_ids: Sequence[int]) -> dict[int, Finding]:
+    """What is missing and not closed, by schedule."""
+    open_states = [state for state in Finding.State if state not in ("fixed", "not reproducible")]
+    found = Finding.objects.filter(kind="missing", schedule__in=schedule_ids, merged_into=None, state__in=open_states)
+    return {finding.schedule_id: finding for finding in found if finding.schedule_id is not None}
+
+
+def _plan_problems(plan: str) -> Sequence[FieldProblem]:
+    """Why the next time would bring nothing: the catalog may have changed since the plan was stated."""
+    try:
+        file.check(plan.encode(errors="replace"))
+    except Invalid as refused:
+        return refused.errors
+    return ()
+
+
+# ---------------------------------------------------------------- the form
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@writers_only
+def new(request: HttpRequest) -> HttpResponse:
+    """`campaign` in the address: the plan of that one."""
+    if request.method != "POST":
+        return _form(request, _prefilled(request.GET))
+    return _sent(request, lambda stated: services.create(stated=stated, by=_person(request), now=timezone.now()).pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@writers_only
+def edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    detail = queries.load_schedule(schedule_id, now=timezone.now())
+    if detail is None:
+        raise Http404(f"There is no schedule {schedule_id}.")
+    if request.method != "POST":
+        row = detail.row
+        return _form(request, Stated(row.name, detail.plan, row.cron, row.zone, row.patience), known=detail)
+    seen = request.POST.get("seen", "")
+    return _sent(
+        request,
+        lambda stated: services.edit(schedule_id=schedule_id, stated=stated, now=timezone.now(), seen=seen).pk,
+        known=detail,
+    )
+
+
+def _prefilled(query: QueryDict) -> Stated:
+    asked = query.get("campaign", "")
+    if not (asked.isascii() and asked.isdecimal() and len(asked) < 19):
+        return START
+    campaign = get_object_or_404(Campaign, pk=int(asked))
+    return Stated(name=campaign.name, plan=text.of(campaign), cron=START.cron)
+
+
+def _sent(
+    request: HttpRequest, keep: Callable[[Stated], int], *, known: queries.ScheduleDetail | None = None
+) -> HttpResponse:
+    typed = {name: request.POST.get(name, "").strip() for name in FIELDS}
+    try:
+        patience = float(typed["patience"].replace(",", "."))
+    except ValueError:
+        patience = float("nan")
+    plan = request.POST.get("plan", "").replace("\r\n", "\n")
+    stated = Stated(typed["name"], plan, typed["cron"], typed["zone"], patience)
+    known_id = known.row.id if known else None
+    seen = request.POST.get("seen", "")
+    try:
+        if "check" in request.POST:
+            checked = services.check(stated, known_id=known_id)
+            return _form(request, stated, typed=typed, known=known, seen=seen, checked=checked)
+        kept = keep(stated)
+    except services.Changed as refused:
+        # Now it has been said: keeping once more is meant.
+        return _form(request, stated, typed=typed, known=known, problems=refused.errors, status=409)
+    except Invalid as refused:
+        return _form(request, stated, typed=typed, known=known, seen=seen, problems=refused.errors)
+    messages.info(request, f"{stated.name} is kept.")
+    return redirect("web:schedule", kept)
+
+
+def _form(
+    request: HttpRequest,
+    stated: Stated,
+    *,
+    typed: dict[str, str] | None = None,
+    known: queries.ScheduleDetail | None = None,
+    seen: str = "",
+    checked: file.Checked | None = None,
+    problems: Sequence[FieldProblem] = (),
+    status: int = 422,
+) -> HttpResponse:
+    """`seen`: fingerprint of the schedule that was edited, empty: of `known`. `status`: where there are problems."""
+    values = typed or {name: getattr(stated, name) for name in FIELDS} | {"patience": f"{stated.patience:g}"}
+    own = {name: [_words(each) for each in problems if each.field == name] for name in FIELDS}
+    context = {
+        "fields": {name: Field(name, values[name], own[name]) for name in FIELDS},
+        "plan": stated.plan,
+        "known": known.row if known else None,
+        "seen": seen or (known.seen if known else ""),
+        "checked": checked,
+        "problems": problems,
+        "plan_problems": [each for each in problems if each.field.partition(".")[0] == "plan"],
+        "zones": sorted(cron.zones()),
+        "example": cron.EXAMPLE,
+        **_times(stated.cron, stated.zone),
+    }
+    return render_page(request, "web/schedules/form.html", context, status=status if problems else 200)
+
+
+def _words(problem: FieldProblem) -> str:
+    return f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
+
+
+# ---------------------------------------------------------------- deeds
+
+
+@require_POST
+@writers_only
+def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
+    """`deed`: run, pause, resume or archive."""
+    deeds: dict[str, Callable[[], str]] = {
+        "run": lambda: _run(request, schedule_id),
+        "pause": lambda: _done(services.pause(schedule_id=schedule_id), "is paused"),
+        "resume": lambda: _done(services.resume(schedule_id=schedule_id, now=timezone.now()), "is on again"),
+        "archive": lambda: _done(services.archive(schedule_id=schedule_id, now=timezone.now()), "is archived"),
+    }
+    deed = deeds.get(request.POST.get("deed", ""))
+    if deed is None:
+        raise Http404("There is no such deed.")
+    try:
+        messages.info(request, deed())
+    except services.NoSuch as error:
+        raise Http404(str(error)) from error
+    except Invalid as refused:
+        for problem in refused.errors:
+            messages.error(request, problem.sentence())
+    return redirect("web:schedule", schedule_id)
+
+
+def _run(request: HttpRequest, schedule_id: int) -> str:
+    slot = services.run_now(schedule_id=schedule_id, by=_person(request), now=timezone.now())
+    tasks.enqueue(tasks.match_jobs)
+    return f"Campaign {slot.campaign} was begun."
+
+
+def _done(schedule: Any, words: str) -> str:
+    return f"{schedule} {words}."
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    return request.user

@@ -1,0 +1,65 @@
+"""The page catalog: what can be compared, on what, with which workloads, and what is measured."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from apps.aws import queries as aws
+from apps.catalog import queries
+from apps.catalog.models import Metric
+from apps.comparison.selection import baselines, choices
+from apps.web.accounts import may_write
+from apps.web.components.pages import render_page
+from workers.protocol.workloads import WORKLOADS
+
+NO_RESOURCE = "of the load, or of no one resource"
+Listed = TypeVar("Listed")
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    chosen = queries.MetricFilter(
+        text=_asked(request, "text"),
+        resource=_asked(request, "resource"),
+        direction=_asked(request, "direction"),
+        aspect=_asked(request, "aspect"),
+        undescribed=_asked(request, "undescribed") == "1",
+    )
+    pins = baselines.pins()
+    context = {
+        "platforms": queries.list_platforms(),
+        "at_aws": aws.list_systems(),
+        "hardware": queries.list_hardware(),
+        "workloads": (workloads := queries.list_workloads()),
+        "tools": [
+            (tool, [(each, pins.get(each.id)) for each in of_tool])
+            for tool, of_tool in _grouped(workloads, lambda each: each.tool)
+        ],
+        "slugs": choices.slugs() if may_write(request) else [],
+        "may_write": may_write(request),
+        "kinds": [spec for spec in WORKLOADS.values() if not spec.free or spec.parameters],
+        "metrics": _grouped(queries.list_metrics(chosen), lambda each: each.resource or NO_RESOURCE),
+        "counts": queries.count_metrics(),
+        "resources": queries.list_resources(),
+        "directions": Metric.Direction.choices,
+        "aspects": Metric.Aspect.choices,
+        "chosen": chosen,
+        "filtered": chosen != queries.MetricFilter(),
+    }
+    return render_page(request, "web/catalog/catalog.html", context)
+
+
+def _asked(request: HttpRequest, name: str) -> str:
+    """Without NUL, which no column holds."""
+    return request.GET.get(name, "").replace("\0", " ").strip()[:80]
+
+
+def _grouped(listed: Iterable[Listed], name: Callable[[Listed], str]) -> list[tuple[str, list[Listed]]]:
+    """By name; each group in the order of the list."""
+    groups: dict[str, list[Listed]] = defaultdict(list)
+    for each in listed:
+        groups[name(each)].append(each)
+    return sorted(groups.items())

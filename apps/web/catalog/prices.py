@@ -1,0 +1,66 @@
+"""The page on which a person states what a hardware class costs."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from apps.catalog import prices
+from apps.catalog.models import HardwareClass
+from apps.core.problems import Invalid
+from apps.web.accounts import writers_only
+from apps.web.components.pages import render_page
+
+
+class Price(forms.Form):
+    """An empty price takes the one that is there away."""
+
+    usd_per_hour = forms.DecimalField(
+        required=False, error_messages={"invalid": "is not a number: write USD per hour, for example 0.286"}
+    )
+    source = forms.CharField(required=False)
+    date = forms.DateField(required=False, error_messages={"invalid": "is not a day: write YYYY-MM-DD"})
+
+    def keep(self, hardware: HardwareClass) -> bool:
+        """False: the form's errors say why nothing was kept."""
+        if not self.is_valid():
+            return False
+        try:
+            prices.set_price(
+                slug=hardware.slug,
+                usd_per_hour=self.cleaned_data["usd_per_hour"],
+                source=self.cleaned_data["source"],
+                stated_on=self.cleaned_data["date"],
+                today=timezone.now().date(),
+            )
+        except Invalid as refused:
+            for problem in refused.errors:
+                self.add_error(problem.field, problem.sentence().removeprefix(f"{problem.field}: "))
+        return not self.errors
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@writers_only
+def state(request: HttpRequest, slug: str) -> HttpResponse:
+    hardware = get_object_or_404(HardwareClass, slug=slug)
+    if request.method != "POST":
+        known = {"source": hardware.price_source, "date": hardware.price_date}
+        if hardware.price_per_hour is not None:
+            known["usd_per_hour"] = f"{hardware.price_per_hour.normalize():f}"
+        return _page(request, hardware, Price(initial=known))
+    form = Price(request.POST)
+    if not form.keep(hardware):
+        return _page(request, hardware, form, status=422)
+    words = "is stated" if form.cleaned_data["usd_per_hour"] is not None else "is no longer stated"
+    messages.info(request, f"The price of {hardware.name} {words}.")
+    return HttpResponseRedirect(f"{reverse('web:catalog')}#hardware")
+
+
+def _page(request: HttpRequest, hardware: HardwareClass, form: Price, *, status: int = 200) -> HttpResponse:
+    context: dict[str, Any] = {"hardware": hardware, "form": form, "longest": prices.LONGEST_SOURCE}
+    return render_page(request, "web/catalog/price.html", context, status=status)

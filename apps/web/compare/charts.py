@@ -1,0 +1,200 @@
+"""The numbers of the Compare page's charts, computed here so that the browser only draws them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.comparison.sections.timelines import RunClock, newest
+from apps.comparison.stats.welch import MARGIN, Ratio
+from apps.comparison.values import ComparedMetric, Comparison, Level
+from apps.comparison.wording import interval_text, label, ratio_text
+from apps.runs.samples.columns import CLIENT
+from apps.web.components.ticks import linear_ticks, log_ticks
+from apps.web.runs.steps import UNMARKED
+
+# A ladder of threads, or ratios, wider than this are drawn on a logarithmic axis.
+WIDE_LADDER = 8
+WIDE_RATIOS = 4
+# An end of an interval farther than this multiple of the outermost ratio is cut, or it would flatten the others;
+# a cut bar reaches the second multiple.
+FARTHEST_END = 10
+CUT_ROOM = 2
+
+
+@dataclass(frozen=True)
+class SeriesView:
+    """Which seconds are overlaid: those of one load level; `apart`: a panel per side instead of one for all.
+
+    `clocks`: of the runs overlaid; `on_run`: t = 0 is the start of the run, not of its measured phase.
+    """
+
+    level: Level | None
+    apart: bool
+    clocks: tuple[RunClock, ...] = ()
+    on_run: bool = False
+
+
+def chart_data(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
+    """All of it as plain JSON; infinite bounds become null."""
+    points = _points(comparison)
+    ratios = draw_ratios(points)
+    return {
+        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "levels": [
+            {"key": level.key, "text": level.text, "threads": level.threads, "rate": level.rate}
+            for level in comparison.levels
+        ],
+        "metrics": [_metric(metric) for metric in comparison.metrics if metric.kind != "errors"],
+        "threads": threads_axis([level.threads for level in comparison.levels]),
+        "ratios": ratios,
+        "margin": MARGIN,
+        "points": points,
+        "series": _series(comparison, view),
+    }
+
+
+def _metric(metric: ComparedMetric) -> dict[str, Any]:
+    quantity = label(metric)
+    return {
+        "key": metric.key,
+        "kind": metric.kind,
+        "label": quantity[:1].upper() + quantity[1:],
+        "unit": metric.unit,
+        "direction": metric.direction.value,
+    }
+
+
+def threads_axis(threads: Sequence[int]) -> dict[str, Any]:
+    """Ticks at the load levels that were run, with room for the outer ones."""
+    ticks = sorted(set(threads)) or [1]
+    first, last = ticks[0], ticks[-1]
+    if last > WIDE_LADDER * first:
+        room = (last / first) ** 0.08
+        return {"ticks": ticks, "scale": "log", "range": [first / room, last * room]}
+    room = (last - first) * 0.08 or 1
+    return {"ticks": ticks, "scale": "linear", "range": [first - room, last + room]}
+
+
+def draw_ratios(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One axis for the ratios of all metrics, so that their heights can be compared; `ends`: where cut bars end.
+
+    Gives each point its interval as it is drawn, and which of its ends are cut.
+    """
+    band = [1 / (1 + MARGIN), 1 + MARGIN]
+    ratios = [point["ratio"] for point in points if point["ratio"]] or [1.0]
+    lowest, highest = min(ratios), max(ratios)
+    seen = [*band, *ratios]
+    for point in points:
+        if not point["has_interval"]:
+            continue
+        low, high = point["low"], point["high"]
+        seen.append(low if low and low >= lowest / FARTHEST_END else lowest / CUT_ROOM)
+        seen.append(high if high is not None and high <= highest * FARTHEST_END else highest * CUT_ROOM)
+    low, high = min(seen), max(seen)
+    room = (high / low) ** 0.06
+    wide = high > WIDE_RATIOS * low
+    shown = (low / room, high * room)
+    ticks = log_ticks(*shown) if wide else linear_ticks(*shown)
+    _draw_bars(points, (low, high))
+    return {
+        "band": band,
+        "scale": "log" if wide else "linear",
+        "range": list(shown),
+        "ends": [low, high],
+        "ticks": ticks,
+        "texts": [f"{tick:,.10g}" for tick in ticks],
+    }
+
+
+def _draw_bars(points: Sequence[dict[str, Any]], ends: tuple[float, float]) -> None:
+    for point in points:
+        low, high = point["low"], point["high"]
+        cut = [not low or low < ends[0], high is None or high > ends[1]]
+        point["bar"] = [ends[0] if cut[0] else low, ends[1] if cut[1] else high] if point["has_interval"] else None
+        point["cut"] = cut if point["has_interval"] else [False, False]
+
+
+def _points(comparison: Comparison) -> list[dict[str, Any]]:
+    levels = {level.id: level for level in comparison.levels}
+    positions = {side.slug: side.position for side in comparison.sides}
+    shown = {metric.key for metric in comparison.metrics if metric.kind != "errors"}
+    return [
+        {
+            "metric": cell.metric,
+            "side": positions[cell.side],
+            "level": levels[cell.level].key,
+            "threads": levels[cell.level].threads,
+            "rate": levels[cell.level].rate,
+            "value": cell.summary.value,
+            "runs": [{"run": each.run, "value": each.value} for each in cell.replicates],
+            "ratio": _finite(cell.ratio.value) if cell.ratio else None,
+            "low": _finite(cell.ratio.low) if cell.ratio else None,
+            "high": _finite(cell.ratio.high) if cell.ratio else None,
+            "has_interval": _has_interval(cell.ratio),
+            "ratio_text": f"{ratio_text(cell.ratio)} {interval_text(cell.ratio)}" if cell.ratio else "",
+            "words": cell.words,
+        }
+        for cell in comparison.cells
+        if cell.metric in shown and cell.summary is not None
+    ]
+
+
+def overlaid(comparison: Comparison, view: SeriesView) -> list[tuple[int, str, str]]:
+    """Run, metric and node of the newest run of each side: where a reader begins who lays other series over them."""
+    last = {run.side: run.id for run in newest(comparison, view.level)}
+    metrics = [metric.key for metric in comparison.metrics if metric.kind == "throughput"]
+    return [(run, metric, CLIENT) for metric in metrics for run in last.values()]
+
+
+def _series(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
+    """Of each side the newest runs; `runs_total` of all sides together. Times are s on the clock chosen."""
+    level = view.level
+    positions = {side.slug: side.position for side in comparison.sides}
+    known = {clock.run: clock for clock in view.clocks}
+    runs = [
+        {
+            "run": run.id,
+            "side": positions[run.side],
+            "repetition": run.repetition,
+            **_clock(known.get(run.id), view.on_run),
+        }
+        for run in newest(comparison, level)
+    ]
+    return {
+        "level": level.key if level else None,
+        "apart": view.apart,
+        "clock": "run" if view.on_run else "measured",
+        "runs": runs,
+        "runs_total": sum(level is not None and run.level == level.id for run in comparison.counted),
+    }
+
+
+def _clock(clock: RunClock | None, on_run: bool) -> dict[str, Any]:
+    """Measured phase and events of a run on the clock chosen."""
+    if clock is None or clock.measured_from is None or clock.measured_to is None:
+        return {"measured": None, "events": []}
+    zero = 0.0 if on_run else clock.measured_from
+    return {
+        "measured": [clock.measured_from - zero, clock.measured_to - zero],
+        "events": [
+            {
+                "kind": event.kind,
+                "label": event.label,
+                "node": event.node,
+                "starts_at": event.starts_at - zero,
+                "ends_at": None if event.ends_at is None else event.ends_at - zero,
+            }
+            for event in clock.events
+            if event.kind not in UNMARKED
+        ],
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _has_interval(ratio: Ratio | None) -> bool:
+    """Also one with an endless end, which JSON has no number for."""
+    return ratio is not None and ratio.low is not None and ratio.high is not None

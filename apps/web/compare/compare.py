@@ -1,0 +1,285 @@
+"""The Compare page: two to four sides, answer first."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.views.decorators.http import require_safe
+
+from apps.comparison import compare
+from apps.comparison.sections import timelines
+from apps.comparison.sections.latency import READING
+from apps.comparison.selection import baselines, choices
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
+from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
+from apps.comparison.wording import label
+from apps.core.problems import FieldProblem, Invalid
+from apps.runs.queries.places import Amount
+from apps.saved.services import LONGEST_TITLE
+from apps.web.accounts import may_write
+from apps.web.compare.charts import SeriesView, chart_data, overlaid
+from apps.web.compare.parts import PARTS, common, rendered, shown
+from apps.web.compare.view import Address, Seen
+from apps.web.compare.wording import answers, doubted_runs, table, value_note, value_words
+from apps.web.components.addresses import matrix_address, overlay_address, runs_address
+from apps.web.components.pages import is_partial, render_page
+from apps.web.runs import latency
+
+# Longer lists of runs or variables are folded.
+SHOWN_AT_ONCE = 24
+# Of the compared runs the newest are listed; runs that were named one by one are all listed.
+LISTED_RUNS = 100
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    try:
+        address = Address.read(request.GET)
+    except Invalid as error:
+        return _choose(request, Address(), problems=error.errors, status=400)
+    if address.runs and not address.sides:
+        return _from_runs(request, address)
+    if len(address.sides) < FEWEST_SIDES:
+        held = _against_pinned(address)
+        return HttpResponseRedirect(held.url()) if held else _choose(request, address)
+    return _compare(request, address)
+
+
+@require_safe
+def part(request: HttpRequest, name: str) -> HttpResponse:
+    """One part of the page by itself: for htmx, which puts it into the page, or as a page without scripts."""
+    chosen = next((each for each in PARTS if each.name == name), None)
+    if chosen is None:
+        raise Http404(f"Compare has no part {name!r}")
+    try:
+        address = Address.read(request.GET)
+        seen = seen_at(request, address)
+        context: dict[str, Any] = {
+            "html": rendered(chosen, seen),
+            "comparison": seen.comparison,
+            "back_url": address.url(),
+        }
+        status = 200
+    except Invalid as error:
+        context = {"problems": [problem.sentence() for problem in error.errors]}
+        # htmx leaves the page as it is when an answer is an error; the sentence is to be seen in its place.
+        status = 200 if is_partial(request) else 404 if isinstance(error, Unknown) else 400
+    context["part"] = chosen
+    return render_page(request, "web/compare/part_page.html", context, part="web/compare/part.html", status=status)
+
+
+def _compare(request: HttpRequest, address: Address) -> HttpResponse:
+    if address.workload is None:
+        shared = choices.workloads([system_slug(side) for side in address.sides])
+        if shared and shared[0].sides >= FEWEST_SIDES:
+            return HttpResponseRedirect(replace(address, workload=shared[0].id).url())
+    try:
+        seen = seen_at(request, address)
+    except Invalid as error:
+        status = 404 if isinstance(error, Unknown) else 400
+        return _choose(request, address, problems=error.errors, status=status)
+    if not seen.comparison.counted:
+        problem = FieldProblem("", _nothing(seen.comparison, address), "choose another workload or campaign")
+        return _choose(request, address, problems=[problem], status=404)
+    chosen_runs = address.campaign is not None or address.runs is not None
+    picker = _picker(address, () if chosen_runs else seen.comparison.runs)
+    pin = baselines.pins([seen.comparison.workload.id]).get(seen.comparison.workload.id)
+    context = page_context(seen) | picker | {"pin": pin, "may_write": may_write(request), "default_title": title(seen)}
+    return render_page(request, "web/compare/compare.html", context)
+
+
+def _against_pinned(address: Address) -> Address | None:
+    """One side without a baseline is held against the one that is pinned to its workload."""
+    if len(address.sides) != 1 or address.workload is None:
+        return None
+    pin = baselines.pins([address.workload]).get(address.workload)
+    if pin is None or pin.system == address.sides[0]:
+        return None
+    return replace(address, sides=(pin.system, *address.sides))
+
+
+def seen_at(request: HttpRequest, address: Address) -> Seen:
+    """Raises Invalid for what is not there, or is no comparison."""
+    comparison = compare.compare(
+        sides=address.sides,
+        workload_id=_workload(address),
+        campaign=address.campaign,
+        runs=address.runs,
+    )
+    return Seen(comparison, address, level_of(comparison, address), request)
+
+
+def _workload(address: Address) -> int:
+    if address.workload is None:
+        shared = choices.workloads([system_slug(side) for side in address.sides])
+        if shared and shared[0].sides >= FEWEST_SIDES:
+            raise Invalid([FieldProblem("workload", "is missing", "name the workload under which the sides ran")])
+        raise Unknown([FieldProblem("side", "no two of these sides ran the same workload", "choose others")])
+    return address.workload
+
+
+def level_of(comparison: Comparison, address: Address) -> Level | None:
+    """The load level whose seconds are overlaid: the one asked for, else the highest that every side ran."""
+    if address.level:
+        for level in comparison.levels:
+            if level.key == address.level:
+                return level
+        raise Unknown([FieldProblem("level", f"no side ran at {address.level!r}", "choose one of the levels")])
+    ran = {level: {run.side for run in comparison.counted if run.level == level.id} for level in comparison.levels}
+    return max(ran, key=lambda level: (len(ran[level]), comparison.levels.index(level)), default=None)
+
+
+def _nothing(comparison: Comparison, address: Address) -> str:
+    """Why there is nothing to compare."""
+    where = f" in campaign {address.campaign}" if address.campaign is not None else ""
+    left_out = sum((amount for _, amount in _left_out(comparison)), Amount())
+    kept_out = f": the {left_out} runs there are did not succeed or are not complete" if left_out.runs else ""
+    return f"none of these sides has a complete run of {comparison.workload.name}{where}{kept_out}"
+
+
+def _from_runs(request: HttpRequest, address: Address) -> HttpResponse:
+    """Runs chosen from a list say their sides themselves."""
+    sides, workloads = choices.sides_of(address.runs or ())
+    problem = None
+    if len(workloads) > 1:
+        problem = FieldProblem("runs", "these runs are of different workloads", "choose runs of one workload")
+    elif not FEWEST_SIDES <= len(sides) <= MOST_SIDES:
+        named = f"{len(sides)} system{'' if len(sides) == 1 else 's'}"
+        problem = FieldProblem("runs", f"these runs are of {named}", "choose runs of two to four systems")
+    if problem:
+        return _choose(request, Address(), problems=[problem], status=400)
+    ordered = baselines.first(sides, baselines.pins(workloads).get(workloads[0]))
+    return HttpResponseRedirect(replace(address, sides=ordered, workload=workloads[0]).url())
+
+
+def _choose(
+    request: HttpRequest, address: Address, *, problems: Sequence[FieldProblem] = (), status: int = 200
+) -> HttpResponse:
+    """The page without a comparison: what is wrong, the picker, and what can be opened."""
+    context = {
+        "problems": [problem.sentence() for problem in problems],
+        "looked_at": choices.MOST_LOOKED_AT,
+        "suggestions": [
+            {
+                "value": each,
+                "url": Address(
+                    sides=tuple(slug for slug, _ in each.sides),
+                    workload=each.workload,
+                    campaign=each.campaign.id if each.campaign else None,
+                ).url(),
+            }
+            for each in choices.suggestions()
+        ],
+    }
+    return render_page(request, "web/compare/choose.html", context | _picker(address), status=status)
+
+
+def _picker(address: Address, compared: Sequence[ComparedRun] = ()) -> dict[str, Any]:
+    """`compared`: runs of all campaigns, whose campaigns are then those to choose from, the newest first."""
+    named = [run.campaign for run in reversed(compared) if run.campaign and not run.left_out]
+    systems, workloads = choices.picker()
+    chosen = [*address.sides, *[""] * MOST_SIDES][:MOST_SIDES]
+    return {
+        "address": address,
+        "systems": systems,
+        "slots": [
+            {"number": place, "slug": system_slug(key), "own": key.partition(":")[2]}
+            for place, key in enumerate(chosen)
+        ],
+        "workloads": workloads,
+        "campaigns": list(dict.fromkeys(named))
+        or choices.campaigns(sides=[system_slug(side) for side in address.sides], workload=address.workload),
+    }
+
+
+def title(seen: Seen) -> str:
+    """What a saved comparison is called unless its author knows better."""
+    baseline, *others = (side.name for side in seen.comparison.sides)
+    return f"{', '.join(others)} against {baseline}, {seen.comparison.workload.name}"[:LONGEST_TITLE]
+
+
+def page_context(seen: Seen) -> dict[str, Any]:
+    """What the page shows of a comparison, made now or kept. Raises NotKept."""
+    comparison, address, level = seen.comparison, seen.address, seen.level
+    on_run = address.option("clock") == "run"
+    view = SeriesView(level=level, apart=address.apart, clocks=seen.read(timelines.READING), on_run=on_run)
+    columns = _columns(comparison)
+    read = seen.read(READING)
+    sides = latency.of_sides(read)
+    listed = comparison.runs if address.runs is not None else comparison.runs[-LISTED_RUNS:]
+    return {
+        **common(seen),
+        "parts": shown(seen),
+        "answers": answers(comparison),
+        "metrics": [{"metric": metric, "label": label(metric)} for metric in comparison.metrics],
+        "rows": table(comparison),
+        "columns": columns,
+        "value_note": value_note(comparison, [each["metric"] for each in columns]),
+        "no_errors": _no_errors(comparison),
+        "few_runs": not any(cell.history for cell in comparison.cells),
+        "fold_runs": len(listed) > SHOWN_AT_ONCE,
+        "runs": _run_rows(comparison, listed),
+        "listed_left_out": sum(bool(run.left_out) for run in listed),
+        "left_out": _left_out(comparison),
+        "older": sum(tally.amount.runs for tally in comparison.tallies) > len(listed),
+        "runs_url": runs_address(
+            system=[side.system for side in comparison.sides],
+            workload=sorted({side.workload.id for side in comparison.sides}),
+        ),
+        "seconds_runs": timelines.SECONDS_RUNS,
+        **doubted_runs(timelines.newest(comparison, level)),
+        "clock_url": address.with_option("clock", "" if on_run else "run").url() + "#seconds",
+        "level_links": [{"level": each, "url": replace(address, level=each.key).url()} for each in comparison.levels],
+        "apart_url": replace(address, apart=not address.apart).url() + "#seconds",
+        "all_runs_url": replace(address.live(), runs=None).url(),
+        "baseline_urls": [(side, address.live().with_baseline(side.slug).url()) for side in comparison.sides],
+        "api_query": address.query(),
+        "limits_url": address.part_url("use"),
+        "matrix_url": matrix_address(comparison),
+        "overlay_url": overlay_address(overlaid(comparison, view), align="run" if view.on_run else "measured"),
+        "chart_data": chart_data(comparison, view) | {"latency": sides.chart},
+        "latency": sides,
+    }
+
+
+def _no_errors(comparison: Comparison) -> bool:
+    """Errors were counted, and there were none in any run."""
+    counted = [cell for cell in comparison.cells if cell.metric == compare.ERRORS and cell.replicates]
+    return bool(counted) and all(each.value == 0 for cell in counted for each in cell.replicates)
+
+
+def _columns(comparison: Comparison) -> list[dict[str, Any]]:
+    """The metrics of the table; errors only where there were any."""
+    shown = [metric for metric in comparison.metrics if metric.kind != "errors" or not _no_errors(comparison)]
+    return [
+        {"metric": metric, "label": label(metric), "value_words": value_words(comparison, metric)} for metric in shown
+    ]
+
+
+def _run_rows(comparison: Comparison, listed: Sequence[ComparedRun]) -> list[dict[str, Any]]:
+    sides = {side.slug: side for side in comparison.sides}
+    levels = {level.id: level for level in comparison.levels}
+    order = sorted(listed, key=lambda run: (list(levels).index(run.level), sides[run.side].position, run.started_at))
+    return [
+        {
+            "run": run,
+            "side": sides[run.side],
+            "level": levels[run.level],
+            "values": [run.values.get(metric.key) for metric in comparison.metrics],
+        }
+        for run in order
+    ]
+
+
+def _left_out(comparison: Comparison) -> list[tuple[str, Amount]]:
+    """Reasons in short ("failed") with how many runs each leaves out, the older ones that are not listed too."""
+    found: dict[str, Amount] = defaultdict(Amount)
+    for run in comparison.left_out:
+        if run.left_out == NO_VALUES:
+            found[NO_VALUES] += Amount(1)
+    for tally in comparison.tallies:
+        if tally.left_out:
+            found[tally.left_out] += tally.amount
+    return sorted(found.items(), key=lambda item: -item[1].runs)

@@ -1,0 +1,36 @@
+"""Everything that was measured in a comparison, as CSV and Markdown."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from apps.comparison.sections.all_metrics import everything
+from apps.core.naming import with_tool
+from apps.core.problems import Invalid
+from apps.web.compare import compare
+from apps.web.compare.sections.all_metrics import comma_separated, markdown
+from apps.web.compare.view import Address
+
+TYPES = {"csv": "text/csv", "md": "text/markdown"}
+
+
+@require_safe
+def everything_as(request: HttpRequest, form: str) -> HttpResponse:
+    """Asked with the address of the comparison. CSV has all of it, Markdown what the page shows."""
+    if form not in TYPES:
+        raise Http404(f"{form!r} is not known; choose csv or md")
+    try:
+        address = Address.read(request.GET)
+        comparison = compare.seen_at(request, address).comparison
+    except Invalid as error:
+        sentences = " ".join(problem.sentence() for problem in error.errors)
+        return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")
+    found = everything(comparison)
+    if form == "csv":
+        text = comma_separated(comparison, found)
+    else:
+        link = request.build_absolute_uri(f"{address.url()}#all-metrics")
+        table = markdown(comparison, found, show_all=address.option("show") == "all")
+        text = f"{table}\n\n{with_tool(comparison.workload.tool, comparison.workload.name)}: {link}\n"
+    response = HttpResponse(text, content_type=f"{TYPES[form]}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="comparison-{comparison.workload.id}.{form}"'
+    return response

@@ -1,0 +1,111 @@
+"""The parts of the Compare page that stand beside its answer, in their order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+from apps.comparison.sections.section import NotKept
+from apps.web.compare.sections import (
+    agreement,
+    all_metrics,
+    comparability,
+    cost,
+    differences,
+    load_levels,
+    quality,
+    steadiness,
+    use_method,
+    work,
+)
+from apps.web.compare.view import Part, Seen, nothing_of_today
+
+PARTS: tuple[Part, ...] = (
+    Part("comparability", "Comparability", "sides", "web/compare/sections/comparability.html", comparability.context),
+    Part("differences", "Differences", "sides", "web/compare/sections/differences.html", differences.context),
+    Part("quality", "Quality of the runs", "sides", "web/compare/sections/quality.html", quality.context),
+    Part(
+        "ladder", "Over threads", "answer", "web/compare/load_levels/load_levels.html", load_levels.context, lazy=True
+    ),
+    Part(
+        "use",
+        "What limits each side",
+        "answer",
+        "web/compare/sections/use_method.html",
+        use_method.context,
+        lazy=True,
+        at_once=True,
+    ),
+    Part(
+        "all-metrics",
+        "Everything that was measured",
+        "answer",
+        "web/compare/sections/all_metrics.html",
+        all_metrics.context,
+        lazy=True,
+    ),
+    Part(
+        "steadiness",
+        "Steadiness",
+        "latency",
+        "web/compare/sections/steadiness.html",
+        steadiness.context,
+        lazy=True,
+        nothing=steadiness.NOTHING,
+    ),
+    Part("work", "Work for each transaction", "seconds", "web/compare/sections/work.html", work.context, lazy=True),
+    Part(
+        "corroboration",
+        "Who bears it out",
+        "seconds",
+        "web/compare/sections/agreement.html",
+        agreement.context,
+        lazy=True,
+    ),
+    Part("cost", "Cost and scale-up", "seconds", "web/compare/sections/cost.html", cost.context, lazy=True),
+)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A part as the page has it: its HTML, or (empty) where htmx fetches it from."""
+
+    part: Part
+    html: SafeString
+    url: str
+
+
+def shown(seen: Seen, parts: Sequence[Part] | None = None) -> dict[str, list[Shown]]:
+    """The parts by the section that they follow; those with nothing to say are left out."""
+    found: dict[str, list[Shown]] = {}
+    for part in PARTS if parts is None else parts:
+        url = seen.address.part_url(part.name)
+        html = SafeString("") if part.lazy else rendered(part, seen)
+        if html is not None:
+            found.setdefault(part.after, []).append(Shown(part, html, url))
+    return found
+
+
+def rendered(part: Part, seen: Seen) -> SafeString | None:
+    """Its HTML; None: it has nothing to say here. An edition of a saved comparison that does not hold the part says
+    so: what is true now is never shown in its place."""
+    try:
+        with nothing_of_today(seen):
+            own = part.context(seen)
+    except NotKept:
+        return render_to_string("web/compare/part_not_kept.html", common(seen) | {"part": part}, seen.request)
+    return None if own is None else render_to_string(part.template, common(seen) | own, seen.request)
+
+
+def common(seen: Seen) -> dict[str, Any]:
+    """What every part's template may use."""
+    comparison = seen.comparison
+    return {
+        "comparison": comparison,
+        "baseline": comparison.sides[0],
+        "others": comparison.sides[1:],
+        "address": seen.address,
+        "level": seen.level,
+    }

@@ -1,0 +1,132 @@
+"""The part corroboration of the Compare page: which tools bear a claim out, and what articles state beside them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.comparison.agreement.claims import CANNOT_TELL, CONTESTED, READING, WITHHELD, Claim, Corroboration, Witness
+from apps.comparison.agreement.published_evidence import ABOUT, StatedWitness
+from apps.comparison.matrix import ManySide
+from apps.comparison.values import Side
+from apps.published.wording import NO_INTERVAL
+from apps.web.compare.view import Seen
+from apps.web.compare.wording import parts
+from workers.protocol.workloads.kinds import KINDS
+
+# Longer lists of witnesses are folded.
+SHOWN_AT_ONCE = 12
+
+
+def context(seen: Seen) -> dict[str, Any] | None:
+    found = seen.read(READING)
+    if found is None or not found.claims:
+        return None
+    comparison = seen.comparison
+    # A system's first side gives it name and colour.
+    sides = {many.slug: next(s for s in comparison.sides if s.system == many.slug) for many in found.sides}
+    campaign = comparison.campaign.id if comparison.campaign else None
+    return {
+        **shown(found, sides, campaign=campaign, here=comparison.workload.id),
+        "witnesses_url": f"{reverse('web:published')}?{urlencode(_platforms(found))}",
+        "only_chosen_runs": seen.address.runs is not None,
+    }
+
+
+def shown(
+    found: Corroboration, sides: Mapping[str, Side | ManySide], *, campaign: int | None, here: int | None = None
+) -> dict[str, Any]:
+    """What the table of claims shows. `sides`: system -> name and colour, the baseline first; `here`: the workload of
+    the page."""
+    measured = [claim for claim in found.claims if claim.is_measured]
+    told = [_claim(claim, sides, here, campaign) for claim in measured]
+    return {
+        "claims": told,
+        "kinds": _by_kind(measured, told, found),
+        "judged": [sides[many.slug] for many in found.sides[1:]],
+        "fold": sum(len(each["rows"]) + len(each["claim"].stated) for each in told) > SHOWN_AT_ONCE,
+        "only_stated": _only_stated(found),
+        "any_stated": any(claim.stated for claim in found.claims),
+        "tests": found.tests,
+        "corroboration_notes": found.notes,
+        "no_interval": NO_INTERVAL,
+        "about": f"{100 * ABOUT:g}\N{NO-BREAK SPACE}%",
+    }
+
+
+def _platforms(found: Corroboration) -> list[tuple[str, str]]:
+    return [("platform", slug) for slug in dict.fromkeys(side.platform_slug for side in found.sides)]
+
+
+def _by_kind(
+    measured: Sequence[Claim], told: Sequence[dict[str, Any]], found: Corroboration
+) -> list[tuple[str, list[dict[str, Any] | None]]]:
+    """Kind of load in words -> what is claimed of each side but the baseline; None: nothing was measured."""
+    known = {(claim.side, claim.kind): each for claim, each in zip(measured, told, strict=True)}
+    kinds = [kind for kind in KINDS if any(claim.kind == kind for claim in measured)]
+    return [(KINDS[kind], [known.get((side.slug, kind)) for side in found.sides[1:]]) for kind in kinds]
+
+
+def _only_stated(found: Corroboration) -> list[tuple[str, str, tuple[StatedWitness, ...]]]:
+    """(kind in words, platform, statements) where only articles speak, once for each platform."""
+    platforms = {side.slug: (side.platform_slug, side.platform) for side in found.sides}
+    once = {(claim.kind, *platforms[claim.side]): claim for claim in found.claims if not claim.is_measured}
+    return [(claim.kind_words, name, claim.stated) for (_, _, name), claim in once.items()]
+
+
+def _claim(
+    claim: Claim, sides: Mapping[str, Side | ManySide], here: int | None, campaign: int | None
+) -> dict[str, Any]:
+    baseline = next(iter(sides))
+    names = {slug: side.name for slug, side in sides.items()}
+    stances = (
+        ("agrees" if claim.is_claimed else claim.says, claim.agree),
+        ("contradicts" if claim.is_claimed else "says otherwise", claim.contradict),
+        (CANNOT_TELL, claim.cannot_tell),
+    )
+    return {
+        "claim": claim,
+        "side": sides[claim.side],
+        "sentence": _sentence(claim),
+        "here": here,
+        "rows": [
+            {
+                "stance": witness.says if claim.says == CONTESTED or witness.says == WITHHELD else stance,
+                "witness": witness,
+                "parts": list(parts([(each.level, each.cell) for each in witness.testimony], names)),
+                "url": _compare_url(baseline, claim.side, witness, campaign),
+            }
+            for stance, witnesses in stances
+            for witness in witnesses
+        ],
+    }
+
+
+def _compare_url(baseline: str, side: str, witness: Witness, campaign: int | None) -> str:
+    pairs = [("side", baseline), ("side", side), ("workload", witness.workload.id)]
+    pairs += [("campaign", campaign)] if campaign is not None else []
+    return f"{reverse('web:compare')}?{urlencode(pairs)}"
+
+
+def _sentence(claim: Claim) -> str:
+    """Who bears the claim out, in a few words."""
+    against = sorted({each.program for each in claim.contradict})
+    withheld = sorted({each.program for each in claim.cannot_tell if each.says == WITHHELD})
+    unsure = sorted({each.program for each in claim.cannot_tell} - {*claim.programs, *against, *withheld})
+    if claim.says == CONTESTED:
+        return f"witnesses contradict each other ({_listed(against)})"
+    said = []
+    if claim.agree:
+        said.append(f"{claim.programs[0]} says so" if len(claim.programs) == 1 else f"{_listed(claim.programs)} agree")
+    if against:
+        said.append(f"{_listed(against)} {'contradicts' if len(against) == 1 else 'contradict'}")
+    if withheld:
+        said.append(f"of {_listed(withheld)}, until the difference is accepted")
+    if unsure:
+        said.append(f"{_listed(unsure)} cannot tell")
+    return "; ".join(said)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,223 @@
+"""Everything that was measured, on the Compare page and as CSV and Markdown: a row per metric, load level and side."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+
+from apps.comparison.sections.all_metrics import READING, Everything, Measured
+from apps.comparison.stats.welch import MOST_REPETITIONS, Direction, Ratio, Verdict
+from apps.comparison.values import Comparison, Level, Side
+from apps.comparison.verdict_table import WITHHELD
+from apps.core import tabular
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.units import format_number
+from apps.web.compare.view import Seen
+from apps.web.compare.wording import Entry, entry
+
+DIRECTIONS = {Direction.HIGHER: "higher is better", Direction.LOWER: "lower is better", Direction.NEUTRAL: "neither"}
+FORMS = (("CSV", "csv"), ("Markdown", "md"))
+# Nobody can know whether there is a difference.
+UNJUDGED = (Verdict.TOO_FEW.value, Verdict.NO_RATIO.value, "no runs")
+COLUMNS = (
+    "metric",
+    "unit",
+    "direction",
+    "load",
+    "side",
+    "baseline",
+    "baseline value",
+    "value",
+    "kind",
+    "runs",
+    "ratio",
+    "low",
+    "high",
+    "verdict",
+    "p",
+    "adjusted p",
+    "Cliff's delta",
+    "repetitions that would tell",
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row as it is shown: `entry` of the side, `base` of the baseline. `each`: its single events, one by one."""
+
+    measured: Measured
+    level: Level
+    side: Side
+    entry: Entry
+    base: Entry
+    meaning: str
+    direction: str
+    p: str
+    adjusted_p: str
+    delta: str
+    needed: str
+    each: str
+
+
+def context(seen: Seen) -> dict[str, Any] | None:
+    """Raises Invalid for a `show` that is not known."""
+    show = seen.address.option("show")
+    if show not in ("", "all"):
+        raise Invalid([FieldProblem("show", f"{show[:40]!r} is not known", 'leave it out or use "all"')])
+    found = seen.read(READING)
+    if not found.measured:
+        return None
+    relevant = [one for one in found.measured if one.is_relevant]
+    return {
+        "lines": lines(seen.comparison, found, show_all=show == "all"),
+        "summary": summary(found.measured),
+        "relevant": len(relevant),
+        "rest": len(found.measured) - len(relevant),
+        "total": len(found.measured),
+        "metrics": len({one.metric.key for one in found.measured}),
+        "tests": found.tests,
+        "shows_all": show == "all",
+        "other": _other(seen, "" if show else "all"),
+        "events": any(one.metric.single_events for one in found.measured),
+        "answered": any(one.answered for one in found.measured),
+        # An edition of a saved comparison is a page; what would be exported is what is true today.
+        "export_urls": None if seen.kept is not None else [(name, _export(seen, form)) for name, form in FORMS],
+    }
+
+
+def summary(measured: Sequence[Measured]) -> str:
+    """How many of all comparisons show a difference, and of how many nobody can know."""
+    total = len(measured)
+    words = Counter(one.cell.words for one in measured if one.is_relevant)
+    withheld = words.pop(WITHHELD, 0)
+    unknown = sum(one.cell.words in UNJUDGED for one in measured)
+    same = total - unknown - withheld - words.total()
+    parts = []
+    if words:
+        told = ", ".join(f"{count} {word}" for word, count in words.most_common())
+        parts.append(f"{words.total()} of {total} comparisons show{'s' * (words.total() == 1)} a difference ({told})")
+    if withheld:
+        parts.append(f"{withheld} of {total} comparisons would show a difference, but their verdicts are withheld")
+    if same and parts:
+        parts.append(f"{same} do{'es' * (same == 1)} not")
+    elif same:
+        parts.append(f"None of {same} comparison{'s' * (same > 1)} shows a difference")
+    if unknown:
+        whole = f"{unknown}" if parts else f"All {total} comparisons"
+        parts.append(f"{whole} cannot be judged (too few repetitions, or no ratio exists)")
+    return "; ".join(parts)
+
+
+def _other(seen: Seen, show: str) -> dict[str, str]:
+    """Where the other choice of rows is: the page, and the part alone, which keeps the reader's place."""
+    address = seen.address.with_option("show", show)
+    return {"url": f"{address.url()}#all-metrics", "part_url": address.part_url("all-metrics")}
+
+
+def _export(seen: Seen, form: str) -> str:
+    return f"{reverse('web:compare-everything', args=[form])}?{seen.address.query()}"
+
+
+def lines(comparison: Comparison, found: Everything, *, show_all: bool) -> list[Line]:
+    names = {side.slug: side.name for side in comparison.sides}
+    sides = {side.slug: side for side in comparison.sides}
+    levels = {level.id: level for level in comparison.levels}
+    return [
+        Line(
+            measured=one,
+            level=levels[one.cell.level],
+            side=sides[one.cell.side],
+            entry=entry(one.metric, one.cell, names),
+            base=entry(one.metric, one.baseline, names),
+            meaning=found.meanings.get(one.metric.key, ""),
+            direction=DIRECTIONS[one.metric.direction],
+            p=_p(one.cell.ratio.p if one.cell.ratio else None),
+            adjusted_p=_p(one.cell.ratio.adjusted_p if one.cell.ratio else None),
+            delta=_delta(one.cell.ratio),
+            needed=_needed(one.cell.ratio),
+            each=_each(one),
+        )
+        for one in found.measured
+        if show_all or one.is_relevant
+    ]
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "<\u00a00.0001" if value < 0.0001 else f"{value:#.2g}" if value < 0.1 else f"{value:.2f}"
+
+
+def _delta(ratio: Ratio | None) -> str:
+    return "" if ratio is None or ratio.delta is None else f"{ratio.delta:+.2f}".replace("-", "\u2212")
+
+
+def _needed(ratio: Ratio | None) -> str:
+    if ratio is None or ratio.needed is None:
+        return ""
+    return f"more than {MOST_REPETITIONS:,}" if ratio.needed > MOST_REPETITIONS else f"{ratio.needed:,}"
+
+
+def _each(one: Measured) -> str:
+    """Single events are few, and told one by one: the baseline's, then the side's."""
+    if not one.metric.single_events:
+        return ""
+    told = [", ".join(format_number(each.value) for each in cell.replicates) for cell in (one.baseline, one.cell)]
+    return " against ".join(text or "none" for text in reversed(told))
+
+
+def comma_separated(comparison: Comparison, found: Everything) -> str:
+    """All of it, numbers with all their digits."""
+    return tabular.comma_separated(
+        COLUMNS,
+        [
+            [
+                line.measured.metric.name,
+                line.measured.metric.unit,
+                line.direction,
+                line.level.text,
+                line.side.name,
+                comparison.sides[0].name,
+                line.base.value,
+                line.entry.value,
+                line.measured.cell.summary.kind if line.measured.cell.summary else "",
+                len(line.measured.cell.replicates),
+                *_numbers(line.measured.cell.ratio, "value", "low", "high"),
+                line.entry.words,
+                *_numbers(line.measured.cell.ratio, "p", "adjusted_p", "delta"),
+                line.needed,
+            ]
+            for line in lines(comparison, found, show_all=True)
+        ],
+    )
+
+
+def markdown(comparison: Comparison, found: Everything, *, show_all: bool) -> str:
+    """As it is shown."""
+    base = comparison.sides[0].name
+    heads = ("Metric", "Load", "Side", base, "Value", f"÷ {base}", "Verdict", "Adjusted p", "Cliff's δ")
+    rows = [
+        [
+            f"{line.measured.metric.name} ({', '.join(filter(None, (line.measured.metric.unit, line.direction)))})",
+            line.level.text,
+            line.side.name,
+            _shown(line.base),
+            _shown(line.entry),
+            f"{line.entry.ratio} {line.entry.interval}".strip(),
+            line.entry.words,
+            line.adjusted_p,
+            line.delta,
+        ]
+        for line in lines(comparison, found, show_all=show_all)
+    ]
+    return tabular.markdown(heads, rows)
+
+
+def _numbers(ratio: Ratio | None, *names: str) -> list[float | None]:
+    return [getattr(ratio, name) if ratio is not None else None for name in names]
+
+
+def _shown(told: Entry) -> str:
+    return "no runs" if told.value is None else f"{format_number(told.value)} {told.kind}".strip()

@@ -1,0 +1,199 @@
+"""What must be known before the numbers: what withholds verdicts and who accepted it, and memory against data."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from apps.accounts.models import User
+from apps.comparison import compare
+from apps.comparison.comparability import acknowledgements, memory
+from apps.comparison.comparability.differences import NOT_KNOWN, TITLES, Group, Obstacle
+from apps.comparison.comparability.memory import SideMemory, Spread
+from apps.comparison.sections.section import NotKept
+from apps.comparison.values import Level, Side
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.units import format_bytes, format_number
+from apps.web.accounts import may_write, writers_only
+from apps.web.compare.view import Address, Seen
+
+POOL_WORDS = {
+    "filled": "pages of the writer's buffer pool that hold something",
+    "dirty": "pages that are not written yet",
+    "hits": "reads that found their page in the pool, each over one interval between samples",
+}
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A side about which verdicts are, or were, withheld."""
+
+    side: Side
+    obstacles: tuple[Obstacle, ...]
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Something of the buffer pool at the first and at the last sample of the measured phase; words where not known."""
+
+    label: str
+    meaning: str
+    text: str
+    title: str
+
+
+@dataclass(frozen=True)
+class MemoryRow:
+    """A side's memory in words; no `fills` where nothing is known of what its pool held."""
+
+    side: Side
+    memory: str
+    data: str
+    data_title: str
+    ratio: str
+    pool: str
+    pool_ratio: str
+    fills: tuple[Fill, ...]
+
+
+def context(seen: Seen) -> dict[str, Any]:
+    comparison = seen.comparison
+    level = seen.level or next(iter(comparison.levels), None)
+    open_ones = [each for each in comparison.obstacles if each.accepted is None]
+    sides = {side.slug: side for side in comparison.sides}
+    return {
+        "warned": [
+            Warned(sides[slug], tuple(own)) for slug, own in groupby(comparison.obstacles, key=lambda each: each.side)
+        ],
+        "open": [(each, sides[each.side]) for each in open_ones],
+        "open_titles": _listed(list(dict.fromkeys(each.title for each in open_ones))),
+        "withheld_from": _listed([sides[slug].name for slug in dict.fromkeys(each.side for each in open_ones)]),
+        "titles": _listed(list(dict.fromkeys(each.title for each in comparison.obstacles))),
+        "may_accept": seen.kept is None and may_write(seen.request),
+        "is_now": seen.kept is None,
+        "asks_by_address": bool(seen.address.acknowledged) and bool(open_ones),
+        "longest_reason": acknowledgements.LONGEST_REASON,
+        "memories": _memories(seen, level),
+        "memory_level": level,
+    }
+
+
+def _memories(seen: Seen, level: Level | None) -> list[MemoryRow]:
+    """Empty for an edition of a saved comparison that does not hold it."""
+    try:
+        known = seen.read(memory.READING)
+    except NotKept:
+        return []
+    return [_memory(side, told, level) for side, told in zip(seen.comparison.sides, known, strict=True)]
+
+
+def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
+    pool = told.at(level.id) if level else None
+    nothing: tuple[Spread | None, Spread | None] = (None, None)
+    ends = {
+        "filled": (pool.filled_first, pool.filled_last) if pool else nothing,
+        "dirty": (pool.dirty_first, pool.dirty_last) if pool else nothing,
+        "hits": (pool.hits_first, pool.hits_last) if pool else nothing,
+    }
+    return MemoryRow(
+        side=side,
+        memory=NOT_KNOWN if told.memory is None else format_bytes(told.memory),
+        data=NOT_KNOWN if told.data is None else format_bytes(told.data.median),
+        data_title="" if told.data is None else _range(told.data, format_bytes),
+        ratio=_times(told.memory_ratio),
+        pool=NOT_KNOWN if told.pool is None else format_bytes(told.pool.median),
+        pool_ratio=_fits(told.pool_ratio),
+        fills=tuple(_fill(label, *each) for label, each in ends.items()) if any(map(any, ends.values())) else (),
+    )
+
+
+def _times(ratio: float | None) -> str:
+    return NOT_KNOWN if ratio is None else f"{format_number(ratio)}\u00a0×"
+
+
+def _fits(ratio: float | None) -> str:
+    if ratio is None:
+        return NOT_KNOWN
+    # The size is that of when the runs began: a load that inserts may outgrow the pool.
+    return f"{_times(ratio)}, all of it fitted then" if ratio >= 1 else f"{_times(ratio)}, it did not fit"
+
+
+def _fill(label: str, first: Spread | None, last: Spread | None) -> Fill:
+    """ "12 % → 98 %"; hits with more digits, since it is the rest that costs."""
+    ends = [NOT_KNOWN if each is None else _percent(each.median, hits=label == "hits") for each in (first, last)]
+    text = NOT_KNOWN if first is None and last is None else " → ".join(ends)
+    titles = [
+        f"{name}: {_range(each, lambda value: _percent(value, hits=label == 'hits'))}"
+        for name, each in (("first sample", first), ("last sample", last))
+        if each is not None
+    ]
+    return Fill(label, POOL_WORDS[label], text, "; ".join(titles))
+
+
+def _percent(value: float, *, hits: bool = False) -> str:
+    return f"{value:.2f}\u00a0%" if hits else f"{value:.0f}\u00a0%"
+
+
+def _range(spread: Spread, say: Callable[[float], str]) -> str:
+    runs = f"{spread.runs} run{'' if spread.runs == 1 else 's'}"
+    return f"{say(spread.minimum)} to {say(spread.maximum)}, median of {runs}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+# ---------------------------------------------------------------- writing
+
+
+@require_POST
+@writers_only
+def acknowledge(request: HttpRequest) -> HttpResponse:
+    """`query` is the address of the comparison, `accept` the fingerprints of what is accepted in it."""
+    query = QueryDict(request.POST.get("query", ""))
+    back = f"{reverse('web:compare')}?{query.urlencode()}#comparability"
+    try:
+        address = Address.read(query)
+        if address.workload is None:
+            raise Invalid([FieldProblem("workload", "is missing", "open the comparison and accept it there")])
+        comparison = compare.compare(
+            sides=address.sides, workload_id=address.workload, campaign=address.campaign, runs=address.runs
+        )
+        wanted = set(request.POST.getlist("accept"))
+        found = [each for each in comparison.obstacles if each.fingerprint in wanted]
+        made = acknowledgements.acknowledge(
+            obstacles=found, by=_person(request), reason=request.POST.get("reason", "").replace("\r\n", "\n")
+        )
+    except Invalid as error:
+        for problem in error.errors:
+            messages.error(request, problem.sentence())
+        return redirect(back)
+    groups = _listed(list(dict.fromkeys(TITLES[Group(each.group)] for each in made)))
+    said = f"Recorded: the difference in {groups} is accepted." if made else "Somebody has accepted that already."
+    messages.info(request, said)
+    return redirect(back)
+
+
+@require_POST
+@writers_only
+def withdraw(request: HttpRequest, acknowledgement_id: int) -> HttpResponse:
+    """`next` is the page to go back to."""
+    ended = acknowledgements.withdraw(acknowledgement=acknowledgement_id, by=_person(request), now=timezone.now())
+    messages.info(request, "The verdict is withheld again." if ended else "It was withdrawn already.")
+    back = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
+        back = reverse("web:compare")
+    return redirect(back)
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    return request.user

@@ -1,0 +1,131 @@
+"""In what the sides of a comparison differ: the important in one sentence, which opens everything that is recorded."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from apps.comparison.comparability.differences import NOT_SET, TITLES, Difference, Group, Weight
+from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS, WEIGHTY
+from apps.comparison.values import Comparison
+from apps.web.compare.view import Seen
+
+# Differences named in the sentence, and how much of a value is shown there.
+NAMED_DIFFERENCES = 4
+LONGEST_VALUE = 32
+OPTIONS = f"variables.{PROVIDER_OPTIONS}."
+FEWEST_FOLDED = 4
+# Hidden ones that are named beside their number.
+NAMED_HIDDEN = 5
+
+
+@dataclass(frozen=True)
+class Named:
+    """A difference as it is told above the answer: `values` in the order of the sides, empty where told elsewhere."""
+
+    label: str
+    values: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`named` the important ones, `more` how many important ones are not; `minor` counts the rest in words."""
+
+    named: tuple[Named, ...]
+    more: int
+    minor: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Provider options of Galera that a side has none of, and that all others have alike; one row. `sides`: (name,
+    value) of each."""
+
+    label: str
+    weight: Weight
+    sides: tuple[tuple[tuple[str, str], ...], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Differences of one group, the weighty first."""
+
+    title: str
+    rows: tuple[Difference, ...]
+    folded: Folded | None = None
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """How many are not shown for a reason, and the weighty ones among them by name."""
+
+    reason: str
+    count: int
+    named: str
+
+
+def context(seen: Seen) -> dict[str, Any]:
+    every = seen.address.option("variables") == "all"
+    found = seen.comparison.differences
+    shown = [each for each in found if every or not each.hidden]
+    order = list(Group)
+    by_group = groupby(sorted(shown, key=lambda each: order.index(each.group)), key=lambda each: each.group)
+    return {
+        "summary": summary(seen.comparison),
+        "sections": [_section(group, list(rows)) for group, rows in by_group],
+        "shown": len(shown),
+        "hidden": [
+            _hidden(reason, found) for reason in (DEFAULT, PLACE) if any(each.hidden == reason for each in found)
+        ],
+        "every": every,
+        "every_url": seen.address.with_option("variables", "" if every else "all").url() + "#differences",
+        "knows_defaults": any("default" in mark for each in found for mark in each.marks),
+        "has_variables": any(each.field.startswith("variables.") for each in found),
+    }
+
+
+def summary(comparison: Comparison) -> Summary:
+    """What must be known before the numbers, in one sentence. The warning names values itself."""
+    shown = [each for each in comparison.differences if not each.hidden]
+    important = [each for each in shown if each.weight is Weight.IMPORTANT]
+    groups = dict.fromkeys(each.group for each in shown if each.weight is Weight.WITHHOLDS)
+    minor = [each for each in shown if each.weight is Weight.MINOR]
+    variables = sum(each.group is Group.VARIABLES for each in minor)
+    counted = [f"{variables:,} server variable{'' if variables == 1 else 's'}"] if variables else []
+    others = [each.label[0].lower() + each.label[1:] for each in minor if each.group is not Group.VARIABLES]
+    named = [Named(TITLES[group], "", "") for group in groups]
+    named += [_named(each) for each in important[:NAMED_DIFFERENCES]]
+    return Summary(tuple(named), max(0, len(important) - NAMED_DIFFERENCES), (*others, *counted))
+
+
+def _named(difference: Difference) -> Named:
+    """Settings and variables keep their names, other labels stand within a sentence."""
+    label = difference.label
+    name = label if difference.group in (Group.SETTINGS, Group.VARIABLES) else label[0].lower() + label[1:]
+    short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…" for value in difference.values]
+    return Named(name, " / ".join(short), " / ".join(difference.values))
+
+
+def _section(group: Group, rows: Sequence[Difference]) -> Section:
+    options = [each for each in rows if each.field.startswith(OPTIONS)]
+    places = range(len(rows[0].values))
+    without = {place for place in places if all(each.values[place] == NOT_SET for each in options)}
+    alike = [each for each in options if len({each.values[place] for place in places if place not in without}) == 1]
+    if not without or len(alike) < FEWEST_FOLDED:
+        return Section(TITLES[group].capitalize(), tuple(rows))
+    folded = Folded(
+        label=f"{PROVIDER_OPTIONS}, {len(alike):,} of them",
+        weight=min((each.weight for each in alike), key=list(Weight).index),
+        sides=tuple(
+            () if place in without else tuple((each.label, each.values[place]) for each in alike) for place in places
+        ),
+    )
+    return Section(TITLES[group].capitalize(), tuple(each for each in rows if each not in alike), folded)
+
+
+def _hidden(reason: str, found: Sequence[Difference]) -> Hidden:
+    own = [each for each in found if each.hidden == reason]
+    weighty = [each.label for each in own if each.label in WEIGHTY]
+    more = ", …" if len(weighty) > NAMED_HIDDEN else ""
+    return Hidden(reason, len(own), ", ".join(weighty[:NAMED_HIDDEN]) + more)

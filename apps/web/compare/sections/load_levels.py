@@ -1,0 +1,300 @@
+"""The part ladder of the Compare page: throughput and latency over threads, and what the ladder says as a whole."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apps.comparison.sections import load_level_data, table_growth, time_to_finish
+from apps.comparison.sections.load_level_data import Climbs
+from apps.comparison.sections.load_levels import PERCENTILES, Climb, Held, Ladder, Reach, Rested, ladder
+from apps.comparison.sections.table_growth import Growing
+from apps.comparison.stats.usl import Estimate, Fit
+from apps.comparison.stats.welch import FEWEST_RUNS, Ratio, Verdict
+from apps.comparison.values import ComparedRun, Comparison, Side
+from apps.comparison.wording import interval_text, label, ratio_text
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.units import NBSP, all_digits, format_number, with_unit
+from apps.web.compare.sections.load_level_charts import growth_chart, ladder_chart
+from apps.web.compare.view import Address, Seen
+from apps.web.compare.wording import Row, answers, doubted_runs, table
+
+USUAL_PERCENTILE = 95.0
+# Beyond the law's own noise: such a chance of the misfit is told.
+MISFIT = 0.01
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A latency that a percentile is to keep; `limit` in ms, None: the viewer set none."""
+
+    percent: float
+    limit: float | None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A value with its interval, as text; `note` in words where there is none or it must be read with care."""
+
+    value: str = ""
+    interval: str = ""
+    note: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class SideFacts:
+    """A line of the table of sides. `refused`: why there is no fit."""
+
+    side: Side
+    best: str
+    refused: str
+    few_runs: bool
+    knee: Shown
+    peak: Shown
+    peak_throughput: Shown
+    contention: Shown
+    coherency: Shown
+    fits: str
+    collapse: Shown
+    reach: str
+    reach_title: str
+
+
+@dataclass(frozen=True)
+class LevelFacts:
+    """A line of the table of levels: a side at a level. `latencies` in the order of PERCENTILES. `row`: of the answer's
+    table."""
+
+    side: Side
+    threads: int
+    row: Row
+    latencies: tuple[Shown, ...]
+    saturation: Shown
+    held: str
+    held_title: str
+
+
+def context(seen: Seen) -> dict[str, Any] | None:
+    """Raises Invalid for an objective that is none."""
+    objective = objective_of(seen.address)
+    found = seen.read(load_level_data.READING)
+    grown = seen.read(table_growth.READING)
+    finished = seen.read(time_to_finish.READING)
+    if found is None:
+        return None
+    comparison = seen.comparison
+    sides = {side.slug: side for side in comparison.sides}
+    ladders = ladders_of(found, objective)
+    highest = {climb.side: climb.rungs[-1].threads for climb in found.climbs}
+    unit = found.metric.unit
+    finish = replace(comparison, metrics=(finished.metric,), cells=finished.cells) if finished else None
+    growth = replace(comparison, metrics=grown.metrics, cells=grown.cells) if grown else None
+    return {
+        "metric": found.metric,
+        "metric_label": label(found.metric),
+        "objective": objective,
+        "percentiles": [f"{percent:g}" for percent in PERCENTILES],
+        "chosen_percentile": f"{objective.percent:g}",
+        "form_action": seen.address.url().partition("?")[0],
+        "form_pairs": _kept_pairs(seen.address),
+        "without_objective": seen.address.with_option("objective", "").with_option("percentile", "").url() + "#ladder",
+        "facts": [_side_facts(sides[each.side], each, highest[each.side], unit) for each in ladders],
+        "any_doubted": any(run.failed_checks for run in comparison.counted),
+        "any_fit": any(isinstance(each.fit, Fit) for each in ladders),
+        "little": any(each.by_littles_law for each in ladders),
+        "levels": _level_facts(comparison, found.climbs, ladders),
+        "rated": found.rated,
+        "notes": found.notes,
+        "latency_metric": next((each for each in comparison.metrics if each.kind == "latency"), None),
+        "chart": ladder_chart(comparison, found, ladders, limit=objective.limit),
+        "growing": grown,
+        **doubted_runs(_grown_runs(comparison, grown)),
+        "growing_answers": answers(growth) if growth else [],
+        "growing_rows": _level_rows(growth, grown) if growth and grown else [],
+        "growth_chart": growth_chart(comparison, grown) if grown else None,
+        "finishing": finished,
+        "finishing_metrics": [finished.metric] if finished else [],
+        "finishing_rows": table(finish) if finish else [],
+        "finishing_answers": answers(finish) if finish else [],
+    }
+
+
+def objective_of(address: Address) -> Objective:
+    text, percentile = address.option("objective"), address.option("percentile").removeprefix("p")
+    limit = None
+    if text:
+        try:
+            limit = float(text.replace(",", "."))
+        except ValueError:
+            limit = math.nan
+        if not 0 < limit < math.inf:
+            raise Invalid([FieldProblem("objective", f"{text[:40]!r} is no time", "give milliseconds above 0")])
+    try:
+        percent = float(percentile or USUAL_PERCENTILE)
+    except ValueError:
+        percent = math.nan
+    if percent not in PERCENTILES:
+        known = ", ".join(f"p{each:g}" for each in PERCENTILES)
+        raise Invalid([FieldProblem("percentile", f"{percentile[:40]!r} is not known", f"choose from {known}")])
+    return Objective(percent, limit)
+
+
+def ladders_of(found: Climbs, objective: Objective) -> list[Ladder]:
+    return [ladder(climb, percent=objective.percent, limit=objective.limit) for climb in found.climbs]
+
+
+def _kept_pairs(address: Address) -> list[tuple[str, str]]:
+    """What a form must send besides the objective to come back to the same view."""
+    return [pair for pair in address.fields() if pair[0] not in ("objective", "percentile")]
+
+
+def _grown_runs(comparison: Comparison, grown: Growing | None) -> list[ComparedRun]:
+    known = {run.run for run in grown.runs} if grown else set()
+    return [run for run in comparison.counted if run.id in known]
+
+
+def _level_rows(growth: Comparison, grown: Growing) -> list[Any]:
+    return [row for row in table(growth) if row.level.id == grown.level]
+
+
+def _side_facts(side: Side, found: Ladder, highest: int, unit: str) -> SideFacts:
+    fit = found.fit if isinstance(found.fit, Fit) else None
+    reach, reach_title = _reach(found.reach)
+    return SideFacts(
+        side=side,
+        best="not observed" if found.best_threads is None else threads_text(found.best_threads),
+        refused="" if isinstance(found.fit, Fit) else found.fit.reason,
+        few_runs=fit is not None and fit.few_runs,
+        knee=_place(fit.knee, highest) if fit else Shown(),
+        peak=_place(fit.peak, highest) if fit else Shown(),
+        peak_throughput=_estimate(fit.peak_throughput, unit) if fit and fit.peak_throughput else Shown(note="no peak"),
+        contention=_share(fit.contention) if fit else Shown(),
+        coherency=_share(fit.coherency) if fit else Shown(),
+        fits=_fits(fit) if fit else "",
+        collapse=_collapse(found),
+        reach=reach,
+        reach_title=reach_title,
+    )
+
+
+def threads_text(threads: int) -> str:
+    return f"{threads:,} thread{'' if threads == 1 else 's'}"
+
+
+def _place(estimate: Estimate, highest: int) -> Shown:
+    """A number of threads; one beyond the measured levels is the law's word alone."""
+    if not math.isfinite(estimate.value):
+        low = format_number(estimate.low)
+        return Shown(
+            note=f"none: above {low} threads, if at all" if estimate.low > 1 else "none", title="the curve has none"
+        )
+    note = "beyond the measured levels" if estimate.value > highest else ""
+    return replace(_estimate(estimate, "threads"), note=note)
+
+
+def _estimate(estimate: Estimate, unit: str, digits: int = 3) -> Shown:
+    low, high = format_number(estimate.low, digits), format_number(estimate.high, digits)
+    return Shown(
+        value=format_number(estimate.value, digits),
+        interval=f"[{low},{NBSP}{high}]",
+        title=f"{all_digits(estimate.value)} {unit}".rstrip()
+        + f"; 95 % interval {all_digits(estimate.low)} to {all_digits(estimate.high)}",
+    )
+
+
+def _share(estimate: Estimate) -> Shown:
+    return _estimate(estimate, "", 2)
+
+
+def _fits(fit: Fit) -> str:
+    off = f"within {format_number(100 * fit.deviation, 2)}{NBSP}% of {fit.levels} levels"
+    if fit.few_runs:
+        return f"{off}; too few repetitions: the intervals hold only if all levels are equally noisy"
+    if fit.misfit_p is not None and fit.misfit_p < MISFIT:
+        return f"{off}; the levels are farther off than their runs' noise explains, so the intervals are wider"
+    return off
+
+
+def _collapse(found: Ladder) -> Shown:
+    if found.collapse is None:
+        return Shown(note="none seen")
+    fall = found.collapse
+    shown = Ratio(Verdict.LOWER, value=fall.ratio.value, low=fall.ratio.low, high=fall.ratio.high)
+    return Shown(
+        value=ratio_text(shown),
+        interval=interval_text(shown),
+        note=f"at {threads_text(fall.threads)} against {threads_text(fall.best_threads)}",
+        title=f"p {fall.p:.2g}, before it is multiplied by the number of pairs of levels",
+    )
+
+
+def _reach(reach: Reach | None) -> tuple[str, str]:
+    if reach is None:
+        return "", ""
+    if all(each.held is Held.UNKNOWN for each in reach.levels):
+        return f"p{reach.percent:g} not observed", ""
+    if all(each.held in (Held.TOO_FEW, Held.UNKNOWN) for each in reach.levels):
+        return "too few repetitions", f"an interval needs {FEWEST_RUNS} runs of a level that differ"
+    kept = f"up to {threads_text(reach.last_within)}" if reach.last_within else "at no level for certain"
+    lost = f"; surely not at {threads_text(reach.first_beyond)}" if reach.first_beyond else ""
+    title = ", ".join(f"{each.threads}: {each.held.value}" for each in reach.levels)
+    return f"{kept}{lost}", f"threads: {title}"
+
+
+def _level_facts(comparison: Comparison, climbed: Sequence[Climb], ladders: Sequence[Ladder]) -> list[LevelFacts]:
+    sides = {side.slug: side for side in comparison.sides}
+    rows = {(row.side.slug, row.level.id): row for row in table(comparison)}
+    found = []
+    for climb, one in zip(climbed, ladders, strict=True):
+        saturated = {each.level: each for each in one.saturation}
+        rested = {each.level: each for each in one.reach.levels} if one.reach else {}
+        base = next((rung.level for rung in climb.rungs if rung.response), None)
+        for rung in climb.rungs:
+            saturation = Shown(note="not observed")
+            if rung.level in saturated:
+                ratio = saturated[rung.level].ratio
+                saturation = Shown(
+                    ratio_text(ratio), interval_text(ratio), "" if ratio.low is not None else ratio.verdict.value
+                )
+            elif rung.level == base:
+                saturation = Shown(note="base")
+            held, title = _held(rested.get(rung.level))
+            found.append(
+                LevelFacts(
+                    sides[climb.side],
+                    rung.threads,
+                    rows[climb.side, rung.level],
+                    tuple(_latency(rung, each) for each in PERCENTILES),
+                    saturation,
+                    held,
+                    title,
+                )
+            )
+    return sorted(found, key=lambda each: (each.threads, each.side.position))
+
+
+def _latency(rung: Any, percent: float) -> Shown:
+    quantile = rung.quantile(percent)
+    if quantile is None:
+        return Shown(note="not observed")
+    if quantile.value is None:
+        runs = ", ".join(format_number(value) for value in sorted(quantile.runs))
+        return Shown(
+            note=f"{runs} of {len(quantile.runs)} runs" if len(quantile.runs) <= 3 else "of runs alone", title=runs
+        )
+    return Shown(
+        value=format_number(quantile.value),
+        title=f"{all_digits(quantile.value)} ms of all requests together: the histogram's step from "
+        f"{format_number(quantile.low, 4)} to {format_number(quantile.high, 4)} ms",
+    )
+
+
+def _held(rested: Rested | None) -> tuple[str, str]:
+    if rested is None:
+        return "", ""
+    words = "cannot tell" if rested.held is Held.NOT_TOLD else rested.held.value
+    if rested.interval is None:
+        return words, ""
+    low, high = format_number(rested.interval.low), format_number(rested.interval.high)
+    return words, f"typical run {with_unit(rested.interval.value, 'ms')}, 95 % interval {low} to {high} ms"

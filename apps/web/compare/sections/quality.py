@@ -1,0 +1,44 @@
+"""What is to be held against the runs of a comparison, in one line under the answer: failed checks, exclusions."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from apps.comparison.values import ComparedRun
+from apps.runs.quality.checklist import CHECKS, title_of
+from apps.web.compare.view import Seen
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A check that `runs` of the runs that count failed. `sides`: (name, how many of its runs)."""
+
+    title: str
+    question: str
+    runs: int
+    sides: tuple[tuple[str, int], ...]
+
+
+def context(seen: Seen) -> dict[str, Any]:
+    counted = seen.comparison.counted
+    doubted = [run for run in counted if run.failed_checks]
+    excluded = [run for run in seen.comparison.left_out if run.left_out.startswith("excluded")]
+    return {
+        "counted": len(counted),
+        "doubted": len(doubted),
+        "doubts": [_doubt(seen, key, doubted) for key in _keys(doubted)],
+        "excluded": len(excluded),
+    }
+
+
+def _keys(doubted: list[ComparedRun]) -> list[str]:
+    """Those that most runs failed first; among equals in the order of the checklist."""
+    counts = Counter(key for run in doubted for key in run.failed_checks)
+    order = {key: place for place, key in enumerate(CHECKS)}
+    return sorted(counts, key=lambda key: (-counts[key], order.get(key, len(order))))
+
+
+def _doubt(seen: Seen, key: str, doubted: list[ComparedRun]) -> Doubt:
+    counts = Counter(run.side for run in doubted if key in run.failed_checks)
+    sides = tuple((side.name, counts[side.slug]) for side in seen.comparison.sides if counts[side.slug])
+    return Doubt(title_of(key), CHECKS[key].question if key in CHECKS else "", sum(counts.values()), sides)

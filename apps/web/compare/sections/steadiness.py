@@ -1,0 +1,132 @@
+"""Steadiness on the Compare page: verdicts on spread and hiccups, and the seconds of every run as boxes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from apps.comparison.sections.steadiness import HICCUPS, READING, VARIATION, WORST, ComparedSteadiness, RunSteadiness
+from apps.comparison.stats.dips import FEWEST_VALUES, HICCUP, Box
+from apps.comparison.values import Comparison, Level
+from apps.comparison.verdict_table import NO_ERRORS
+from apps.core import units
+from apps.web.compare.view import Seen
+from apps.web.compare.wording import answers, run_words, table
+
+# Boxes of so many runs of a side are drawn, the newest.
+MOST_BOXES = 20
+NOTHING = (
+    f"No run has throughput of {FEWEST_VALUES} seconds or more in its measured phase: fewer say nothing of its spread."
+)
+# Of the quantities, those that have a sentence each.
+TOLD = (VARIATION.key, HICCUPS.key, WORST.key)
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run in the table below the boxes; `worst` and `longest` with when they were."""
+
+    known: RunSteadiness
+    side: Any
+    variation: float | None
+    hiccups: float | None
+    longest: str
+    worst: float
+    worst_at: str
+    median: float
+    failed_checks: tuple[str, ...]
+
+
+def context(seen: Seen) -> dict[str, Any] | None:
+    found = seen.read(READING)
+    if found is None:
+        return None
+    level = seen.level or seen.comparison.levels[0]
+    part = replace(seen.comparison, metrics=found.metrics, cells=found.cells)
+    runs = [run for run in found.runs if run.level == level.id]
+    return {
+        "steadiness": found,
+        "answers": [answer for answer in answers(part) if answer.metric.key in TOLD],
+        "none_words": NO_ERRORS,
+        "rows": table(part),
+        "run_rows": _run_rows(seen.comparison, runs),
+        "chart": chart(seen.comparison, found, level),
+        "shown_level": level,
+        "level_links": [(each, replace(seen.address, level=each.key).url()) for each in seen.comparison.levels],
+        "most_boxes": MOST_BOXES,
+        "hiccup": HICCUP,
+        "fewest": FEWEST_VALUES,
+    }
+
+
+def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> dict[str, Any]:
+    """Boxes side by side: of each side all its runs together, then one a run; as plain JSON."""
+    boxes = []
+    failed = {run.id: run.failed_checks for run in comparison.counted}
+    for side in comparison.sides:
+        together = next((each for each in found.boxes if (each.side, each.level) == (side.slug, level.id)), None)
+        if together is None:
+            continue
+        words = f"{together.runs} run{'' if together.runs == 1 else 's'} together"
+        boxes.append(_drawn(together.box, side.position, label=words, runs=together.runs))
+        own = [run for run in found.runs if (run.side, run.level) == (side.slug, level.id)]
+        boxes += [
+            _drawn(run.steadiness.box, side.position, label=run_words(run.run, failed.get(run.run, ())), run=run.run)
+            for run in own[-MOST_BOXES:]
+        ]
+    return {
+        "level": level.key,
+        "name": found.name,
+        "unit": found.unit,
+        "step": found.step,
+        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "boxes": boxes,
+    }
+
+
+def _drawn(box: Box, side: int, *, label: str, run: int | None = None, runs: int = 1) -> dict[str, Any]:
+    return {
+        "side": side,
+        "label": label,
+        "run": run,
+        "runs": runs,
+        "least": box.least,
+        "p5": box.p5,
+        "p25": box.p25,
+        "p50": box.p50,
+        "p75": box.p75,
+        "p95": box.p95,
+        "greatest": box.greatest,
+    }
+
+
+def _run_rows(comparison: Comparison, runs: Sequence[RunSteadiness]) -> list[RunRow]:
+    sides = {side.slug: side for side in comparison.sides}
+    failed = {run.id: run.failed_checks for run in comparison.counted}
+    return [
+        _run_row(run, sides[run.side], tuple(failed.get(run.run, ())))
+        for run in sorted(runs, key=lambda run: sides[run.side].position)
+    ]
+
+
+def _run_row(run: RunSteadiness, side: Any, failed_checks: tuple[str, ...]) -> RunRow:
+    known = run.steadiness
+    longest = known.longest
+    return RunRow(
+        known=run,
+        side=side,
+        variation=None if known.variation is None else 100 * known.variation,
+        hiccups=None if known.hiccups is None else 100 * known.hiccups,
+        longest=_when(longest.length, longest.start)
+        if longest and longest.length
+        else "none"
+        if longest
+        else "not known",
+        worst=known.box.least,
+        worst_at=f"at {units.format_number(known.worst_at)} s of the measured phase",
+        median=known.box.p50,
+        failed_checks=failed_checks,
+    )
+
+
+def _when(length: float, start: float) -> str:
+    return f"{units.format_number(length)} s from {units.format_number(start)} s on"

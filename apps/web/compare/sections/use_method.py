@@ -1,0 +1,176 @@
+"""The part use of the Compare page: what limits each side, and USE panels side by side."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.urls import reverse
+
+from apps.comparison.values import Comparison, Level, Side
+from apps.use_method.bottlenecks.limits import READING, ComparedUse, SideUse, Step
+from apps.use_method.indicators import Resource
+from apps.use_method.panels import cells
+from apps.use_method.panels.cells import Cell, Row
+from apps.use_method.panels.repetitions import Typical
+from apps.use_method.resource_table import RESOURCES
+from apps.use_method.values import Aspect, Reading
+from apps.use_method.values import Level as UseLevel
+from apps.web.compare.view import Seen
+from apps.web.runs.use_method import sparklines
+from apps.web.runs.use_method.cells import ASPECTS, Shown, of_cell
+from apps.web.runs.use_method.sparklines import Sparks
+
+NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side is judged at this level"
+# Levels at which a resource is no trouble that anybody saw.
+QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
+
+
+@dataclass(frozen=True)
+class Climbing:
+    """A resource over the load levels, in the order of the comparison's, a line for each side that was looked at;
+    None: nothing is known there. `quiet`: nobody saw trouble."""
+
+    resource: Resource
+    quiet: bool
+    lines: tuple[tuple[Side, tuple[Step | None, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A resource of all sides at one level: the cells of each, or why there are none."""
+
+    resource: Resource
+    quiet: bool
+    sides: tuple[tuple[Side, tuple[Shown | None, ...], str], ...]
+
+
+@dataclass(frozen=True)
+class NodeLines:
+    """A resource of one side at one level, node by node."""
+
+    resource: Resource
+    quiet: bool
+    nodes: tuple[tuple[str, tuple[Shown | None, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Laid:
+    """The typical panel of a side at a level, laid out. `sparks` by run."""
+
+    typical: Typical
+    rows: dict[str, Row]
+    sparks: Mapping[int, Sparks]
+
+    def cells(self, found: Mapping[Aspect, Cell], *, several: bool = False) -> tuple[Shown | None, ...]:
+        """Each opens the run that its value is of."""
+
+        def shown(cell: Cell) -> Shown:
+            run = self.typical.run_of(cell.shown.reading)
+            return of_cell(cell, reverse("web:run", args=[run]), None, several, self.sparks.get(run, {}))
+
+        return tuple(shown(cell) if (cell := found.get(aspect)) else None for aspect in ASPECTS)
+
+
+def context(seen: Seen) -> dict[str, Any] | None:
+    """None: no side has a run with a panel, and none is to be judged."""
+    found = seen.read(READING)
+    levels = [level for side in found.sides for level in side.levels]
+    if not found.pending and not any(level.typical and level.typical.panel.readings for level in levels):
+        return None
+    comparison = seen.comparison
+    level = seen.level or comparison.levels[0]
+    sides = {side.slug: side for side in comparison.sides}
+    laid = _laid(found, level, drawn=seen.kept is None)
+    climbing, beside = _climbing(comparison, found), _beside(comparison, laid)
+    return {
+        "limits": [(sides[each.side], each) for each in found.sides],
+        "headlines": _headlines(found, sides),
+        "stated": found.stated,
+        "pending": found.pending,
+        "judged": (judged := sum(each.judged for each in levels)),
+        "total": judged + found.pending,
+        "again_url": seen.address.part_url("use") if found.pending and seen.kept is None else "",
+        "climbing": climbing,
+        "beside": beside,
+        "node_tables": [
+            (side, lines) for side in comparison.sides if side.slug in laid and (lines := _node_lines(laid[side.slug]))
+        ],
+        "any_quiet": any(each.quiet for each in climbing) or any(each.quiet for each in beside),
+        "aspects": [aspect.value for aspect in ASPECTS],
+        "shown_level": level,
+        "level_links": [(each, replace(seen.address, level=each.key).url()) for each in comparison.levels],
+    }
+
+
+def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str, list[Side]]]:
+    """What limits the sides, each answer once."""
+    told: dict[str, list[Side]] = {}
+    for each in found.sides:
+        told.setdefault(each.headline, []).append(sides[each.side])
+    return list(told.items())
+
+
+def _climbing(comparison: Comparison, found: ComparedUse) -> list[Climbing]:
+    """The resources that any side was looked at for, those in trouble anywhere first."""
+    sides = {side.slug: side for side in comparison.sides}
+    rows = []
+    for resource in RESOURCES:
+        lines = [
+            (sides[side.side], tuple(_step(side, level, resource) for level in comparison.levels))
+            for side in found.sides
+        ]
+        told = [step for _, steps in lines for step in steps if step]
+        quiet = all(step.level in QUIET and not step.share.saturated for step in told)
+        if told:
+            rows.append(Climbing(resource, quiet, tuple(line for line in lines if any(line[1]))))
+    return sorted(rows, key=lambda row: row.quiet)
+
+
+def _step(side: SideUse, level: Level, resource: Resource) -> Step | None:
+    own = next((each for each in side.levels if each.level == level.id), None)
+    return next((step for step in own.steps if step.resource == resource.key), None) if own else None
+
+
+def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, Laid]:
+    """By side. `drawn`: with the small lines of the runs that the values are of."""
+    told = {
+        side.side: each.typical
+        for side in found.sides
+        for each in side.levels
+        if each.level == level.id and each.typical
+    }
+    readings: dict[int, list[Reading]] = {}
+    for typical in told.values():
+        for run, reading in zip(typical.runs, typical.panel.readings, strict=True):
+            readings.setdefault(run, []).append(reading)
+    nodes = {name for typical in told.values() for name, _ in typical.panel.nodes}
+    sparks = sparklines.of_runs(readings, nodes) if drawn else {}
+    return {
+        side: Laid(typical, {row.resource.key: row for row in cells.rows(typical.panel)}, sparks)
+        for side, typical in told.items()
+    }
+
+
+def _beside(comparison: Comparison, laid: Mapping[str, Laid]) -> list[Beside]:
+    rows = []
+    for resource in RESOURCES:
+        have = {slug: each.rows[resource.key] for slug, each in laid.items() if resource.key in each.rows}
+        shown = tuple(
+            (side, laid[side.slug].cells(row.whole, several=len(row.nodes) > 1), "")
+            if (row := have.get(side.slug))
+            else (side, (), NONE_OF_IT if side.slug in laid else NOT_JUDGED)
+            for side in comparison.sides
+        )
+        if have:
+            rows.append(Beside(resource, all(row.level in QUIET for row in have.values()), shown))
+    return sorted(rows, key=lambda row: row.quiet)
+
+
+def _node_lines(laid: Laid) -> list[NodeLines]:
+    """Of resources that more than one node has."""
+    rows = [
+        NodeLines(row.resource, row.level in QUIET, tuple((name, laid.cells(own)) for name, own in row.nodes.items()))
+        for row in laid.rows.values()
+        if len(row.nodes) > 1
+    ]
+    return sorted(rows, key=lambda row: row.quiet)

@@ -1,0 +1,179 @@
+"""Work per transaction on the Compare page: what each side's servers and machines did for it, and what is not known."""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from apps.catalog.metrics.work import BY_KEY
+from apps.comparison.sections.work import PER, READING, ComparedWork
+from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, Side
+from apps.comparison.verdict_table import NO_ERRORS
+from apps.comparison.wording import interval_text, ratio_text
+from apps.core.problems import FieldProblem, Invalid
+from apps.web.compare.charts import draw_ratios
+from apps.web.compare.view import Seen
+from apps.web.compare.wording import Entry, Row, table
+
+# Quantities named in the sentence about a side, of each verdict.
+NAMED = 4
+RESOURCES = {"cpu": "CPU"}
+TOLD = {"better": "less", "worse": "more", "lower": "", "higher": ""}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A row of the table: the sides' entries in their order."""
+
+    metric: ComparedMetric
+    meaning: str
+    formula: str
+    entries: tuple[tuple[Side, Entry], ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """Which quantities a side needs less or more of: `texts` the farthest from 1, `more` how many others."""
+
+    words: str
+    verdict: str
+    texts: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class NodeColumn:
+    side: Side
+    node: str
+    role: str
+
+
+def context(seen: Seen) -> dict[str, Any] | None:
+    """Raises Invalid for a `per` that is not known."""
+    found = seen.read(READING)
+    if not found:
+        return None
+    per = seen.address.option("per")
+    if per and per not in PER:
+        raise Invalid([FieldProblem("per", f"{per[:40]!r} is not known", f"choose from: {', '.join(PER)}")])
+    chosen = next((each for each in found if each.per == per), found[0])
+    level = seen.level or seen.comparison.levels[0]
+    columns, node_rows = _nodes(seen.comparison, chosen, level)
+    groups, none = _groups(seen.comparison, chosen, level)
+    return {
+        "work": chosen,
+        "groups": groups,
+        "none": none,
+        "none_words": NO_ERRORS,
+        "side_rows": [row for row in table(seen.comparison) if row.level == level],
+        "told": [(side, _told(chosen, side, level)) for side in seen.comparison.sides[1:]],
+        "chart": chart(seen.comparison, chosen, level),
+        "columns": columns,
+        "node_rows": node_rows,
+        "not_observed": _not_observed(seen.comparison, chosen),
+        "shown_level": level,
+        "level_links": [(each, replace(seen.address, level=each.key).url()) for each in seen.comparison.levels],
+        "per_links": [
+            (each.per, seen.address.with_option("per", "" if each is found[0] else each.per).url()) for each in found
+        ],
+    }
+
+
+def _groups(
+    comparison: Comparison, work: ComparedWork, level: Level
+) -> tuple[list[tuple[str, list[Quantity]]], list[str]]:
+    """(resource, its quantities) in the order of the table of formulas; and names of those that no run did."""
+    part = replace(comparison, metrics=work.metrics, cells=work.cells)
+    rows: list[Row] = [row for row in table(part) if row.level == level]
+    by_resource: dict[str, list[Quantity]] = defaultdict(list)
+    none = []
+    for place, metric in enumerate(work.metrics):
+        entries = tuple((row.side, row.entries[place]) for row in rows)
+        if all(entry.value == 0 and entry.words in ("", NO_ERRORS) for _, entry in entries):
+            none.append(metric.name)
+        elif any(entry.value is not None for _, entry in entries):
+            quantity = Quantity(metric, work.meanings[metric.key], work.formulas[metric.key], entries)
+            by_resource[RESOURCES.get(work.resources[metric.key], work.resources[metric.key])].append(quantity)
+    return [(resource[:1].upper() + resource[1:], own) for resource, own in by_resource.items()], none
+
+
+def _told(work: ComparedWork, side: Side, level: Level) -> list[Told]:
+    names = {metric.key: metric.name for metric in work.metrics}
+    cells = [cell for cell in work.cells if (cell.side, cell.level) == (side.slug, level.id) and cell.words in TOLD]
+    cells.sort(key=lambda cell: (cell.words, -_distance(cell)))
+    found = []
+    for verdict, group in groupby(cells, key=lambda cell: cell.words):
+        own = list(group)
+        texts = tuple(_text(names[cell.metric], cell) for cell in own[:NAMED])
+        found.append(Told(TOLD[verdict], verdict, texts, max(0, len(own) - NAMED)))
+    return found
+
+
+def _distance(cell: Cell) -> float:
+    value = cell.ratio.value if cell.ratio else None
+    return abs(math.log(value)) if value and math.isfinite(value) else 0.0
+
+
+def _text(name: str, cell: Cell) -> str:
+    if cell.ratio is None or cell.ratio.value is None:
+        return name
+    return f"{name} {ratio_text(cell.ratio)} {interval_text(cell.ratio)}"
+
+
+def chart(comparison: Comparison, work: ComparedWork, level: Level) -> dict[str, Any]:
+    """The ratios of one level with their intervals, a line for each quantity; as plain JSON."""
+    positions = {side.slug: side.position for side in comparison.sides}
+    names = {metric.key: metric.name for metric in work.metrics}
+    points = [
+        {
+            "metric": cell.metric,
+            "name": names[cell.metric],
+            "side": positions[cell.side],
+            "ratio": ratio.value,
+            "low": ratio.low if ratio.low is not None and math.isfinite(ratio.low) else None,
+            "high": ratio.high if ratio.high is not None and math.isfinite(ratio.high) else None,
+            "has_interval": ratio.low is not None and ratio.high is not None,
+            "ratio_text": f"{ratio_text(ratio)} {interval_text(ratio)}",
+            "words": cell.words,
+        }
+        for cell in work.cells
+        if cell.level == level.id and (ratio := cell.ratio) and ratio.value and math.isfinite(ratio.value)
+    ]
+    return {
+        "level": level.key,
+        "per": work.per,
+        "sides": [{"slug": side.slug, "name": side.name, "position": side.position} for side in comparison.sides],
+        "points": points,
+        "ratios": draw_ratios(points),
+    }
+
+
+def _nodes(
+    comparison: Comparison, work: ComparedWork, level: Level
+) -> tuple[list[NodeColumn], list[tuple[ComparedMetric, list[float | None]]]]:
+    """Columns: the nodes of sides with several; rows: quantities with each node's value."""
+    sides = {side.slug: side for side in comparison.sides}
+    here = [each for each in work.nodes if each.level == level.id]
+    places = sorted({(sides[each.side].position, each.side, each.node, each.role) for each in here})
+    columns = [NodeColumn(sides[side], node, role) for _, side, node, role in places]
+    values = {(each.side, each.node, each.metric): each.value for each in here}
+    rows = [
+        (metric, [values.get((column.side.slug, column.node, metric.key)) for column in columns])
+        for metric in work.metrics
+    ]
+    return columns, [row for row in rows if any(row[1])]
+
+
+def _not_observed(comparison: Comparison, work: ComparedWork) -> list[tuple[list[Side], str, list[str]]]:
+    """(sides, reason, names of the quantities)."""
+    sides_of: dict[tuple[str, str], list[Side]] = defaultdict(list)
+    for side in comparison.sides:
+        for each in work.not_observed:
+            if each.side == side.slug:
+                sides_of[each.metric, each.reason].append(side)
+    found: dict[tuple[tuple[str, ...], str], tuple[list[Side], list[str]]] = {}
+    for (metric, reason), sides in sides_of.items():
+        place = tuple(side.slug for side in sides), reason
+        found.setdefault(place, (sides, []))[1].append(BY_KEY[metric].name if metric in BY_KEY else metric)
+    return [(sides, reason, names) for (_, reason), (sides, names) in found.items()]

@@ -1,0 +1,69 @@
+"""Failovers as Markdown and CSV: what the page shows, trial by trial."""
+
+from collections.abc import Callable
+
+from apps.comparison.failovers.results import Failovers, Group, Trial
+from apps.comparison.failovers.trials import COUNTS, PHASES
+from apps.core import tabular
+from apps.core.tabular import escaped
+from apps.web.failovers import wording as words
+
+COLUMNS = (
+    *("platform", "system", "release", "fault", "load", "run", "started_at", "origin", "outcome", "counts", "state"),
+    *("outage_s", "recovered", "watched_s", "detect_s", "promote_s", "client_recovered_s", "baseline_s", "rejoin_s"),
+    *("proxy_s", "lost", "duplicated", "failed_present", "stale_reads", "errors", "address"),
+)
+
+
+def markdown(found: Failovers, *, link: str) -> str:
+    """The answers, the trials in one table, published figures, with a link to the page."""
+    rows = [_row(group, trial) for group in found.groups for trial in group.trials]
+    heads = ["Platform", "System", "Fault", "Load", "Run", "Outage, s"]
+    heads += [f"{name}, s" for _, _, name in PHASES.values()] + ["Rejoin, s", "Lost", "Twice", "Failed, yet present"]
+    heads.append("Stale reads")
+    lines = ["**Failovers**", ""]
+    for group in found.groups:
+        title = f"{group.platform} ({group.system_name}), {group.fault_name}"
+        lines.append(f"- {escaped(title)}: {escaped(words.answer(group))}. {escaped(' '.join(words.shares(group)))}")
+    lines += ["", tabular.markdown(heads, rows, numbers=len(heads) - 4), ""]
+    lines += [
+        f"- published, not measured here: {escaped(figure.sentence)}; {escaped(figure.conditions_text)} "
+        f"({escaped(figure.article.by)}, {figure.article.published})"
+        for figure in found.stated
+    ]
+    lines += ["", f"Phases are seconds after the fault. {link}"]
+    return "\n".join(lines) + "\n"
+
+
+def _row(group: Group, trial: Trial) -> list[str]:
+    course = trial.course
+    phases = [_seconds(course.reached.get(key)) for key in PHASES]
+    counts = [
+        "not read" if course.counts[key] is None else f"{course.counts[key]}" for key in COUNTS if key != "errors"
+    ]
+    return [
+        *(group.platform, group.system_name, group.fault_name, group.load, str(trial.run)),
+        *(words.outage(course), *phases, _seconds(course.rejoin), *counts),
+    ]
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def comma_separated(found: Failovers, *, link: Callable[[Trial], str]) -> str:
+    """A line for each trial; an empty field: not reached, not told or not read back."""
+    return tabular.comma_separated(
+        COLUMNS,
+        (
+            [
+                *(group.platform_slug, group.system, group.release, group.fault, group.load, str(trial.run)),
+                *(trial.started_at.isoformat(), trial.origin, trial.outcome, trial.doubt or "yes"),
+                *(words.state(trial.course), trial.course.outage, "yes" if trial.course.recovered else "no"),
+                *(trial.course.watched, *(trial.course.reached.get(key) for key in PHASES), trial.course.rejoin),
+                *(trial.course.proxy, *(trial.course.counts[key] for key in COUNTS), link(trial)),
+            ]
+            for group in found.groups
+            for trial in group.trials
+        ),
+    )

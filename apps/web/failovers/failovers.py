@@ -1,0 +1,296 @@
+"""The Failover page: per system and fault every trial as a bar of its phases, what was lost, what articles state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from apps.comparison.failovers.results import FAULTS, FailoverFilter, Failovers, Group, Trial, load_failovers
+from apps.comparison.failovers.trials import PHASES, Course
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.units import format_number
+from apps.published.values import FigureValue
+from apps.web.components.pages import render_page
+from apps.web.components.ticks import linear_ticks
+from apps.web.failovers import wording as words
+from apps.web.failovers.exports import comma_separated, markdown
+
+# Around a fault, s of the run's clock that a link to it shows.
+BEFORE, AFTER = 3.0, 5.0
+# Of a group so many trials are shown at once, the others on demand.
+MOST_OPEN = 12
+
+
+@dataclass(frozen=True)
+class Address:
+    """What the address asks for."""
+
+    systems: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    campaign: int | None = None
+    rate: float | None = None
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "Address":
+        """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
+        texts = [text for name in ("system", "fault") for text in query.getlist(name)]
+        if not all(text.isprintable() for text in texts):
+            raise Invalid([FieldProblem("", "the address has characters that no name has", "choose from the lists")])
+        faults = tuple(text for text in query.getlist("fault") if text)
+        if unknown := [fault for fault in faults if fault not in FAULTS]:
+            raise Invalid([FieldProblem("fault", f"there is no fault {unknown[0][:40]!r}", "choose one from the list")])
+        campaign, rate = query.get("campaign", ""), query.get("rate", "")
+        if campaign and not (campaign.isdecimal() and campaign.isascii() and len(campaign) < 19):
+            problem = f"{campaign[:40]!r} is not a number"
+            raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
+        return cls(
+            systems=tuple(text for text in query.getlist("system") if text),
+            faults=faults,
+            campaign=int(campaign) if campaign else None,
+            rate=_rate(rate) if rate else None,
+        )
+
+    def query(self) -> str:
+        pairs = [("system", system) for system in self.systems] + [("fault", fault) for fault in self.faults]
+        pairs += [("campaign", str(self.campaign))] if self.campaign is not None else []
+        pairs += [("rate", f"{self.rate:g}")] if self.rate is not None else []
+        return urlencode(pairs)
+
+    def url(self) -> str:
+        query = self.query()
+        return f"{reverse('web:failover')}?{query}" if query else reverse("web:failover")
+
+    def filter(self) -> FailoverFilter:
+        return FailoverFilter(self.systems, self.faults, self.campaign, self.rate)
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate < 1e6:
+        raise Invalid([FieldProblem("rate", f"{text[:40]!r} is no rate above 0", "choose one from the list")])
+    return rate
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of a bar: from `start` to `end`, % of the scale."""
+
+    kind: str
+    start: float
+    end: float
+    title: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A trial of the table. `cells`: of the phases, in their order, when they ended (s), or why there is no such time;
+    `rows`: which writes, in words."""
+
+    trial: Trial
+    parts: tuple[Part, ...]
+    mark: str
+    cells: tuple[tuple[float | None, str], ...]
+    outage: str
+    address: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A group as the page shows it. `dots`: each trial that counts on the scale (%), and whether it recovered."""
+
+    group: Group
+    anchor: str
+    answer: str
+    shares: tuple[str, ...]
+    lines: tuple[Line, ...]
+    folded: tuple[Line, ...]
+    dots: tuple[tuple[float, bool], ...]
+    median: float | None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A row of the overview: a group's interruptions, or a published figure (`stated`)."""
+
+    platform: str
+    color: int | None
+    name: str
+    detail: str
+    value: str
+    start: float
+    end: float
+    median: float | None
+    is_open: bool
+    anchor: str
+    origins: tuple[str, ...] = ()
+    stated: FigureValue | None = None
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    try:
+        address = Address.read(request.GET)
+    except Invalid as error:
+        sentences = [each.sentence() for each in error.errors]
+        context = {"problems": sentences, "address": Address(), "found": load_failovers(FailoverFilter())}
+        return render_page(request, "web/failovers/failovers.html", context | {"faults": FAULTS}, status=400)
+    found = load_failovers(address.filter())
+    bars, bar_ticks = _bars(found)
+    scale = scale_of([trial.course for group in found.groups for trial in group.trials])
+    context = {
+        "address": address,
+        "found": found,
+        "sheets": [_sheet(group, scale) for group in found.groups],
+        "ticks": _ticks(scale),
+        "bars": bars,
+        "bar_ticks": bar_ticks,
+        "phases": [(key, name) for key, (_, _, name) in PHASES.items()],
+        "faults": FAULTS,
+        "markdown_url": f"{reverse('web:failover-export', args=['md'])}?{address.query()}",
+        "csv_url": f"{reverse('web:failover-export', args=['csv'])}?{address.query()}",
+        "json_url": f"{reverse('api:failovers')}?{address.query()}",
+    }
+    return render_page(request, "web/failovers/failovers.html", context)
+
+
+@require_safe
+def export(request: HttpRequest, ending: str) -> HttpResponse:
+    """The same as a file. Whoever asks wrongly is told so in plain text: programs ask for files."""
+    try:
+        address = Address.read(request.GET)
+    except Invalid as error:
+        sentences = "; ".join(each.sentence() for each in error.errors)
+        return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")
+    found = load_failovers(address.filter())
+    if ending == "md":
+        text, media_type = markdown(found, link=request.build_absolute_uri(address.url())), "text/markdown"
+    else:
+        text = comma_separated(found, link=lambda trial: request.build_absolute_uri(run_address(trial)))
+        media_type = "text/csv"
+    headers = {"Content-Disposition": f'attachment; filename="failovers.{ending}"'}
+    return HttpResponse(text, content_type=f"{media_type}; charset=utf-8", headers=headers)
+
+
+def run_address(trial: Trial) -> str:
+    """Its run's clock around the fault."""
+    course = trial.course
+    end = max([course.watched if course.not_recovered else 0.0, *course.reached.values(), course.outage or 0.0])
+    span = {"from": f"{max(0.0, course.at - BEFORE):.2f}", "to": f"{course.at + end + AFTER:.2f}"}
+    return f"{reverse('web:run', args=[trial.run])}?{urlencode(span)}"
+
+
+def scale_of(courses: Sequence[Course]) -> float:
+    """s, from the fault on, equal for all bars of the page: to the last that one that recovered reached. The bar of one
+    that did not goes to the end of the scale, further than any other."""
+    ended = [max([*course.reached.values(), course.outage or 0.0]) for course in courses if not course.not_recovered]
+    longest = max(ended, default=0.0) or max((course.watched for course in courses), default=0.0)
+    room = 1.02 if len(ended) == len(courses) else 1.15
+    return longest * room or 1.0
+
+
+def _ticks(scale: float) -> list[tuple[str, float]]:
+    ticks = linear_ticks(0, scale)
+    return [(f"{tick:g} s" if tick == ticks[-1] else f"{tick:g}", 100 * tick / scale) for tick in ticks]
+
+
+def _sheet(group: Group, scale: float) -> Sheet:
+    lines = [_line(trial, scale) for trial in group.trials]
+    counted = [trial.course for trial in group.trials if not trial.doubt and trial.course.outage is not None]
+    median = group.interruption.median
+    return Sheet(
+        group=group,
+        anchor=f"{group.system}-{group.fault}-{group.trials[0].run}",
+        answer=words.answer(group),
+        shares=tuple(words.shares(group)),
+        lines=tuple(lines[:MOST_OPEN]),
+        folded=tuple(lines[MOST_OPEN:]),
+        dots=tuple(
+            (_percent(course.outage or 0.0, scale) if course.recovered else 99.0, course.recovered)
+            for course in counted
+        ),
+        median=None if median is None else _percent(median, scale),
+    )
+
+
+def _line(trial: Trial, scale: float) -> Line:
+    course = trial.course
+    parts = [
+        Part(
+            phase.key,
+            _percent(phase.start, scale),
+            _percent(phase.end, scale),
+            f"{phase.name}: {format_number(phase.start)} to {format_number(phase.end)} s. {phase.words}",
+        )
+        for phase in course.phases
+        if phase.end > phase.start
+    ]
+    if course.not_recovered:
+        last = course.phases[-1].end if course.phases else 0.0
+        parts.append(Part("open", _percent(last, scale), 100.0, "no write acknowledged to the end"))
+    return Line(
+        trial=trial,
+        parts=tuple(parts),
+        mark=words.state(course),
+        cells=tuple((course.reached.get(key), words.unreached(course, key)) for key in PHASES),
+        outage=words.outage(course),
+        address=run_address(trial),
+        rows=tuple(words.rows(course.rows, course.counts)),
+    )
+
+
+def _percent(seconds: float, scale: float) -> float:
+    return round(min(100.0, max(0.0, 100 * seconds / scale)), 3)
+
+
+def _bars(found: Failovers) -> tuple[list[Bar], list[tuple[str, float]]]:
+    """Measured interruptions and stated ones on one scale, and its ticks."""
+    longest = [group.interruption.high or group.interruption.watched or 0.0 for group in found.groups]
+    longest += [group.interruption.watched or 0.0 for group in found.groups]
+    scale = 1.04 * max([*longest, *(figure.value or 0.0 for figure in found.stated)], default=1.0) or 1.0
+    measured = [_measured_bar(group, scale) for group in found.groups if group.interruption.trials]
+    stated = [_stated_bar(figure, scale) for figure in found.stated if figure.value is not None]
+    return measured + stated, _ticks(scale)
+
+
+def _measured_bar(group: Group, scale: float) -> Bar:
+    seen = group.interruption
+    middle = seen.median if seen.median is not None else seen.watched
+    return Bar(
+        platform=group.platform,
+        color=group.platform_color,
+        name=group.system_name,
+        detail=f"{group.fault_name}, {group.load.partition(',')[0]}",
+        value=words.interruption(seen),
+        start=_percent(seen.low or 0.0, scale),
+        end=_percent(max(seen.high or 0.0, seen.watched or 0.0), scale),
+        median=_percent(middle or 0.0, scale),
+        is_open=seen.not_recovered > 0,
+        anchor=f"{group.system}-{group.fault}-{group.trials[0].run}",
+        origins=group.origins,
+    )
+
+
+def _stated_bar(figure: FigureValue, scale: float) -> Bar:
+    side = figure.side
+    assert side is not None  # noqa: S101  (load_failovers leaves others out)
+    of_which = f", {figure.of_which_text}" if figure.of_which_text else ""
+    return Bar(
+        platform=side.name,
+        color=side.color,
+        name=side.name,
+        detail=figure.conditions_text,
+        value=f"{figure.text}{of_which}",
+        start=0.0,
+        end=_percent(figure.value or 0.0, scale),
+        median=_percent(figure.value or 0.0, scale),
+        is_open=figure.qualifier == "at_least",
+        anchor="",
+        stated=figure,
+    )

@@ -1,0 +1,209 @@
+"""What people do with a finding on its page and in the list: one address for each deed, by POST.
+
+Without JavaScript the answer is the page that the person came from. htmx asks from the list and gets the row. A deed
+that is refused changes nothing, says why, and the page keeps what was typed.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from apps.accounts.models import User
+from apps.core.problems import FieldProblem, Invalid
+from apps.dispatch.queries import unreachable
+from apps.regressions.findings import queries, review
+from apps.regressions.findings.review import Changed, NoSuch
+from apps.web.accounts import writers_only
+from apps.web.components.pages import is_partial, render_page
+from apps.web.findings import finding, findings
+
+
+class Given:
+    """A form about one finding, as a person sent it."""
+
+    def __init__(self, request: HttpRequest, finding_id: int) -> None:
+        assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+        self.form: QueryDict = request.POST
+        self.by = request.user
+        self.finding_id = finding_id
+
+    def text(self, name: str) -> str:
+        return str(self.form.get(name, "")).strip()
+
+    @property
+    def seen(self) -> datetime | None:
+        """When the finding had last changed as the page was made. Raises Invalid."""
+        text = self.text("seen")
+        try:
+            found = parse_datetime(text) if text else None
+        except ValueError:
+            found = None
+        if text and (found is None or timezone.is_naive(found)):
+            raise Invalid([FieldProblem("seen", f"{text[:40]!r} is no moment", "load the page again")])
+        return found
+
+    def day(self, name: str, *, needed: bool) -> date | None:
+        """Raises Invalid."""
+        text = self.text(name)
+        try:
+            found = parse_date(text) if text else None
+        except ValueError:
+            found = None
+        if found is None and (text or needed):
+            problem = f"{text[:40]!r} is no day" if text else "is missing"
+            raise Invalid([FieldProblem(name, problem, "write it as 2026-12-31")])
+        return found
+
+    def number(self, name: str) -> int:
+        """Raises Invalid."""
+        text = self.text(name).removeprefix("#")
+        if not (text.isdecimal() and text.isascii() and len(text) < 10):
+            raise Invalid([FieldProblem(name, f"{text[:40]!r} is no number", "write it in digits")])
+        return int(text)
+
+    @property
+    def common(self) -> dict[str, Any]:
+        return {"finding_id": self.finding_id, "by": self.by, "seen": self.seen}
+
+
+def _assign(given: Given) -> str:
+    name = given.text("owner")
+    owner = User.objects.filter(username=name).first() if name.isprintable() and name else None
+    if name and owner is None:
+        raise Invalid([FieldProblem("owner", f"there is nobody called {name[:80]!r}", "choose one from the list")])
+    review.assign(**given.common, owner=owner)
+    if owner is None:
+        return "It is nobody's now."
+    return "It is yours now." if owner == given.by else f"It is {owner.username}'s now."
+
+
+def _state(given: Given) -> str:
+    state = given.text("state")
+    review.set_state(**given.common, state=state, reason=given.text("reason"))
+    return {
+        "new": "It is new again.",
+        "not reproducible": "It is dismissed as not reproducible.",
+        "fixed": "It is marked as fixed.",
+    }.get(state, f"It is {state} now.")
+
+
+def _accept(given: Given) -> str:
+    until = given.day("until", needed=True)
+    assert until is not None, "needed"  # noqa: S101
+    review.accept(**given.common, reason=given.text("reason"), until=until, today=timezone.localdate())
+    return f"It is accepted until {until}. After that day it is new again."
+
+
+def _reopen(given: Given) -> str:
+    review.reopen(**given.common, reason=given.text("reason"))
+    return "It is open again."
+
+
+def _due(given: Given) -> str:
+    day = given.day("due_on", needed=False)
+    review.set_due(**given.common, due_on=day, today=timezone.localdate())
+    return f"It is due on {day} now." if day else "It has no due date now."
+
+
+def _labels(given: Given) -> str:
+    review.set_labels(**given.common, labels=given.text("labels").split(","))
+    return "The labels are kept."
+
+
+def _comment(given: Given) -> str:
+    made = review.comment(finding_id=given.finding_id, by=given.by, text=given.text("text"))
+    unknown = [f"Nobody is called @{name}: not told." for name in review.not_told(made)]
+    return " ".join(["Your comment is kept.", *unknown])
+
+
+def _link(given: Given) -> str:
+    url, title = given.text("url"), given.text("title")
+    review.link(finding_id=given.finding_id, by=given.by, url=url, title=title)
+    return "The link is kept."
+
+
+def _unlink(given: Given) -> str:
+    review.unlink(finding_id=given.finding_id, by=given.by, link_id=given.number("link"))
+    return "The link is gone."
+
+
+def _merge(given: Given) -> str:
+    wanted = given.number("into")
+    if not queries.load_rows([wanted]):
+        raise Invalid([FieldProblem("into", f"there is no finding {wanted}", "choose one from the list")])
+    into = review.merge(**given.common, into_id=wanted)
+    return f"It was merged into finding {into.pk}."
+
+
+def _split(given: Given) -> str:
+    ids = [text for text in given.form.getlist("change") if text.isdecimal() and text.isascii() and len(text) < 19]
+    made = review.split(**given.common, change_ids=[int(text) for text in ids])
+    return f"What you chose is finding {made.pk} now."
+
+
+def _repeat(given: Given) -> str:
+    wanted = given.number("repetitions") if given.text("repetitions") else None
+    campaign = review.repeat(**given.common, repetitions=wanted)
+    lonely = unreachable(campaign.systems.all(), now=timezone.now())
+    waits = (
+        f" No agent that is alive can reach {', '.join(sorted(lonely))} now: those jobs wait for one." if lonely else ""
+    )
+    return f"Campaign {campaign.pk} measures again; this finding updates itself as its runs come in.{waits}"
+
+
+DEEDS: Mapping[str, Callable[[Given], str]] = {
+    "assign": _assign,
+    "state": _state,
+    "accept": _accept,
+    "reopen": _reopen,
+    "due": _due,
+    "labels": _labels,
+    "comment": _comment,
+    "link": _link,
+    "unlink": _unlink,
+    "merge": _merge,
+    "split": _split,
+    "repeat": _repeat,
+}
+
+
+@require_POST
+@writers_only
+def act(request: HttpRequest, finding_id: int, deed: str) -> HttpResponse:
+    """Raises Http404 for a finding or a deed that is not there."""
+    done = DEEDS.get(deed)
+    if done is None:
+        raise Http404(f"Nobody can do {deed!r} with a finding.")
+    try:
+        said, problems, status = done(Given(request, finding_id)), [], 200
+    except NoSuch as error:
+        raise Http404(str(error)) from error
+    except Invalid as error:
+        said, problems, status = "", [each.sentence() for each in error.errors], 400
+    except Changed as error:
+        said, problems, status = "", [str(error)], 409
+    if is_partial(request):
+        # htmx leaves the page as it is when an answer is an error: the row says what happened in its place.
+        row = findings.table_context(request, finding_id) | {"said": said, "problems": problems}
+        return render(request, "web/findings/row.html", row)
+    if problems:
+        kept = finding.context(request, finding_id) | {"problems": problems, "refused": deed, "given": request.POST}
+        return render_page(request, "web/findings/finding.html", kept, status=status)
+    messages.success(request, said)
+    return redirect(_back(request, finding_id))
+
+
+def _back(request: HttpRequest, finding_id: int) -> str:
+    back = request.POST.get("next", "")
+    if url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
+        return back
+    return reverse("web:finding", args=[finding_id])

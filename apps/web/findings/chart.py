@@ -1,0 +1,206 @@
+"""The chart of a finding: every run of both sides on one axis, as SVG. Pure.
+
+The axis begins at zero; where the values lie so close together that nothing would be seen then, it begins below the
+lowest one, is drawn broken, and says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.core.units import format_number, with_unit
+from apps.web.components.ticks import linear_ticks
+
+# In the units of the drawing, which are pixels where it has its usual width.
+WIDTH, HEIGHT = 620, 252
+# On a phone.
+NARROW = 340
+LEFT, RIGHT, TOP, BOTTOM = 64, 14, 26, 50
+GAP = 26
+# Of a side's name below its runs, in units of the drawing for each character.
+CHARACTER = 6.8
+# From zero unless all values lie within this share of the highest.
+CLOSE = 0.35
+# Room above and below, as a share of what is shown.
+ROOM = 0.12
+
+
+@dataclass(frozen=True)
+class Value:
+    """One run: `value` in the metric's unit; `note` says what is to be held against it, empty: nothing."""
+
+    run: int
+    value: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SideValues:
+    """`level`: what the side as a whole has; None: not known."""
+
+    title: str
+    values: Sequence[Value]
+    level: float | None
+
+
+@dataclass(frozen=True)
+class Point:
+    x: float
+    y: float
+    run: int
+    title: str
+    doubted: bool
+
+
+@dataclass(frozen=True)
+class Band:
+    """One side: where it lies across, its name as far as there is room, its points, and the line of its level (`y`;
+    None: none) with its text."""
+
+    left: float
+    right: float
+    middle: float
+    title: str
+    points: tuple[Point, ...]
+    y: float | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    y: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`broken_at`: the value at which the axis begins, in words; empty: at zero. `label`: the chart in a sentence.
+    `threshold`: (top, height) of the band around the earlier level within which nothing would be told."""
+
+    width: int
+    height: int
+    unit: str
+    bands: tuple[Band, Band]
+    ticks: tuple[Tick, ...]
+    broken_at: str
+    label: str
+    threshold: tuple[float, float] | None = None
+
+    @property
+    def bottom(self) -> int:
+        return HEIGHT - BOTTOM
+
+    @property
+    def left(self) -> int:
+        return LEFT
+
+    @property
+    def inner(self) -> int:
+        return self.right - LEFT
+
+    @property
+    def doubted(self) -> bool:
+        return any(point.doubted for band in self.bands for point in band.points)
+
+    @property
+    def right(self) -> int:
+        return self.width - RIGHT
+
+    @property
+    def top(self) -> int:
+        return TOP
+
+
+@dataclass(frozen=True)
+class _Axis:
+    low: float
+    high: float
+
+    def y(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share, 1)
+
+
+def chart(
+    before: SideValues,
+    after: SideValues,
+    *,
+    metric: str,
+    unit: str,
+    smallest: float | None = None,
+    width: int = WIDTH,
+) -> Chart | None:
+    """`smallest`: relative difference from which on it is a finding. None: no run of either side has a value."""
+    values = [each.value for side in (before, after) for each in side.values]
+    if not values:
+        return None
+    shown = values + [side.level for side in (before, after) if side.level is not None]
+    axis = _axis(min(shown), max(shown))
+    middle = (LEFT + width - RIGHT) / 2
+    bands = (
+        _band(before, LEFT, middle - GAP / 2, axis, unit),
+        _band(after, middle + GAP / 2, width - RIGHT, axis, unit),
+    )
+    threshold = None
+    if smallest is not None and before.level is not None and before.level > 0:
+        top = axis.y(min(before.level * (1 + smallest), axis.high))
+        foot = axis.y(max(before.level * (1 - smallest), axis.low))
+        threshold = (top, round(foot - top, 1))
+    return Chart(
+        width=width,
+        height=HEIGHT,
+        unit=unit,
+        bands=bands,
+        ticks=tuple(Tick(axis.y(tick), f"{tick:,g}") for tick in linear_ticks(axis.low, axis.high)),
+        broken_at=with_unit(axis.low, unit) if axis.low > 0 else "",
+        label="; ".join(_side_words(side, unit) for side in (before, after)) + f": {metric} of each run",
+        threshold=threshold,
+    )
+
+
+def _axis(lowest: float, highest: float) -> _Axis:
+    if lowest < 0 or highest <= 0:
+        room = (highest - lowest) * ROOM or 1.0
+        return _Axis(lowest - room, highest + room)
+    spread = highest - lowest
+    if spread < highest * CLOSE:
+        room = max(spread, highest * 0.002)
+        low = lowest - room
+        # A round number, so that a reader sees at once where it begins.
+        step = linear_ticks(low, highest + room)
+        floors = [tick for tick in step if tick <= lowest - room * ROOM]
+        return _Axis(max(floors, default=low), highest + room * 2 * ROOM)
+    return _Axis(0.0, highest * (1 + ROOM))
+
+
+def _band(side: SideValues, left: float, right: float, axis: _Axis, unit: str) -> Band:
+    count = len(side.values)
+    step = (right - left) / max(count, 1)
+    points = tuple(
+        Point(
+            x=round(left + step * (place + 0.5), 1),
+            y=axis.y(each.value),
+            run=each.run,
+            title=f"run {each.run}: {with_unit(each.value, unit)}" + (f", {each.note}" if each.note else ""),
+            doubted=bool(each.note),
+        )
+        for place, each in enumerate(side.values)
+    )
+    return Band(
+        left=round(left, 1),
+        right=round(right, 1),
+        middle=round((left + right) / 2, 1),
+        title=_shortened(side.title, int((right - left + GAP) / CHARACTER)),
+        points=points,
+        y=axis.y(side.level) if side.level is not None else None,
+        text=format_number(side.level) if side.level is not None else "",
+    )
+
+
+def _shortened(title: str, room: int) -> str:
+    return title if len(title) <= room else f"{title[: room - 1].rstrip()}…"
+
+
+def _side_words(side: SideValues, unit: str) -> str:
+    runs = f"{len(side.values)} run{'' if len(side.values) == 1 else 's'}"
+    level = f", {with_unit(side.level, unit)}" if side.level is not None else ""
+    return f"{side.title}, {runs}{level}"

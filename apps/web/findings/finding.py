@@ -1,0 +1,188 @@
+"""The page of one finding: what changed, what it rests on, what people made of it, and what they may do now."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.accounts.models import User
+from apps.core.problems import Invalid
+from apps.regressions import thresholds
+from apps.regressions.detection.change_points import Limits
+from apps.regressions.findings import evidence, queries, review
+from apps.regressions.findings.evidence import Evidence, SideRun
+from apps.regressions.findings.filters import FindingFilter
+from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
+from apps.regressions.models import Change, Finding
+from apps.runs.quality.checklist import title_of
+from apps.web.accounts import may_write
+from apps.web.compare.view import Address
+from apps.web.components.pages import render_page
+from apps.web.findings import findings
+from apps.web.findings.chart import NARROW, WIDTH, Chart, SideValues, Value, chart
+from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
+
+# Rows of the table of what servers did and of differences that are shown before they are folded.
+SHOWN_AT_ONCE = 12
+# Findings that one may be merged into, of which so many are listed.
+MOST_MERGEABLE = 50
+
+
+@require_safe
+def show(request: HttpRequest, finding_id: int) -> HttpResponse:
+    return render_page(request, "web/findings/finding.html", context(request, finding_id))
+
+
+def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
+    """Raises Http404."""
+    found = queries.load_finding(finding_id, now=timezone.now())
+    if found is None:
+        raise Http404(f"There is no finding {finding_id}.")
+    change = _chosen(found, request.GET.get("change", ""))
+    chosen, problems = _list(request)
+    me = request.user if isinstance(request.user, User) else None
+    before, after = queries.neighbours(finding_id, chosen, me=me)
+    listed = findings.query(chosen)
+    told = evidence.gather(change) if change else None
+    limits = _limits(change) if change else None
+    return _review(request, found) | {
+        "finding": found,
+        "row": found.row,
+        "lede": lede(found),
+        "release_url": _release_url(found.row),
+        "problems": problems,
+        "change": change,
+        "change_answer": change_answer(change) if change else "",
+        "others": found.row.holding - 1 if change and change.holds else found.row.holding,
+        "evidence": told,
+        "chart": _chart(told, limits, WIDTH) if told else None,
+        "narrow_chart": _chart(told, limits, NARROW) if told else None,
+        "smallest": f"{limits.smallest * 100:g}\u00a0%" if limits else "",
+        "use_sentence": told.sentence if told and told.runs else "",
+        "use_slice": f":{SHOWN_AT_ONCE}",
+        "use_rest": max(0, len(told.use.differences) - SHOWN_AT_ONCE) if told else 0,
+        "compare_url": _compare_url(told) if told else "",
+        "history_url": _history_url(change) if change else "",
+        "state_buttons": [(state, STATE_BUTTONS[state]) for state in found.next_states],
+        "may_write": may_write(request),
+        "me": me,
+        "today": timezone.localdate(),
+        "list_query": listed,
+        "list_url": f"{reverse('web:findings')}?{listed}" if listed else reverse("web:findings"),
+        "previous_url": _beside(before, listed),
+        "next_url": _beside(after, listed),
+        "page_url": request.build_absolute_uri(reverse("web:finding", args=[finding_id])),
+        "next": reverse("web:finding", args=[finding_id]) + (f"?{listed}" if listed else ""),
+    }
+
+
+def _list(request: HttpRequest) -> tuple[FindingFilter, list[str]]:
+    """The list that this page was opened from: its filters are in the address."""
+    given = request.GET.copy()
+    given.pop("change", None)
+    try:
+        return findings.read(given)[0], []
+    except Invalid as error:
+        return findings.read(type(given)())[0], [each.sentence() for each in error.errors]
+
+
+def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
+    """The change that is looked at: the one asked for, else the furthest for the worse."""
+    if not asked:
+        return found.changes[0] if found.changes else None
+    for change in found.changes:
+        if str(change.id) == asked:
+            return change
+    raise Http404(f"Finding {found.row.id} has no change {asked[:40]!r}.")
+
+
+def _review(request: HttpRequest, found: FindingDetail) -> dict[str, Any]:
+    """What its forms offer to who may write."""
+    if not may_write(request) or found.row.merged_into is not None:
+        return {}
+    offered: dict[str, Any] = {"people": _people(), "mergeable": _mergeable(found)}
+    try:
+        offered["plan"] = review.plan_of(found.row.id)
+    except Invalid as error:
+        offered["plan_problem"] = "; ".join(each.message for each in error.errors)
+    return offered
+
+
+def _mergeable(found: FindingDetail) -> list[tuple[int, str]]:
+    """Other findings of the same kind on the same platform, the last changed first."""
+    platform = found.row.platform.id if found.row.platform else None
+    others = Finding.objects.filter(kind=found.row.kind, platform=platform, merged_into=None).exclude(pk=found.row.id)
+    return list(others.order_by("-changed_at").values_list("pk", "title")[:MOST_MERGEABLE])
+
+
+def _people() -> list[str]:
+    people = User.objects.filter(is_active=True, role__in=[User.Role.ENGINEER, User.Role.ADMINISTRATOR])
+    return list(people.order_by("username").values_list("username", flat=True))
+
+
+def _beside(finding_id: int | None, listed: str) -> str:
+    if finding_id is None:
+        return ""
+    address = reverse("web:finding", args=[finding_id])
+    return f"{address}?{listed}" if listed else address
+
+
+def _limits(change: ChangeRow) -> Limits | None:
+    """From which size on it is a finding. Two queries."""
+    metric = Change.objects.values_list("metric", flat=True).get(pk=change.id)
+    return thresholds.of(change.workload.id, metric) if metric is not None else None
+
+
+def _chart(told: Evidence, limits: Limits | None, width: int) -> Chart | None:
+    change = told.change
+    if change.metric is None:
+        return None
+    return chart(
+        _side(told.before, change.before, "before"),
+        _side(told.after, change.after, "after"),
+        metric=change.metric.name,
+        unit=change.metric.unit,
+        smallest=limits.smallest if limits else None,
+        width=width,
+    )
+
+
+def _side(runs: tuple[SideRun, ...], level: float | None, word: str) -> SideValues:
+    named = list(dict.fromkeys(run.system_name for run in runs))
+    title = named[0] if len(named) == 1 else f"{word}: {len(named)} systems" if named else f"{word}: no runs left"
+    values = [Value(run.id, run.value, _note(run)) for run in runs if run.value is not None]
+    return SideValues(title, values, level)
+
+
+def _note(run: SideRun) -> str:
+    notes = ["excluded since: it does not count any more"] if run.is_excluded else []
+    notes += [f"failed: {', '.join(title_of(key) for key in run.failed_checks)}"] if run.failed_checks else []
+    return "; ".join(notes)
+
+
+def _compare_url(told: Evidence) -> str:
+    """The comparison behind it: these runs, on the page Compare; empty: both sides are one system, or one is gone."""
+    if told.systems is None or told.systems[0] == told.systems[1] or told.problem:
+        return ""
+    return Address(
+        sides=(told.systems[0][0], told.systems[1][0]),
+        workload=told.change.workload.id,
+        runs=told.compared_runs,
+        level=told.level,
+    ).url()
+
+
+def _release_url(row: FindingRow) -> str:
+    """Where all of its release is held against the baseline; empty: it is of no release on one hardware class."""
+    if row.platform is None or row.release is None or row.hardware_class is None:
+        return ""
+    path = reverse("web:release", args=[row.platform.slug, row.release.slug])
+    return f"{path}?{urlencode({'hardware': row.hardware_class.slug})}"
+
+
+def _history_url(change: ChangeRow) -> str:
+    """Empty: it is not of a history."""
+    return reverse("web:history", args=[change.history]) if change.history else ""

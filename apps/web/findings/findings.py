@@ -1,0 +1,145 @@
+"""The list of findings: how many there are to do, the largest first, filters, and triage row by row."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import F, Func
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.accounts.models import User
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.findings import filters, queries
+from apps.regressions.findings.filters import FindingFilter
+from apps.regressions.models import Finding
+from apps.web.accounts import may_write
+from apps.web.components.pages import render_page
+from apps.web.findings.wording import list_answer
+
+PAGE = 50
+# The page asks for what is open unless its address says otherwise.
+OPEN, ALL = "open", "all"
+SIZES = ((0.01, "1\u00a0% or more"), (0.02, "2\u00a0% or more"), (0.05, "5\u00a0% or more"), (0.1, "10\u00a0% or more"))
+SORT_WORDS = {"size": "size", "newest": "newest", "changed": "last change"}
+Choices = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Facets:
+    """What can be chosen: what findings have, as (value, words)."""
+
+    platform: Choices
+    hardware: Choices
+    release: Choices
+    family: Choices
+    owner: Choices
+    label: Choices
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    """A constant number of queries, whatever the number of findings."""
+    try:
+        chosen, after = read(request.GET)
+        status, problems = 200, []
+    except Invalid as error:
+        chosen, after = FindingFilter(state=(OPEN,)), None
+        status, problems = 400, [each.sentence() for each in error.errors]
+    me = request.user if isinstance(request.user, User) else None
+    try:
+        rows = queries.list_findings(chosen, me=me, limit=PAGE + 1, after=after)
+    except Invalid as error:
+        rows, status, problems = [], 404, [each.sentence() for each in error.errors]
+    shown = rows[:PAGE]
+    counts = queries.count_by_state(chosen, me=me)
+    context = {
+        "rows": shown,
+        "chosen": chosen,
+        "state": chosen.state[0] if chosen.state else ALL,
+        "answer": list_answer(counts, shown if chosen.sort == "size" and after is None else []),
+        "problems": problems,
+        "facets": facets(),
+        "states": _states(counts),
+        "verdicts": [(verdict.value, str(verdict.label)) for verdict in Finding.Verdict],
+        "sizes": SIZES,
+        "sorts": SORT_WORDS.items(),
+        "filtered": replace(chosen, sort="size") != FindingFilter(state=(OPEN,)),
+        "more": f"{reverse('web:findings')}?{query(chosen, after=shown[-1].id)}" if len(rows) > PAGE else "",
+        "first": f"{reverse('web:findings')}?{query(chosen)}" if after is not None else "",
+        "next": request.get_full_path(),
+        "list_query": query(chosen),
+        "api_query": urlencode(chosen.as_query()),
+        "may_write": may_write(request),
+        "today": timezone.localdate(),
+        "me": me,
+    }
+    return render_page(
+        request, "web/findings/findings.html", context, part="web/findings/list_table.html", status=status
+    )
+
+
+def read(given: QueryDict) -> tuple[FindingFilter, int | None]:
+    """The filter, and the id of the finding after which the list goes on. Raises Invalid naming the parameter."""
+    stated = {name: [text for text in given.getlist(name) if text] for name in given if name != "after"}
+    if not stated.get("state"):
+        stated["state"] = [OPEN]
+    if ALL in stated["state"]:
+        del stated["state"]
+    after = given.get("after", "")
+    if after and not (after.isdecimal() and after.isascii() and len(after) < 19):
+        raise Invalid([FieldProblem("after", f"{after[:40]!r} is no finding", "follow the links of the list")])
+    return filters.read(stated), int(after) if after else None
+
+
+def query(chosen: FindingFilter, *, after: int | None = None) -> str:
+    """As the page's address has it; what it asks for by itself is left out."""
+    pairs = [pair for pair in chosen.as_query() if pair != ("state", OPEN)]
+    pairs += [] if chosen.state else [("state", ALL)]
+    pairs += [("after", str(after))] if after is not None else []
+    return urlencode(pairs)
+
+
+def facets() -> Facets:
+    """Two queries."""
+    found = Finding.objects.filter(merged_into=None).order_by()
+    places = found.values_list(
+        *("platform__slug", "platform__name", "hardware_class__slug", "hardware_class__name"),
+        *("release__version", "family", "owner__username"),
+    ).distinct()
+    rows = list(places)
+    labels = found.annotate(own=Func(F("labels"), function="unnest")).values_list("own", flat=True).distinct()
+    return Facets(
+        platform=_choices((row[0], row[1]) for row in rows),
+        hardware=_choices((row[2], row[3]) for row in rows),
+        release=_choices((row[4], row[4]) for row in rows),
+        family=_choices((row[5], row[5]) for row in rows),
+        owner=[(filters.ME, "me"), (filters.NOBODY, "nobody"), *_choices((row[6], row[6]) for row in rows)],
+        label=_choices((label, label) for label in labels),
+    )
+
+
+def _choices(pairs: Iterable[tuple[str | None, str | None]]) -> Choices:
+    return sorted({(value, words or value) for value, words in pairs if value}, key=lambda pair: pair[1])
+
+
+def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
+    """Value, words, and how many there are with the other filters as they are."""
+    number: dict[str, int] = {OPEN: sum(counts[state] for state in ("new", "under review", "confirmed"))}
+    number |= counts | {ALL: sum(counts.values())}
+    return [(value, value, number[value]) for value in (OPEN, *filters.STATES, ALL)]
+
+
+def table_context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
+    """Of one row of the list, as it is after a deed."""
+    return {
+        "row": queries.load_rows([finding_id])[finding_id],
+        "may_write": may_write(request),
+        "today": timezone.localdate(),
+        "me": request.user,
+        "next": request.POST.get("next", ""),
+        "list_query": request.POST.get("list", ""),
+    }

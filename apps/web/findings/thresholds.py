@@ -1,0 +1,193 @@
+"""The page of thresholds: what counts, what others would have told on history, and setting them."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.accounts.models import User
+from apps.catalog.models import Metric, Workload
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions import thresholds
+from apps.regressions.detection.change_points import DEFAULT
+from apps.regressions.findings.titles import percent
+from apps.regressions.models import History
+from apps.regressions.trends import queries
+from apps.regressions.trends.queries import Tried, TriedSeries
+from apps.web.accounts import may_write, writers_only
+from apps.web.components.pages import render_page
+from apps.web.templatetags.changes import p_value
+from apps.web.trends.chart import Marked, chart
+from workers import tasks
+
+# Series of a preview that are drawn.
+MOST_DRAWN = 12
+LONGEST_NUMBER = 19
+NAMES = ("workload", "metric", "percent", "significant")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """As the form has it: texts."""
+
+    workload: str
+    metric: str
+    percent: str
+    significant: str
+
+    @property
+    def is_tried(self) -> bool:
+        return bool(self.percent)
+
+    def values(self) -> dict[str, Any]:
+        """As thresholds.keep and histories.preview take them. Raises Invalid naming each field."""
+        errors = []
+        numbers = {}
+        for name in ("percent", "significant"):
+            try:
+                numbers[name] = float(getattr(self, name).replace("%", "").strip())
+            except ValueError:
+                example = "2" if name == "percent" else f"{DEFAULT.significant:g}"
+                errors.append(FieldProblem(name, "is not a number", f"write, for example, {example}"))
+        known = self.workload.isdecimal() and self.workload.isascii() and len(self.workload) < LONGEST_NUMBER
+        if self.workload and not known:
+            errors.append(FieldProblem("workload", f"{self.workload[:40]!r} is no workload", "choose one of the list"))
+        if errors:
+            raise Invalid(errors)
+        return {
+            "workload": int(self.workload) if self.workload else None,
+            "metric": self.metric.replace("\0", "") or None,
+            "smallest": numbers["percent"] / 100,
+            "significant": numbers["significant"],
+        }
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def show(request: HttpRequest) -> HttpResponse:
+    return _keep(request) if request.method == "POST" else _page(request, _read(request.GET))
+
+
+@writers_only
+def _keep(request: HttpRequest) -> HttpResponse:
+    asked = _read(request.POST)
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    try:
+        kept = thresholds.keep(**asked.values(), by=request.user)
+    except Invalid as error:
+        return _page(request, asked, problems=error, status=422)
+    tasks.enqueue(tasks.follow_rest)
+    what = " and ".join(part for part in (kept.workload_name, kept.metric_name) if part) or "all workloads and metrics"
+    messages.info(request, f"The threshold of {what} is kept; its series are judged anew within a minute.")
+    return HttpResponseRedirect(reverse("web:thresholds"))
+
+
+@require_POST
+@writers_only
+def drop(request: HttpRequest, threshold_id: int) -> HttpResponse:
+    if not thresholds.drop(threshold_id):
+        raise Http404("That threshold was taken away before.")
+    tasks.enqueue(tasks.follow_rest)
+    messages.info(request, "The threshold is taken away: what is more general counts again.")
+    return HttpResponseRedirect(reverse("web:thresholds"))
+
+
+def _read(given: QueryDict) -> Asked:
+    return Asked(**{name: given.get(name, "").strip() for name in NAMES})
+
+
+def _page(request: HttpRequest, asked: Asked, *, problems: Invalid | None = None, status: int = 200) -> HttpResponse:
+    tried = None
+    if asked.is_tried and problems is None:
+        try:
+            tried = queries.preview(**asked.values())
+        except Invalid as error:
+            problems, status = error, 400
+    watched = Workload.objects.filter(pk__in=History.objects.values("workload"))
+    context = {
+        "asked": asked,
+        "errors": {_field(each): each.sentence() for each in problems.errors} if problems else {},
+        "kept": [(each, percent_of(each.smallest)) for each in thresholds.kept()],
+        "default": (percent_of(DEFAULT.smallest), p_value(DEFAULT.significant)),
+        "workloads": [(str(each.pk), str(each)) for each in watched],
+        "metrics": list(Metric.objects.filter(pk__in=History.objects.values("metric")).values_list("key", "name")),
+        "tried": tried,
+        "answer": answer(tried) if tried else "",
+        "on_releases": on_releases(tried) if tried else "",
+        "drawn": [_drawn(each, tried) for each in tried.series[:MOST_DRAWN]] if tried else [],
+        "not_drawn": max(len(tried.series) - MOST_DRAWN, 0) if tried else 0,
+        "may_write": may_write(request),
+        "json_url": reverse("api:thresholds"),
+        "link": f"{reverse('web:thresholds')}?{urlencode([(name, getattr(asked, name)) for name in NAMES])}",
+    }
+    return render_page(request, "web/findings/thresholds.html", context, status=status)
+
+
+def _field(problem: FieldProblem) -> str:
+    return {"smallest": "percent"}.get(problem.field, problem.field)
+
+
+def percent_of(share: float) -> str:
+    return f"{share * 100:g}\u00a0%"
+
+
+def answer(tried: Tried) -> str:
+    """ "It would have raised these 4: 1 that nobody was told yet; 2 findings' changes would go.\""""
+    looked = f"{tried.looked_at} series"
+    if tried.looked_at < tried.concerned:
+        looked = f"the first {tried.looked_at} of {tried.concerned} series"
+    if not tried.looked_at:
+        apart = " All have a more particular one, which goes before." if tried.kept_apart else ""
+        return f"No watched series is concerned.{apart}"
+    raised = f"It would have raised these {tried.raised}" if tried.raised > 1 else "It would have raised this one"
+    text = raised if tried.raised else "It would have raised nothing"
+    text += f" on {looked}"
+    if tried.too_short:
+        text += f", of which {tried.too_short} {'is' if tried.too_short == 1 else 'are'} too short to tell anything"
+    text += f": {tried.new} that nobody was told yet" if tried.new else ""
+    text += (
+        f"; {tried.withdrawn} that {'is' if tried.withdrawn == 1 else 'are'} told now would go"
+        if tried.withdrawn
+        else ""
+    )
+    if tried.kept_apart:
+        text += f". {tried.kept_apart} series have a more particular one, which goes before"
+    return f"{text}."
+
+
+def on_releases(tried: Tried) -> str:
+    """ "Its size also judges releases: 2 rows that are worse now would not be.\""""
+    found = tried.releases
+    if not found.rows:
+        return "Its size also judges releases: no kept comparison has a row that it would count for."
+    among = f"of {found.rows} row{'' if found.rows == 1 else 's'} of their last comparisons"
+    told = [
+        f"{count} that {'is' if count == 1 else 'are'} {now} would be called {then}"
+        for count, now, then in (
+            (found.passed, "worse now", "unchanged or not told apart"),
+            (found.worse, "worse by too little now", "worse"),
+        )
+        if count
+    ]
+    return f"Its size also judges releases: {among}, {' and '.join(told) or 'none worse would be called otherwise'}."
+
+
+def _drawn(each: TriedSeries, tried: Tried) -> dict[str, Any]:
+    marks = []
+    for change in each.changes:
+        state = "new" if change.is_new else "as now" if change.stays else "would go"
+        kind = "new" if change.is_new else change.verdict if change.stays else "gone"
+        marks.append(
+            Marked(change.place, f"{state}: {percent(change.ratio)}", kind, f"{change.verdict}, {change.version}")
+        )
+    row = each.row
+    told = "; ".join(mark.words for mark in marks)
+    label = f"{row.metric_name} of {row.workload_name} at {row.level}: {told}"
+    return {
+        "row": row,
+        "chart": chart(each.points, each.levels, marks, unit=row.unit, label=label, smallest=tried.limits.smallest),
+        "changes": [(change, percent(change.ratio)) for change in each.changes],
+    }

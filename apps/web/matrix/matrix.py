@@ -1,0 +1,241 @@
+"""The Matrix page: several sides against one baseline under every workload that they share; or an article's ratios."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from apps.catalog.models import System
+from apps.comparison import matrix
+from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow
+from apps.comparison.selection import baselines, choices
+from apps.comparison.selection.sides import MOST_SIDES as MOST_COMPARED
+from apps.comparison.selection.sides import Unknown
+from apps.comparison.verdict_table import WITHHELD
+from apps.core.problems import FieldProblem, Invalid
+from apps.published import matrix as published
+from apps.runs.models import Run
+from apps.runs.queries import places
+from apps.web.compare.view import Address as CompareAddress
+from apps.web.components.pages import render_page
+from apps.web.matrix.exports import comma_separated, markdown
+from apps.web.matrix.sheet import Sheet, measured_sheet, stated_sheet
+
+# Sides of a matrix that nobody chose.
+USUAL_SIDES = 4
+METRICS = (
+    (PRIMARY, "each workload's headline"),
+    ("client.throughput", "throughput"),
+    (LATENCY, "latency, the percentile that most runs have"),
+    ("client.latency.p50", "latency, median"),
+    ("client.latency.p95", "latency, p95"),
+    ("client.latency.p99", "latency, p99"),
+    ("client.latency.max", "latency, longest"),
+    ("client.errors", "errors"),
+)
+FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
+
+
+@dataclass(frozen=True)
+class Address:
+    """What the address asks for; `article`: the slug of one whose ratios are shown instead of measured ones."""
+
+    sides: tuple[str, ...] = ()
+    metric: str = PRIMARY
+    tool: str = ""
+    campaign: int | None = None
+    article: str = ""
+
+    @classmethod
+    def read(cls, query: QueryDict) -> "Address":
+        """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
+        campaign = query.get("campaign", "")
+        if campaign and not (campaign.isdecimal() and campaign.isascii() and len(campaign) < 19):
+            problem = f"{campaign[:40]!r} is not a number"
+            raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
+        texts = [*query.getlist("side"), *(query.get(name, "") for name in ("metric", "tool", "article"))]
+        if not all(text.isprintable() for text in texts):
+            raise Invalid([FieldProblem("", "the address has characters that no name has", "choose from the lists")])
+        return cls(
+            sides=tuple(dict.fromkeys(text for text in query.getlist("side") if text)),
+            metric=query.get("metric", "") or PRIMARY,
+            tool=query.get("tool", ""),
+            campaign=int(campaign) if campaign else None,
+            article=query.get("article", ""),
+        )
+
+    def query(self) -> str:
+        if self.article:
+            return urlencode([("article", self.article)])
+        pairs = [("side", side) for side in self.sides]
+        pairs += [("metric", self.metric)] if self.metric != PRIMARY else []
+        pairs += [("tool", self.tool)] if self.tool else []
+        pairs += [("campaign", str(self.campaign))] if self.campaign is not None else []
+        return urlencode(pairs)
+
+    def url(self) -> str:
+        return f"{reverse('web:matrix')}?{self.query()}"
+
+    def with_baseline(self, slug: str) -> "Address":
+        return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
+
+    def compare(self, row: ManyRow, side: str) -> str:
+        """Where Compare shows a row: the baseline and `side`, or (empty) as many sides as it takes."""
+        sides = (self.sides[0], side) if side else self.sides[:MOST_COMPARED]
+        return CompareAddress(sides=sides, workload=row.workload.id, campaign=self.campaign).url()
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    try:
+        address = Address.read(request.GET)
+        if address.article:
+            return _article(request, address)
+        if not address.sides:
+            address = replace(address, sides=usual_sides())
+        if not address.sides:
+            return _choose(request, address)
+        many = _many(address)
+    except Invalid as error:
+        status = 404 if isinstance(error, Unknown) else 400
+        return _choose(request, Address(), problems=[each.sentence() for each in error.errors], status=status)
+    context = {
+        "many": many,
+        "sheet": measured_sheet(many, address=address.compare),
+        "baseline_urls": [(side, address.with_baseline(side.slug).url()) for side in many.sides],
+        "withheld": _withheld(many, address),
+        "claims_url": f"{reverse('web:claims')}?{replace(address, metric=PRIMARY, tool='').query()}",
+        "json_url": f"{reverse('api:matrix')}?{address.query()}",
+        **_exports(address),
+        **_picker(address, many),
+    }
+    return render_page(request, "web/matrix/matrix.html", context)
+
+
+@require_safe
+def export(request: HttpRequest, ending: str) -> HttpResponse:
+    """The same table as a file. Whoever asks wrongly is told so in plain text: programs ask for files."""
+    try:
+        address = Address.read(request.GET)
+        sheet = _sheet(address)
+    except Invalid as error:
+        sentences = "; ".join(each.sentence() for each in error.errors)
+        status = 404 if isinstance(error, Unknown) else 400
+        return HttpResponse(sentences, status=status, content_type="text/plain; charset=utf-8")
+    if ending == "md":
+        text, media_type = markdown(sheet, link=request.build_absolute_uri(address.url())), "text/markdown"
+    else:
+        text, media_type = comma_separated(sheet), "text/csv"
+    headers = {"Content-Disposition": f'attachment; filename="matrix.{ending}"'}
+    return HttpResponse(text, content_type=f"{media_type}; charset=utf-8", headers=headers)
+
+
+def usual_sides() -> tuple[str, ...]:
+    """Systems that share the most workloads and load levels, the baseline first: the one pinned for most of these, else
+    the one that shares most. Examples and made-up runs only where nothing else ran. Empty: no two systems share any."""
+    ran = places.counted(most=0)
+    measured = [place for place in ran if place.kind[0] not in FILLERS]
+    systems = System.objects.filter(archived_at=None).in_bulk({place.system for place in ran})
+    for found in (measured, ran):
+        at: dict[tuple[int, int], set[int]] = {}
+        for place in found:
+            if place.system in systems:
+                at.setdefault((place.workload, place.level), set()).add(place.system)
+        shared = {where: own for where, own in at.items() if len(own) > 1}
+        if not shared:
+            continue
+        pinned = Counter(pin.system for pin in baselines.pins({workload for workload, _ in shared}).values())
+        ranks = Counter(system for own in shared.values() for system in own)
+        first = max(ranks, key=lambda pk: (pinned[systems[pk].slug], ranks[pk], -pk))
+        together = Counter(system for own in shared.values() if first in own for system in own - {first})
+        others = sorted(together, key=lambda pk: (-together[pk], systems[pk].name))[: USUAL_SIDES - 1]
+        return tuple(systems[pk].slug for pk in (first, *others))
+    return ()
+
+
+def _many(address: Address) -> Many:
+    return matrix.compare_many(
+        sides=address.sides,
+        metrics=[address.metric],
+        tool=address.tool,
+        campaign=address.campaign,
+    )
+
+
+def _article(request: HttpRequest, address: Address) -> HttpResponse:
+    found = published.load_matrix(address.article)
+    sheet = _stated(address.article)
+    context = {
+        "sheet": sheet,
+        "stated": found,
+        "articles": published.list_matrices(),
+        "json_url": reverse("api:published-matrix", args=[address.article]),
+        "address": address,
+        **_exports(address),
+    }
+    return render_page(request, "web/matrix/article.html", context)
+
+
+def _sheet(address: Address) -> Sheet:
+    if address.article:
+        return _stated(address.article)
+    chosen = address if address.sides else replace(address, sides=usual_sides())
+    return measured_sheet(_many(chosen), address=chosen.compare)
+
+
+def _stated(slug: str) -> Sheet:
+    found = published.load_matrix(slug)
+    if found is None:
+        raise Http404(f"no published article {slug!r} states ratios; the Published page lists them all")
+    return stated_sheet(found)
+
+
+def _exports(address: Address) -> dict[str, Any]:
+    return {
+        "markdown_url": f"{reverse('web:matrix-export', args=['md'])}?{address.query()}",
+        "csv_url": f"{reverse('web:matrix-export', args=['csv'])}?{address.query()}",
+    }
+
+
+def _withheld(many: Many, address: Address) -> list[dict[str, Any]]:
+    """Of each side with withheld verdicts: of how many cells, because of what, and where that can be accepted."""
+    found = []
+    for side in many.sides[1:]:
+        rows = [row for row in many.rows if row.cells[side.position].words == WITHHELD]
+        fields = {
+            label: None
+            for comparison in many.comparisons
+            for obstacle in comparison.obstacles
+            if obstacle.side == side.slug and obstacle.accepted is None
+            for label, _, _ in obstacle.fields
+        }
+        if rows:
+            url = f"{address.compare(rows[0], side.slug)}#comparability"
+            found.append({"side": side, "cells": len(rows), "fields": list(fields), "url": url})
+    return found
+
+
+def _choose(
+    request: HttpRequest, address: Address, *, problems: list[str] | None = None, status: int = 200
+) -> HttpResponse:
+    context = {"problems": problems or [], **_picker(address, None)}
+    return render_page(request, "web/matrix/matrix.html", context, status=status)
+
+
+def _picker(address: Address, many: Many | None) -> dict[str, Any]:
+    systems, _ = choices.picker()
+    slots = [*address.sides, *[""] * matrix.MOST_SIDES][: matrix.MOST_SIDES]
+    known = dict(METRICS)
+    return {
+        "address": address,
+        "systems": systems,
+        "slots": [{"number": place, "slug": slug} for place, slug in enumerate(slots)],
+        "metrics": list((known if address.metric in known else {**known, address.metric: address.metric}).items()),
+        "tools": many.tools if many else (),
+        "campaigns": choices.campaigns(sides=address.sides, workload=None),
+        "articles": published.list_matrices(),
+    }

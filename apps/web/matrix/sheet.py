@@ -1,0 +1,295 @@
+"""The matrix as it is shown, on the page and in its exports alike: every cell in words and signs."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from apps.comparison.matrix import Many, ManyRow
+from apps.comparison.stats.welch import Direction
+from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload
+from apps.comparison.verdict_table import WITHHELD
+from apps.comparison.wording import interval_text, label, ratio_text, with_interval
+from apps.core.naming import with_tool
+from apps.core.units import NBSP, all_digits, format_number, with_unit
+from apps.published.matrix import StatedMatrix
+from apps.published.values import FigureValue
+from apps.published.wording import DIRECTIONS, NO_INTERVAL
+from apps.web.compare.wording import remedy
+from workers.protocol.workloads import WORKLOADS
+
+SIGNS = {"better": "▲", "worse": "▼", "equivalent": "≈"}
+TURNED = {"▲": "▼", "▼": "▲"}
+KINDS = ("better", "worse", "equivalent", "unknown", "withheld", "none", "baseline", "stated")
+ORDER = ("better", "higher", "worse", "lower", "equivalent", "not told apart", WITHHELD)
+
+
+@dataclass(frozen=True)
+class Head:
+    """A side's column; `place` in the palette, None: a published side that is no platform of the catalog. `origins`:
+    where its runs come from, unless agents measured all of them."""
+
+    name: str
+    place: int | None
+    below: str = ""
+    is_baseline: bool = False
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A cell: `text` with its unit or sign, `interval` beside it, `words` the verdict; `kind` (of KINDS) colours it.
+
+    `title` has all digits, the number of runs and where they come from; `note` says what is wrong with some of them.
+    `value`, `low`, `high` are of the ratio, or of the baseline's value.
+    """
+
+    kind: str
+    text: str
+    interval: str = ""
+    words: str = ""
+    sign: str = ""
+    note: str = ""
+    title: str = ""
+    url: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def plain(self) -> str:
+        """All of it in one line."""
+        judged = f"{self.sign} {self.words}".strip()
+        said = " ".join(part for part in (self.text, self.interval, judged) if part)
+        return f"{said}; {self.note}" if self.note else said
+
+
+@dataclass(frozen=True)
+class Line:
+    load: str
+    url: str
+    cells: tuple[Shown, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A test in one metric, a line for each load level. `metric` with its unit and direction."""
+
+    test: str
+    detail: str
+    metric: str
+    direction: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """`answers`: a sentence for each side but the baseline; `method` says what the cells are. `metric` with unit and
+    direction, where it is the same of all groups."""
+
+    title: str
+    metric: str
+    heads: tuple[Head, ...]
+    groups: tuple[Group, ...]
+    answers: tuple[tuple[Head, str], ...]
+    method: str
+    stated: bool
+
+
+def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> Sheet:
+    """`address` of a row and a side (empty: all of them) is where Compare shows it."""
+    doubted = {run.id for one in many.comparisons for run in one.runs if run.failed_checks}
+    heads = tuple(
+        Head(
+            name=side.name,
+            place=side.position,
+            below=f"{side.platform} {side.release} · {side.hardware}",
+            is_baseline=side.position == 0,
+            origins=side.origins if side.origins != ("agent",) else (),
+        )
+        for side in many.sides
+    )
+    groups = [
+        _group(list(rows), many, doubted, address)
+        for _, rows in groupby(many.rows, key=lambda row: (row.workload.id, row.metric.key))
+    ]
+    words = {side.slug: [row.cells[side.position] for row in many.rows] for side in many.sides[1:]}
+    return Sheet(
+        title=f"Ratio to {heads[0].name}",
+        metric=_common(groups),
+        heads=heads,
+        groups=tuple(groups),
+        answers=tuple((heads[side.position], _answer(words[side.slug])) for side in many.sides[1:]),
+        method=(
+            "Ratio of the sides' values with its 95 % interval, as in Compare. A cell is coloured by its verdict, not "
+            f"by its ratio. Verdicts are corrected for the {many.tests} comparison{'' if many.tests == 1 else 's'} of "
+            "this table (Benjamini-Hochberg, 5 %), in Compare for those of one workload: one there may be another."
+        ),
+        stated=False,
+    )
+
+
+def _common(groups: Sequence[Group]) -> str:
+    metrics = {f"{group.metric}; {group.direction}" for group in groups}
+    return metrics.pop() if len(metrics) == 1 else ""
+
+
+def _group(
+    rows: Sequence[ManyRow], many: Many, doubted: Collection[int], address: Callable[[ManyRow, str], str]
+) -> Group:
+    first = rows[0]
+    names = {side.slug: side.name for side in many.sides}
+    return Group(
+        test=_name(first.workload),
+        detail=", ".join(f"{name} {value}" for name, value in sorted(first.workload.parameters.items())),
+        metric=f"{label(first.metric)}, {first.metric.unit}" if first.metric.unit else label(first.metric),
+        direction=DIRECTIONS[first.metric.direction],
+        lines=tuple(
+            Line(
+                load=row.level.text,
+                url=address(row, ""),
+                cells=tuple(
+                    replace(
+                        _shown(row.metric, cell, many.sides[place].origins, names),
+                        note=_doubts(cell, doubted),
+                        url=address(row, cell.side) if place and cell.replicates else "",
+                    )
+                    for place, cell in enumerate(row.cells)
+                ),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _name(workload: ComparedWorkload) -> str:
+    """With its tool, unless the name begins with that tool's title."""
+    spec = WORKLOADS.get(workload.tool)
+    if spec and workload.name.lower().startswith(spec.title.lower()):
+        return workload.name
+    return with_tool(workload.tool, workload.name)
+
+
+def _doubts(cell: Cell, doubted: Collection[int]) -> str:
+    failed = sum(each.run in doubted for each in cell.replicates)
+    return f"{failed} of {len(cell.replicates)} failed a check" if failed else ""
+
+
+def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> Shown:
+    if cell.summary is None:
+        return Shown(kind="none", text="no runs")
+    runs = f"{cell.summary.count} run{'' if cell.summary.count == 1 else 's'} ({', '.join(origins)})"
+    value = f"{all_digits(cell.summary.value)}{NBSP}{metric.unit}, {cell.summary.kind} of {runs}"
+    ratio = cell.ratio
+    if ratio is None:
+        own = cell.summary.value
+        return Shown(kind="baseline", text=format_number(own, unit=metric.unit), title=value, value=own)
+    if ratio.value is None:
+        shown = with_unit(cell.summary.value, metric.unit)
+        return Shown(kind="none", text=shown, words=cell.words, title=f"{value}; {ratio.reason}")
+    facts = [f"{all_digits(ratio.value)} ×", value]
+    if ratio.low is not None and ratio.high is not None:
+        facts.insert(1, f"95 % interval {all_digits(ratio.low)} to {all_digits(ratio.high)}")
+    if ratio.p is not None:
+        facts.append(f"p {ratio.p:.2g}, corrected {ratio.adjusted_p:.2g}" if ratio.adjusted_p else f"p {ratio.p:.2g}")
+    said = remedy(cell, names)
+    facts += [text for text in ("" if said.startswith(ratio.reason) else ratio.reason, said) if text]
+    return Shown(
+        kind=_kind(cell.words),
+        text=ratio_text(ratio),
+        interval=interval_text(ratio),
+        words=cell.words,
+        sign=_sign(cell.words, metric.direction),
+        title="; ".join(facts),
+        value=ratio.value,
+        low=ratio.low,
+        high=ratio.high,
+    )
+
+
+def _kind(words: str) -> str:
+    if words == WITHHELD:
+        return "withheld"
+    return words if words in SIGNS else "unknown"
+
+
+def _sign(words: str, direction: Direction) -> str:
+    """An arrow says where the value went: where lower is better, that of an improvement points down."""
+    sign = SIGNS.get(words, "?")
+    return TURNED.get(sign, sign) if direction is Direction.LOWER else sign
+
+
+def _answer(cells: Sequence[Cell]) -> str:
+    """ "better in 3 of 7 (1.2 × [1.1, 1.3] to 4.1 × [3.7, 4.5]); not told apart in 2; too few repetitions in 2"."""
+    counts = Counter(cell.words for cell in cells)
+    places = {words: place for place, words in enumerate(ORDER)}
+    parts: list[str] = []
+    for words in sorted(counts, key=lambda each: places.get(each, len(ORDER))):
+        ratios = [cell.ratio for cell in cells if cell.words == words and cell.ratio and cell.ratio.value is not None]
+        ratios.sort(key=lambda ratio: ratio.value or 0)
+        span = ""
+        if words in ORDER[:4] and ratios:
+            ends = list(dict.fromkeys((with_interval(ratios[0]), with_interval(ratios[-1]))))
+            span = f" ({' to '.join(ends)})"
+        of = "" if parts else f" of {len(cells)}"
+        parts.append(f"{words} in {counts[words]}{of}{span}")
+    return "; ".join(parts)
+
+
+def stated_sheet(matrix: StatedMatrix) -> Sheet:
+    """Without a column for the baseline, which is 1 everywhere."""
+    heads = tuple(Head(side.name, side.color) for side in matrix.sides)
+    places = [_decimals([row.cells[place] for row in matrix.rows]) for place in range(len(heads))]
+    groups = []
+    for (test, metric), found in groupby(matrix.rows, key=lambda row: (row.test, row.metric_name)):
+        rows = list(found)
+        lines = tuple(
+            Line(
+                row.load or "load not stated",
+                "",
+                tuple(_stated(cell, decimals) for cell, decimals in zip(row.cells, places, strict=True)),
+            )
+            for row in rows
+        )
+        groups.append(Group(test, "", f"ratio of the {metric}", DIRECTIONS[rows[0].direction], lines))
+    return Sheet(
+        title=f"Ratio to {matrix.baseline.name}, as published",
+        metric=_common(groups),
+        heads=heads,
+        groups=tuple(groups),
+        answers=tuple(
+            (head, _span([row.cells[place] for row in matrix.rows], matrix.baseline.name))
+            for place, head in enumerate(heads)
+        ),
+        method=(
+            f"Figures that the article states, not measured here; {NO_INTERVAL}, so no verdict is given: "
+            "which of them would come out again is not known."
+        ),
+        stated=True,
+    )
+
+
+def _decimals(column: Sequence[FigureValue | None]) -> int:
+    """One number of decimals a column: digits align, and a zero at the end that was stated is there again."""
+    exact = [all_digits(figure.value) for figure in column if figure and figure.qualifier == "exact"]
+    return max((len(text.partition(".")[2]) for text in exact), default=0)
+
+
+def _stated(figure: FigureValue | None, decimals: int) -> Shown:
+    if figure is None:
+        return Shown(kind="none", text="not stated")
+    exact = figure.qualifier == "exact" and figure.value is not None and figure.low is None
+    text = f"{figure.value:,.{decimals}f}" if exact else figure.stated
+    title = f"{figure.exact_sentence}; {NO_INTERVAL}"
+    return Shown("stated", f"{text}{NBSP}×", title=title, value=figure.value, low=figure.low, high=figure.high)
+
+
+def _span(cells: Sequence[FigureValue | None], baseline: str) -> str:
+    values = sorted(figure.value for figure in cells if figure and figure.value is not None)
+    if not values:
+        return "no ratio stated"
+    above = sum(value > 1 for value in values)
+    return (
+        f"stated {all_digits(values[0])} to {all_digits(values[-1])}{NBSP}× of {baseline}: above 1 in {above} of "
+        f"{len(values)} figures; {NO_INTERVAL}"
+    )

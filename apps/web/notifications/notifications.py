@@ -1,0 +1,114 @@
+"""Who is told of findings: teams with their subscriptions, the last deliveries, and the reader's own address."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.models import User
+from apps.core.problems import Invalid
+from apps.notifications import deliver, queries, services
+from apps.notifications.models import Delivery
+from apps.web.accounts import may_write, writers_only
+from apps.web.components.pages import render_page
+from workers import tasks
+
+PAGE = 50
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    """htmx asks for the deliveries alone, while some of them are waiting."""
+    viewer = viewer_of(request)
+    before = request.GET.get("before", "")
+    found = queries.deliveries(viewer=viewer)
+    if before.isascii() and before.isdecimal() and len(before) < 19:
+        found = found.filter(pk__lt=int(before))
+    rows = queries.delivery_rows(list(found[: PAGE + 1]), viewer=viewer)
+    now = timezone.now()
+    context: dict[str, Any] = {
+        "rows": rows[:PAGE],
+        "older": rows[PAGE - 1].id if len(rows) > PAGE else None,
+        "before": before,
+        "standing": queries.standing(viewer=viewer, now=now),
+        "is_moving": any(row.next_at and row.state == "waiting" for row in rows),
+        "may_write": may_write(request),
+        "now": now,
+    }
+    if not request.headers.get("HX-Request"):
+        context["teams"] = queries.teams(viewer=viewer)
+    return render_page(
+        request, "web/notifications/notifications.html", context, part="web/notifications/deliveries.html"
+    )
+
+
+@require_safe
+def show_delivery(request: HttpRequest, delivery_id: int) -> HttpResponse:
+    found = _delivery(request, delivery_id)
+    (row,) = queries.delivery_rows([found], viewer=viewer_of(request))
+    context = {"row": row, "said": queries.said(found), "may_write": may_write(request)}
+    return render_page(request, "web/notifications/delivery.html", context)
+
+
+@require_POST
+@writers_only
+def retry(request: HttpRequest, delivery_id: int) -> HttpResponse:
+    _delivery(request, delivery_id)
+    if deliver.retry(delivery_id=delivery_id, now=timezone.now()):
+        tasks.enqueue(tasks.send_delivery, delivery_id=delivery_id)
+        messages.info(request, f"Delivery {delivery_id} is tried again.")
+    else:
+        messages.info(request, f"Delivery {delivery_id} was sent, or is being sent at this moment.")
+    return redirect("web:notifications")
+
+
+def _delivery(request: HttpRequest, delivery_id: int) -> Delivery:
+    """Raises Http404, also for one that the caller may not see."""
+    found = queries.deliveries(viewer=viewer_of(request)).filter(pk=delivery_id).first()
+    if found is None:
+        raise Http404(f"There is no delivery {delivery_id} that you may see.")
+    return found
+
+
+def viewer_of(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None
+
+
+@require_POST
+@writers_only
+def send_test(request: HttpRequest, subscription_id: int) -> HttpResponse:
+    try:
+        made = services.send_test(subscription_id=subscription_id, now=timezone.now())
+    except services.NoSuch as error:
+        raise Http404(str(error)) from error
+    except Invalid as error:
+        return refused(request, error)
+    for delivery in made:
+        tasks.enqueue(tasks.send_delivery, delivery_id=delivery.pk)
+    messages.info(request, "A test is on its way: its answer stands among the last deliveries.")
+    return redirect("web:notifications")
+
+
+@require_POST
+def keep_own_address(request: HttpRequest) -> HttpResponse:
+    """Anybody who is signed in has an address, readers too."""
+    user = request.user
+    if not isinstance(user, User):
+        return redirect_to_login("/notifications/")
+    try:
+        services.keep_own_address(user=user, address=request.POST.get("address", ""))
+    except Invalid as error:
+        return refused(request, error)
+    said = f"What is assigned to you or mentions you goes to {user.email}." if user.email else "You get no mail."
+    messages.info(request, said)
+    return redirect("web:notifications")
+
+
+def refused(request: HttpRequest, error: Invalid) -> HttpResponse:
+    for problem in error.errors:
+        messages.error(request, problem.sentence())
+    return redirect("web:notifications")

@@ -1,0 +1,88 @@
+"""Overview: what is running now, what was measured of which workload on which platform, what articles say."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.catalog.models import System
+from apps.dispatch import queries as dispatch
+from apps.published import queries as published
+from apps.published.values import FigureValue
+from apps.regressions.findings import queries as regressions
+from apps.regressions.findings.filters import FindingFilter
+from apps.runs import queries as runs
+from apps.runs.models import Run
+from apps.runs.queries.places import Amount, how_many
+from apps.web.components.pages import is_partial, render_page
+from apps.web.findings.wording import list_answer
+from apps.web.overview.platforms import NEWEST_RUNS, load_matrix
+
+LATEST_RUNS = 10
+LATEST_CAMPAIGNS = 5
+# Runs are counted up to here.
+MOST_TOLD = 10_000
+LARGEST_FINDINGS = 3
+WITNESSES = 6
+WITNESSES_AN_ARTICLE = 2
+# The three architectures that the articles compare.
+COMPARED = ("aurora", "pxc", "mha")
+
+
+@dataclass(frozen=True)
+class Totals:
+    runs: Amount
+    open_runs: int
+    systems: int
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    now = timezone.now()
+    agents = dispatch.list_agents(now=now)
+    context: dict[str, Any] = {
+        "agents": agents,
+        "busy": [agent for agent in agents if agent.job],
+        "alive": sum(agent.is_alive for agent in agents),
+    }
+    if not is_partial(request):
+        context |= {
+            "totals": _totals(),
+            "campaigns": dispatch.list_campaigns(now=now, limit=LATEST_CAMPAIGNS),
+            "rows": runs.list_runs(runs.RunFilter(), limit=LATEST_RUNS),
+            "matrix": load_matrix(),
+            "newest_runs": NEWEST_RUNS,
+            "findings": _findings(),
+            "witnesses": chosen_witnesses(published.witnesses(COMPARED)),
+        }
+    return render_page(request, "web/overview/overview.html", context, part="web/overview/now.html")
+
+
+def chosen_witnesses(figures: Sequence[FigureValue]) -> list[FigureValue]:
+    """A few of the articles' ratios between the three architectures, not all from one article."""
+    taken: Counter[str] = Counter()
+    chosen = []
+    for figure in figures:
+        if figure.is_ratio and figure.stated and taken[figure.article.slug] < WITNESSES_AN_ARTICLE:
+            taken[figure.article.slug] += 1
+            chosen.append(figure)
+    return chosen[:WITNESSES]
+
+
+def _findings() -> dict[str, Any]:
+    """What is open, the largest of it, and how much there is in a sentence."""
+    wanted = FindingFilter(state=("open",))
+    rows = regressions.list_findings(wanted, limit=LARGEST_FINDINGS)
+    return {"rows": rows, "answer": list_answer(regressions.count_by_state(wanted), [])}
+
+
+def _totals() -> Totals:
+    return Totals(
+        runs=how_many(Run.objects.all(), MOST_TOLD),
+        open_runs=Run.objects.filter(state=Run.State.OPEN).count(),
+        systems=System.objects.filter(archived_at=None).count(),
+    )

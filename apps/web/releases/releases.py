@@ -1,0 +1,298 @@
+"""Releases: how each stands to the one before it on each hardware class, and who lets it pass."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db.models import Exists, OuterRef
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.models import User
+from apps.catalog.models import HardwareClass, Platform, Release
+from apps.comparison.selection.sides import Unknown
+from apps.core.problems import FieldProblem, Invalid
+from apps.regressions.models import CheckedRelease, Pending, SignOff
+from apps.regressions.releases import markdown, sign_offs, stored_checks
+from apps.regressions.releases.check import check as compare
+from apps.regressions.releases.stored_checks import Kept
+from apps.regressions.releases.values import ReleaseCheck, Result
+from apps.runs.models import Run
+from apps.web.accounts import may_write, writers_only
+from apps.web.components.pages import render_page
+from apps.web.releases import badges, exports
+from apps.web.releases.sheet import RESULTS, Times, counts, overall, seldom, sheet, to_repeat
+
+# Releases × hardware classes on a page.
+PAGE = 60
+MOST_WAITING = 5
+BADGE_SECONDS = 300
+BADGES = {Result.FINE: "better", Result.REGRESSION: "worse", Result.CANNOT_TELL: "unknown"}
+
+
+@require_safe
+def show_all(request: HttpRequest) -> HttpResponse:
+    asked = {name: request.GET.get(name, "").replace("\0", " ")[:80] for name in ("platform", "hardware")}
+    found = CheckedRelease.objects.order_by("-checked_at", "-id")
+    found = found.filter(release__platform__slug=asked["platform"]) if asked["platform"] else found
+    found = found.filter(hardware_class__slug=asked["hardware"]) if asked["hardware"] else found
+    ids = list(found.values_list("pk", flat=True)[: PAGE + 1])
+    rows = stored_checks.load(CheckedRelease.objects.filter(pk__in=ids[:PAGE]).order_by("-checked_at", "-id"))
+    signed = sign_offs.of_releases((row.check.release_id, row.check.hardware_id, row.fingerprint) for row in rows)
+    context = {
+        "rows": [_listed(row, signed.get((row.check.release_id, row.check.hardware_id), [])) for row in rows],
+        "answer": overall([row.check for row in rows]),
+        "has_more": len(ids) > PAGE,
+        "waiting": _waiting(),
+        "asked": asked,
+        "platforms": Platform.objects.filter(releases__checks__isnull=False).distinct().values_list("slug", "name"),
+        "hardware": HardwareClass.objects.filter(pk__in=CheckedRelease.objects.values("hardware_class")).values_list(
+            "slug", "name"
+        ),
+    }
+    return render_page(request, "web/releases/releases.html", context)
+
+
+def _waiting() -> list[str]:
+    """Releases of which runs came, and that were never compared yet."""
+    known = CheckedRelease.objects.filter(release=OuterRef("release"), hardware_class=OuterRef("hardware_class"))
+    found = Pending.objects.filter(~Exists(known)).select_related("release__platform", "hardware_class")
+    return [f"{each.release} on {each.hardware_class.name}" for each in found.order_by("since", "pk")[:MOST_WAITING]]
+
+
+def _listed(row: Kept, signed: list[sign_offs.SignedOff]) -> dict[str, Any]:
+    mark, sign, words = RESULTS[row.check.result]
+    standing = [each for each in signed if each.stands]
+    return {
+        "kept": row,
+        "check": row.check,
+        "url": address(row.check),
+        **{"mark": mark, "sign": sign, "words": words},
+        "counts": counts(row.check),
+        "seldom": seldom(row.check),
+        "signed": [each for each in standing if each.is_current],
+        "signed_before": [each for each in standing if not each.is_current],
+    }
+
+
+def address(check: ReleaseCheck) -> str:
+    return f"{reverse('web:release', args=[check.platform, check.release])}?{urlencode({'hardware': check.hardware})}"
+
+
+@require_safe
+def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
+    release = _release(platform, version)
+    known = stored_checks.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
+    try:
+        row, check = _asked(request, release, known)
+    except Invalid as error:
+        context: dict[str, Any] = {"release": release, "problems": [each.sentence() for each in error.errors]}
+        status = 404 if isinstance(error, Unknown) else 400
+        return render_page(request, "web/releases/release.html", context, status=status)
+    context = {
+        "release": release,
+        "others": [(each.check, address(each.check), RESULTS[each.check.result]) for each in known],
+    }
+    if check is not None:
+        context |= _shown(request, release, row, check)
+    return render_page(request, "web/releases/release.html", context)
+
+
+def _shown(request: HttpRequest, release: Release, row: Kept | None, check: ReleaseCheck) -> dict[str, Any]:
+    """`row` None: it is compared for this page alone, so nothing of it can be signed off."""
+    where = release.pk, check.hardware_id
+    print_ = row.fingerprint if row else ""
+    signed = sign_offs.of_releases([(*where, print_)]).get(where, [])
+    mine = request.user.get_username() if isinstance(request.user, User) else ""
+    query = request.GET.urlencode()
+    page = request.build_absolute_uri(address(check) if row else request.get_full_path())
+    badge = f"{reverse('web:release-badge', args=[check.platform, check.release])}?hardware={check.hardware}"
+    files = {
+        ending: f"{reverse('web:release-export', args=[check.platform, check.release, ending])}?{query}"
+        for ending in ("md", "csv")
+    }
+    return {
+        "sheet": sheet(check, _times(to_repeat(check))),
+        "check": check,
+        "kept": row,
+        "all": request.GET.get("rows") == "all",
+        "toggle": _with(request, rows="" if request.GET.get("rows") == "all" else "all"),
+        "signed": signed,
+        "signers": [each.by for each in signed if each.stands and (each.is_current or not row)],
+        "fingerprint": print_,
+        "has_signed": any(each.by == mine and each.stands and each.is_current for each in signed),
+        "may_write": may_write(request),
+        "baselines": _baselines(release),
+        "markdown": markdown.markdown(check, link=page, finding=_finding(request)),
+        "markdown_url": files["md"],
+        "csv_url": files["csv"],
+        "json_url": f"{reverse('api:release-checks')}?{_json_query(check)}",
+        "badge_url": badge,
+        "badge_markdown": f"[![{check.platform_name} {check.release}]({request.build_absolute_uri(badge)})]({page})",
+    }
+
+
+def _times(runs: list[int]) -> dict[int, Times]:
+    found = Run.objects.filter(pk__in=runs).values_list("pk", "warmup", "duration") if runs else ()
+    return {pk: (warmup, duration) for pk, warmup, duration in found}
+
+
+def _finding(request: HttpRequest) -> Callable[[int], str]:
+    return lambda finding: request.build_absolute_uri(reverse("web:finding", args=[finding]))
+
+
+def _json_query(check: ReleaseCheck) -> str:
+    asked = {"platform": check.platform, "release": check.release, "hardware": check.hardware}
+    return urlencode(asked | ({"baseline": check.baseline} if check.baseline else {}))
+
+
+def _with(request: HttpRequest, **changed: str) -> str:
+    query = request.GET.copy()
+    for name, value in changed.items():
+        query.pop(name, None)
+        if value:
+            query[name] = value
+    return f"{request.path}?{query.urlencode()}"
+
+
+def _text(stated: str) -> str:
+    """Without NUL, which no column holds."""
+    return stated.replace("\0", "")
+
+
+def _release(platform: str, version: str) -> Release:
+    found = _find(platform, version)
+    if found is None:
+        raise Http404(f"there is no release {version!r} of {platform!r}; the Catalog page lists them all")
+    return found
+
+
+def _find(platform: str, version: str) -> Release | None:
+    known = Release.objects.select_related("platform")
+    return known.filter(platform__slug=platform, version=_text(version)).first()
+
+
+def _baselines(release: Release) -> list[str]:
+    """Versions that it can be held against, the newest first."""
+    others = Release.objects.filter(platform=release.platform_id).exclude(pk=release.pk)
+    return list(others.order_by("-version_key", "-version").values_list("version", flat=True)[:50])
+
+
+def _asked(request: HttpRequest, release: Release, known: list[Kept]) -> tuple[Kept | None, ReleaseCheck | None]:
+    """What the address asks for: what was kept, or compared now if it names another baseline or hardware of which
+    nothing was kept. (None, None): nothing at all was compared. Raises Invalid, and Unknown."""
+    slug, version = request.GET.get("hardware", ""), request.GET.get("baseline", "")
+    row = next((each for each in known if slug in ("", each.check.hardware)), None)
+    if row is not None and version in ("", row.check.baseline):
+        return row, row.check
+    slug = slug or (row.check.hardware if row else "")
+    if not slug:
+        return None, None
+    hardware = HardwareClass.objects.filter(slug=_text(slug)).first()
+    if hardware is None:
+        problem = f"there is no hardware class {slug[:80]!r}"
+        raise Unknown([FieldProblem("hardware", problem, "the Catalog page lists them all")])
+    return None, compare(release, hardware, _baseline(release, version) if version else None)
+
+
+def _baseline(release: Release, version: str) -> Release:
+    found = Release.objects.filter(platform=release.platform_id, version=_text(version)).first()
+    if found is None:
+        problem = f"{release.platform.name} has no release {version[:80]!r}"
+        raise Unknown([FieldProblem("baseline", problem, "the Catalog page lists them all")])
+    return found
+
+
+@require_safe
+def export(request: HttpRequest, platform: str, version: str, ending: str) -> HttpResponse:
+    release = _release(platform, version)
+    known = stored_checks.load(CheckedRelease.objects.filter(release=release).order_by("hardware_class__name"))
+    try:
+        _, check = _asked(request, release, known)
+    except Invalid as error:
+        sentences = "; ".join(each.sentence() for each in error.errors)
+        status = 404 if isinstance(error, Unknown) else 400
+        return HttpResponse(sentences, status=status, content_type="text/plain; charset=utf-8")
+    if check is None:
+        raise Http404(f"{release} has not been compared yet; name a hardware class to compare it now")
+    if ending == "md":
+        link = request.build_absolute_uri(address(check))
+        text, media_type = markdown.markdown(check, link=link, finding=_finding(request)), "text/markdown"
+    else:
+        text, media_type = exports.comma_separated(check), "text/csv"
+    headers = {"Content-Disposition": f'attachment; filename="release.{ending}"'}
+    return HttpResponse(text, content_type=f"{media_type}; charset=utf-8", headers=headers)
+
+
+@require_POST
+@writers_only
+def sign_off(request: HttpRequest, platform: str, version: str) -> HttpResponse:
+    """`hardware`, `note`, and `seen`: the fingerprint of the comparison that was on the page."""
+    release = _release(platform, version)
+    found = CheckedRelease.objects.filter(release=release, hardware_class__slug=_text(request.POST.get("hardware", "")))
+    rows = stored_checks.load(found)
+    if not rows:
+        raise Http404(f"{release} has not been compared on that hardware")
+    check = rows[0].check
+    try:
+        sign_offs.sign_off(
+            release=release,
+            hardware_class=HardwareClass.objects.get(pk=check.hardware_id),
+            by=_person(request),
+            note=_text(request.POST.get("note", "")),
+            seen=stored_checks.seen(check),
+            looked_at=request.POST.get("seen", "") or "none",
+        )
+    except Invalid as error:
+        for problem in error.errors:
+            messages.error(request, problem.sentence())
+    else:
+        messages.success(request, f"You signed off {check.platform_name} {check.release} on {check.hardware_name}.")
+    return redirect(f"{address(check)}#sign-off")
+
+
+@require_POST
+@writers_only
+def withdraw(request: HttpRequest, sign_off_id: int) -> HttpResponse:
+    row = SignOff.objects.select_related("release__platform", "hardware_class").filter(pk=sign_off_id).first()
+    if row is None:
+        raise Http404(f"there is no sign-off {sign_off_id}")
+    ended = sign_offs.withdraw(sign_off=sign_off_id, by=_person(request))
+    messages.info(request, "The sign-off is withdrawn." if ended else "It was withdrawn already.")
+    back = reverse("web:release", args=[row.release.platform.slug, row.release.version])
+    return redirect(f"{back}?{urlencode({'hardware': row.hardware_class.slug})}#sign-off")
+
+
+@require_safe
+def badge(request: HttpRequest, platform: str, version: str) -> HttpResponse:
+    """Of one hardware class, or the worst of all. What is not known has a badge as well, which says so."""
+    release = _find(platform, version)
+    label = f"{release.platform.name} {version}" if release else f"{platform} {version}"[:60]
+    found = CheckedRelease.objects.filter(release=release) if release else CheckedRelease.objects.none()
+    if hardware := request.GET.get("hardware", ""):
+        found = found.filter(hardware_class__slug=_text(hardware))
+    checks = [row.check for row in stored_checks.load(found)]
+    result = stored_checks.worst(check.result for check in checks)
+    if result is None:
+        picture = draw_unknown(label, "not compared yet" if release else "no such release")
+        return _picture(picture, status=200 if release else 404)
+    worse = sum(row.counts_against for check in checks for row in check.rows)
+    words = f"{worse} worse" if result is Result.REGRESSION else RESULTS[result][2]
+    return _picture(badges.draw(label, words, BADGES[result]))
+
+
+def draw_unknown(label: str, words: str) -> str:
+    return badges.draw(label, words, "none")
+
+
+def _picture(text: str, *, status: int = 200) -> HttpResponse:
+    headers = {"Cache-Control": f"max-age={BADGE_SECONDS}"}
+    return HttpResponse(text, status=status, content_type="image/svg+xml", headers=headers)
+
+
+def _person(request: HttpRequest) -> User:
+    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
+    return request.user

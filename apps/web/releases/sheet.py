@@ -1,0 +1,230 @@
+"""A release against the one before it as it is shown: every row in words and signs, what the page leads with."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.core.units import NBSP, all_digits, format_number
+from apps.dispatch.campaigns.plan import MAX_REPETITIONS
+from apps.regressions.findings.titles import percent, share
+from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
+from workers.protocol.workloads import WORKLOADS
+
+# Result -> mark's class, sign, words.
+RESULTS = {
+    Result.FINE: ("good", "✓", "no regression"),
+    Result.REGRESSION: ("bad", "✗", "regression"),
+    Result.CANNOT_TELL: ("waiting", "?", "cannot tell"),
+}
+# In the order of the columns of the list.
+COUNTED = (
+    (RowVerdict.WORSE, "worse"),
+    (RowVerdict.BETTER, "better"),
+    (RowVerdict.UNCHANGED, "unchanged"),
+    (RowVerdict.NOT_TOLD_APART, "not told apart"),
+    (RowVerdict.TOO_FEW, "too few repetitions"),
+    (RowVerdict.MISSING, "missing"),
+)
+# Told beside these, where there are any.
+SELDOM = (RowVerdict.WITHHELD, RowVerdict.NO_RATIO)
+MORE_THAN_MOST = 1000
+LONGEST_NAME = 120
+# Warm-up and planned length of a run, s; None: not known.
+Times = tuple[float, float | None]
+BARE_PERCENT = re.compile(r"(?<=\d)%")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A row: `kind` is the class of its verdict, `turned` that of a sign where lower is better; `interval` or why there
+    is none; `also` says what it could have seen, or what would tell; `plan_url`: of the form of a campaign that would,
+    empty: there is none to propose."""
+
+    row: CheckRow
+    kind: str
+    turned: str
+    before: str
+    after: str
+    change: str
+    interval: str
+    title: str
+    also: str
+    compare_url: str
+    plan_url: str
+
+    @property
+    def p(self) -> str:
+        return p_words(self.row.p)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """`relevant`: rows that a reader must know of; `others` are unchanged, or not told apart and hardly worse."""
+
+    check: ReleaseCheck
+    mark: str
+    sign: str
+    words: str
+    answer: str
+    relevant: tuple[Shown, ...]
+    others: tuple[Shown, ...]
+    missing: tuple[Shown, ...]
+
+
+def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> Sheet:
+    """`times`: of the runs of `to_repeat`."""
+    mark, sign, words = RESULTS[check.result]
+    shown = [_shown(row, times) for row in check.rows]
+    return Sheet(
+        check=check,
+        mark=mark,
+        sign=sign,
+        words=words,
+        answer=f"{check.title}: {check.summary}",
+        relevant=tuple(each for each in shown if is_telling(each.row, check.tolerance) and not _is_missing(each)),
+        others=tuple(each for each in shown if not is_telling(each.row, check.tolerance)),
+        missing=tuple(each for each in shown if _is_missing(each)),
+    )
+
+
+def _value(value: float | None, unit: str) -> str:
+    """Its unit is told beside the metric."""
+    return "no runs" if value is None else format_number(value, unit=unit)
+
+
+def _is_missing(shown: Shown) -> bool:
+    return shown.row.verdict is RowVerdict.MISSING
+
+
+def _shown(row: CheckRow, times: Mapping[int, Times]) -> Shown:
+    kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
+    kind = kinds.get(row.verdict, "unknown")
+    turned = {"better": "verdict--down", "worse": "verdict--up"}.get(kind, "") if row.direction == "lower" else ""
+    return Shown(
+        row=row,
+        kind=kind,
+        turned=turned,
+        before=_value(row.before, row.unit),
+        after=_value(row.after, row.unit),
+        change=percent(row.ratio) if row.ratio is not None else "",
+        interval=interval(row),
+        title=_title(row),
+        also=_also(row),
+        compare_url=f"{reverse('web:compare')}?{row.compare}" if row.compare and row.after is not None else "",
+        plan_url=_plan_url(row, times),
+    )
+
+
+def to_repeat(check: ReleaseCheck) -> list[int]:
+    """A run of each row that more repetitions would tell, to measure them alike."""
+    return [row.runs_before[-1] for row in check.rows if _can_be_planned(row)]
+
+
+def _can_be_planned(row: CheckRow) -> bool:
+    """By the form of a campaign: an agent measures so, at no rate of its own, as often as it may."""
+    more_would_tell = row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW)
+    is_possible = row.tool in WORKLOADS and row.rate is None and bool(row.system and row.runs_before)
+    return more_would_tell and is_possible and (row.needed or 0) <= MAX_REPETITIONS
+
+
+def _plan_url(row: CheckRow, times: Mapping[int, Times]) -> str:
+    if not _can_be_planned(row):
+        return ""
+    asked = [
+        ("name", f"{row.workload}, {row.level}: {row.baseline_system} and {row.system} again"[:LONGEST_NAME]),
+        *(("system", system) for system in (row.baseline_system, row.system)),
+        ("workload", row.workload_id),
+        ("threads", row.threads),
+        ("repetitions", row.needed),
+    ]
+    if (known := times.get(row.runs_before[-1])) and known[1] is not None:
+        asked += [("warmup", f"{known[0]:g}"), ("duration", f"{known[1]:g}")]
+    return f"{reverse('web:campaign-new')}?{urlencode(asked)}"
+
+
+def interval(row: CheckRow) -> str:
+    """ "[−14 %, −10 %]", or why there is none."""
+    if row.low is None or row.high is None:
+        return "" if row.after is None else "no interval"
+    return f"[{percent(row.low)}, {percent(row.high)}]"
+
+
+def _title(row: CheckRow) -> str:
+    runs = f"{len(row.runs_before)} and {len(row.runs_after)} runs ({', '.join(row.origins) or 'no origin'})"
+    values = f"{all_digits(row.before)} and {all_digits(row.after)} {row.unit}".strip()
+    ratio = "" if row.ratio is None else f"; ratio {all_digits(row.ratio)}"
+    ends = "" if row.low is None else f", 95 % interval {all_digits(row.low)} to {all_digits(row.high)}"
+    return f"{values}, of {runs}{ratio}{ends}"
+
+
+def _also(row: CheckRow) -> str:
+    """What the verdict alone does not say."""
+    parts = [row.reason] if row.reason else []
+    if row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.UNCHANGED) and row.visible_worse is not None:
+        turn = "rise" if row.direction == "lower" else "fall"
+        parts.append(f"a {turn} of {share(row.visible_worse)} would have been seen")
+    if row.verdict is RowVerdict.NOT_TOLD_APART and row.worst:
+        parts.append(f"may be worse by up to {share(row.worst)}")
+    if row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW):
+        many = f"more than {MORE_THAN_MOST:,}" if row.needed > MORE_THAN_MOST else f"{row.needed:,}"
+        parts.append(f"{many} repetitions of each would likely tell")
+    # What was kept some time ago has them without a space.
+    return BARE_PERCENT.sub(f"{NBSP}%", "; ".join(parts))
+
+
+@dataclass(frozen=True)
+class Count:
+    """`verdict` as its column is headed; `note` says how many of them are accepted."""
+
+    verdict: str
+    number: int
+    kind: str
+    note: str = ""
+
+
+def counts(check: ReleaseCheck) -> list[Count]:
+    """In the order of COUNTED."""
+    told = check.counts
+    kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.MISSING: "unknown"}
+    return [
+        Count(
+            words,
+            told[verdict],
+            kinds.get(verdict, "") if told[verdict] else "",
+            f"{told['accepted']} accepted" if verdict is RowVerdict.WORSE and told["accepted"] else "",
+        )
+        for verdict, words in COUNTED
+    ]
+
+
+def seldom(check: ReleaseCheck) -> str:
+    """ "2 verdict withheld"; empty: none."""
+    return ", ".join(f"{check.counts[verdict]} {verdict}" for verdict in SELDOM if check.counts[verdict])
+
+
+def overall(checks: Sequence[ReleaseCheck]) -> str:
+    """What a list of releases begins with."""
+    if not checks:
+        return ""
+    bad = [check for check in checks if check.result is Result.REGRESSION]
+    first = sum(not check.baseline for check in checks)
+    unsure = sum(check.result is Result.CANNOT_TELL for check in checks) - first
+    fine = len(checks) - len(bad) - unsure - first
+    parts = []
+    if bad:
+        named = ", ".join(f"{check.platform_name} {check.release} on {check.hardware_name}" for check in bad[:3])
+        more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+        parts.append(f"{_number(len(bad))} regressed beyond what was accepted: {named}{more}")
+    parts += [f"{_number(unsure)} cannot be told"] if unsure else []
+    parts += [f"{_number(first)} {'is the first on its' if first == 1 else 'are the first on their'} hardware"] * (
+        first > 0
+    )
+    parts += [f"{_number(fine)} {'is' if fine == 1 else 'are'} no worse than the one before"] if fine else []
+    return "; ".join(parts) + "."
+
+
+def _number(count: int) -> str:
+    return f"{count} release{'' if count == 1 else 's'}"

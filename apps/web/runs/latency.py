@@ -1,0 +1,163 @@
+"""Latency by percentile, as the pages of a run and of a comparison show it: computed here, the browser only draws."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.comparison.sections.latency import SideLatency
+from apps.core import units
+from apps.runs.queries import DistributionDetail, RunDetail
+from apps.runs.samples.histograms import PERCENTILES, Distribution, Quantile
+from apps.web.components.ticks import linear_ticks, log_ticks
+
+LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "max")
+# Places of the axis of percentiles: one in so many transactions was slower.
+ONE_IN = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99", 100_000: "99.999", 10**6: "99.9999"}
+# Fewer round numbers than these do not say how far apart values are on a logarithmic axis.
+FEWEST_TICKS = 3
+ROOM = 1.04
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve; `color`: its side's place in the palette, None: it stands alone."""
+
+    name: str
+    color: int | None
+    distribution: Distribution
+
+
+@dataclass(frozen=True)
+class PercentileRow:
+    """`text` in ms; `title`: between which latencies the value lies, and how many transactions took longer."""
+
+    label: str
+    text: str
+    title: str
+    beyond: int
+
+
+@dataclass(frozen=True)
+class RunLatency:
+    """What the page of a run shows; without a histogram only why it is `missing`. `step`: width of a bucket."""
+
+    missing: str = ""
+    read: DistributionDetail | None = None
+    rows: Sequence[PercentileRow] = ()
+    step: str = ""
+    chart: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class SidesLatency:
+    """What the Compare page shows of one load level: each side with its percentiles, named in `labels`."""
+
+    labels: Sequence[str]
+    sides: Sequence[tuple[SideLatency, Sequence[PercentileRow]]]
+    step: str
+    chart: dict[str, Any] | None
+
+
+def of_sides(sides: Sequence[SideLatency]) -> SidesLatency:
+    merged = [side.merged for side in sides if side.merged]
+    return SidesLatency(
+        labels=LABELS,
+        sides=[(side, rows(side.merged) if side.merged else []) for side in sides],
+        step=step(merged),
+        chart=chart_data([Line(side.side.name, side.side.position, side.merged) for side in sides if side.merged]),
+    )
+
+
+def rows(distribution: Distribution) -> list[PercentileRow]:
+    found = [*map(distribution.percentile, PERCENTILES), distribution.maximum]
+    return [
+        PercentileRow(label, units.format_number(one.value), _title(one), one.beyond)
+        for label, one in zip(LABELS, found, strict=True)
+    ]
+
+
+def _title(quantile: Quantile) -> str:
+    low, high = units.format_number(quantile.low, 4), units.format_number(quantile.high, 4)
+    value, noun = units.all_digits(quantile.value), "transaction" if quantile.beyond == 1 else "transactions"
+    return f"{value} ms: the histogram's step from {low} to {high} ms; {quantile.beyond:,} {noun} took longer"
+
+
+def step(distributions: Sequence[Distribution]) -> str:
+    """Width of the widest bucket that a percentile of the table fell into, as "1.8 %"."""
+    found = [distribution.percentile(percent) for distribution in distributions for percent in PERCENTILES]
+    widths = [one.high / one.low - 1 for one in found if one.low > 0 and math.isfinite(one.high)]
+    return f"{max(widths):.1%}".replace("%", f"{units.NBSP}%") if widths else "not known"
+
+
+def chart_data(lines: Sequence[Line]) -> dict[str, Any] | None:
+    """Curves with their axes as plain JSON; None without any."""
+    if not lines:
+        return None
+    curves = [_curve(line) for line in lines]
+    values = [value for curve in curves for value in curve["values"] if value > 0]
+    low, high = min(values) / ROOM, max(values) * ROOM
+    ticks = log_ticks(low, high)
+    if len(ticks) < FEWEST_TICKS:
+        ticks = linear_ticks(low, high)
+    last = max(line.distribution.count for line in lines)
+    places = [place for place in ONE_IN if place <= last]
+    return {
+        "lines": curves,
+        "values": {"range": [low, high], "ticks": ticks, "texts": [f"{tick:,.10g}" for tick in ticks]},
+        "one_in": {"range": [1, max(last, 2) * ROOM], "ticks": places, "texts": [ONE_IN[place] for place in places]},
+    }
+
+
+def _curve(line: Line) -> dict[str, Any]:
+    """Steps: from `one_in[k]` on, transactions took `values[k]` ms; the last point ends the line.
+
+    `percent[k]` of them took no longer, `slower[k]` did.
+    """
+    distribution = line.distribution
+    count, reached = distribution.count, distribution.reached
+    values = [distribution.grid.value(bucket) for bucket in distribution.buckets]
+    return {
+        "name": line.name,
+        "color": line.color,
+        "one_in": [_digits(count / (count - before)) for before in (0, *reached[:-1])] + [count],
+        "values": [*values, values[-1]],
+        "percent": [float(f"{100 * upto / count:.9g}") for upto in (*reached, count)],
+        "slower": [count - upto for upto in (*reached, count)],
+    }
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def of_run(run: RunDetail, found: Sequence[DistributionDetail]) -> RunLatency:
+    if not found:
+        return RunLatency(missing=missing(run))
+    (one, *_) = found
+    return RunLatency(
+        read=one,
+        rows=rows(one.distribution),
+        step=step([one.distribution]),
+        chart=chart_data([Line("this run", None, one.distribution)]),
+    )
+
+
+def missing(run: RunDetail) -> str:
+    """Why a run has no histogram, and what would give it one."""
+    tool = run.row.workload_tool
+    if run.row.provenance == "rig":
+        return "This run was made up by the scale rig, without a histogram."
+    if run.row.state != "sealed":
+        return f"The histogram arrives with the last lines of {tool}, when the run ends."
+    if not run.measurements:
+        return f"{tool} printed no final report, so there is no histogram."
+    if tool != "sysbench":
+        return f"{tool}'s output holds no histogram of all transactions: what it told of its latencies is above."
+    read = [one for one in ("client.latency.p50", "client.latency.p99") if run.measurement(one)]
+    if len(read) == 2:
+        return "This run was stored before histograms were kept: manage.py reseal reads it from the output again."
+    return (
+        f"{tool} printed no histogram that holds all transactions, so only its own percentile is known. Run it with "
+        "--histogram=on, as the agents do."
+    )

@@ -1,0 +1,204 @@
+"""One run: its headline numbers and where they come from, its series on its clock, what was run on what."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from apps.accounts.models import User
+from apps.runs import queries, timeline
+from apps.runs.ingest.seal_queue import Pending
+from apps.runs.models import Run
+from apps.runs.queries import MeasurementDetail, RunDetail, SeriesInfo
+from apps.runs.samples.columns import CLIENT
+from apps.runs.timeline import Happening
+from apps.runs.tool_output import attachments
+from apps.web.components.addresses import overlay_address, runs_address
+from apps.web.components.pages import is_partial, render_page
+from apps.web.runs import attachments as runs_attachments
+from apps.web.runs import latency, observation, quality, steps
+from apps.web.runs import timeline as runs_timeline
+from apps.web.runs.default_series import choose
+from workers.protocol.workloads import WORKLOADS
+
+# Headline numbers in their order; the rest of what was measured is in a table.
+HEADLINES = (
+    "client.throughput",
+    "client.goodput",
+    "client.new_orders.per_minute",
+    "server.transactions.per_minute",
+    "client.execution_time.avg",
+    "client.latency.p50",
+    "client.latency.p95",
+    "client.latency.p99",
+    "client.latency.max",
+    "client.errors.total",
+)
+LATEST = ("client.throughput", "client.latency.p50", "client.latency.p95", "client.latency.p99", "client.errors")
+
+
+@dataclass(frozen=True)
+class LatestValue:
+    """The last second of a live run that was observed; `at` in s on the run's clock."""
+
+    name: str
+    unit: str
+    value: float
+    at: float
+
+
+@dataclass(frozen=True)
+class Counters:
+    """`drawn`: keys of the series drawn unasked; `series` and `changing` count all that the run has."""
+
+    drawn: list[str]
+    series: int
+    changing: int
+
+
+@require_safe
+def show(request: HttpRequest, run_id: int) -> HttpResponse:
+    try:
+        run = queries.load_run(run_id)
+    except Run.DoesNotExist as error:
+        raise Http404(f"there is no run {run_id}") from error
+    is_live = run.row.state != Run.State.SEALED
+    headline = {
+        "run": run,
+        "row": run.row,
+        "is_live": is_live,
+        "headlines": headlines(run),
+        "latest": latest(run_id) if is_live else [],
+        "missing": missing(run.pending) if run.pending else "",
+    }
+    if is_partial(request):
+        response = render_page(request, "web/runs/parts/headline.html", headline)
+        if not is_live:
+            # Complete since the page was loaded: show all of it, once.
+            response["HX-Refresh"] = "true"
+        return response
+    index = queries.series_index(run_id)
+    counters = counters_of(index)
+    told = [node.variables for node in run.nodes if node.variables is not None]
+    whole = whole_clock(run, counters)
+    latencies = latency.of_run(run, queries.distributions([run_id]))
+    charts = runs_timeline.charts(index, primary=run.primary_metric, is_live=is_live)
+    context = headline | {
+        "latency": latencies,
+        "counters": counters,
+        "clock_charts": charts,
+        "story": steps.told(run.events),
+        "quality": quality.shown(run),
+        "hidden": observation.hidden(run.events),
+        "overhead": observation.overhead(index),
+        "listed": runs_timeline.listed(happenings(run, whole), run.events),
+        "lanes": bool(run.events) or measured(run) is not None or is_live,
+        "overlay_address": overlay_address((run_id, chart.metrics[0], CLIENT) for chart in charts[:1]),
+        "data": page_data(run, counters, whole, is_live=is_live) | {"latency": latencies.chart},
+        "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
+        "attached": runs_attachments.shown(attachments.tables(run_id)),
+        "may_write": isinstance(request.user, User) and request.user.may_write,
+        "variable_count": len({name for variables in told for name in variables}),
+        "variable_nodes": len(told),
+        "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",
+        "ladder_address": runs_address(system=run.system.slug, workload=run.row.workload_id),
+    }
+    return render_page(request, "web/runs/run.html", context)
+
+
+def headlines(run: RunDetail) -> list[MeasurementDetail]:
+    found = [run.measurement(metric) for metric in headline_keys(run)]
+    return [one for one in found if one is not None]
+
+
+def headline_keys(run: RunDetail) -> list[str]:
+    """What its workload is compared by comes first, then what is its own."""
+    spec = WORKLOADS.get(run.row.workload_tool)
+    own = [key for key in spec.metrics if key not in HEADLINES] if spec else []
+    return list(dict.fromkeys([run.primary_metric, *own, *HEADLINES]))
+
+
+def latest(run_id: int) -> list[LatestValue]:
+    """What was last observed of a run that is still measured; nothing before its first second."""
+    found = []
+    for series in queries.load_series(run_ids=[run_id], metrics=LATEST, nodes=["client"]):
+        observed = [(at, value) for at, value in zip(series.at, series.values, strict=True) if not math.isnan(value)]
+        if observed:
+            at, value = observed[-1]
+            found.append(LatestValue(series.name, series.unit, float(value), float(at)))
+    return found
+
+
+def missing(pending: Pending) -> str:
+    """What has not arrived, as “2 of 7 batches and sysbench.txt”; empty when all has."""
+    things = []
+    if pending.missing_batches:
+        noun = "batch" if pending.batches == 1 else "batches"
+        things.append(f"{pending.missing_batches:,} of {pending.batches:,} {noun}")
+    things += pending.missing_artifacts
+    things += [f"what {agent} sampled" for agent in pending.samplers]
+    return ", ".join(things[:-1]) + " and " + things[-1] if len(things) > 1 else "".join(things)
+
+
+def counters_of(index: Sequence[SeriesInfo]) -> Counters:
+    changing = {info.metric for info in index if not info.constant}
+    busiest = sorted(index, key=lambda info: info.statistics.mean or 0.0, reverse=True)
+    drawn = choose(
+        changing=changing,
+        constant={info.metric for info in index if info.constant},
+        busiest=[info.metric for info in busiest],
+    )
+    return Counters(drawn=drawn, series=len(index), changing=sum(not info.constant for info in index))
+
+
+def whole_clock(run: RunDetail, counters: Counters) -> tuple[float, float] | None:
+    """From 0 to the last sample, s: one stretch for all charts, whichever is drawn first. None: nothing was sampled.
+
+    Not to the run's end: one that broke off is ended when somebody notices, which may be a day later.
+    """
+    if run.archive is None:
+        kinds = {key.partition(".")[0]: key for key in reversed(counters.drawn)}
+        series = queries.load_series(run_ids=[run.row.id], metrics=["client.throughput", *kinds.values()])
+        last = [float(one.at[-1]) for one in series if len(one.at)]
+    else:
+        # Samples that lie in the archive are not fetched for the page alone.
+        last = [node.last for node in run.nodes if node.last is not None]
+    if run.measured_to is not None:
+        last.append(run.measured_to)
+    return (0.0, max(last)) if last else None
+
+
+def measured(run: RunDetail) -> tuple[float, float] | None:
+    """s on the run's clock; None: not known yet."""
+    if run.measured_from is None or run.measured_to is None:
+        return None
+    return run.measured_from, run.measured_to
+
+
+def happenings(run: RunDetail, whole: tuple[float, float] | None) -> list[Happening]:
+    """From what is stored of it alone; what its samples say besides, the page's script asks for."""
+    return timeline.happenings(run.events, measured(run), whole[1] if whole else None)
+
+
+def page_data(
+    run: RunDetail, counters: Counters, whole: tuple[float, float] | None, *, is_live: bool
+) -> dict[str, Any]:
+    """What the page's script needs to begin; the series it asks the API for."""
+    return {
+        "id": run.row.id,
+        "live": is_live,
+        "measured": measured(run),
+        "whole": whole,
+        "counters": counters.drawn,
+        "lanes": list(timeline.LANES.items()),
+        "events": [asdict(one) for one in happenings(run, whole)],
+    }
+
+
+def _side(run: RunDetail) -> dict[str, str | int]:
+    return {"side": run.system.slug, "workload": run.row.workload_id}

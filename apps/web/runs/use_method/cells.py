@@ -1,0 +1,125 @@
+"""Cells of a USE panel as pages show them: value with unit, level, where, and the address that opens the series. Pure.
+
+`web/runs/use_method/cells.html` with `cells` (what `shown` gives) is the three table cells of a row.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from apps.core.units import all_digits, with_unit
+from apps.use_method.indicators import Indicator
+from apps.use_method.panels.cells import Cell, Told
+from apps.use_method.values import Aspect, Level, Reading, Span
+from apps.web.components.sparklines import Spark
+
+ASPECTS = tuple(Aspect)
+# Around a stretch that was beyond its limit so much of the clock is shown, of its length, and at least so many s.
+AROUND, LEAST = 0.25, 5.0
+# A stretch that is longer than this share of the measured phase is shown with all of it.
+MOST = 0.6
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A cell. `text`: its value with unit, empty where there is none. `where`: the nodes that it is of, empty where
+    there is but one. `address`: of the run's page with the series opened, at the time that matters. `zoom`: s on
+    the run's clock; None: all of it. `repeats`: the row above says what this is."""
+
+    level: Level
+    indicator: Indicator
+    reading: Reading
+    text: str
+    digits: str
+    where: str
+    address: str
+    zoom: Span | None = None
+    spark: Spark | None = None
+    repeats: bool = False
+
+    @property
+    def key(self) -> str:
+        return opening(self.reading)
+
+
+def shown(
+    cells: Mapping[Aspect, Cell],
+    *,
+    run: str,
+    measured: Span | None,
+    several: bool = False,
+    sparks: Mapping[tuple[str, str], Spark] | None = None,
+) -> tuple[Shown | None, ...]:
+    """Of a row of a panel, utilization, saturation and errors; None: no indicator looks at that. `run`: address of the
+    run's page. `several`: the row is of several nodes, so that a cell must say of which. `sparks`: by metric and
+    node."""
+    found = (cells.get(aspect) for aspect in ASPECTS)
+    return tuple(of_cell(cell, run, measured, several, sparks or {}) if cell else None for cell in found)
+
+
+def of_cell(
+    cell: Cell, run: str, measured: Span | None, several: bool, sparks: Mapping[tuple[str, str], Spark]
+) -> Shown:
+    return of_told(
+        cell.shown,
+        run=run,
+        measured=measured,
+        where=where(cell) if several else "",
+        spark=sparks.get((cell.shown.reading.metric, cell.shown.reading.node)),
+    )
+
+
+def of_told(told: Told, *, run: str, measured: Span | None, where: str = "", spark: Spark | None = None) -> Shown:
+    one, indicator = told.reading, told.indicator
+    zoom = stretch(one.spans, measured)
+    query = [("use", opening(one))]
+    query += [("from", f"{zoom[0]:.6g}"), ("to", f"{zoom[1]:.6g}")] if zoom else []
+    return Shown(
+        level=one.level,
+        indicator=indicator,
+        reading=one,
+        text=_text(told),
+        digits="" if one.value is None else f"{all_digits(one.value)} {indicator.unit}".strip(),
+        where=where,
+        address=f"{run}?{urlencode(query, safe='@')}#use",
+        zoom=zoom,
+        spark=spark,
+    )
+
+
+def opening(reading: Reading) -> str:
+    """How an address names a reading of a run."""
+    return f"{reading.indicator}@{reading.node}"
+
+
+def where(cell: Cell) -> str:
+    """“g2”, “g1 and g3, most on g3”, “all 3 nodes”: as bad as shown, and which of them is shown. Of what is well only
+    the latter."""
+    names = sorted(set(cell.nodes))
+    of = {told.reading.node for told in cell.told}
+    if len(names) == 1:
+        return names[0]
+    # Values are told apart as far as a reader sees them.
+    alike = [told for told in cell.told if (told.indicator, told.reading.level) == (cell.shown.indicator, cell.level)]
+    differ = len({_text(told) for told in alike}) > 1
+    most = f"most on {cell.shown.reading.node}" if differ else ""
+    if most and cell.level is Level.OK:
+        return most
+    named = f"all {len(of)} nodes" if len(names) == len(of) > 2 else ", ".join(names[:-1]) + f" and {names[-1]}"
+    return f"{named}, {most}" if most else named
+
+
+def _text(told: Told) -> str:
+    value = told.reading.value
+    return "" if value is None else with_unit(value, told.indicator.unit, told.indicator.digits)
+
+
+def stretch(spans: tuple[Span, ...], measured: Span | None) -> Span | None:
+    """The first stretch beyond the limit with what is around it, s on the run's clock; None: look at the whole."""
+    if not spans:
+        return None
+    start, end = spans[0]
+    if measured and end - start > MOST * (measured[1] - measured[0]):
+        return None
+    around = max(LEAST, AROUND * (end - start))
+    return max(0.0, start - around), end + around

@@ -1,0 +1,176 @@
+"""A run's USE panel as its page lays it out: layers, in each the worst resource first, and the answer above. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from apps.use_method.indicators import Resource
+from apps.use_method.panels import cells
+from apps.use_method.panels.cells import Cell, Told
+from apps.use_method.values import Aspect, Level, Panel
+from apps.web.components.sparklines import Spark
+from apps.web.runs.use_method import cells as use_method_cells
+from apps.web.runs.use_method.cells import Shown
+
+LAYERS = {
+    "machine": "Machines",
+    "server": "Database servers",
+    "replication": "Replication",
+    "proxy": "Proxy",
+    "client": "Load generator",
+}
+QUIET = (Level.OK, Level.NOT_OBSERVABLE)
+# In the order of the answer: what limits comes first.
+ANSWERED = (Level.SATURATED, Level.ERROR, Level.WATCH)
+# Work that waits limits more surely than a resource that is busy.
+WEIGHT = {Aspect.SATURATION: 0, Aspect.UTILIZATION: 1, Aspect.ERRORS: 2}
+
+
+@dataclass(frozen=True)
+class NodeCells:
+    name: str
+    role: str
+    cells: tuple[Shown | None, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """`whole`: over all nodes; `nodes` where there are several. `quiet`: at no node anything to look at."""
+
+    resource: Resource
+    level: Level
+    whole: tuple[Shown | None, ...]
+    nodes: tuple[NodeCells, ...]
+
+    @property
+    def quiet(self) -> bool:
+        return self.level in QUIET
+
+    @property
+    def only(self) -> str:
+        """The node that the row is of, where it is of one."""
+        names = {cell.reading.node for cell in self.whole if cell}
+        return names.pop() if not self.nodes and len(names) == 1 else ""
+
+
+@dataclass(frozen=True)
+class Layer:
+    title: str
+    rows: tuple[Row, ...]
+
+    @property
+    def quiet(self) -> bool:
+        return all(row.quiet for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A resource that the answer names, with its worst cell."""
+
+    resource: Resource
+    shown: Shown
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is the worst. `parts`: the resources by level. `quiet` and `unseen` count the others: those that were seen
+    to be well, and those that nobody could see. `client`: the load generator is saturated itself."""
+
+    parts: tuple[tuple[Level, tuple[Named, ...]], ...]
+    quiet: int
+    unseen: int
+    client: bool
+
+    @property
+    def limits(self) -> bool:
+        return any(level is Level.SATURATED for level, _ in self.parts)
+
+
+@dataclass(frozen=True)
+class Laid:
+    answer: Answer
+    layers: tuple[Layer, ...]
+
+    @property
+    def folds(self) -> bool:
+        """Quiet rows are folded where others are there to be seen."""
+        return bool(self.answer.parts)
+
+
+def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) -> Laid:
+    """`run`: address of the run's page; `sparks`: by metric and node."""
+    found = cells.rows(panel)
+    roles = dict(panel.nodes)
+    by_layer: dict[str, list[Row]] = {}
+
+    def shown(own: Mapping[Aspect, Cell], several: bool) -> tuple[Shown | None, ...]:
+        return use_method_cells.shown(own, run=run, measured=panel.measured, several=several, sparks=sparks)
+
+    for row in sorted(found, key=lambda each: -each.level.severity):
+        several = len(row.nodes) > 1
+        whole = shown(row.whole, several)
+        nodes = [
+            NodeCells(name, roles[name], tuple(map(_unless_told, shown(own, False), whole)))
+            for name, own in row.nodes.items()
+            if several
+        ]
+        laid = Row(row.resource, row.level, whole, tuple(nodes))
+        by_layer.setdefault(row.resource.layer, []).append(laid)
+    order = [*LAYERS, *(layer for layer in by_layer if layer not in LAYERS)]
+    layers = [Layer(LAYERS.get(layer, layer), tuple(by_layer[layer])) for layer in order if layer in by_layer]
+    return Laid(answered(found, run, panel), tuple(layers))
+
+
+def _unless_told(cell: Shown | None, above: Shown | None) -> Shown | None:
+    """A cell of a node; what the whole has said of the same indicator is not repeated on every node."""
+    if cell is None or above is None or cell.indicator.key != above.indicator.key:
+        return cell
+    return replace(cell, repeats=bool(cell.text) or cell.reading.words == above.reading.words)
+
+
+def answered(found: Sequence[cells.Row], run: str, panel: Panel) -> Answer:
+    parts = []
+    for level in ANSWERED:
+        # What is saturated and has errors too is named for both; what is to watch beside worse is not named again.
+        rows = [row for row in found if (row.level is level if level is Level.WATCH else _has(row, level))]
+        named = [Named(row.resource, _worst(row, level, run, panel)) for row in rows]
+        parts.append((level, tuple(sorted(named, key=_weight))))
+    return Answer(
+        parts=tuple(part for part in parts if part[1]),
+        quiet=sum(row.level is Level.OK for row in found),
+        unseen=sum(row.level is Level.NOT_OBSERVABLE for row in found),
+        client=any(row.resource.layer == "client" and _has(row, Level.SATURATED) for row in found),
+    )
+
+
+def _weight(named: Named) -> int:
+    return WEIGHT[named.shown.indicator.aspect]
+
+
+def _has(row: cells.Row, level: Level) -> bool:
+    return any(cell.level is level for cell in row.whole.values())
+
+
+def _worst(row: cells.Row, level: Level, run: str, panel: Panel) -> Shown:
+    [aspect, *_] = sorted((one for one, cell in row.whole.items() if cell.level is level), key=WEIGHT.__getitem__)
+    cell = row.whole[aspect]
+    where = use_method_cells.where(cell) if len(row.nodes) > 1 else cell.shown.reading.node
+    return use_method_cells.of_told(cell.shown, run=run, measured=panel.measured, where=where)
+
+
+def told(panel: Panel, key: str) -> Told | None:
+    """The reading that `key` opens; None: the panel has none of that name."""
+    return next((one for one in _all(panel) if use_method_cells.opening(one.reading) == key), None)
+
+
+def beside(panel: Panel, opened: Told, *, run: str) -> list[Shown]:
+    """All readings of the same aspect of the same resource, in the order of cells: the opened one among them."""
+    rows = [row for row in cells.rows(panel) if opened.indicator in row.resource.indicators]
+    return [
+        use_method_cells.of_told(one, run=run, measured=panel.measured, where=one.reading.node)
+        for row in rows
+        for one in row.whole[opened.indicator.aspect].told
+    ]
+
+
+def _all(panel: Panel) -> Iterable[Told]:
+    return (one for row in cells.rows(panel) for cell in row.whole.values() for one in cell.told)

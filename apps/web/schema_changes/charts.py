@@ -1,0 +1,168 @@
+"""Small charts of the DDL page: the seconds of every run around its first statement, on one clock, as SVG."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.comparison.schema_changes.disturbance import Seconds
+from apps.comparison.schema_changes.values import SchemaChange, Trial
+from apps.core import units
+from apps.runs.samples import downsample
+from apps.web.components.ticks import linear_ticks
+from workers.protocol.workloads.schema_changes import SETTLE
+
+# In the units of the drawing, which are pixels where it has its usual width.
+WIDTH, HEIGHT = 420, 138
+LEFT, RIGHT, TOP, BOTTOM = 48, 8, 18, 22
+# Of a change the newest so many runs are drawn; points of each, with every lowest and highest kept.
+MOST_DRAWN, POINTS = 5, 400
+THROUGHPUT, LATENCY = "throughput", "latency"
+
+
+@dataclass(frozen=True)
+class Tick:
+    """`place`: across or down."""
+
+    place: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The lowest (of a latency: highest) interval of a run while its statements were under way or settled."""
+
+    x: float
+    y: float
+    title: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One quantity of the runs of a change. `spans`: statements, as (left, width). `paths`: a line each run."""
+
+    kind: str
+    unit: str
+    label: str
+    across: tuple[Tick, ...]
+    down: tuple[Tick, ...]
+    zero: float
+    spans: tuple[tuple[float, float], ...]
+    paths: tuple[str, ...]
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Ranges that the charts of a table share, so that they can be compared: s from the first statement, and the
+    highest value."""
+
+    first: float
+    last: float
+    highest: float
+
+    def x(self, second: float) -> float:
+        share = (second - self.first) / (self.last - self.first)
+        return round(LEFT + (WIDTH - LEFT - RIGHT) * min(max(share, 0.0), 1.0), 1)
+
+    def y(self, value: float) -> float:
+        return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(value / self.highest, 1.0), 1)
+
+
+def charts(change: SchemaChange, changes: Sequence[SchemaChange]) -> list[Chart]:
+    """Throughput and latency of `change`; `changes`: those whose charts stand beside."""
+    return [
+        chart
+        for kind in (THROUGHPUT, LATENCY)
+        if (frame := _frame(changes, kind)) and (chart := _chart(change, kind, frame))
+    ]
+
+
+def drawn(change: SchemaChange) -> tuple[Trial, ...]:
+    return change.trials[:MOST_DRAWN]
+
+
+def _seconds(trial: Trial, kind: str) -> Seconds | None:
+    """On the clock of the first statement."""
+    found = trial.throughput if kind == THROUGHPUT else trial.latency
+    return None if found is None else Seconds(found.at - trial.statements[0].starts_at, found.values)
+
+
+def _frame(changes: Iterable[SchemaChange], kind: str) -> Frame | None:
+    """The clock is that of both kinds."""
+    trials = [trial for change in changes for trial in drawn(change)]
+    clocks = [found.at for trial in trials if (found := _seconds(trial, THROUGHPUT)) is not None]
+    values = [found.values for trial in trials if (found := _seconds(trial, kind)) is not None]
+    highest = max((float(np.nanmax(each)) for each in values if not np.isnan(each).all()), default=0.0)
+    if not clocks or highest <= 0:
+        return None
+    first, last = min(float(at[0]) for at in clocks), max(float(at[-1]) for at in clocks)
+    return Frame(first, last, highest * 1.05) if last > first else None
+
+
+def _chart(change: SchemaChange, kind: str, frame: Frame) -> Chart | None:
+    each = [(trial, found) for trial in drawn(change) if (found := _seconds(trial, kind)) is not None]
+    if not each:
+        return None
+    starts = [(trial, statement, trial.statements[0].starts_at) for trial, _ in each for statement in trial.statements]
+    spans = [(frame.x(done.starts_at - start), frame.x(done.ends_at - start)) for _, done, start in starts]
+    unit = "transactions/s" if kind == THROUGHPUT else f"{change.latency.rsplit('.', 1)[-1]}, ms"
+    return Chart(
+        kind=kind,
+        unit=unit,
+        label=_label(change, kind, each),
+        across=tuple(Tick(frame.x(tick), f"{tick:g}") for tick in linear_ticks(frame.first, frame.last)),
+        down=tuple(Tick(frame.y(tick), f"{tick:,g}") for tick in linear_ticks(0, frame.highest)),
+        zero=frame.x(0),
+        # An instant change is as wide as a line.
+        spans=tuple((left, max(right - left, 1.0)) for left, right in spans),
+        paths=tuple(_path(found, frame) for _, found in each),
+        marks=tuple(mark for trial, found in each if (mark := _mark(trial, found, kind, frame))),
+    )
+
+
+def _path(seconds: Seconds, frame: Frame) -> str:
+    """A move after every gap."""
+    places = downsample.thin(seconds.values, POINTS)
+    parts, pen = [], "M"
+    for at, value in zip(seconds.at[places].tolist(), seconds.values[places].tolist(), strict=True):
+        if np.isnan(value):
+            pen = "M"
+            continue
+        parts.append(f"{pen}{frame.x(at):g},{frame.y(value):g}")
+        pen = "L"
+    return "".join(parts)
+
+
+def _extreme(trial: Trial, seconds: Seconds, kind: str) -> tuple[float, float] | None:
+    """Second and value of the worst interval that ended while the statements were under way or settled."""
+    start, end = trial.statements[0].starts_at, trial.statements[-1].ends_at
+    after = (seconds.at > 0) & (seconds.at <= end - start + SETTLE) & ~np.isnan(seconds.values)
+    if not after.any():
+        return None
+    at, values = seconds.at[after], seconds.values[after]
+    place = int(np.argmin(values) if kind == THROUGHPUT else np.argmax(values))
+    return float(at[place]), float(values[place])
+
+
+def _mark(trial: Trial, seconds: Seconds, kind: str, frame: Frame) -> Mark | None:
+    found = _extreme(trial, seconds, kind)
+    if found is None:
+        return None
+    at, value = found
+    word, unit = ("lowest", "transactions/s") if kind == THROUGHPUT else ("highest", "ms")
+    title = f"run {trial.run}: {word} {units.with_unit(value, unit)}, {at:.1f} s after the statement's start"
+    return Mark(frame.x(at), frame.y(value), title)
+
+
+def _label(change: SchemaChange, kind: str, each: Sequence[tuple[Trial, Seconds]]) -> str:
+    """The chart in a sentence, for who cannot see it."""
+    worst = [found for trial, seconds in each if (found := _extreme(trial, seconds, kind))]
+    what = "Throughput" if kind == THROUGHPUT else f"Latency, {change.latency.rsplit('.', 1)[-1]}"
+    runs = f"{len(each)} run{'' if len(each) == 1 else 's'}"
+    if not worst:
+        return f"{what} of {runs} of {change.system_name}, {change.manner.text}: nothing after the statement"
+    at, value = (min if kind == THROUGHPUT else max)(worst, key=lambda found: found[1])
+    word = "lowest" if kind == THROUGHPUT else "highest"
+    shown = units.with_unit(value, "transactions/s" if kind == THROUGHPUT else "ms")
+    return f"{what} of {runs} of {change.system_name}, {change.manner.text}: {word} {shown}, {at:.0f} s after its start"

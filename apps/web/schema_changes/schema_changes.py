@@ -1,0 +1,104 @@
+"""The DDL page: what schema changes do to a load, by platform, statement and algorithm."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from apps.comparison.schema_changes.results import ChangeFilter, schema_changes
+from apps.comparison.schema_changes.statements import AS_CHOSEN, title_of
+from apps.core.problems import FieldProblem, Invalid
+from apps.published.queries import list_figures
+from apps.published.values import FigureFilter
+from apps.web.components.pages import render_page
+from apps.web.schema_changes import sheet as schema_changes_sheet
+from apps.web.schema_changes.charts import HEIGHT, LEFT, RIGHT, TOP, WIDTH
+from workers.protocol.workloads.schema_changes import SETTLE
+
+QUESTION = "ddl"
+PLOT = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "across": HEIGHT - 6}
+
+
+@require_safe
+def show(request: HttpRequest) -> HttpResponse:
+    try:
+        chosen = read(request.GET)
+    except Invalid as error:
+        problems = [each.sentence() for each in error.errors]
+        return render_page(
+            request,
+            "web/schema_changes/schema_changes.html",
+            _context(ChangeFilter()) | {"problems": problems},
+            status=400,
+        )
+    return render_page(request, "web/schema_changes/schema_changes.html", _context(chosen))
+
+
+@require_safe
+def export(request: HttpRequest, ending: str) -> HttpResponse:
+    """The same tables as a file."""
+    try:
+        chosen = read(request.GET)
+    except Invalid as error:
+        text = "; ".join(each.sentence() for each in error.errors)
+        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
+    found = _sheet(chosen)[1]
+    if ending == "md":
+        link = request.build_absolute_uri(f"{reverse('web:ddl')}?{query(chosen)}")
+        text, media_type = schema_changes_sheet.markdown(found, link=link), "text/markdown"
+    else:
+        text, media_type = schema_changes_sheet.comma_separated(found), "text/csv"
+    headers = {"Content-Disposition": f'attachment; filename="schema-changes.{ending}"'}
+    return HttpResponse(text, content_type=f"{media_type}; charset=utf-8", headers=headers)
+
+
+def read(given: QueryDict) -> ChangeFilter:
+    """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
+    campaign = given.get("campaign", "")
+    if campaign and not (campaign.isdecimal() and campaign.isascii() and len(campaign) < 19):
+        problem = f"{campaign[:40]!r} is not a number"
+        raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
+    return ChangeFilter(
+        systems=tuple(dict.fromkeys(text for text in given.getlist("system") if text)),
+        operation=given.get("operation", ""),
+        algorithm=given.get("algorithm", ""),
+        campaign=int(campaign) if campaign else None,
+    )
+
+
+def query(chosen: ChangeFilter) -> str:
+    pairs = [("system", slug) for slug in chosen.systems]
+    pairs += [(name, text) for name in ("operation", "algorithm") if (text := getattr(chosen, name))]
+    pairs += [("campaign", str(chosen.campaign))] if chosen.campaign is not None else []
+    return urlencode(pairs)
+
+
+def _sheet(chosen: ChangeFilter) -> tuple[Any, schema_changes_sheet.Sheet]:
+    found = schema_changes(chosen)
+    return found, schema_changes_sheet.sheet(found, list_figures(FigureFilter(questions=(QUESTION,))))
+
+
+def _context(chosen: ChangeFilter) -> dict[str, Any]:
+    found, sheet = _sheet(chosen)
+    asked = query(chosen)
+    tail = f"?{asked}" if asked else ""
+    return {
+        "found": found,
+        "sheet": sheet,
+        "chosen": chosen,
+        "heads": schema_changes_sheet.HEADS,
+        "span": len(schema_changes_sheet.HEADS) + 2,
+        "plot": PLOT,
+        "settle": f"{SETTLE:g}",
+        "runs": sum(len(change.trials) for change in found.changes),
+        "operations": [(each, title_of(each)) for each in found.operations],
+        "algorithms": [
+            (each, "as the server chooses" if each == AS_CHOSEN else each.upper()) for each in found.algorithms
+        ],
+        "page_url": f"{reverse('web:ddl')}{tail}",
+        "markdown_url": f"{reverse('web:ddl-export', args=['md'])}{tail}",
+        "csv_url": f"{reverse('web:ddl-export', args=['csv'])}{tail}",
+        "json_url": f"{reverse('api:schema-changes')}{tail}",
+    }

@@ -1,0 +1,337 @@
+"""The DDL page's tables: measured changes and what articles state of the same, row by row, and both as files."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.comparison.schema_changes.statements import stated_operation, title_of
+from apps.comparison.schema_changes.values import QUANTITIES, Quantity, SchemaChange, SchemaChanges, Trial
+from apps.core import tabular, units
+from apps.core.tabular import Cell as FileCell
+from apps.published.values import ArticleValue, FigureValue, SideValue
+from apps.web.compare.view import Address as CompareAddress
+from apps.web.schema_changes.charts import Chart, charts
+
+# Quantity of a column, that beside it, and what is said of that: {} is its value.
+COLUMNS = (
+    ("duration", "", ""),
+    ("gap", "gap_before", "before {}"),
+    ("stall", "", ""),
+    ("depth", "depth_before", "before {}"),
+    ("throughput_deviation", "throughput_deviation_before", "before {}"),
+    ("latency_deviation", "latency_deviation_before", "before {}"),
+    ("lock_wait", "lock_queue", "{} behind it"),
+)
+HEADS = tuple(next(quantity for quantity in QUANTITIES if quantity.key == key) for key, _, _ in COLUMNS)
+# What articles call it.
+STATED = {
+    "execution_time": "duration",
+    "stall": "stall",
+    "tps_stddev": "throughput_deviation",
+    "latency_stddev": "latency_deviation",
+}
+# Seconds of a run shown before and after its statements.
+AROUND = 8
+NOT_STATED = "not stated"
+FILE_COLUMNS = (
+    *("origin", "operation", "setting", "manner", "system", "platform", "release", "quantity", "unit"),
+    *("runs", "median", "low", "high", "words"),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`text` without unit; `told`: whether it is a number. `below`: range and what it was before."""
+
+    text: str
+    told: bool
+    below: tuple[str, ...]
+    title: str
+
+
+@dataclass(frozen=True)
+class TrialLine:
+    """One run of a row and where its page shows the statement."""
+
+    trial: Trial
+    url: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system that was measured."""
+
+    change: SchemaChange
+    anchor: str
+    cells: tuple[Cell, ...]
+    charts: tuple[Chart, ...]
+    lines: tuple[TrialLine, ...]
+    data_url: str
+
+
+@dataclass(frozen=True)
+class MannerRows:
+    """`compare_url`: where Compare lays the systems side by side; empty: there is one, or their workloads differ."""
+
+    title: str
+    rows: tuple[Row, ...]
+    compare_url: str
+
+
+@dataclass(frozen=True)
+class StatedRow:
+    """A side of an article."""
+
+    article: ArticleValue
+    side: SideValue
+    workload: str
+    hardware: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One operation on the same data under the same load; `stated`: of the same operation elsewhere. `percentiles`:
+    whose deviation that of the latency is, "p95"."""
+
+    operation: str
+    title: str
+    setting: str
+    manners: tuple[MannerRows, ...]
+    stated: tuple[StatedRow, ...]
+    answers: tuple[str, ...]
+    percentiles: str
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """`stated`: operations that were not measured here, with what is stated of them, in columns of `stated_heads`;
+    `remarks`: stated figures that are no column's."""
+
+    settings: tuple[Setting, ...]
+    stated: tuple[tuple[str, tuple[StatedRow, ...]], ...]
+    stated_heads: tuple[Quantity, ...]
+    remarks: tuple[FigureValue, ...]
+
+
+def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> Sheet:
+    """`figures`: those that answer the question of DDL."""
+    stated = _stated(figures)
+    settings, shown = [], set()
+    for (operation, setting), group in groupby(found.changes, key=lambda each: (each.operation, each.setting)):
+        changes = list(group)
+        settings.append(
+            Setting(
+                operation=operation,
+                title=title_of(operation),
+                setting=setting,
+                manners=tuple(_manners(changes)),
+                # Stated once, with the first setting of an operation.
+                stated=() if operation in shown else stated.get(operation, ()),
+                answers=tuple(_answers(changes)),
+                percentiles=" or ".join(sorted({each.latency.rsplit(".", 1)[-1] for each in changes if each.latency})),
+            )
+        )
+        shown.add(operation)
+    elsewhere = {operation: rows for operation, rows in stated.items() if operation not in shown}
+    told = [
+        place for place in range(len(HEADS)) if any(r.cells[place].told for rows in elsewhere.values() for r in rows)
+    ]
+    return Sheet(
+        settings=tuple(settings),
+        stated=tuple(
+            (title_of(operation), tuple(replace(row, cells=tuple(row.cells[place] for place in told)) for row in rows))
+            for operation, rows in elsewhere.items()
+        ),
+        stated_heads=tuple(HEADS[place] for place in told),
+        remarks=tuple(figure for figure in figures if figure.side is None or figure.metric not in STATED),
+    )
+
+
+def _manners(changes: Sequence[SchemaChange]) -> Iterable[MannerRows]:
+    for _, group in groupby(changes, key=lambda each: each.manner):
+        own = list(group)
+        alike = {change.workload for change in own}
+        several = len(own) > 1 and len(alike) == 1
+        sides = tuple(change.system for change in own[:4])
+        yield MannerRows(
+            title=own[0].manner.text,
+            rows=tuple(_row(change, changes) for change in own),
+            compare_url=CompareAddress(sides=sides, workload=own[0].workload).url() if several else "",
+        )
+
+
+def _row(change: SchemaChange, changes: Sequence[SchemaChange]) -> Row:
+    anchor = f"change-{change.workload}-{change.load_level}-{change.system}"
+    return Row(
+        change=change,
+        anchor=anchor,
+        cells=tuple(_cell(change, *column) for column in COLUMNS),
+        charts=tuple(charts(change, changes)),
+        lines=tuple(TrialLine(trial, run_url(trial), _trial_cells(trial)) for trial in change.trials),
+        data_url=_data_url(change),
+    )
+
+
+def _cell(change: SchemaChange, key: str, beside: str, words: str) -> Cell:
+    told = change.value(key)
+    if told.median is None:
+        return Cell(told.missing, False, (), told.quantity.meaning)
+    unit = told.quantity.unit
+    below = []
+    if told.count > 1 and told.low is not None and told.high is not None:
+        below.append(f"{units.format_number(told.low, unit=unit)} to {units.format_number(told.high, unit=unit)}")
+    if beside:
+        other = change.value(beside)
+        text = other.missing if other.median is None else units.format_number(other.median, unit=other.quantity.unit)
+        below.append(words.format(text))
+    title = f"{told.quantity.meaning}: {units.all_digits(told.median)} {unit}, median of {told.count}"
+    return Cell(units.format_number(told.median, unit=unit), True, tuple(below), title)
+
+
+def _trial_cells(trial: Trial) -> tuple[Cell, ...]:
+    found = []
+    for head in HEADS:
+        value = trial.values.get(head.key)
+        text = head.missing if value is None else units.format_number(value, unit=head.unit)
+        found.append(Cell(text, value is not None, (), f"{head.name}: {units.all_digits(value)} {head.unit}"))
+    return tuple(found)
+
+
+def run_url(trial: Trial) -> str:
+    """The run's page, zoomed to its statements."""
+    first, last = trial.statements[0].starts_at - AROUND, trial.statements[-1].ends_at + AROUND
+    clock = urlencode({"from": f"{max(first, 0):.1f}", "to": f"{last:.1f}"})
+    return f"{reverse('web:run', args=[trial.run])}?{clock}"
+
+
+def _data_url(change: SchemaChange) -> str:
+    """The seconds of all its runs as CSV, on the clock of the first statement."""
+    runs = [("run", str(trial.run)) for trial in change.trials]
+    metrics = [("metric", key) for key in ("client.throughput", change.latency) if key]
+    rest = [("align", "event"), ("event", "ddl"), ("format", "csv")]
+    return f"{reverse('api:series-of-runs')}?{urlencode([*runs, *metrics, *rest])}"
+
+
+def _answers(changes: Sequence[SchemaChange]) -> Iterable[str]:
+    """A sentence for each manner: how long the load stood, system by system, beside what it does undisturbed."""
+    for manner, group in groupby(changes, key=lambda each: each.manner):
+        own = [change for change in group if change.trials]
+        for key, before, words in (
+            ("gap", "gap_before", "longest time without a transaction"),
+            ("stall", "", "longest stall"),
+        ):
+            told = [(change, change.value(key)) for change in own]
+            if told and all(each.median is not None for _, each in told):
+                named = ", ".join(
+                    f"{units.with_unit(each.median, 's')} on {change.system_name}" for change, each in told
+                )
+                yield f"{manner.text}: {words} {named}{_undisturbed(own, before)}"
+                break
+
+
+def _undisturbed(changes: Sequence[SchemaChange], key: str) -> str:
+    values = [value for change in changes if key and (value := change.value(key).median) is not None]
+    if not values:
+        return ""
+    low, high = units.format_number(min(values)), units.with_unit(max(values), "s")
+    return f" (undisturbed {high})" if min(values) == max(values) else f" (undisturbed {low} to {high})"
+
+
+def _stated(figures: Sequence[FigureValue]) -> dict[str, tuple[StatedRow, ...]]:
+    """By operation: what articles state of a side, a row."""
+    rows: dict[tuple[str, str, str, str], list[FigureValue]] = {}
+    for figure in figures:
+        words = str(figure.conditions.get("statement", ""))
+        if figure.side is not None and words and figure.metric in STATED:
+            key = (stated_operation(words), figure.article.slug, figure.workload, figure.side.name)
+            rows.setdefault(key, []).append(figure)
+    found: dict[str, list[StatedRow]] = {}
+    for (operation, _, _, _), own in rows.items():
+        found.setdefault(operation, []).append(_stated_row(own))
+    return {operation: tuple(each) for operation, each in found.items()}
+
+
+def _stated_row(figures: Sequence[FigureValue]) -> StatedRow:
+    first = figures[0]
+    by_quantity = {STATED[figure.metric]: figure for figure in figures}
+    cells = []
+    for head in HEADS:
+        figure = by_quantity.get(head.key)
+        title = figure.exact_sentence if figure else f"{head.name}: {NOT_STATED}"
+        cells.append(Cell(figure.stated if figure else NOT_STATED, figure is not None, (), title))
+    side = first.side or SideValue("", "", None)
+    return StatedRow(first.article, side, first.workload_label, first.hardware, tuple(cells))
+
+
+def comma_separated(found: Sheet) -> str:
+    """A line for each quantity of each row, with all digits, systems and platforms by slug; stated ones are of the
+    origin "published" and name the side as the article does."""
+    lines: list[list[FileCell]] = []
+    for setting in found.settings:
+        for manner in setting.manners:
+            for row in manner.rows:
+                lines += _measured_lines(setting, manner, row)
+    for title, heads, rows in _all_stated(found):
+        for stated in rows:
+            who = ["published", title, stated.workload, "", stated.side.name, stated.side.platform, ""]
+            lines += [
+                [*who, head.key, head.unit, None, None, None, None, cell.text]
+                for head, cell in zip(heads, stated.cells, strict=True)
+                if cell.told
+            ]
+    return tabular.comma_separated(FILE_COLUMNS, lines)
+
+
+def _measured_lines(setting: Setting, manner: MannerRows, row: Row) -> list[list[FileCell]]:
+    change = row.change
+    who = [" ".join(change.origins), setting.title, setting.setting, manner.title]
+    who += [change.system, change.platform, change.release]
+    return [
+        [*who, told.quantity.key, told.quantity.unit, told.count, told.median, told.low, told.high, told.words]
+        for told in change.told
+    ]
+
+
+def _all_stated(found: Sheet) -> list[tuple[str, tuple[Quantity, ...], tuple[StatedRow, ...]]]:
+    beside = [(each.title, HEADS, each.stated) for each in found.settings if each.stated]
+    return [*beside, *((title, found.stated_heads, rows) for title, rows in found.stated)]
+
+
+def markdown(found: Sheet, *, link: str) -> str:
+    """Each setting as a table, what articles state of it below."""
+    heads = ["Manner", "System", "Runs", *(f"{head.name}, {head.unit}" for head in HEADS)]
+    parts = []
+    for setting in found.settings:
+        rows = [
+            [manner.title, row.change.system_name, str(len(row.change.trials)), *map(_plain, row.cells)]
+            for manner in setting.manners
+            for row in manner.rows
+        ]
+        rows += [_stated_line(each) for each in setting.stated]
+        parts += [f"**{tabular.escaped(setting.title)}: {tabular.escaped(setting.setting)}**", ""]
+        parts += [*(f"- {tabular.escaped(answer)}" for answer in setting.answers), ""]
+        parts += [tabular.markdown(heads, rows, numbers=len(HEADS)), ""]
+    for title, stated in found.stated:
+        names = [*heads[:3], *(f"{head.name}, {head.unit}" for head in found.stated_heads)]
+        table = tabular.markdown(names, [_stated_line(each) for each in stated], numbers=len(names) - 3)
+        parts += [f"**{tabular.escaped(title)}, as published**", "", table, ""]
+    return "\n".join([*parts, f"Medians over runs, with their range; see {link}"]) + "\n"
+
+
+def _plain(cell: Cell) -> str:
+    return f"{cell.text} ({'; '.join(cell.below)})" if cell.below else cell.text
+
+
+def _stated_line(row: StatedRow) -> list[str]:
+    by = f"{row.article.by}, {row.article.published}"
+    return [
+        f"published: {row.workload}, {row.hardware}",
+        f"{row.side.name} ({by})",
+        NOT_STATED,
+        *(cell.text for cell in row.cells),
+    ]

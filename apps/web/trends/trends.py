@@ -1,0 +1,174 @@
+"""Pages along history: the list of watched series with what could be seen in them, and one of them with its chart."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from statistics import median
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from apps.core.problems import FieldProblem, Invalid
+from apps.core.units import with_unit
+from apps.regressions.findings.titles import percent
+from apps.regressions.models import History
+from apps.regressions.trends import queries
+from apps.regressions.trends.queries import SIGHTS, HistoryChange, HistoryDetail, HistoryFilter, HistoryRow
+from apps.web.components.pages import render_page
+from apps.web.findings.thresholds import percent_of
+from apps.web.templatetags.changes import share
+from apps.web.trends.chart import Marked, chart
+
+LONGEST_NUMBER = 19
+
+
+@require_safe
+def show_all(request: HttpRequest) -> HttpResponse:
+    try:
+        chosen, status, problems = read(request.GET), 200, []
+    except Invalid as error:
+        chosen, status, problems = HistoryFilter(), 400, [each.sentence() for each in error.errors]
+    found = list(queries.rows_of(chosen).order_by(*queries.MOST_CHANGED)[: queries.MOST_LISTED + 1])
+    rows = queries.listed(found[: queries.MOST_LISTED])
+    asked = query(chosen)
+    context = {
+        "rows": rows,
+        "chosen": chosen,
+        "problems": problems,
+        "answer": answer(rows, more=len(found) > len(rows)),
+        "more": len(found) > len(rows),
+        "sights": SIGHTS.items(),
+        "filtered": chosen != HistoryFilter(),
+        "json_url": f"{reverse('api:histories')}{f'?{asked}' if asked else ''}",
+        **_choices(),
+    }
+    return render_page(request, "web/trends/trends.html", context, part="web/trends/list_table.html", status=status)
+
+
+@require_safe
+def show(request: HttpRequest, history_id: int) -> HttpResponse:
+    found = queries.detail(history_id)
+    if found is None:
+        raise Http404(f"There is no watched series {history_id}.")
+    context = {
+        "found": found,
+        "row": found.row,
+        "lede": lede(found),
+        "chart": drawn(found),
+        "releases": releases(found),
+        "changes": [(change, percent(change.ratio) if change.ratio else "changed") for change in found.changes],
+        "resets": [point for point in found.points if point.reset],
+        "smallest": percent_of(found.limits.smallest),
+        "page_url": reverse("web:history", args=[history_id]),
+        "json_url": reverse("api:history", args=[history_id]),
+        "try_url": f"{reverse('web:thresholds')}?{urlencode({'workload': found.row.workload})}",
+    }
+    return render_page(request, "web/trends/trend.html", context)
+
+
+def read(given: QueryDict) -> HistoryFilter:
+    """Raises Invalid naming the parameter. Empty parameters are those of an unfilled form."""
+    workload = given.get("workload", "")
+    if workload and not (workload.isdecimal() and workload.isascii() and len(workload) < LONGEST_NUMBER):
+        raise Invalid([FieldProblem("workload", f"{workload[:40]!r} is not a number", "choose one from the list")])
+    sight = given.get("sight", "")
+    if sight and sight not in SIGHTS:
+        raise Invalid([FieldProblem("sight", f"{sight[:40]!r} is not known", f"choose from: {', '.join(SIGHTS)}")])
+    texts = {name: given.get(name, "").replace("\0", "") for name in ("platform", "hardware", "tool", "text")}
+    return HistoryFilter(workload=int(workload) if workload else None, sight=sight, **texts)
+
+
+def query(chosen: HistoryFilter) -> str:
+    names = ("platform", "hardware", "tool", "workload", "text", "sight")
+    return urlencode([(name, value) for name in names if (value := getattr(chosen, name))])
+
+
+def answer(rows: Sequence[HistoryRow], *, more: bool) -> str:
+    """ "12 series are watched: 9 could show a change, 3 are too short. 2 have changes that hold.\""""
+    if not rows:
+        return "No series fits." if more else "No series is watched here."
+    short = sum(row.reason.startswith("too short") for row in rows)
+    noisy = sum(row.reason.startswith("too noisy") for row in rows)
+    changed = sum(bool(row.changes) for row in rows)
+    parts = [f"{number} {words}" for number, words in ((short, "too short"), (noisy, "too noisy")) if number]
+    fit = len(rows) - short - noisy
+    many = f"{'More than ' if more else ''}{len(rows)} series {'is' if len(rows) == 1 else 'are'} watched"
+    told = ", ".join([f"{fit} could show a change", *parts])
+    return f"{many}: {told}. {changed or 'None'} {'has' if changed == 1 else 'have'} changes that hold."
+
+
+def lede(found: HistoryDetail) -> str:
+    """What changed, and what could have been seen."""
+    row = found.row
+    holding = [change for change in found.changes if change.gone_at is None][::-1]
+    told = "; ".join(_words(change, row.unit) for change in holding) or "no change holds"
+    if row.reason:
+        return f"{told[:1].upper()}{told[1:]}. It is {row.reason}."
+    seen = f"a change of {share(row.effect)} would be seen within ten runs" if row.effect is not None else ""
+    return f"{told[:1].upper()}{told[1:]}. After {row.runs} runs {seen}."
+
+
+def _words(change: HistoryChange, unit: str) -> str:
+    size = percent(change.ratio) if change.ratio else "changed"
+    values = ""
+    if change.before is not None and change.after is not None:
+        values = f" ({with_unit(change.before, unit)} → {with_unit(change.after, unit)})"
+    return f"{size}{values} with {change.version}, {change.verdict}"
+
+
+def drawn(found: HistoryDetail) -> Any:
+    row = found.row
+    marks = [
+        Marked(
+            change.place,
+            sign(change.verdict) + percent(change.ratio or 1),
+            "gone" if change.gone_at else change.verdict,
+            f"{change.verdict}, first told at run {change.run}"
+            + ("; newer runs do not bear it out" * bool(change.gone_at)),
+        )
+        for change in found.changes
+    ]
+    label = f"{row.metric_name} of {len(found.points)} runs of {row.workload_name} at {row.level}: {lede(found)}"
+    return chart(found.points, found.levels, marks, unit=row.unit, label=label, smallest=found.limits.smallest)
+
+
+def sign(verdict: str) -> str:
+    return {"worse": "worse ", "better": "better "}.get(verdict, "")
+
+
+def releases(found: HistoryDetail) -> list[dict[str, Any]]:
+    """The newest first."""
+    told = []
+    for version, members in groupby(found.points, key=lambda point: point.version):
+        own = list(members)
+        values = [point.value for point in own]
+        told.append(
+            {
+                "version": version,
+                "runs": own,
+                "newest": own[-1],
+                "median": median(values),
+                "least": min(values),
+                "most": max(values),
+            }
+        )
+    return told[::-1]
+
+
+def _choices() -> dict[str, Any]:
+    """What watched series have. One query."""
+    places = History.objects.order_by().values_list(
+        *("platform__slug", "platform__name", "hardware_class__slug", "hardware_class__name", "workload__tool")
+    )
+    rows = list(places.distinct())
+    return {
+        "platforms": _sorted((row[0], row[1]) for row in rows),
+        "hardware": _sorted((row[2], row[3]) for row in rows),
+        "tools": _sorted((row[4], row[4]) for row in rows),
+    }
+
+
+def _sorted(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return sorted(set(pairs), key=lambda pair: pair[1])

@@ -1,0 +1,211 @@
+// The Compare page's charts over load levels, as pure functions of what the server computed.
+import type { Data, Layout } from "plotly.js";
+import type { RunEvent } from "../../charts/timeline";
+import type { Cell } from "../../charts/csv";
+import type { LatencyData } from "../../charts/latency";
+import { axis, ends, sideColor, type Palette } from "../../charts/style";
+
+export interface CompareSide {
+  slug: string;
+  name: string;
+  position: number;
+}
+
+export interface CompareMetric {
+  key: string;
+  kind: "throughput" | "latency";
+  label: string;
+  unit: string;
+  direction: "higher" | "lower" | "neutral";
+}
+
+/** One side at one load level: the value shown, its runs, and its ratio to the baseline with the 95 % interval. */
+export interface ComparePoint {
+  metric: string;
+  side: number;
+  level: string;
+  threads: number;
+  rate: number | null;
+  value: number;
+  runs: { run: number; value: number }[];
+  ratio: number | null;
+  low: number | null;
+  high: number | null;
+  /** Ratio and full interval as the table has them. */
+  ratio_text: string;
+  /** The interval as far as it is drawn; null: there is none. */
+  bar: [number, number] | null;
+  /** Whether its lower and upper end lie beyond the bar. */
+  cut: [boolean, boolean];
+  words: string;
+}
+
+export interface CompareData {
+  sides: CompareSide[];
+  levels: { key: string; text: string; threads: number; rate: number | null }[];
+  metrics: CompareMetric[];
+  threads: { ticks: number[]; scale: "linear" | "log"; range: [number, number] };
+  ratios: { band: [number, number]; scale: "linear" | "log"; range: [number, number]; ticks: number[]; texts: string[] };
+  points: ComparePoint[];
+  series: { level: string | null; apart: boolean; clock: "run" | "measured"; runs: SecondsRun[] };
+  /** Of that level, every side's runs together; null: none has a histogram. */
+  latency: LatencyData | null;
+}
+
+/** A run whose seconds are overlaid; times are s on the clock chosen. */
+export interface SecondsRun {
+  run: number;
+  side: number;
+  repetition: number;
+  /** null: not known. */
+  measured: [number, number] | null;
+  events: RunEvent[];
+}
+
+export interface Chart {
+  traces: Data[];
+  layout: Partial<Layout>;
+}
+
+// Beside its colour every side has a shape.
+const SYMBOLS = ["circle", "square", "diamond", "triangle-up"] as const;
+// Sides stand beside each other in the ratio chart: by this share of the step between load levels.
+const DODGE = 0.07;
+
+function symbol(side: number): (typeof SYMBOLS)[number] {
+  return SYMBOLS[side % SYMBOLS.length] ?? "circle";
+}
+
+function levelText(data: CompareData, point: ComparePoint): string {
+  return data.levels.find((level) => level.key === point.level)?.text ?? point.level;
+}
+
+function threadsAxis(data: CompareData): Partial<Layout> {
+  const { ticks, scale, range } = data.threads;
+  return {
+    xaxis: axis("Threads", "", { type: scale, tickvals: ticks, ticktext: ticks.map(String), range: ends(range, scale) }),
+  };
+}
+
+/** Where a side stands beside its load level. Only the place on the page: no value changes. */
+export function dodged(threads: number, place: number, count: number, scale: "linear" | "log", step: number): number {
+  const shift = (place - (count - 1) / 2) * DODGE;
+  return scale === "log" ? threads * Math.pow(step, shift) : threads + step * shift;
+}
+
+/** Distance of the two closest load levels: a difference, or a quotient on a logarithmic axis. */
+export function closest(ticks: number[], scale: "linear" | "log"): number {
+  const gaps = ticks.slice(1).map((tick, place) => {
+    const before = ticks[place] ?? tick;
+    return scale === "log" ? tick / before : tick - before;
+  });
+  return gaps.length ? Math.min(...gaps) : scale === "log" ? 2 : 1;
+}
+
+function hover(data: CompareData, point: ComparePoint): string {
+  const goesOn = point.cut.some(Boolean) ? "<br>the arrow: the interval goes on beyond the chart" : "";
+  return `${levelText(data, point)}<br>${point.ratio_text}<br>${point.words}${goesOn}`;
+}
+
+/** Ratio to the baseline over threads, with the interval as a bar; without an interval a hollow mark. */
+export function ratioChart(data: CompareData, metric: CompareMetric, palette: Palette): Chart {
+  const others = data.sides.slice(1);
+  const { scale, ticks } = data.threads;
+  const step = closest(ticks, scale);
+  const traces: Data[] = others.flatMap((side, place): Data[] => {
+    const points = data.points.filter(
+      (point) => point.metric === metric.key && point.side === side.position && point.ratio !== null,
+    );
+    const at = points.map((point) => dodged(point.threads, place, others.length, scale, step));
+    const color = sideColor(palette, side.position);
+    const bounded = points.map((point) => point.bar !== null);
+    const cuts = points.flatMap((point, index) =>
+      ([0, 1] as const).flatMap((end) =>
+        point.bar && point.cut[end] ? [{ x: at[index], y: point.bar[end], symbol: end ? "triangle-up" : "triangle-down", text: hover(data, point) }] : [],
+      ),
+    );
+    return [
+      {
+        type: "scatter",
+        mode: "lines",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: false,
+        hoverinfo: "skip",
+        x: points.flatMap((_, index) => (bounded[index] ? [at[index] ?? null, at[index] ?? null, null] : [])),
+        y: points.flatMap((point) => (point.bar ? [...point.bar, null] : [])),
+        line: { color, width: 3 },
+      },
+      // An arrowhead where the interval goes on.
+      {
+        type: "scatter",
+        mode: "markers",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: false,
+        x: cuts.map((cut) => cut.x),
+        y: cuts.map((cut) => cut.y),
+        marker: { size: 11, symbol: cuts.map((cut) => cut.symbol), color },
+        text: cuts.map((cut) => cut.text),
+        hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
+      } as Data,
+      {
+        type: "scatter",
+        mode: "markers",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: others.length > 1,
+        x: at,
+        y: points.map((point) => point.ratio),
+        marker: {
+          size: 10,
+          symbol: bounded.map((has) => (has ? symbol(side.position) : `${symbol(side.position)}-open`)),
+          color,
+          line: { color: bounded.map((has) => (has ? palette.surface : color)), width: 1.5 },
+        },
+        text: points.map((point) => hover(data, point)),
+        hovertemplate: `<b>${side.name}</b>, %{text}<extra></extra>`,
+      } as Data,
+    ];
+  });
+  const [low, high] = data.ratios.band;
+  const span = { xref: "paper", x0: 0, x1: 1, yref: "y", layer: "below" } as const;
+  return {
+    traces,
+    layout: {
+      ...threadsAxis(data),
+      yaxis: axis("Ratio, 95 % interval", "", {
+        type: data.ratios.scale,
+        range: ends(data.ratios.range, data.ratios.scale),
+        tickvals: data.ratios.ticks,
+        ticktext: data.ratios.texts,
+        zeroline: false,
+      }),
+      shapes: [
+        { ...span, type: "rect", y0: low, y1: high, fillcolor: palette.shade, line: { width: 0 } },
+        { ...span, type: "line", y0: 1, y1: 1, line: { color: palette.muted, width: 1 } },
+      ],
+      showlegend: others.length > 1,
+    },
+  };
+}
+
+/** Every plotted ratio of a metric. */
+export function ratioRows(data: CompareData, metric: CompareMetric): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["side", "baseline", "threads", "rate, 1/s", "runs", "ratio", "low", "high", "verdict"],
+    rows: data.points
+      .filter((point) => point.metric === metric.key && point.side > 0)
+      .map((point) => [
+        data.sides[point.side]?.slug,
+        data.sides[0]?.slug,
+        point.threads,
+        point.rate,
+        point.runs.length,
+        point.ratio,
+        point.low,
+        point.high,
+        point.words,
+      ]),
+  };
+}

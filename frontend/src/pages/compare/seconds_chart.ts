@@ -1,0 +1,165 @@
+// The seconds of all repetitions of all sides on one clock, as pure functions of the series that were loaded.
+import type { Data, Layout } from "plotly.js";
+import type { Series, SeriesAnswer } from "../../api/series";
+import type { Chart, CompareData, CompareMetric, CompareSide, SecondsRun } from "./levels_chart";
+import type { Cell } from "../../charts/csv";
+import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
+
+/** A run with what the server said of it. */
+export interface LoadedRun extends SecondsRun {
+  answer: SeriesAnswer;
+}
+
+/** A chart of one metric: of all sides, or of one. */
+export interface Panel {
+  id: string;
+  title: string;
+  metric: CompareMetric;
+  sides: CompareSide[];
+}
+
+/** Metric by metric; apart: side by side in the order of the sides. */
+export function panels(data: CompareData): Panel[] {
+  return data.metrics.flatMap((metric) => {
+    const title = metric.kind === "latency" ? `Latency per second, ${metric.key.split(".").pop()}` : `${metric.label} per second`;
+    if (!data.series.apart) return [{ id: `seconds-${metric.kind}`, title, metric, sides: data.sides }];
+    return data.sides.map((side) => ({
+      id: `seconds-${metric.kind}-${side.position}`,
+      title: `${title}: ${side.name}`,
+      metric,
+      sides: [side],
+    }));
+  });
+}
+
+function seriesOf(loaded: LoadedRun, metric: CompareMetric): Series | undefined {
+  return loaded.answer.series.find((series) => series.metric === metric.key);
+}
+
+/** Ends shared by all panels of a metric, so that they can be compared: first and last second, highest value. */
+export function sharedEnds(runs: LoadedRun[], metric: CompareMetric): [number, number, number] {
+  let [first, last, value] = [0, 0, 0];
+  for (const run of runs) {
+    const series = seriesOf(run, metric);
+    first = Math.min(first, series?.at[0] ?? 0);
+    last = Math.max(last, series?.at.at(-1) ?? 0);
+    for (const seen of series?.values ?? []) value = Math.max(value, seen ?? 0);
+  }
+  return [first, last || 1, value * 1.05 || 1];
+}
+
+/** Where no run measured any more or not yet, shaded and named; null: no run's measured phase is known. */
+function phases(runs: LoadedRun[], [first, last]: [number, number], palette: Palette): Pick<Layout, "shapes" | "annotations"> {
+  const known = runs.map((run) => run.measured).filter((measured): measured is [number, number] => measured !== null);
+  if (known.length === 0) return { shapes: [], annotations: [] };
+  const from = Math.min(...known.map((measured) => measured[0]));
+  const to = Math.max(...known.map((measured) => measured[1]));
+  const bands = [
+    { x0: first, x1: from, text: "warm-up", at: first, xanchor: "left" as const },
+    { x0: to, x1: last, text: "after", at: last, xanchor: "right" as const },
+  ].filter((band) => band.x1 - band.x0 > 0.5);
+  return {
+    shapes: bands.map(({ x0, x1 }) => ({ type: "rect", xref: "x", yref: "paper", x0, x1, y0: 0, y1: 1, layer: "below", fillcolor: palette.shade, line: { width: 0 } })),
+    annotations: bands.map(({ text, at, xanchor }) => ({
+      x: at, y: 1, xref: "x", yref: "paper", xanchor, yanchor: "top", text, showarrow: false, font: { size: 11, color: palette.muted },
+    })),
+  };
+}
+
+/** Marks at the upper edge, in the colour of their side; the words of each on hover. */
+function eventTraces(runs: LoadedRun[], panel: Panel, palette: Palette): Data[] {
+  return panel.sides.flatMap((side): Data[] => {
+    const told = runs
+      .filter((run) => run.side === side.position)
+      .flatMap((run) => run.events.map((event) => ({ run, event })));
+    if (told.length === 0) return [];
+    return [
+      {
+        type: "scatter",
+        mode: "markers",
+        name: side.name,
+        legendgroup: side.slug,
+        showlegend: false,
+        x: told.map(({ event }) => event.starts_at),
+        y: told.map(() => 1),
+        yaxis: "y2",
+        marker: { symbol: "triangle-down", size: 9, color: sideColor(palette, side.position) },
+        text: told.map(
+          ({ run, event }) => `<b>${side.name}</b>, run ${run.run}: ${event.label || event.kind}${event.node ? ` on ${event.node}` : ""}`,
+        ),
+        hovertemplate: "%{text}<br>%{x:,.1f} s<extra></extra>",
+        cliponaxis: false,
+      } as Data,
+    ];
+  });
+}
+
+export function secondsChart(runs: LoadedRun[], panel: Panel, clock: "run" | "measured", palette: Palette): Chart {
+  const [first, last, highest] = sharedEnds(runs, panel.metric);
+  const named = new Set<number>();
+  const traces: Data[] = [];
+  for (const run of runs) {
+    const side = panel.sides.find((each) => each.position === run.side);
+    const series = seriesOf(run, panel.metric);
+    if (!side || !series) continue;
+    traces.push({
+      type: "scatter",
+      mode: "lines",
+      name: side.name,
+      legendgroup: side.slug,
+      showlegend: panel.sides.length > 1 && !named.has(side.position),
+      x: series.at,
+      y: series.values,
+      connectgaps: false,
+      line: { color: sideColor(palette, side.position), width: 1 },
+      opacity: 0.75,
+      hovertemplate: `<b>${side.name}</b>, run ${run.run}, repetition ${run.repetition}<br>%{x} s: %{y:,} ${series.unit}<extra></extra>`,
+    });
+    named.add(side.position);
+  }
+  return {
+    traces: [...traces, ...eventTraces(runs, panel, palette)],
+    layout: {
+      xaxis: axis(`Time since the start of the ${clock === "run" ? "run" : "measured phase"}`, "s", { range: [first, last] }),
+      yaxis: axis(panel.metric.kind === "latency" ? "Latency" : panel.metric.label, panel.metric.unit, { range: [0, highest] }),
+      yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
+      showlegend: panel.sides.length > 1,
+      ...phases(runs, [first, last], palette),
+    },
+  };
+}
+
+/** Whether any line of a panel can be drawn. */
+export function hasLines(runs: LoadedRun[], panel: Panel): boolean {
+  return runs.some(
+    (run) => panel.sides.some((side) => side.position === run.side) && seriesOf(run, panel.metric) !== undefined,
+  );
+}
+
+/** Why lines are missing from a panel, a sentence per run. */
+export function missing(runs: LoadedRun[], panel: Panel): string[] {
+  return runs
+    .filter((run) => panel.sides.some((side) => side.position === run.side) && !seriesOf(run, panel.metric))
+    .map((run) => {
+      const reason = run.answer.missing.find((each) => each.metric === panel.metric.key)?.reason ?? "no such series";
+      return `Run ${run.run}: ${reason}.`;
+    });
+}
+
+export function secondsRows(data: CompareData, runs: LoadedRun[], panel: Panel): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["side", "run", "repetition", "time, s", axisTitle(panel.metric.key, panel.metric.unit)],
+    rows: runs
+      .filter((run) => panel.sides.some((side) => side.position === run.side))
+      .flatMap((run) => {
+        const series = seriesOf(run, panel.metric);
+        return (series?.at ?? []).map((at, place) => [
+          data.sides[run.side]?.slug,
+          run.run,
+          run.repetition,
+          at,
+          series?.values[place],
+        ]);
+      }),
+  };
+}

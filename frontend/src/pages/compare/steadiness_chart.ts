@@ -1,0 +1,132 @@
+// How the seconds of every run are spread, as boxes: pure functions of what the server computed.
+import type { Data } from "plotly.js";
+import type { Chart, CompareSide } from "./levels_chart";
+import type { Cell } from "../../charts/csv";
+import { axis, axisTitle, sideColor, type Palette } from "../../charts/style";
+
+/** One run, or (`run` is null) all runs of a side together. */
+export interface SpreadBox {
+  side: number;
+  label: string;
+  run: number | null;
+  runs: number;
+  least: number;
+  p5: number;
+  p25: number;
+  p50: number;
+  p75: number;
+  p95: number;
+  greatest: number;
+}
+
+export interface SteadinessData {
+  level: string;
+  name: string;
+  unit: string;
+  step: number;
+  sides: CompareSide[];
+  boxes: SpreadBox[];
+}
+
+/** Boxes stand in the order of the data, with room between sides; places begin at 1. */
+export function places(boxes: SpreadBox[]): number[] {
+  let place = 0;
+  return boxes.map((box, index) => {
+    place += index > 0 && boxes[index - 1]?.side !== box.side ? 2 : 1;
+    return place;
+  });
+}
+
+const WIDTH = { together: 0.8, run: 0.5 };
+
+function boxTrace(data: SteadinessData, side: CompareSide, together: boolean, palette: Palette): Data {
+  const at = places(data.boxes);
+  const own = data.boxes.map((box, index) => ({ box, at: at[index] ?? 0 })).filter(({ box }) => box.side === side.position && (box.run === null) === together);
+  const color = sideColor(palette, side.position);
+  return {
+    type: "box",
+    name: side.name,
+    legendgroup: side.slug,
+    showlegend: together,
+    x: own.map((each) => each.at),
+    lowerfence: own.map(({ box }) => box.p5),
+    q1: own.map(({ box }) => box.p25),
+    median: own.map(({ box }) => box.p50),
+    q3: own.map(({ box }) => box.p75),
+    upperfence: own.map(({ box }) => box.p95),
+    width: together ? WIDTH.together : WIDTH.run,
+    boxpoints: false,
+    line: { color, width: together ? 2 : 1 },
+    fillcolor: together ? palette.shade : "rgba(0,0,0,0)",
+    hoverinfo: "skip",
+  } as unknown as Data;
+}
+
+/** Lowest and highest value of each box; their hover tells the whole box. */
+function endsTrace(data: SteadinessData, side: CompareSide, palette: Palette): Data {
+  const at = places(data.boxes);
+  const own = data.boxes.map((box, index) => ({ box, at: at[index] ?? 0 })).filter(({ box }) => box.side === side.position);
+  const text = own.map(
+    ({ box }) =>
+      `<b>${side.name}</b>, ${box.label}<br>lowest ${shown(box.least)}, 5 % ${shown(box.p5)}, quartile ${shown(box.p25)}, <b>median ${shown(box.p50)}</b>,` +
+      `<br>quartile ${shown(box.p75)}, 95 % ${shown(box.p95)}, highest ${shown(box.greatest)} ${data.unit}`,
+  );
+  return {
+    type: "scatter",
+    mode: "markers",
+    name: side.name,
+    legendgroup: side.slug,
+    showlegend: false,
+    x: own.flatMap((each) => [each.at, each.at, each.at]),
+    y: own.flatMap(({ box }) => [box.least, box.p50, box.greatest]),
+    text: text.flatMap((each) => [each, each, each]),
+    // The median is a line already: its marker only carries the hover.
+    marker: { color: sideColor(palette, side.position), size: own.flatMap(() => [4, 12, 4]), opacity: own.flatMap(() => [1, 0, 1]) },
+    hovertemplate: "%{text}<extra></extra>",
+  };
+}
+
+function shown(value: number): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 4 });
+}
+
+export function steadinessChart(data: SteadinessData, palette: Palette): Chart {
+  const at = places(data.boxes);
+  const highest = Math.max(...data.boxes.map((box) => box.greatest), 0);
+  return {
+    traces: data.sides.flatMap((side) => [
+      boxTrace(data, side, true, palette),
+      boxTrace(data, side, false, palette),
+      endsTrace(data, side, palette),
+    ]),
+    layout: {
+      showlegend: true,
+      xaxis: {
+        tickvals: at,
+        ticktext: data.boxes.map((box) => (box.run === null ? `<b>${box.label.replace(" together", "<br>together")}</b>` : box.label)),
+        range: [0.3, (at.at(-1) ?? 1) + 0.7],
+        zeroline: false,
+      },
+      yaxis: axis(data.name.charAt(0).toUpperCase() + data.name.slice(1), data.unit, { range: [0, highest * 1.05 || 1] }),
+    },
+  };
+}
+
+export function steadinessRows(data: SteadinessData): { header: string[]; rows: Cell[][] } {
+  const unit = data.unit;
+  return {
+    header: ["side", "run", "runs", ...["lowest", "5 %", "25 %", "median", "75 %", "95 %", "highest"].map((each) => axisTitle(each, unit))],
+    rows: data.boxes.map((box) => [
+      data.sides.find((side) => side.position === box.side)?.slug,
+      box.run ?? "all together",
+      box.runs,
+      box.least,
+      box.p5,
+      box.p25,
+      box.p50,
+      box.p75,
+      box.p95,
+      box.greatest,
+    ]),
+  };
+}

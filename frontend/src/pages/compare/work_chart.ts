@@ -1,0 +1,91 @@
+// Ratios of the work for each transaction, a line for each quantity: pure functions of what the server computed.
+import type { Data, Shape } from "plotly.js";
+import type { Chart, CompareData, CompareSide } from "./levels_chart";
+import type { Cell } from "../../charts/csv";
+import { axis, ends, sideColor, type Palette } from "../../charts/style";
+
+export interface WorkPoint {
+  metric: string;
+  name: string;
+  side: number;
+  ratio: number;
+  low: number | null;
+  high: number | null;
+  bar: [number, number] | null;
+  ratio_text: string;
+  words: string;
+}
+
+export interface WorkData {
+  level: string;
+  per: string;
+  sides: CompareSide[];
+  points: WorkPoint[];
+  ratios: CompareData["ratios"];
+}
+
+/** Names of the quantities from top to bottom: those farthest from 1 first. */
+export function order(data: WorkData): string[] {
+  const farthest = new Map<string, number>();
+  for (const point of data.points) farthest.set(point.name, Math.max(farthest.get(point.name) ?? 0, Math.abs(Math.log(point.ratio))));
+  return [...farthest].sort((one, other) => other[1] - one[1]).map(([name]) => name);
+}
+
+/** In px: a line for each quantity, and the axis. */
+export function chartHeight(data: WorkData): number {
+  return 70 + order(data).length * 24;
+}
+
+/** Sides of one quantity lie a little apart. */
+function lane(side: number, sides: number): number {
+  return sides > 2 ? (side - sides / 2) * 0.22 : 0;
+}
+
+export function workChart(data: WorkData, palette: Palette): Chart {
+  const names = order(data);
+  const at = (point: WorkPoint): number => names.length - names.indexOf(point.name) - lane(point.side, data.sides.length);
+  const traces: Data[] = data.sides.slice(1).map((side) => {
+    const own = data.points.filter((point) => point.side === side.position);
+    return {
+      type: "scatter",
+      mode: "markers",
+      name: side.name,
+      x: own.map((point) => point.ratio),
+      y: own.map(at),
+      error_x: {
+        type: "data",
+        symmetric: false,
+        array: own.map((point) => (point.bar ? point.bar[1] - point.ratio : 0)),
+        arrayminus: own.map((point) => (point.bar ? point.ratio - point.bar[0] : 0)),
+        color: sideColor(palette, side.position),
+        thickness: 1.5,
+        width: 3,
+      },
+      marker: { color: sideColor(palette, side.position), size: 8 },
+      text: own.map((point) => `<b>${side.name}</b>, ${point.name}<br>${point.ratio_text} ${point.words}`),
+      hovertemplate: "%{text}<extra></extra>",
+    };
+  });
+  const band: Partial<Shape> = { type: "rect", xref: "x", yref: "paper", x0: data.ratios.band[0], x1: data.ratios.band[1], y0: 0, y1: 1, layer: "below", fillcolor: palette.shade, line: { width: 0 } };
+  return {
+    traces,
+    layout: {
+      showlegend: data.sides.length > 2,
+      xaxis: axis("Ratio to the baseline", "", {
+        type: data.ratios.scale,
+        range: ends(data.ratios.range, data.ratios.scale),
+        tickvals: data.ratios.ticks,
+        ticktext: data.ratios.texts,
+      }),
+      yaxis: { tickvals: names.map((_, place) => names.length - place), ticktext: names, range: [0.3, names.length + 0.7], zeroline: false },
+      shapes: [band],
+    },
+  };
+}
+
+export function workRows(data: WorkData): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["side", "quantity", `for each ${data.per}`, "ratio to the baseline", "low", "high", "verdict"],
+    rows: data.points.map((point) => [data.sides[point.side]?.slug, point.metric, point.name, point.ratio, point.low, point.high, point.words]),
+  };
+}

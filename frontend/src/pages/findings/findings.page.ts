@@ -1,0 +1,64 @@
+// Findings: triage by keys in the list and on the page of one, charts to save as images.
+import "../../styles/published.css";
+import "../../styles/findings.css";
+import { saveButtons } from "../../charts/still";
+import { stepped, wanted } from "./triage";
+
+const dialog = document.querySelector<HTMLDialogElement>("#keys");
+for (const button of document.querySelectorAll<HTMLButtonElement>("[data-keys-help]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => dialog?.showModal());
+}
+saveButtons();
+
+const rows = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("tr[data-finding]")];
+// By id: a row is another element after a deed.
+let chosen = "";
+
+function choose(row: HTMLElement | undefined, focus = true): void {
+  for (const each of rows()) each.removeAttribute("aria-current");
+  if (!row) return;
+  chosen = row.dataset["finding"] ?? "";
+  row.setAttribute("aria-current", "true");
+  row.scrollIntoView({ block: "nearest" });
+  if (focus) row.querySelector<HTMLElement>("a")?.focus({ preventScroll: true });
+}
+
+function current(): HTMLElement | undefined {
+  return rows().find((row) => row.dataset["finding"] === chosen);
+}
+
+function press(key: string): boolean {
+  const list = rows();
+  if ((key === "j" || key === "k") && list.length) {
+    const place = stepped(list.findIndex((row) => row.dataset["finding"] === chosen), key === "j" ? 1 : -1, list.length);
+    choose(list[place]);
+    return true;
+  }
+  const target = (list.length ? current() : document)?.querySelector<HTMLElement>(`[data-key="${key}"]`);
+  if (!target) return false;
+  target.click();
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  const key = wanted(event);
+  if (!key || dialog?.open) return;
+  if (key === "?") {
+    dialog?.showModal();
+    event.preventDefault();
+  } else if (press(key)) {
+    event.preventDefault();
+  }
+});
+
+document.addEventListener("focusin", (event) => {
+  const row = event.target instanceof Element ? event.target.closest<HTMLElement>("tr[data-finding]") : null;
+  if (row && row.dataset["finding"] !== chosen) choose(row, false);
+});
+
+// After a deed the row is a new one: it stays the chosen one, so that the next key goes on from there.
+document.addEventListener("htmx:load", (event) => {
+  const row = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>("tr[data-finding]") : null;
+  if (row && row.dataset["finding"] === chosen) choose(row);
+});

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import type { Series } from "../../api/series";
+import { byUnit, overlayAddress, overlayChart, overlayRows, type OverlayLine } from "./chart";
+import { palette } from "../../charts/palette.fixture";
+
+function aLine(place: number, fields: Partial<Series> = {}): OverlayLine {
+  const series: Series = {
+    metric: "client.throughput",
+    name: "throughput",
+    unit: "transactions/s",
+    direction: "higher",
+    node: "client",
+    kind: "gauge",
+    at: [0, 1],
+    values: [10, 12],
+    resets: [],
+    ...fields,
+  };
+  const chosen = { run: place + 1, metric: series.metric, node: series.node, label: `run ${place + 1}` };
+  return { chosen, place, series };
+}
+
+test("an address names run, metric and node of each series", () => {
+  const series = [
+    { run: 7, metric: "client.throughput", node: "client" },
+    { run: 8, metric: "mysql.status.Questions", node: "10.0.0.7:3306" },
+  ];
+  expect(overlayAddress(series)).toBe("/timeline/?series=7:client.throughput:client&series=8:mysql.status.Questions:10.0.0.7:3306");
+});
+
+test("a second unit has a chart of its own, never a second axis", () => {
+  const panels = byUnit([aLine(0), aLine(1, { unit: "ms" }), aLine(2)]);
+  expect(panels.map(({ unit, lines }) => [unit, lines.length])).toEqual([
+    ["transactions/s", 2],
+    ["ms", 1],
+  ]);
+  const [first] = panels;
+  expect(first && overlayChart(first, { palette, range: null, since: "first fault" }).layout).not.toHaveProperty("yaxis2");
+});
+
+test("a line keeps its colour and dash by its place in the table, whatever chart it stands in", () => {
+  const panel = { unit: "ms", lines: [aLine(1), aLine(9)] };
+  const { traces, layout } = overlayChart(panel, { palette, range: [-2, 5], since: "first fault" });
+  expect(traces).toMatchObject([{ line: { color: palette.sides[1], dash: "solid" } }, { line: { color: palette.sides[1], dash: "dash" } }]);
+  expect(layout?.xaxis).toMatchObject({ range: [-2, 5], title: { text: "Time since the first fault, s" } });
+});
+
+test("the CSV has a row for each point with its run", () => {
+  expect(overlayRows({ unit: "ms", lines: [aLine(0)] }).rows[1]).toEqual(["run 1", 1, "client.throughput", "client", "transactions/s", 1, 12]);
+});

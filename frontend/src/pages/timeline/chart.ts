@@ -1,0 +1,113 @@
+// Series of any runs on one clock: which, where their page is, in which chart each stands, how its line is drawn.
+import type { Data, Layout } from "plotly.js";
+import type { Series } from "../../api/series";
+import { extent, gapShapes, lineTrace, resetTrace, widest } from "../../charts/timeline";
+import type { Cell } from "../../charts/csv";
+import type { Chart } from "../../charts/plotly";
+import { axis, sideColor, SIDES, type Palette } from "../../charts/style";
+
+export interface SeriesKey {
+  run: number;
+  metric: string;
+  /** A node's name, or "sum" or "mean" over the nodes. */
+  node: string;
+}
+
+/** A series as the page's table has it. */
+export interface Chosen extends SeriesKey {
+  label: string;
+}
+
+/** A line: `place` in the table gives its colour and dash. */
+export interface OverlayLine {
+  chosen: Chosen;
+  place: number;
+  series: Series;
+}
+
+/** One chart: the lines of one unit. */
+export interface UnitPanel {
+  unit: string;
+  lines: OverlayLine[];
+}
+
+export const OVERLAY_PAGE = "/timeline/";
+const DASHES = ["solid", "dash", "dot"] as const;
+
+export function keyText({ run, metric, node }: SeriesKey): string {
+  return `${run}:${metric}:${node}`;
+}
+
+/** The page that lays these over each other. */
+export function overlayAddress(series: SeriesKey[]): string {
+  const parameters = new URLSearchParams(series.map((each) => ["series", keyText(each)]));
+  return `${OVERLAY_PAGE}?${parameters.toString().replaceAll("%3A", ":")}`;
+}
+
+/** A second unit has a chart of its own below: no chart has two axes. In the order of the table. */
+export function byUnit(lines: OverlayLine[]): UnitPanel[] {
+  const found = new Map<string, UnitPanel>();
+  for (const line of lines) {
+    const panel = found.get(line.series.unit) ?? { unit: line.series.unit, lines: [] };
+    panel.lines.push(line);
+    found.set(panel.unit, panel);
+  }
+  return [...found.values()];
+}
+
+/** What the lines of a chart have in common, or how many they are. */
+export function quantity(panel: UnitPanel): string {
+  const names = new Set(panel.lines.map(({ series }) => series.name));
+  return names.size === 1 ? ([...names][0] ?? "") : `${names.size} metrics`;
+}
+
+export function overlayExtent(lines: OverlayLine[]): [number, number] | null {
+  return lines.reduce<[number, number] | null>((whole, { series }) => widest(whole, extent([series])), null);
+}
+
+function dashed(trace: Data, place: number): Data {
+  const dash = DASHES[Math.floor(place / SIDES) % DASHES.length];
+  const { line } = trace as { line: object };
+  return { ...trace, line: { ...line, dash } } as Data;
+}
+
+export function overlayChart(
+  panel: UnitPanel,
+  { palette, range, since }: { palette: Palette; range: [number, number] | null; since: string },
+): Chart {
+  const traces = panel.lines.flatMap(({ chosen, place, series }) => {
+    const color = sideColor(palette, place);
+    return [dashed(lineTrace(series, color, chosen.label), place), ...resetTrace(series, color)];
+  });
+  const name = quantity(panel);
+  const layout: Partial<Layout> = {
+    // The same of every chart, and of the lanes below: one clock is one scale.
+    margin: { l: 76, r: 12, t: 8, b: 8 },
+    xaxis: axis(`Time since the ${since}`, "s", range ? { range: [...range] } : {}),
+    yaxis: axis(name.charAt(0).toUpperCase() + name.slice(1), panel.unit, {
+      rangemode: "tozero",
+      fixedrange: true,
+      automargin: false,
+    }),
+    shapes: gapShapes(panel.lines.map(({ series }) => series), palette),
+    showlegend: panel.lines.length > 1,
+  };
+  return { traces, layout, config: { doubleClick: false } };
+}
+
+export function overlayRows(panel: UnitPanel): { header: string[]; rows: Cell[][] } {
+  return {
+    header: ["series", "run", "metric", "node", "unit", "time_s", "value"],
+    rows: panel.lines.flatMap(({ chosen, series }) =>
+      series.at.map((time, place): Cell[] => [
+        chosen.label,
+        chosen.run,
+        series.metric,
+        series.node,
+        series.unit,
+        time,
+        series.values[place],
+      ]),
+    ),
+  };
+}

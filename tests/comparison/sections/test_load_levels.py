@@ -1,0 +1,157 @@
+"""Saturation, collapse and objectives of a ladder: on recorded and published ladders, and against simulation."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from apps.comparison.sections.load_levels import (
+    Climb,
+    Held,
+    LevelQuantile,
+    Rung,
+    collapse,
+    ladder,
+    reach,
+    saturation,
+    typical_run,
+)
+from apps.comparison.stats import welch
+from apps.comparison.stats.usl import Refused
+from tests.paths import RECORDINGS
+
+# Percona, "Looking at Disk Utilization and Saturation", 2017: mean and p95 latency, ms (shared/published).
+DISK = {
+    1: (7113.16, 0.14, 0.17),
+    4: (26248.44, 0.15, 0.21),
+    16: (76845.96, 0.21, 0.36),
+    64: (127840.59, 0.50, 1.25),
+    256: (131558.79, 1.95, 3.89),
+}
+
+
+def rung(threads: int, throughput: Sequence[float] = (), **fields: object) -> Rung:
+    return Rung(level=threads, threads=threads, throughput=tuple(throughput), **fields)  # type: ignore[arg-type]
+
+
+def p95(*runs: float, step: float = 0.0) -> tuple[LevelQuantile, ...]:
+    return (LevelQuantile(95.0, runs, step=step),)
+
+
+def test_saturation_is_what_the_article_derived_from_its_disk() -> None:
+    found = saturation([rung(threads, response=(mean,)) for threads, (_, mean, _) in DISK.items()])
+    derived = {4: 1.07, 16: 1.5, 64: 3.6, 256: 13.9}
+    assert {each.threads: each.ratio.value for each in found} == pytest.approx(derived, rel=0.01)
+    assert all(each.base_threads == 1 and each.ratio.low is None for each in found)
+
+
+def test_the_disk_holds_an_objective_up_to_the_level_that_the_article_has() -> None:
+    """Three runs a level as the article has one."""
+    rungs = [rung(threads, quantiles=p95(*(p * f for f in (0.98, 1, 1.02)))) for threads, (*_, p) in DISK.items()]
+    found = reach(rungs, percent=95.0, limit=1.0)
+    assert (found.last_within, found.first_beyond) == (16, 64)
+
+
+def test_a_recorded_ladder_saturates_and_is_too_short_for_a_fit() -> None:
+    """sysbench's own totals of oltp_read_write with 1, 4 and 16 threads on two cores."""
+    rungs = []
+    for threads in (1, 4, 16):
+        text = (RECORDINGS / f"sysbench_single/oltp_read_write_t{threads}_p95_hist.txt").read_text()
+        rate = float(text.split("transactions:")[1].split("(")[1].split()[0])
+        mean = float(text.split("avg:")[1].split()[0])
+        rungs.append(rung(threads, (rate,), response=(mean,)))
+    found = ladder(Climb("single", tuple(rungs)), percent=95.0, limit=None)
+    assert isinstance(found.fit, Refused)
+    assert "needs 5 load levels, there are 3" in found.fit.reason
+    assert found.best_threads == 4
+    assert found.collapse is None
+    assert [round(each.ratio.value or 0, 2) for each in found.saturation] == [1.52, 6.16]
+    # Closed loops obey Little's law: the tool's mean is threads over throughput.
+    for each in rungs:
+        assert each.response[0] == pytest.approx(1000 * each.threads / each.throughput[0], rel=0.01)
+
+
+LEVELS = (1, 2, 4, 8, 16, 32)
+
+
+@pytest.mark.parametrize("noise", [[0.02] * 6, list(np.geomspace(0.005, 0.05, 6)), [0.005] * 5 + [0.05]])
+@pytest.mark.parametrize("runs", [3, 5])
+def test_flat_ladders_seldom_seem_to_collapse(noise: list[float], runs: int) -> None:
+    """At most 5 % of simulated ladders that do not fall, although each has five levels to fall at."""
+    random = np.random.default_rng(runs)
+    tables = 1000 * np.exp(random.normal(0, 1, (800, 6, runs)) * np.asarray(noise)[:, None])
+    seen = [collapse([rung(n, each) for n, each in zip(LEVELS, one, strict=True)]) for one in tables]
+    assert sum(each is not None for each in seen) / len(seen) <= 0.05
+
+
+def test_a_fall_by_a_tenth_is_seen_with_three_runs_a_level_and_its_interval_covers() -> None:
+    random = np.random.default_rng(2)
+    true = 1000 * np.array([0.3, 0.6, 0.9, 1.0, 0.99, 0.9])
+    tables = true[:, None] * np.exp(random.normal(0, 0.02, (500, 6, 3)))
+    found = [collapse([rung(n, each) for n, each in zip(LEVELS, one, strict=True)]) for one in tables]
+    seen = [each for each in found if each is not None]
+    assert len(seen) / len(found) > 0.9
+    right = [each for each in seen if (each.best_threads, each.threads) == (8, 32)]
+    assert len(right) / len(seen) > 0.7
+    assert np.mean([each.ratio.low <= 0.9 <= each.ratio.high for each in right]) > 0.93
+
+
+def test_runs_that_tell_no_noise_show_no_collapse() -> None:
+    assert collapse([rung(1, (1000.0,)), rung(2, (10.0,))]) is None
+    assert collapse([rung(1, (5.0, 5.0, 5.0)), rung(2, (1.0, 1.0, 1.0))]) is None
+
+
+def test_an_interval_of_one_side_is_students_on_logs() -> None:
+    values = (10.0, 11.0, 10.5, 9.8)
+    logs = np.log(values)
+    peer = scipy.stats.t.interval(0.95, 3, loc=logs.mean(), scale=scipy.stats.sem(logs))
+    found = typical_run(values)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(tuple(np.exp(peer)))
+    assert typical_run((10.0, 11.0)) is None
+    assert typical_run((10.0, 10.0, 10.0)) is None
+
+
+def test_equal_percentiles_of_a_grid_are_known_to_one_step_only() -> None:
+    found = typical_run((10.0, 10.0, 10.0), step=0.018)
+    assert found is not None
+    assert found.low < 10 / 1.009
+    assert found.high > 10 * 1.009
+
+
+def test_an_objective_is_held_up_to_the_first_level_that_is_not_surely_within_it() -> None:
+    rungs = [
+        rung(1, quantiles=p95(5.0, 5.1, 5.2)),
+        rung(2, quantiles=p95(9.0, 12.0, 10.5)),
+        rung(4, quantiles=p95(8.0, 8.1, 8.2)),
+        rung(8, quantiles=p95(30.0, 31.0, 30.5)),
+        rung(16, quantiles=p95(30.0)),
+        rung(32),
+    ]
+    found = reach(rungs, percent=95.0, limit=11.0)
+    assert [each.held for each in found.levels] == [
+        Held.WITHIN,
+        Held.NOT_TOLD,
+        Held.WITHIN,
+        Held.BEYOND,
+        Held.TOO_FEW,
+        Held.UNKNOWN,
+    ]
+    assert (found.last_within, found.first_beyond) == (1, 8)
+    assert reach(rungs, percent=99.0, limit=11.0).last_within is None
+
+
+def test_an_objective_at_the_true_percentile_is_seldom_called_held() -> None:
+    """One-sided: at most 2.5 % of the time."""
+    random = np.random.default_rng(3)
+    runs = 20 * np.exp(random.normal(0, 0.05, (1500, 3)))
+    held = [reach([rung(1, quantiles=p95(*one))], percent=95.0, limit=20.0).levels[0].held for one in runs]
+    assert held.count(Held.WITHIN) / len(held) < 0.04
+    assert held.count(Held.BEYOND) / len(held) < 0.04
+
+
+def test_saturation_has_the_interval_that_two_sides_would_have() -> None:
+    base, high = (1.0, 1.02, 0.99), (4.0, 4.3, 4.1)
+    (found,) = saturation([rung(1, response=base), rung(8, response=high)])
+    assert found.ratio == welch.compare(welch.Sample(base), welch.Sample(high))

@@ -1,0 +1,165 @@
+"""Schedules begin campaigns: once, however many look; after an absence one; never while the last one is not done."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+
+import pytest
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.core.problems import Invalid
+from apps.dispatch.campaigns import file
+from apps.dispatch.models import Campaign, Schedule, Slot
+from apps.dispatch.schedules import services
+from tests.dispatch.jobs.test_races import at_once
+from tests.dispatch.schedules.scheduled import PLAN, a_schedule, end_jobs, stated
+from tests.support.builders import a_system, a_user
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+DAY = timedelta(days=1)
+
+
+def slots(schedule: Schedule) -> list[tuple[str, str]]:
+    return [(slot.state, slot.reason) for slot in schedule.slots.order_by("due_at")]
+
+
+def test_it_begins_a_campaign_of_its_plan_and_is_due_again_later() -> None:
+    schedule = a_schedule(next_at=NOW)
+    assert services.start_due(now=NOW) == 1
+    campaign = Campaign.objects.get()
+    assert (campaign.name, campaign.created_by) == ("nightly", schedule.created_by)
+    assert campaign.jobs.count() == 2
+    assert slots(schedule) == [("started", "")]
+    schedule.refresh_from_db()
+    assert schedule.next_at is not None
+    assert timedelta(0) < schedule.next_at - NOW <= DAY
+    assert services.start_due(now=NOW) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_beats_begin_one_campaign() -> None:
+    a_schedule(next_at=NOW)
+    begun = at_once(*[partial(services.start_due, now=NOW)] * 3)
+    assert sorted(map(str, begun)) == ["0", "0", "1"]
+    assert (Campaign.objects.count(), Slot.objects.count()) == (1, 1)
+
+
+def test_after_an_absence_one_is_caught_up_and_the_others_say_why_not() -> None:
+    schedule = a_schedule(next_at=NOW - 2 * DAY, cron=f"{NOW.minute} {NOW.hour} * * *")
+    assert services.start_due(now=NOW) == 1
+    assert [state for state, _ in slots(schedule)] == ["not started", "not started", "started"]
+    assert "the server was away" in slots(schedule)[0][1]
+
+
+def test_a_long_absence_tells_the_latest_times_and_counts_the_others() -> None:
+    schedule = a_schedule(next_at=NOW - DAY, cron="*/5 * * * *")
+    assert services.start_due(now=NOW) == 1
+    assert len(slots(schedule)) == services.TOLD_MISSED + 1
+    assert "earlier times passed untold" in slots(schedule)[0][1]
+
+
+def test_while_the_campaign_before_is_not_done_none_is_begun() -> None:
+    schedule = a_schedule(next_at=NOW)
+    services.start_due(now=NOW)
+    assert services.start_due(now=NOW + DAY) == 0
+    state, reason = slots(schedule)[-1]
+    assert state == "not started"
+    assert "is not done: 2 of its 2 jobs have not ended" in reason
+    end_jobs("succeeded")
+    assert services.start_due(now=NOW + 2 * DAY) == 1
+
+
+def test_a_plan_that_is_wrong_by_now_brings_nothing_and_says_why() -> None:
+    schedule = a_schedule(next_at=NOW)
+    schedule.plan = PLAN.replace("[a, b]", "[a, gone]")
+    schedule.save()
+    assert services.start_due(now=NOW) == 0
+    ((state, reason),) = slots(schedule)
+    assert state == "missing"
+    assert "there is no system 'gone'" in reason
+    schedule.refresh_from_db()
+    assert schedule.next_at is not None
+
+
+def test_one_that_cannot_be_begun_keeps_no_other_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = a_schedule(next_at=NOW - DAY, plan=PLAN.replace("nightly", "broken"), name="broken")
+    a_schedule(next_at=NOW)
+    start = file.start
+
+    def started(content: bytes, *, by: User | None) -> Campaign:
+        if b"broken" in content:
+            raise RuntimeError("no such zone any more")
+        return start(content, by=by)
+
+    monkeypatch.setattr(file, "start", started)
+    assert services.start_due(now=NOW) == 1
+    broken.refresh_from_db()
+    assert broken.next_at == NOW - DAY, "it is tried again"
+    assert not broken.slots.exists()
+
+
+def test_paused_it_begins_nothing_and_makes_up_for_nothing_when_resumed() -> None:
+    schedule = a_schedule(next_at=NOW)
+    services.pause(schedule_id=schedule.pk)
+    assert services.start_due(now=NOW + DAY) == 0
+    resumed = services.resume(schedule_id=schedule.pk, now=NOW + 5 * DAY)
+    assert resumed.next_at is not None
+    assert resumed.next_at > NOW + 5 * DAY
+    assert not Slot.objects.exists()
+
+
+def test_a_paused_one_stays_paused_when_it_is_edited() -> None:
+    schedule = services.pause(schedule_id=a_schedule().pk)
+    edited = services.edit(schedule_id=schedule.pk, stated=replace(stated(), cron="0 4  * * *"), now=NOW)
+    assert (edited.cron, edited.next_at) == ("0 4 * * *", None)
+
+
+def test_an_archived_one_begins_nothing_and_can_no_longer_be_changed() -> None:
+    schedule = a_schedule(next_at=NOW)
+    services.archive(schedule_id=schedule.pk, now=NOW)
+    assert services.start_due(now=NOW + DAY) == 0
+    changes: list[Callable[[], object]] = [
+        partial(services.edit, schedule_id=schedule.pk, stated=stated(), now=NOW),
+        partial(services.resume, schedule_id=schedule.pk, now=NOW),
+        partial(services.run_now, schedule_id=schedule.pk, by=schedule.created_by, now=NOW),
+    ]
+    for change in changes:
+        with pytest.raises(Invalid, match="is archived"):
+            change()
+
+
+def test_run_now_is_a_slot_of_its_own_and_waits_for_what_is_not_done() -> None:
+    schedule, ann = a_schedule(), a_user(username="ann")
+    slot = services.run_now(schedule_id=schedule.pk, by=ann, now=NOW)
+    assert slot.campaign is not None
+    assert slot.campaign.created_by == ann
+    with pytest.raises(Invalid, match="is not done: 2 of its 2 jobs"):
+        services.run_now(schedule_id=schedule.pk, by=ann, now=NOW)
+    end_jobs("failed", reason="broken")
+    services.run_now(schedule_id=schedule.pk, by=ann, now=NOW + timedelta(seconds=1))
+
+
+def test_everything_that_is_wrong_is_said_at_once_by_its_field() -> None:
+    a_schedule(), a_system("c")
+    wrong = replace(
+        stated(), cron="61 * * * *", zone="Mars/Olympus", patience=float("nan"), plan=PLAN.replace("[a, b]", "[x]")
+    )
+    with pytest.raises(Invalid) as refused:
+        services.create(stated=wrong, by=a_user(), now=NOW)
+    assert [problem.field for problem in refused.value.errors] == ["name", "cron", "zone", "patience", "plan.systems.0"]
+    assert "line 2: there is no system 'x'" in str(refused.value)
+
+
+def test_no_schedule_is_no_schedule() -> None:
+    with pytest.raises(services.NoSuch):
+        services.pause(schedule_id=77)
+
+
+def test_its_next_time_is_that_of_its_zone() -> None:
+    schedule = a_schedule(
+        cron="30 2 * * *", zone="Asia/Kolkata", now=datetime.fromisoformat("2026-01-05T00:00:00+00:00")
+    )
+    assert schedule.next_at == datetime.fromisoformat("2026-01-05T21:00:00+00:00")

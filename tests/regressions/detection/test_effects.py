@@ -1,0 +1,132 @@
+"""A release that is slower is told between releases and along history: one effect, of which the former speaks."""
+
+from dataclasses import replace
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from apps.core.problems import Invalid
+from apps.regressions.findings import queries, reconcile, review
+from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.values import FindingDetail
+from apps.regressions.models import Change, Finding, History
+from tests.regressions.a_finding import a_pair, told
+from tests.support.builders import a_user
+
+Pair = tuple[tuple[Place, Told], tuple[Place, Told]]
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def pair(db: None) -> Pair:
+    """A fall by 80 % by the comparison of the releases, by 90 % along history."""
+    place, between = told(*a_pair(), ratio=0.2)
+    assert place.platform is not None
+    assert place.hardware_class is not None
+    history = History.objects.create(
+        platform=place.platform,
+        hardware_class=place.hardware_class,
+        settings_hash="0" * 64,
+        workload_id=between.workload,
+        load_level_id=between.load_level or 0,
+        metric_id=between.metric or 0,
+    )
+    first = between.runs_after[0]
+    along = replace(between, kind="history", history=history.pk, first_run=first, ratio=0.1, low=0.09, high=0.11)
+    return (place, between), (place, along)
+
+
+def the_finding() -> FindingDetail:
+    found = queries.load_finding(Finding.objects.get().pk, now=timezone.now())
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("history_first", [True, False])
+def test_one_effect_is_counted_once_and_has_the_size_of_the_comparison(pair: Pair, history_first: bool) -> None:
+    for each in reversed(pair) if history_first else pair:
+        reconcile.settle([each])
+    found = the_finding()
+    assert (found.row.holding, found.row.changes) == (1, 1)
+    assert found.row.largest == pytest.approx(0.8)
+    assert "−80" in found.row.title
+    assert "other" not in found.row.title
+    assert found.row.shown is not None
+    assert found.row.shown.kind == "release"
+    assert [(each.kind, each.beneath) for each in found.changes] == [
+        ("release", None),
+        ("history", found.row.shown.id),
+    ]
+
+
+def test_what_history_adds_to_an_effect_that_was_told_opens_nothing_again(
+    pair: Pair,
+) -> None:
+    between, along = pair
+    (finding,) = reconcile.settle([between])
+    review.set_state(finding_id=finding.pk, by=a_user(), state="not reproducible")
+    assert reconcile.settle([along]) == []
+    finding.refresh_from_db()
+    assert finding.state == "not reproducible"
+    assert list(finding.notes.values_list("what", flat=True)) == ["found", "state"]
+
+
+def test_history_speaks_for_itself_where_the_comparison_has_gone(
+    pair: Pair,
+) -> None:
+    reconcile.settle(pair)
+    reconcile.settle([], looked_at=list(Change.objects.filter(kind="release")))
+    found = the_finding()
+    assert (found.row.holding, found.row.changes, found.row.verdict) == (1, 2, "worse")
+    assert found.row.largest == pytest.approx(0.9)
+    reconcile.settle([], looked_at=list(Change.objects.all()))
+    found = the_finding()
+    assert (found.row.holding, found.row.changes, found.row.verdict, found.row.state) == (0, 1, "gone", "verify")
+
+
+def test_what_history_says_of_another_workload_is_counted(
+    pair: Pair,
+) -> None:
+    between, along = pair
+    reconcile.settle([told(*a_pair(), test="oltp_insert"), along])
+    assert the_finding().row.holding == 2
+    reconcile.settle([between])
+    assert the_finding().row.holding == 2
+
+
+def test_pages_lists_and_the_api_count_alike(pair: Pair, client: Client) -> None:
+    (finding,) = reconcile.settle(pair)
+    page = client.get(f"/findings/{finding.pk}/").content.decode()
+    assert "1 of 1 hold" in page
+    assert "also along history</td>" in page
+    assert "it is counted once" in page
+    assert "other change" not in page
+    assert "changes hold" not in client.get("/findings/").content.decode()
+    told_by_api = client.get(f"/api/v1/findings/{finding.pk}/").json()
+    assert (told_by_api["changes_count"], told_by_api["changes_holding"]) == (1, 1)
+    first, second = told_by_api["changes"]
+    assert (first["beneath"], second["beneath"]) == (None, first["id"])
+
+
+def test_what_is_told_beneath_goes_along_with_what_is_split_off(
+    pair: Pair,
+) -> None:
+    (finding,) = reconcile.settle(pair)
+    between = Change.objects.get(kind="release")
+    with pytest.raises(Invalid, match="all of them"):
+        review.split(finding_id=finding.pk, change_ids=[between.pk], by=a_user())
+    reconcile.settle([told(*a_pair(), test="oltp_insert")])
+    made = review.split(finding_id=finding.pk, change_ids=[between.pk], by=a_user())
+    assert set(made.changes.values_list("kind", flat=True)) == {"release", "history"}
+
+
+def test_findings_that_counted_it_twice_are_summed_up_anew(
+    pair: Pair,
+) -> None:
+    (finding,) = reconcile.settle(pair)
+    Finding.objects.update(title="−90 % and 1 other", largest=0.9)
+    assert reconcile.settle(pair, anew=True) == []
+    finding.refresh_from_db()
+    assert "−80" in finding.title
+    assert finding.largest == pytest.approx(0.8)

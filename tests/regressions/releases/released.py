@@ -1,0 +1,65 @@
+"""Two releases of one platform on one machine, with runs whose throughput is told."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
+from apps.catalog.services import version_key
+from apps.dispatch.models import Job, JobRun
+from apps.runs.models import Run
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
+
+OLD, NEW = "10.11.19", "10.11.20"
+# Runs of one level, and the same 12 % slower.
+STEADY = (1000.0, 1001.0, 999.0)
+SLOWER = (880.0, 881.0, 879.0)
+
+
+def a_release(version: str = NEW) -> Release:
+    platform = Platform.objects.get_or_create(slug="mariadb", name="MariaDB")[0]
+    defaults = {"version_key": version_key(version)}
+    return Release.objects.get_or_create(platform=platform, version=version, defaults=defaults)[0]
+
+
+def a_system_of(version: str, slug: str = "", **fields: Any) -> System:
+    return a_system(slug or f"system-{version}", release=a_release(version), **fields)
+
+
+def measure(
+    system: System,
+    values: Sequence[float] = STEADY,
+    *,
+    workload: Workload | None = None,
+    threads: int = 4,
+    metrics: Mapping[str, float] | None = None,
+    job: Job | None = None,
+    **fields: Any,
+) -> list[Run]:
+    """A run for each throughput; `job`: of which they came."""
+    runs = [
+        a_measured_run(
+            {"client.throughput": value, **(metrics or {})},
+            system=system,
+            workload=workload or a_workload(),
+            load_level=a_load_level(threads),
+            repetition=number + 1,
+            started_at=START + timedelta(minutes=number),
+            ended_at=START + timedelta(minutes=number + 1),
+            **fields,
+        )
+        for number, value in enumerate(values)
+    ]
+    JobRun.objects.bulk_create(JobRun(run=run, job=job, attempt=1) for run in runs if job)
+    return runs
+
+
+def two_releases(before: Sequence[float] = STEADY, after: Sequence[float] = SLOWER) -> tuple[System, System]:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    measure(old, before)
+    measure(new, after)
+    return old, new
+
+
+def the_hardware() -> HardwareClass:
+    return HardwareClass.objects.get(slug="small")

@@ -1,0 +1,199 @@
+"""A release is held against the one before it, row by row, and the gate says whether it passes."""
+
+from dataclasses import replace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from apps.core.problems import Invalid
+from apps.regressions.models import Threshold
+from apps.regressions.releases import check
+from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, answer
+from tests.regressions.releases.released import (
+    NEW,
+    OLD,
+    SLOWER,
+    STEADY,
+    a_release,
+    a_system_of,
+    measure,
+    the_hardware,
+    two_releases,
+)
+from tests.support.builders import a_metric, a_user, a_workload
+
+pytestmark = pytest.mark.django_db
+
+
+def checked(version: str = NEW, **options: object) -> ReleaseCheck:
+    return check.check(a_release(version), the_hardware(), **options)  # type: ignore[arg-type]
+
+
+def verdicts(found: ReleaseCheck) -> dict[tuple[str, int], str]:
+    return {(row.workload, row.threads): row.verdict.value for row in found.rows}
+
+
+def test_three_runs_of_each_side_without_history_find_a_slower_release() -> None:
+    two_releases()
+    found = checked()
+    (row,) = found.rows
+    assert (found.result, found.baseline, row.verdict) == (Result.REGRESSION, OLD, RowVerdict.WORSE)
+    assert row.change == pytest.approx(-0.12, abs=0.001)
+    assert row.low < row.ratio < row.high < 1  # type: ignore[operator]
+    assert (row.unit, row.direction, row.origins) == ("transactions/s", "higher", ("agent",))
+    assert len(row.runs_before) == len(row.runs_after) == 3
+    assert found.summary == "1 worse"
+    assert found.why == ("1 row is worse.",)
+
+
+def test_the_same_speed_is_fine() -> None:
+    two_releases(after=STEADY[::-1])
+    found = checked()
+    assert (found.result, found.summary) == (Result.FINE, "1 unchanged")
+    assert found.rows[0].visible == pytest.approx(0.003, abs=0.001)
+
+
+def test_what_the_new_release_did_not_run_is_missing_and_the_gate_cannot_tell() -> None:
+    old, _ = two_releases(after=STEADY[::-1])
+    measure(old, threads=16)
+    measure(old, workload=a_workload("oltp_read_only"))
+    found = checked()
+    assert found.result is Result.CANNOT_TELL
+    assert verdicts(found) == {
+        ("oltp_write_only", 4): "unchanged",
+        ("oltp_write_only", 16): "missing",
+        ("oltp_read_only", 4): "missing",
+    }
+    assert found.why == ("2 rows are missing: the baseline has them, this release has no runs that count.",)
+
+
+def test_a_system_that_the_new_release_lacks_is_missing_and_one_without_counterpart_is_told() -> None:
+    a, b = a_system_of(OLD, "old-a"), a_system_of(OLD, "old-b", settings={"x": "1"})
+    for system in (a, b):
+        measure(system)
+    new, other = a_system_of(NEW, "new-a"), a_system_of(NEW, "new-c", settings={"y": "1"})
+    for system in (new, other):
+        measure(system, STEADY[::-1])
+    found = checked()
+    assert [(line.baseline_system, line.system) for line in found.lines] == [("old-a", "new-a")]
+    assert [(row.baseline_system, row.verdict.value) for row in found.rows] == [
+        ("old-b", "missing"),
+        ("old-a", "unchanged"),
+    ]
+    assert found.notes == ("new-c has no counterpart in MariaDB 10.11.19: none is set like it.",)
+
+
+def test_the_only_system_there_is_is_taken_and_what_it_differs_in_is_said() -> None:
+    measure(a_system_of(OLD, "old", settings={"pool": "1G"}))
+    measure(a_system_of(NEW, "new", settings={"pool": "2G"}), SLOWER)
+    found = checked()
+    assert found.lines[0].differs == "pool 1G → 2G"
+    assert "though it is set otherwise: pool 1G → 2G" in found.notes[0]
+    assert found.result is Result.REGRESSION
+
+
+def test_it_is_held_against_the_newest_release_before_it_that_has_runs_that_count() -> None:
+    measure(a_system_of("10.11.9"), SLOWER)
+    measure(a_system_of(OLD))
+    measure(a_system_of("10.11.19.1"), is_excluded=True)
+    measure(a_system_of(NEW))
+    assert checked().baseline == OLD
+    assert checked(baseline=a_release("10.11.9")).baseline == "10.11.9"
+    with pytest.raises(Invalid, match="itself"):
+        checked(baseline=a_release(NEW))
+
+
+def test_a_release_without_predecessor_cannot_be_told() -> None:
+    measure(a_system_of(NEW))
+    found = checked()
+    assert (found.result, found.summary) == (Result.CANNOT_TELL, "nothing to compare")
+    assert found.why == ("There is no earlier release with runs to hold it against.",)
+
+
+def test_two_runs_are_too_few_to_tell() -> None:
+    two_releases(after=SLOWER[:2])
+    found = checked()
+    assert (found.result, found.rows[0].verdict, found.rows[0].needed) == (Result.CANNOT_TELL, RowVerdict.TOO_FEW, 3)
+
+
+def test_p_is_corrected_over_all_systems_of_the_release() -> None:
+    for letter, settings in (("a", {}), ("b", {"x": "1"})):
+        measure(a_system_of(OLD, f"old-{letter}", settings=settings))
+        measure(a_system_of(NEW, f"new-{letter}", settings=settings), (1003.0, 1002.0, 1004.5))
+    found = checked()
+    assert found.tests == 2
+    (one, other) = found.rows
+    assert one.p == other.p
+    assert checked_alone() <= one.p  # type: ignore[operator]
+
+
+def checked_alone() -> float:
+    measure(a_system_of("10.12.1", "older"))
+    measure(a_system_of("10.12.2", "newer"), (1003.0, 1002.0, 1004.5))
+    p = checked("10.12.2").rows[0].p
+    assert p is not None
+    return p
+
+
+def test_a_difference_below_the_threshold_is_none_that_counts() -> None:
+    two_releases()
+    workload = a_workload()
+    Threshold.objects.create(workload=workload, metric=a_metric(), smallest=0.2, significant=1e-5, by=a_user())
+    row = checked().rows[0]
+    assert (row.verdict, row.smallest) == (RowVerdict.UNCHANGED, 0.2)
+    assert row.reason == "lower, but by less than the 20\u00a0% from which on it counts"
+
+
+def test_lower_is_better_where_the_metric_says_so() -> None:
+    old, new = a_system_of(OLD), a_system_of(NEW)
+    latency = a_metric("client.latency.p95", name="Latency", unit="ms", direction="lower")
+    workload = a_workload("slow")
+    workload.primary_metric = latency
+    workload.save()
+    for system, values in ((old, STEADY), (new, SLOWER)):
+        for value in values:
+            measure(system, (1.0,), workload=workload, metrics={"client.latency.p95": value})
+    assert checked().rows[0].verdict is RowVerdict.BETTER
+
+
+def test_queries_do_not_grow_with_the_rows() -> None:
+    old, new = two_releases()
+    checked()
+    with CaptureQueriesContext(connection) as few:
+        checked()
+    for name in ("oltp_read_only", "oltp_insert", "oltp_delete"):
+        for threads in (1, 16):
+            for system in (old, new):
+                measure(system, workload=a_workload(name), threads=threads)
+    with CaptureQueriesContext(connection) as many:
+        assert len(checked().rows) == 7
+    assert len(many) == len(few)
+
+
+def a_row(verdict: RowVerdict, **fields: object) -> CheckRow:
+    plain = dict.fromkeys(("tool", "workload", "level", "metric", "metric_name", "unit", "baseline_system"), "x")
+    ids = dict.fromkeys(("workload_id", "level_id", "threads", "metric_id", "baseline_system_id"), 1)
+    row = CheckRow(verdict=verdict, rate=None, direction="higher", **plain, **ids)  # type: ignore[arg-type]
+    return replace(row, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("rows", "result"),
+    [
+        ([a_row(RowVerdict.WORSE)], "regression"),
+        ([a_row(RowVerdict.WORSE, is_accepted=True)], "fine"),
+        ([a_row(RowVerdict.WORSE, is_accepted=True), a_row(RowVerdict.MISSING)], "cannot tell"),
+        ([a_row(RowVerdict.WORSE), a_row(RowVerdict.MISSING)], "regression"),
+        ([a_row(RowVerdict.BETTER), a_row(RowVerdict.UNCHANGED)], "fine"),
+        ([a_row(RowVerdict.NOT_TOLD_APART, worst=0.04)], "fine"),
+        ([a_row(RowVerdict.NOT_TOLD_APART, worst=0.14)], "cannot tell"),
+        ([a_row(RowVerdict.TOO_FEW)], "cannot tell"),
+        ([a_row(RowVerdict.WITHHELD)], "cannot tell"),
+        ([], "cannot tell"),
+    ],
+)
+def test_the_gate_passes_only_what_is_known_to_be_no_worse_than_is_accepted(rows: list[CheckRow], result: str) -> None:
+    told, why = answer(rows, baseline=OLD, tolerance=0.1)
+    assert told == result
+    assert why

@@ -1,0 +1,49 @@
+"""Where the outputs of other tools lie, and what their parsers make of them."""
+
+from collections.abc import Callable
+
+from apps.runs.tool_output.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
+from apps.runs.tool_output.parsers.parsed_output import Table, Told
+from tests.paths import DATA
+
+OUTPUTS = DATA / "outputs"
+RUNS: dict[str, Callable[[bytes], Told]] = {
+    "tpcc_mysql/two_intervals.txt": tpcc_mysql.parse,
+    "tpcc_mysql/old_form.txt": tpcc_mysql.parse,
+    "iibench_py/tabs.txt": iibench_py.parse,
+    "iibench_py/form_2009.txt": iibench_py.parse,
+    "mysqlslap/innodb_t4.csv": mysqlslap.parse,
+    "hammerdb/mariadb.log": hammerdb.parse,
+    "hammerdb/version_3.log": hammerdb.parse,
+    "benchbase/tpcc.summary.json": benchbase.parse_summary,
+    "benchbase/tpcc.results.csv": benchbase.parse_csv,
+    "benchbase/tpcc.samples.csv": benchbase.parse_csv,
+}
+TABLES: dict[str, Callable[[bytes], Table]] = {
+    "hammerdb/timing.json": hammerdb.parse_timing,
+    "benchbase/tpcc.histograms.json": benchbase.parse_histograms,
+    "pt_query_digest/slow_log.json": pt_query_digest.parse,
+    "perf/report_flat.txt": perf.parse_report,
+    "perf/report_children.txt": perf.parse_report,
+    "perf/script.txt": perf.parse_script,
+}
+
+
+def content(name: str) -> bytes:
+    return (OUTPUTS / name).read_bytes()
+
+
+def told(name: str, *changes: tuple[str, str]) -> Told:
+    return RUNS[name](_changed(name, changes))
+
+
+def table(name: str, *changes: tuple[str, str]) -> Table:
+    return TABLES[name](_changed(name, changes))
+
+
+def _changed(name: str, changes: tuple[tuple[str, str], ...]) -> bytes:
+    text = content(name)
+    for before, after in changes:
+        assert before.encode() in text, before
+        text = text.replace(before.encode(), after.encode())
+    return text

@@ -1,0 +1,232 @@
+"""What other tools print is read to the digit, in the unit that it says; a file that is something else is refused."""
+
+import pytest
+
+from apps.runs.tool_output.parsers import perf
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, Told
+from tests.runs.tool_output.parsers.outputs import RUNS, TABLES, content, table, told
+
+
+def values(found: Told) -> dict[str, float]:
+    return {value.metric: value.value for value in found.values}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_each_complete_output_is_complete_and_leaves_no_line_unread(name: str) -> None:
+    found = told(name)
+    assert (found.reason, found.unparsed) == ("", ())
+    assert found.values
+    for series in found.series.values():
+        assert len(series) == len(found.clock)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_value_names_bytes_of_the_file_that_hold_numbers(name: str) -> None:
+    text = content(name)
+    for value in told(name).values:
+        assert any(sign in b"0123456789" for sign in text[value.start : value.end])
+
+
+def test_tpcc_mysql_gives_tpmc_all_transactions_and_new_orders_latency_in_ms() -> None:
+    found = told("tpcc_mysql/two_intervals.txt")
+    assert values(found) == {
+        "client.new_orders.per_minute": 7680.0,
+        "client.throughput": (2560 + 2560 + 256 + 255 + 256) / 20,
+        "client.transactions": 5887,
+        "client.errors.total": 1,
+        "client.elapsed": 20,
+        "client.new_order.latency.avg": 24.6,
+        "client.payment.latency.avg": 9.8,
+        "client.order_status.latency.avg": 2.1,
+        "client.delivery.latency.avg": 90.4,
+        "client.stock_level.latency.avg": 14.7,
+    }
+    assert found.series["client.new_order.latency.p95"] == (48.113, 45.02)
+    assert found.series["client.throughput"] == (287.5, 301.2)
+    assert (found.threads, found.events[0].count) == (8, 2)
+
+
+def test_tpcc_mysqls_ramp_up_lies_before_the_measured_phase_as_it_states() -> None:
+    found = told("tpcc_mysql/two_intervals.txt")
+    assert found.measured == (5.0, 25.0)
+    assert found.clock == (15.0, 25.0)
+
+
+def test_of_tpcc_mysqls_older_form_no_response_time_is_read_since_its_unit_is_not_settled() -> None:
+    found = told("tpcc_mysql/old_form.txt")
+    assert not any("latency" in metric for metric in (*values(found), *found.series))
+    assert values(found)["client.throughput"] == 92.0
+
+
+def test_iibench_gives_rows_and_reads_of_each_interval_and_in_all() -> None:
+    found = told("iibench_py/tabs.txt")
+    assert values(found) == {
+        "client.rows": 48387.1,
+        "client.rows_inserted": 150000,
+        "client.elapsed": 3.1,
+        "client.reads": 813,
+        "client.errors.total": 3,
+    }
+    assert found.series["client.rows"] == (51200, 48800, 45455)
+    assert told("iibench_py/form_2009.txt").series["client.rows"] == (10204.1, 9803.9)
+
+
+def test_mysqlslap_gives_times_in_seconds_and_no_rate_where_the_time_was_too_short_to_print() -> None:
+    found = values(told("mysqlslap/innodb_t4.csv"))
+    assert found["client.execution_time.avg"] == 0.018
+    assert found["client.queries"] == pytest.approx(200 / 0.018)
+    assert "client.queries" not in values(told("mysqlslap/innodb_t4.csv", ("0.018", "0.000")))
+
+
+def test_hammerdb_gives_new_orders_and_the_servers_transactions_per_minute_in_either_order() -> None:
+    assert values(told("hammerdb/mariadb.log")) == {
+        "client.new_orders.per_minute": 12345,
+        "server.transactions.per_minute": 28676,
+    }
+    assert values(told("hammerdb/version_3.log")) == {
+        "client.new_orders.per_minute": 13207,
+        "server.transactions.per_minute": 60501,
+    }
+    found = told("hammerdb/mariadb.log")
+    assert (found.version, found.threads, found.measured) == ("4.10", 2, (60.0, 180.0))
+    assert [event.label for event in found.events] == [
+        "Deadlock found when trying to get lock; try restarting transaction"
+    ]
+
+
+def test_benchbases_latencies_become_ms_from_the_unit_that_each_heading_names() -> None:
+    found = values(told("benchbase/tpcc.summary.json"))
+    assert (found["client.latency.p95"], found["client.latency.max"]) == (21.453, 120.514)
+    assert found["client.elapsed"] == 30.000125042
+    assert (found["client.throughput"], found["client.goodput"]) == (428.19821524713473, 426.13155721)
+    ms, us = (told(f"benchbase/tpcc.{name}.csv").series["client.latency.p99"][0] for name in ("results", "samples"))
+    assert ms == us == 31.4
+
+
+def test_a_latency_in_a_unit_that_nobody_knows_is_refused_and_not_guessed() -> None:
+    with pytest.raises(NotThisFormat, match="a known unit in the heading") as refused:
+        told("benchbase/tpcc.samples.csv", ("Median Latency (microseconds)", "Median Latency (ticks)"))
+    assert refused.value.line == 1
+    with pytest.raises(NotThisFormat, match=r"Latency \(unit\)") as refused:
+        told("benchbase/tpcc.summary.json", ("Median Latency (microseconds)", "Median Latency"))
+    assert refused.value.line == 16
+
+
+def test_a_window_without_a_request_has_no_latency() -> None:
+    found = told("benchbase/tpcc.results.csv")
+    assert found.series["client.latency.p95"] == (21.702, 21.2, None)
+    assert found.series["client.throughput"][2] == 0
+    assert found.clock == (5.0, 10.0, 15.0)
+
+
+def test_a_summary_of_a_run_that_did_not_reach_its_end_is_no_result() -> None:
+    found = told("benchbase/tpcc.summary.json", ('"EXIT"', '"ERROR"'))
+    assert found.reason == "BenchBase ended in state ERROR"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "line", "said"),
+    [
+        ("tpcc_mysql/two_intervals.txt", ("max_rt: 131.447", "max_rt: fast"), 24, "an interval"),
+        ("tpcc_mysql/two_intervals.txt", ("  20, trx", "  10, trx"), 27, "a second after 10"),
+        ("iibench_py/tabs.txt", ("48800\t50000", "48800"), 3, "17 numbers"),
+        ("iibench_py/form_2009.txt", ("#rows #seconds", "#rows #minutes"), 1, "the header of iibench.py"),
+        ("mysqlslap/innodb_t4.csv", ("0.018", "18.4"), 1, "times with three decimals"),
+        ("hammerdb/mariadb.log", ("12345 NOPM", "many NOPM"), 22, "TEST RESULT"),
+        ("benchbase/tpcc.summary.json", ('"scalefactor": "1",', ""), 0, ""),
+        ("benchbase/tpcc.summary.json", ('"terminals": "4"', '"terminals": "some"'), 12, "a whole number"),
+        ("benchbase/tpcc.results.csv", ("5,436.200", "five,436.200"), 3, "12 numbers"),
+    ],
+)
+def test_the_first_line_that_broke_is_named_with_what_was_expected(
+    name: str, change: tuple[str, str], line: int, said: str
+) -> None:
+    if not line:
+        assert told(name, change).reason == ""
+        return
+    with pytest.raises(NotThisFormat) as refused:
+        told(name, change)
+    assert refused.value.line == line
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("other", [*RUNS, *TABLES])
+def test_a_file_of_one_format_is_refused_as_another(other: str) -> None:
+    text = content(other)
+    for name, parse in {**RUNS, **TABLES}.items():
+        if name.rpartition("/")[0] != other.rpartition("/")[0]:
+            with pytest.raises(NotThisFormat, match=r"line \d+"):
+                parse(text)
+
+
+@pytest.mark.parametrize("name", ["mysqlslap/two_results.csv", "hammerdb/mariadb.log", "tpcc_mysql/two_intervals.txt"])
+def test_a_file_with_two_results_is_refused_at_the_second(name: str) -> None:
+    parse = RUNS["mysqlslap/innodb_t4.csv" if "slap" in name else name]
+    twice = content(name) * (1 if "slap" in name else 2)
+    with pytest.raises(NotThisFormat, match=r"second|another"):
+        parse(twice)
+
+
+@pytest.mark.parametrize(
+    "shown", ["       [pass]: secret", "option p with value 'secret'", "Changed tpcc:mysql_pass from mysql to secret"]
+)
+def test_a_file_that_shows_a_password_is_refused_without_showing_it(shown: str) -> None:
+    with pytest.raises(NotThisFormat, match="shows a password") as refused:
+        told("tpcc_mysql/two_intervals.txt", ("option h with value '127.0.0.1'", shown))
+    assert refused.value.line == 4
+    assert "secret" not in str(refused.value)
+
+
+def test_unknown_lines_are_kept_as_they_are() -> None:
+    found = told(
+        "hammerdb/mariadb.log", ("ALL VIRTUAL USERS COMPLETE", "ALL VIRTUAL USERS COMPLETE\nnever seen before")
+    )
+    assert found.unparsed == ("never seen before",)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_a_digest_lists_statements_by_their_total_time_in_seconds() -> None:
+    found = table("pt_query_digest/slow_log.json")
+    assert found.rows[0][:6] == ("COMMIT", 2884, 0.850642, 0.000295, 0.000445, 0.006982)
+    assert [column.unit for column in found.columns[2:6]] == ["s"] * 4
+    assert found.note.startswith("35,490 of 63,576 statements")
+
+
+def test_a_perf_report_lists_symbols_by_their_share_whatever_its_columns() -> None:
+    flat, children = table("perf/report_flat.txt"), table("perf/report_children.txt")
+    assert flat.rows[0] == (19.71, "mariadbd", "[kernel.kallsyms]", "[k] finish_task_switch.isra.0")
+    assert [column.name for column in children.columns[:2]] == ["children", "self"]
+    assert children.rows[3][:2] == (74.71, 0.29)
+    assert (flat.unparsed, children.unparsed) == ((), ())
+
+
+def test_stacks_are_folded_into_shares_that_each_symbol_ran_itself_and_with_what_it_called() -> None:
+    found = table("perf/script.txt")
+    shares = {row[2]: (row[0], row[1]) for row in found.rows}
+    assert shares["malloc"] == (20.0, 20.0)
+    assert shares["do_command"] == (0.0, 80.0)
+    assert sum(float(row[0] or 0) for row in found.rows) == pytest.approx(100)
+
+
+def test_samples_are_weighted_by_their_period_and_a_recursion_counts_once() -> None:
+    text = (
+        b"db 7 1.000:   300 cycles: \n\t aa f+0x1 (/bin/db)\n\t ab f+0x2 (/bin/db)\n\n"
+        b"db 7 1.100:   100 cycles: \n\t ac g+0x1 (/bin/db)\n\t ab f+0x2 (/bin/db)\n\n"
+    )
+    assert perf.parse_script(text).rows == ((75.0, 100.0, "f", "db"), (25.0, 25.0, "g", "db"))
+
+
+def test_samples_of_two_events_are_not_added() -> None:
+    text = b"db 7 1.0:  3 cycles: \n\t aa f+0x1 (db)\n\ndb 7 1.1:  1 faults: \n\t ac g+0x1 (db)\n\n"
+    with pytest.raises(NotThisFormat, match="several events"):
+        perf.parse_script(text)
+
+
+def test_hammerdbs_response_times_and_benchbases_outcomes_become_tables() -> None:
+    assert table("hammerdb/timing.json").rows[0] == (
+        *("NEWORD", 24690, 7.083, 6.993),
+        *(10.272, 11.522, 133.943, 72.556),
+    )
+    assert table("benchbase/tpcc.histograms.json").rows[0] == ("NewOrder", 5781, 57, 0, 0)

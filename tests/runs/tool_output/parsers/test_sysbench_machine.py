@@ -1,0 +1,65 @@
+"""sysbench's fileio and cpu, as recorded: the final report's figures become headline values."""
+
+import pytest
+
+from apps.catalog.metrics.curated import CURATED
+from apps.runs import tool_output
+from apps.runs.tool_output.parsers import sysbench as parser
+from tests.paths import RECORDINGS
+
+SYSBENCH_RECORDINGS = RECORDINGS / "sysbench_single"
+
+
+@pytest.mark.parametrize(
+    ("tool", "recording", "expected"),
+    [
+        ("cpu", "cpu_t2", {"client.events": 5554.19, "client.latency.p95": 0.52, "client.elapsed": 10.0021}),
+        (
+            "fileio",
+            "fileio_rndrd_direct_t4_hist",
+            {"client.file_reads": 32416.0, "client.file_read_mib": 506.5, "client.file_writes": 0.0},
+        ),
+        (
+            "fileio",
+            "fileio_rndrw_none_t4_hist",
+            {
+                "client.file_reads": 28052.8,
+                "client.file_writes": 18701.87,
+                "client.file_fsyncs": 3743.04,
+                "client.file_read_mib": 438.33,
+                "client.file_write_mib": 292.22,
+                "client.latency.p95": 0.74,
+            },
+        ),
+    ],
+)
+def test_the_final_report_is_read_with_its_place(tool: str, recording: str, expected: dict[str, float]) -> None:
+    content = (SYSBENCH_RECORDINGS / f"{recording}.txt").read_bytes()
+    said = tool_output.read(tool, content)
+    assert (said.complete, said.unparsed) == (True, ())
+    assert tool_output.artifact_name(tool) == f"{tool}.txt"
+    found = {headline.metric: headline for headline in said.headlines}
+    assert {metric: found[metric].value for metric in expected} == expected
+    for metric in expected:
+        assert metric in CURATED
+    reads = found.get("client.file_reads") or found["client.events"]
+    assert float(content[reads.byte_start : reads.byte_end]) == reads.value
+    assert len(said.intervals) >= 9
+
+
+def test_the_latencies_of_files_are_a_distribution() -> None:
+    said = tool_output.read("fileio", (SYSBENCH_RECORDINGS / "fileio_rndrd_direct_t4_hist.txt").read_bytes())
+    (read,) = said.distributions
+    assert read.distribution.count == pytest.approx(389_100, abs=4)
+
+
+def test_the_second_of_a_checkpoint_has_no_rates_of_files() -> None:
+    """sysbench begins to count anew in it: what it prints is of a moment."""
+    text = (
+        b"[ 1s ] reads: 174.12 MiB/s writes: 116.11 MiB/s fsyncs: 740.99/s latency (ms,95%): 0.147\n"
+        b"[ 2s ] Checkpoint report:\n"
+        b"[ 2s ] reads: 0.31 MiB/s writes: 0.23 MiB/s fsyncs: 0.00/s latency (ms,95%): 1.163\n"
+    )
+    first, second = parser.parse(text).intervals
+    assert first.values["file_reads_mib"] == 174.12
+    assert set(second.values.values()) == {None}

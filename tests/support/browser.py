@@ -1,0 +1,105 @@
+"""A page in headless Chromium that looks at the live server: `def test_x(browser_page: Page) -> None: ...`.
+
+Addresses are relative to the live server (`browser_page.goto("/runs/")`). A script that throws, or an asset that does
+not load, fails the test. Use `emulate_media(color_scheme="dark")` and `set_viewport_size` for other readers.
+"""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connections
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from tests.support.waiting import LIMIT_MS
+
+
+class Chromium:
+    """One for all tests of a process; each page has a context of its own.
+
+    Playwright keeps an event loop running in this thread, which is hidden between the tests: others run loops of their
+    own, and Django takes queries for ones made inside a coroutine while one runs.
+    """
+
+    def __init__(self) -> None:
+        self._playwright = sync_playwright().start()
+        self.browser: Browser = self._playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            # Chromium refuses its sandbox to root.
+            args=["--no-sandbox"] if os.geteuid() == 0 else [],
+        )
+        self._loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+
+    @contextmanager
+    def awake(self) -> Iterator[Browser]:
+        # Django gives the queries made meanwhile a connection apart, which is closed at the end.
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+            before = asyncio._get_running_loop()
+            asyncio._set_running_loop(self._loop)
+            try:
+                yield self.browser
+            finally:
+                connections.close_all()
+                asyncio._set_running_loop(before)
+
+    def close(self) -> None:
+        with self.awake():
+            self.browser.close()
+            self._playwright.stop()
+
+
+_started: list[Chromium] = []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def close_browser() -> Iterator[None]:
+    yield
+    while _started:
+        _started.pop().close()
+
+
+@pytest.fixture
+def browser_page(live_server: LiveServer) -> Iterator[Page]:
+    with open_page(live_server.url) as page:
+        yield page
+
+
+@contextmanager
+def open_page(address: str) -> Iterator[Page]:
+    """A page that looks at the server at `address`."""
+    troubles: list[str] = []
+    expect.set_options(timeout=LIMIT_MS)
+    if not _started:
+        _started.append(Chromium())
+    with _started[0].awake() as browser:
+        context = browser.new_context(
+            base_url=address, viewport={"width": 1440, "height": 900}, timezone_id="Europe/Helsinki"
+        )
+        page = context.new_page()
+        page.set_default_timeout(LIMIT_MS)
+
+        def failed(error: Error) -> None:
+            troubles.append(f"script: {error}")
+
+        def said(message: ConsoleMessage) -> None:
+            if message.type == "error":
+                troubles.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+        page.on("pageerror", failed)
+        page.on("console", said)
+        try:
+            yield page
+        finally:
+            context.close()
+    assert not troubles, "\n".join(troubles)
+
+
+def reveal(page: Page, part: str) -> None:
+    """Scrolls to a part that is fetched once it is seen, and replaced while Playwright waits for it."""
+    page.locator(part).evaluate("element => element.scrollIntoView()")

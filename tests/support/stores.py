@@ -1,0 +1,37 @@
+"""The stores of this process of the tests, as other programs are given them."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+from django.db import connection
+
+from tests.paths import ROOT
+
+
+def template() -> str:
+    """Database with all migrations, of which each process of the tests takes a copy; empty: there is none.
+
+    `make test` has started an empty one for it. The first process that needs it migrates it, others wait.
+    """
+    name = os.environ.get("SPLASHBOARD_TEST_TEMPLATE", "")
+    if name:
+        with open(Path(os.environ["SPLASHBOARD_VAR"]) / "template", "a+") as made:
+            fcntl.flock(made, fcntl.LOCK_EX)
+            if not made.tell():
+                subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, check=True)
+                made.write("migrated")
+    return name
+
+
+def database_url() -> str:
+    """Address of the tests' database."""
+    wanted = connection.settings_dict
+    password = f":{quote(wanted['PASSWORD'])}" if wanted["PASSWORD"] else ""
+    port = f":{wanted['PORT']}" if wanted["PORT"] else ""
+    # A folder of a socket can only be given in the query.
+    host, query = ("", f"?host={quote(wanted['HOST'])}") if wanted["HOST"].startswith("/") else (wanted["HOST"], "")
+    return f"postgres://{wanted['USER']}{password}@{host}{port}/{wanted['NAME']}{query}"

@@ -1,0 +1,86 @@
+"""The order of the code: small folders, one word for one thing, and pure modules that are."""
+
+import ast
+import re
+import subprocess
+from collections import defaultdict
+from functools import cache
+from pathlib import PurePosixPath
+
+import grimp
+
+from tests.paths import ROOT
+
+MOST_SIBLINGS = 15
+# Folders that list like things: one file (or folder) for each resource, page, tool, workload, recording.
+LISTS = {
+    "apps/rest",
+    "apps/use_method/resources",
+    "apps/web",
+    "apps/web/templates/web",
+    "tests",
+    "tests/rest",
+    "tests/web",
+    "workers/agent/tools",
+    "workers/protocol/workloads",
+}
+MOST_HOMONYMS = 19
+FRAMEWORKS = {"django", "rest_framework", "celery"}
+
+# A noun that ends like a participle, and what is named so.
+NOUNS = {"locking", "multiple_testing", "published", "saved", "wording", "reproducibility"}
+
+
+@cache
+def _tracked(*patterns: str) -> tuple[PurePosixPath, ...]:
+    listed = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, check=True, capture_output=True, text=True)
+    return tuple(PurePosixPath(line) for line in listed.stdout.splitlines() if (ROOT / line).exists())
+
+
+def _modules(*folders: str) -> list[PurePosixPath]:
+    files = _tracked(*(f"{folder}/*.py" for folder in folders))
+    return [file for file in files if "migrations" not in file.parts]
+
+
+def test_no_folder_has_more_than_fifteen_siblings() -> None:
+    siblings: defaultdict[str, set[str]] = defaultdict(set)
+    for file in _tracked("apps", "workers", "tests", "frontend/src"):
+        if "data" in file.parts or "migrations" in file.parts or file.name == "__init__.py":
+            continue
+        inner = file
+        for folder in file.parents:
+            siblings[str(folder)].add(re.sub(r"\.(test|fixture)?\.?ts$", "", inner.name))
+            inner = PurePosixPath(folder)
+    crowded = {folder: len(names) for folder, names in siblings.items() if len(names) > MOST_SIBLINGS}
+    assert {folder: count for folder, count in crowded.items() if folder not in LISTS | {".", "frontend"}} == {}
+
+
+def test_hardly_any_class_name_has_two_meanings() -> None:
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for file in _modules("apps", "workers", "client", "config", "lab"):
+        for node in ast.parse((ROOT / file).read_text()).body:
+            if isinstance(node, ast.ClassDef) and node.name != "Command":  # Django's name for every command
+                places[node.name].append(str(file))
+    homonyms = {name: files for name, files in places.items() if len(files) > 1}
+    assert len(homonyms) <= MOST_HOMONYMS, homonyms
+
+
+def test_modules_are_named_by_nouns_and_verbs() -> None:
+    named = [file for file in _modules("apps", "workers") if file.stem not in NOUNS]
+    assert [str(file) for file in named if re.search(r"(?<!str)(?<!engine)ing$|(?<!se)(?<!sp)ed$|ly$", file.stem)] == []
+
+
+def _pure() -> list[str]:
+    files = _modules("apps", "workers")
+    said = [file for file in files if "Pure" in (ast.get_docstring(ast.parse((ROOT / file).read_text())) or "")]
+    return [".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in said]
+
+
+def test_modules_that_say_they_are_pure_need_no_framework() -> None:
+    imports = grimp.build_graph("apps", "workers", include_external_packages=True, cache_dir=None)
+    chains = [
+        " -> ".join(imports.find_shortest_chain(module, framework) or ())
+        for module in _pure()
+        for framework in imports.find_upstream_modules(module) & FRAMEWORKS
+    ]
+    assert chains == []

@@ -1,0 +1,199 @@
+"""The page that plans a campaign: what is typed is counted, kept and, if it is right, begun."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from apps.catalog.models import Workload
+from apps.dispatch.models import Campaign
+from tests.support.builders import a_system, a_user, a_workload, an_agent
+from tests.web.campaigns.pages import HTMX, a_form, words
+
+pytestmark = pytest.mark.usefixtures("enqueued")
+
+
+def test_stranger_is_asked_to_sign_in_and_a_reader_is_told(db: None, client: Client) -> None:
+    assert client.get("/campaigns/new/").headers["Location"] == "/sign-in/?next=/campaigns/new/"
+    assert client.post("/campaigns/new/", {}).status_code == 302
+    client.force_login(a_user(role="reader"))
+    assert client.get("/campaigns/new/").status_code == 403
+    assert client.post("/campaigns/new/", {}).status_code == 403
+
+
+def test_plan_becomes_a_campaign_and_is_matched(engineer: Client, enqueued: list[str]) -> None:
+    a_system("a"), a_system("b")
+    answer = engineer.post("/campaigns/new/", a_form())
+    campaign = Campaign.objects.get()
+    assert answer.headers["Location"] == f"/campaigns/{campaign.pk}/"
+    entry = campaign.entries.get()
+    assert (campaign.name, campaign.repetitions, entry.warmup, entry.duration) == ("flush 1 or 2", 3, 1.0, 5.0)
+    assert campaign.created_by is not None
+    assert campaign.created_by.username == "ann"
+    assert [level.threads for level in entry.load_levels.all()] == [1, 4, 8]
+    assert [job.system.slug for job in campaign.jobs.order_by("position")] == ["a", "b", "b", "a", "a", "b"]
+    assert enqueued == ["workers.tasks.match_jobs"]
+
+
+def test_new_workload_is_made_with_the_plan(engineer: Client) -> None:
+    a_system("a"), a_system("b")
+    engineer.post("/campaigns/new/", a_form(workloads=[], test="oltp_insert", tables="2", table_size="500"))
+    workload = Campaign.objects.get().entries.get().workload
+    assert workload.parameters == {"test": "oltp_insert", "tables": 2, "table_size": 500}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("name", "", "is empty: say what the campaign is to find out"),
+        ("systems", [], "none is chosen: choose at least one"),
+        ("systems", ["gone"], "gone is no system in use"),
+        ("workloads", [], "none is chosen: choose at least one"),
+        ("threads", "1, four", "'four' is no number of threads"),
+        ("threads", "0", "'0' is no number of threads"),
+        ("threads", "", "none is given: give at least one number of threads"),
+        ("repetitions", "0", "0 is out of range: use 1 to 100"),
+        ("repetitions", "many", "is no number"),
+        ("warmup", "-1", "-1 s is out of range"),
+        ("warmup", "", "is empty: write a number"),
+        ("duration", "0", "0 s is out of range"),
+        ("duration", "nan", "is no number"),
+        ("test", "made_up", "is no test of sysbench"),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field_and_nothing_typed_is_lost(
+    engineer: Client, field: str, value: Any, said: str
+) -> None:
+    a_system("a"), a_system("b")
+    form = a_form(name="my plan", threads="2, 16", tables="7", table_size="123", repetitions="5", warmup="2.5")
+    page = engineer.post("/campaigns/new/", form | {field: value})
+    html = page.content.decode()
+    assert page.status_code == 422
+    assert not Campaign.objects.exists()
+    beside = re.search(rf'<span class="field__error" id="{field}-error">(.*?)</span>', html)
+    assert beside, words(page)
+    assert said in unescape(beside[1])
+    kept = {"name": "my plan", "threads": "2, 16", "tables": "7", "table_size": "123", "repetitions": "5"}
+    for name, typed in {**kept, "warmup": "2.5", "duration": "5"}.items():
+        if name != field:
+            assert re.search(rf'name="{name}"[^>]* value="{typed}"', html), name
+    if field != "systems":
+        assert len(re.findall(r'name="systems" value="[ab]" checked', html)) == 2
+
+
+def test_size_that_is_too_large_is_refused_as_a_whole(engineer: Client) -> None:
+    for number in range(101):
+        a_system(f"s{number}")
+    page = engineer.post("/campaigns/new/", a_form(systems=[f"s{n}" for n in range(101)], repetitions="100"))
+    assert "10,100 jobs" in words(page)
+    assert not Campaign.objects.exists()
+
+
+def test_size_is_counted_while_typing(engineer: Client) -> None:
+    a_system("a"), a_system("b")
+    counted = engineer.get("/campaigns/new/size/", a_form(), headers=HTMX)
+    assert "6 jobs, 18 runs, about 3 min 24 s" in words(counted)
+    assert "<html" not in counted.content.decode()
+    incomplete: list[dict[str, Any]] = [{"systems": []}, {"threads": "x"}, {"duration": ""}, {"repetitions": "-1"}]
+    for missing in incomplete:
+        answer = engineer.get("/campaigns/new/size/", a_form(**missing), headers=HTMX)
+        assert answer.status_code == 200
+        assert "Not countable yet" in words(answer)
+
+
+def test_address_can_propose_a_plan(engineer: Client) -> None:
+    a_system("a"), a_system("b")
+    workload = a_workload("oltp_read_only")
+    page = engineer.get(f"/campaigns/new/?system=a&system=b&workload={workload.pk}&threads=2&repetitions=5&workload=x")
+    html = page.content.decode()
+    assert len(re.findall(r'name="systems" value="[ab]" checked', html)) == 2
+    assert re.search(rf'name="workloads" value="{workload.pk}" checked', html)
+    assert "10 jobs, 10 runs" in words(page)
+
+
+def test_archived_systems_are_not_offered(engineer: Client) -> None:
+    a_system("new")
+    a_system("old", archived_at=timezone.now())
+    html = engineer.get("/campaigns/new/").content.decode()
+    assert 'value="new"' in html
+    assert 'value="old"' not in html
+
+
+def test_without_systems_the_plan_says_where_they_come_from(engineer: Client) -> None:
+    assert "No system is known yet" in words(engineer.get("/campaigns/new/"))
+
+
+def test_everything_that_is_wrong_is_said_at_once_with_links_to_the_fields(engineer: Client) -> None:
+    form = a_form(name="", systems=[], threads="four", repetitions="0", warmup="", test="oltp_insert", tables="0")
+    html = engineer.post("/campaigns/new/", form).content.decode()
+    said = re.search(r'<div class="problem" role="alert">(.*?)</div>', html, re.DOTALL)
+    assert said
+    fields = ["name", "systems", "tables", "threads", "repetitions", "warmup"]
+    assert re.findall(r'href="#id_(\w+)"', said[1]) == fields
+    for field in fields:
+        assert f'id="id_{field}"' in html
+        assert html.count(f'id="{field}-error"') == 1
+
+
+def test_the_size_says_which_jobs_no_agent_could_take(engineer: Client) -> None:
+    reached = a_system("a")
+    a_system("b")
+    an_agent(reached, last_seen_at=timezone.now())
+    counted = words(engineer.get("/campaigns/new/size/", a_form(), headers=HTMX))
+    assert "3 of 6 jobs wait for an agent that reaches b." in counted
+    alone = words(engineer.get("/campaigns/new/size/", a_form(systems=["b"], repetitions="1"), headers=HTMX))
+    assert "1 of 1 job waits for an agent that reaches b." in alone
+    assert "wait" not in words(engineer.get("/campaigns/new/size/", a_form(systems=["a"]), headers=HTMX))
+
+
+@pytest.mark.django_db
+def test_the_plan_offers_first_what_an_agent_reaches_and_marks_the_rest(client: Client) -> None:
+    client.force_login(a_user())
+    a_system("alone")
+    reached = a_system("reached")
+    an_agent(reached, last_seen_at=timezone.now())
+    page = client.get("/campaigns/new/").content.decode()
+    assert page.index('value="reached"') < page.index('value="alone"')
+    assert page.count("no agent reaches it now") == 1
+
+
+def test_a_plan_that_is_refused_leaves_no_workload_behind(engineer: Client) -> None:
+    for slug in ("a", "b"):
+        a_system(slug=slug)
+    form = a_form(name="", workloads=[], test="oltp_insert", table_size="77")
+    known = Workload.objects.count()
+    assert engineer.post("/campaigns/new/", form).status_code == 422
+    assert Workload.objects.count() == known
+
+
+def test_a_chosen_workload_may_have_its_own_load_and_times(engineer: Client) -> None:
+    a_system("a"), a_system("b")
+    own, shared = a_workload("oltp_insert"), a_workload("oltp_read_only")
+    chosen = a_form(workloads=[own.pk, shared.pk], **{f"threads_{own.pk}": "2, 16", f"duration_{own.pk}": "9"})
+    counted = words(engineer.get("/campaigns/new/size/", chosen, headers=HTMX))
+    assert f"{2 * 2 * 3} jobs, {2 * 3 * (2 + 3)} runs" in counted
+    engineer.post("/campaigns/new/", chosen)
+    entries = Campaign.objects.get().entries.order_by("duration")
+    said = [(e.workload, [level.threads for level in e.load_levels.all()], e.warmup, e.duration) for e in entries]
+    assert said == [(shared, [1, 4, 8], 1.0, 5.0), (own, [2, 16], 1.0, 9.0)]
+
+
+def test_what_is_wrong_with_a_workloads_own_stands_beside_it_and_is_kept(engineer: Client) -> None:
+    a_system("a"), a_system("b")
+    key = a_workload().pk
+    wrong = {f"threads_{key}": "many", f"duration_{key}": "-3", f"warmup_{key}": "soon"}
+    html = engineer.post("/campaigns/new/", a_form(**wrong)).content.decode()
+    assert not Campaign.objects.exists()
+    for name, typed in wrong.items():
+        assert re.search(rf'name="{name}" value="{typed}"', html), name
+        assert html.count(f'id="{name}-error"') == 1, name
+
+
+def test_a_plan_may_climb_until_the_system_is_saturated(engineer: Client) -> None:
+    a_system("a"), a_system("b")
+    engineer.post("/campaigns/new/", a_form(climb="on"))
+    entry = Campaign.objects.get().entries.get()
+    assert (entry.ends_when_refused, entry.least_gain) == (True, 0.05)

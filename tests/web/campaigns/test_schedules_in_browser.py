@@ -1,0 +1,58 @@
+"""A campaign becomes a schedule, is begun by hand, paused and resumed, as a person does it."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from apps.dispatch.models import Schedule, Slot
+from apps.dispatch.schedules import services
+from apps.regressions.findings import missing_results
+from tests.dispatch.schedules.scheduled import a_schedule, end_jobs
+from tests.support.builders import a_campaign, a_system, a_workload, an_entry
+from tests.web.campaigns.test_campaigns_in_browser import no_broker, sign_in  # noqa: F401  a fixture of this module too
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_campaign_is_repeated_every_night(browser_page: Page) -> None:
+    workload = a_workload()
+    workload.tool, workload.parameters = "sysbench_oltp", {"test": "oltp_write_only"}
+    workload.save()
+    campaign = a_campaign(a_system("a"), entries=[an_entry(workload)], name="flush 1 or 2")
+    sign_in(browser_page)
+    browser_page.goto(f"/campaigns/{campaign.pk}/")
+    browser_page.get_by_role("link", name="Repeat on a schedule").click()
+    expect(browser_page.get_by_label("Name")).to_have_value("flush 1 or 2")
+    browser_page.get_by_label("Due, as cron says it").fill("0 22 * * MON-FRI")
+    browser_page.get_by_label("Time zone").fill("Europe/Helsinki")
+    expect(browser_page.locator("#times")).to_contain_text("At 22:00 on Monday through Friday")
+    expect(browser_page.locator("#times time").first).to_contain_text("22:00")
+    browser_page.get_by_role("button", name="Keep and switch on").click()
+    expect(browser_page).to_have_url(re.compile(r"/schedules/\d+/$"))
+    browser_page.get_by_role("button", name="Run now").click()
+    expect(browser_page.get_by_text("Campaign flush 1 or 2 was begun")).to_be_visible()
+    expect(browser_page.get_by_role("row").filter(has_text="under way")).to_have_count(1)
+    browser_page.get_by_role("button", name="Pause").click()
+    expect(browser_page.get_by_role("button", name="Resume")).to_be_visible()
+    assert Schedule.objects.get().next_at is None
+
+
+def test_pages_fit_a_phone_and_say_what_did_not_come(browser_page: Page) -> None:
+    now = timezone.now()
+    schedule = a_schedule(name="nightly suite of every architecture that there is", next_at=now)
+    services.start_due(now=now)
+    end_jobs("failed", reason="the data directory has no room left, of which sysbench says so in very many words")
+    missing_results.look(now=now)
+    for day, state in enumerate(("complete", "not started", "missing", "complete"), 1):
+        reason = "the server was away" if state == "not started" else ""
+        Slot.objects.create(schedule=schedule, due_at=now - timedelta(days=day), state=state, reason=reason)
+    sign_in(browser_page)
+    browser_page.goto("/schedules/")
+    expect(browser_page.get_by_text("1 of 1 brought not everything the last time")).to_be_visible()
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/schedules/", "/schedules/new/", f"/schedules/{schedule.pk}/", f"/schedules/{schedule.pk}/edit/"):
+        browser_page.goto(path)
+        assert browser_page.evaluate("document.documentElement.scrollWidth") <= 390, path

@@ -1,0 +1,320 @@
+"""The Compare page: what an address shows, what it refuses and in which words."""
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.http import QueryDict
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.catalog.models import Platform, Release, System, Workload
+from apps.comparison import compare as comparison_compare
+from apps.comparison.selection import runs
+from apps.runs.models import Measurement, Run
+from apps.web.compare import compare
+from apps.web.compare.view import Address
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
+from tests.web.compare.compared import ERRORS, P95, TPS, B, address, page, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def chart_data(html: str) -> Any:
+    found = re.search(r'<script id="compare-data" type="application/json">(.*?)</script>', html, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_answer_comes_first_in_a_sentence(client: Client, workload: Workload, sides: object) -> None:
+    html = page(client, address(workload))
+    answers = [text_of(found) for found in re.findall(r"<p data-answer.*?</p>", html, re.DOTALL)]
+    assert answers[0] == (
+        "Beta against Alpha, throughput: better at 4 threads 1.30 × [1.27, 1.33];"
+        " too few repetitions at 8 threads: needs 2 more runs of Beta."
+    )
+    assert answers[1].startswith(
+        "Beta against Alpha, typical run&#x27;s p95: better at 4 threads 0.769 × [0.744, 0.794];"
+    )
+    assert html.index("data-answer") < html.index("compare-table")
+
+
+def test_with_several_sides_the_baseline_is_named_once(client: Client, workload: Workload, sides: object) -> None:
+    a_measured_run({TPS: 900.0}, system=a_system("c", name="Gamma"), load_level=a_load_level(4))
+    html = page(client, address(workload, sides=("a", "b", "c")))
+    answers = [text_of(found) for found in re.findall(r"<p data-answer.*?</p>", html, re.DOTALL)]
+    assert answers[0].startswith("Beta, throughput: better at 4 threads")
+    assert not [each for each in answers if "against" in each]
+    assert html.index("Against Alpha:</p>") < html.index("data-answer")
+
+
+def test_the_charts_numbers_are_those_of_the_comparison(client: Client, workload: Workload, sides: object) -> None:
+    data = chart_data(page(client, address(workload)))
+    comparison = comparison_compare.compare(sides=["a", "b"], workload_id=workload.pk)
+    level = comparison.levels[0]
+    cell = comparison.cell(side="b", level=level.id, metric=TPS)
+    point = next(p for p in data["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 1, "4"))
+    assert cell.summary is not None
+    assert cell.ratio is not None
+    assert point["value"] == cell.summary.value
+    assert (point["ratio"], point["low"], point["high"]) == (cell.ratio.value, cell.ratio.low, cell.ratio.high)
+    assert [run["value"] for run in point["runs"]] == list(B)
+    assert [run["run"] for run in point["runs"]] == [each.run for each in cell.replicates]
+    assert data["threads"] == {"ticks": [4, 8], "scale": "linear", "range": [3.68, 8.32]}
+
+
+def test_a_wide_ladder_is_drawn_on_a_logarithmic_axis(client: Client, workload: Workload, sides: object) -> None:
+    a_measured_run({TPS: 1.0}, system=System.objects.get(slug="a"), load_level=a_load_level(64))
+    assert chart_data(page(client, address(workload)))["threads"]["scale"] == "log"
+
+
+def test_the_level_of_the_seconds_is_in_the_address(client: Client, workload: Workload, sides: object) -> None:
+    assert chart_data(page(client, address(workload)))["series"]["level"] == "8"
+    chosen = chart_data(page(client, address(workload, level="4", apart=True)))["series"]
+    assert (chosen["level"], chosen["apart"], len(chosen["runs"])) == ("4", True, 6)
+
+
+def test_the_newest_run_of_each_side_can_be_laid_over_any_series(
+    client: Client, workload: Workload, sides: object
+) -> None:
+    html = page(client, address(workload, level="4"))
+    newest = {run["side"]: run["run"] for run in chart_data(html)["series"]["runs"]}
+    series = "&amp;".join(f"series={run}:{TPS}:client" for run in newest.values())
+    assert f'href="/timeline/?{series}&amp;align=measured"' in html
+
+
+def test_every_run_is_listed_with_its_link_and_why_it_is_left_out(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    failed = a_measured_run(
+        {TPS: 1.0}, system=sides[0], load_level=a_load_level(4), outcome="failed", reason="out of disk"
+    )
+    html = page(client, address(workload))
+    assert "1 failed" in text_of(html)
+    row = re.search(rf'<tr data-run="{failed.pk}".*?</tr>', html, re.DOTALL)
+    assert row
+    assert f'href="/runs/{failed.pk}/"' in row[0]
+    assert "left out failed: out of disk" in text_of(row[0])
+    assert len(re.findall("<tr data-run", html)) == 11
+
+
+@pytest.mark.parametrize("provenance", ["example", "submitted"])
+def test_a_side_shows_where_its_runs_come_from_unless_agents_measured_them_all(
+    client: Client, workload: Workload, sides: tuple[System, System], provenance: str
+) -> None:
+    def cards() -> list[str]:
+        html = page(client, address(workload))
+        return re.findall(r'<li class="compare-sides__side">.*?</li>', html, re.DOTALL)
+
+    assert not [card for card in cards() if "mark--" in card]
+    Run.objects.filter(pk=sides[1].runs.filter(load_level__threads=4).earliest("started_at").pk).update(
+        provenance=provenance
+    )
+    first, second = cards()
+    assert "mark--" not in first
+    assert f"mark--{provenance}" in second
+    assert "mark--agent" in second
+
+
+def test_a_median_is_called_a_median(client: Client, workload: Workload, sides: tuple[System, System]) -> None:
+    html = page(client, address(workload))
+    assert "Value: geometric mean over the runs, so that dividing two values gives the ratio; a typical" in html
+    assert "median" not in html
+    Measurement.objects.filter(run__system=sides[0], run__load_level__threads=8, metric__key=TPS).update(value=0)
+    html = page(client, address(workload))
+    assert "median, without a ratio, where a run is zero or negative (throughput); a typical" in html
+    assert 'title="geometric mean, or median where a run is zero or negative; smallest and largest' in html
+    row = re.search(r'<tr data-level="8" data-side="a">.*?</tr>', html, re.DOTALL)
+    assert row
+    assert text_of(row[0]).count("median") == 1
+    Measurement.objects.update(value=0)
+    assert "Value: median over the runs; a run is zero or negative, so that no ratio exists;" in page(
+        client, address(workload)
+    )
+
+
+def test_only_the_newest_runs_are_shown_and_that_is_said(
+    client: Client, workload: Workload, sides: tuple[System, System], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        a_measured_run({TPS: 1.0}, system=sides[0], load_level=a_load_level(4), outcome="failed", reason="out of disk")
+        a_measured_run(
+            {TPS: 1000.0 + number, P95: 20.0, ERRORS: 0.0},
+            system=sides[0],
+            load_level=a_load_level(4),
+            started_at=START + timedelta(hours=number + 1),
+        )
+    monkeypatch.setattr(runs, "MOST_RUNS", 25)
+    html = page(client, address(workload, level="4"))
+    assert "Only the newest 25 of 33 runs of Alpha at 4 threads count;" in html
+    assert "; left out: 30 failed" in text_of(html)
+    assert "The newest 52 runs, 20 left out" in text_of(html)
+    assert len(re.findall("<tr data-run", html)) == 25 + 20 + 3 + 3 + 1
+    assert "The newest 20 runs of each side on one clock" in html
+    data = chart_data(html)
+    assert [len(p["runs"]) for p in data["points"] if (p["metric"], p["side"], p["level"]) == (TPS, 0, "4")] == [25]
+    newest = [run.pk for run in sides[0].runs.order_by("-started_at")[:20]]
+    assert [run["run"] for run in data["series"]["runs"] if run["side"] == 0] == newest[::-1]
+
+
+def test_of_very_many_runs_the_newest_are_listed_and_a_link_leads_to_all(
+    client: Client, workload: Workload, sides: tuple[System, System], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "LISTED_RUNS", 4)
+    html = page(client, address(workload))
+    assert len(re.findall("<tr data-run", html)) == 4
+    assert "The newest 4 runs" in text_of(html)
+    assert f'href="/runs/?system={sides[0].slug}&amp;system={sides[1].slug}&amp;workload={workload.pk}"' in html
+    named = ",".join(str(run.pk) for side in sides for run in side.runs.all())
+    chosen = page(client, f"{address(workload)}&runs={named}")
+    assert len(re.findall("<tr data-run", chosen)) == len(named.split(","))
+
+
+def test_another_baseline_gives_the_reciprocal(client: Client, workload: Workload, sides: object) -> None:
+    html = page(client, address(workload))
+    link = re.search(r'href="([^"]*)">make baseline', html)
+    assert link
+    there = {p["level"]: p["ratio"] for p in chart_data(html)["points"] if p["metric"] == TPS and p["side"] == 1}
+    swapped = page(client, link[1].replace("&amp;", "&"))
+    back = {p["level"]: p["ratio"] for p in chart_data(swapped)["points"] if p["metric"] == TPS and p["side"] == 1}
+    assert back == {level: pytest.approx(1 / ratio) for level, ratio in there.items()}
+
+
+def test_without_sides_the_page_lists_what_can_be_opened(client: Client, workload: Workload, sides: object) -> None:
+    html = page(client, "/compare/")
+    assert f'href="/compare/?side=a&amp;side=b&amp;workload={workload.pk}"' in html
+    one = page(client, "/compare/?side=a&side=&side=")
+    assert '<option value="a" selected' in one
+
+
+def test_an_empty_warehouse_says_what_would_fill_it(client: Client) -> None:
+    assert "Nothing to compare yet" in page(client, "/compare/")
+
+
+def test_a_missing_workload_is_the_one_that_the_sides_share(client: Client, workload: Workload, sides: object) -> None:
+    response = client.get("/compare/?side=a&side=b&side=&side=&workload=&campaign=")
+    assert response.status_code == 302
+    assert response["Location"] == address(workload)
+
+
+def test_chosen_runs_say_their_sides_themselves(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    chosen = [run.pk for system in sides for run in system.runs.filter(load_level__threads=4).order_by("id")]
+    response = client.get(f"/compare/?runs={','.join(map(str, chosen))}")
+    assert response.status_code == 302
+    html = page(client, response["Location"])
+    assert "6 chosen runs" in text_of(html)
+    assert {point["level"] for point in chart_data(html)["points"]} == {"4"}
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("side=a&side=nobody&workload={workload}", 404, "side: there is no system &#x27;nobody&#x27;"),
+        ("side=a&side=b&workload=999999", 404, "workload: there is no workload 999999"),
+        ("side=a&side=b&workload=x", 400, "workload: &#x27;x&#x27; is not a number"),
+        ("side=a&side=b&workload=99999999999999999999", 400, "workload:"),
+        ("side=a&side=b&workload={workload}&level=77", 404, "level: no side ran at &#x27;77&#x27;"),
+        ("side=a&side=b&workload={workload}&series=diagonal", 400, "series:"),
+        ("side=a&side=b&workload={workload}&clock=foo", 400, "clock:"),
+        ("side=a&side=b&workload={workload}&variables=foo", 400, "variables:"),
+        ("side=a&side=b&workload={workload}&campaign=999", 404, "in campaign 999"),
+        ("side=a&side=b&workload={workload}&runs=999999", 404, "none of these sides has a complete run"),
+        ("side=a&side=b&side=c&side=d&side=e&workload={workload}", 400, "side: a comparison has 2 to 4 sides"),
+        ("side=a&side=a&workload={workload}", 400, "side: each side may be chosen once"),
+        ("side=a%00&side=b&workload={workload}", 400, "is no name of a system"),
+        ("side=c&side=d", 404, "side: no two of these sides ran the same workload"),
+        ("runs=999999", 400, "runs: these runs are of 0 systems"),
+    ],
+)
+def test_an_address_that_shows_nothing_says_why(
+    client: Client, workload: Workload, sides: object, query: str, status: int, words: str
+) -> None:
+    html = page(client, f"/compare/?{query.format(workload=workload.pk)}", status)
+    assert "This comparison cannot be shown" in html
+    assert words in html
+    assert 'name="side"' in html
+
+
+def test_a_workload_that_neither_side_ran_is_not_an_error_page(client: Client, sides: object) -> None:
+    other = a_workload("oltp_read_only")
+    assert "none of these sides has a complete run of oltp_read_only" in page(client, address(other), 404)
+
+
+def test_an_address_survives_being_read_and_written() -> None:
+    full = Address(("a", "b"), 3, 4, (5, 6), "4@100", True, ("hardware",))
+    assert Address.read(QueryDict(full.url().partition("?")[2])) == full
+
+
+def test_more_levels_and_runs_cost_no_more_queries(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as context:
+            page(client, address(workload))
+        return len(context)
+
+    few = count()
+    for threads in (1, 2, 16, 32):
+        for system in sides:
+            for _ in range(3):
+                a_measured_run({TPS: 5.0, P95: 1.0}, system=system, load_level=a_load_level(threads))
+    assert count() == few
+
+
+def test_the_api_gives_the_same_numbers(client: Client, workload: Workload, sides: object) -> None:
+    points = chart_data(page(client, address(workload)))["points"]
+    response = client.get(f"/api/v1/comparisons/{address(workload).removeprefix('/compare/')}")
+    assert response.status_code == 200
+    body = response.json()
+    levels = {level["id"]: str(level["threads"]) for level in body["levels"]}
+    cells = {(cell["metric"], cell["side"], levels[cell["level"]]): cell for cell in body["cells"]}
+    assert len(points) == 8
+    for point in points:
+        cell = cells[point["metric"], "ab"[point["side"]], point["level"]]
+        assert cell["summary"]["value"] == point["value"]
+        assert cell["replicates"] == point["runs"]
+        if point["side"]:
+            assert [cell["ratio"][name] for name in ("value", "low", "high")] == [
+                point["ratio"],
+                point["low"],
+                point["high"],
+            ]
+            assert cell["words"] == point["words"]
+
+
+def test_the_api_takes_any_slug_that_a_system_may_have(client: Client, workload: Workload) -> None:
+    for slug in ("mariadb-10.11", "mariadb-11.4"):
+        a_measured_run({TPS: 1.0}, system=a_system(slug), workload=workload)
+    response = client.get(f"/api/v1/comparisons/?side=mariadb-10.11&side=mariadb-11.4&workload={workload.pk}")
+    assert [side["slug"] for side in response.json()["sides"]] == ["mariadb-10.11", "mariadb-11.4"]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [("side=a&workload=1", "side"), ("side=a&side=b", "workload"), ("side=a&side=nobody&workload={workload}", "side")],
+)
+def test_the_api_names_the_parameter_at_fault(
+    client: Client, workload: Workload, sides: object, query: str, field: str
+) -> None:
+    response = client.get(f"/api/v1/comparisons/?{query.format(workload=workload.pk)}")
+    assert response.status_code in (400, 422)
+    assert response["Content-Type"] == "application/problem+json"
+    assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+def test_articles_never_become_part_of_the_numbers(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    call_command("seed_catalog")
+    before = chart_data(page(client, address(workload)))["points"]
+    call_command("load_published")
+    for system, platform in zip(sides, ("aurora", "pxc"), strict=True):
+        release = Release.objects.create(platform=Platform.objects.get(slug=platform), version="1", version_key=[1])
+        System.objects.filter(pk=system.pk).update(release=release)
+    assert chart_data(page(client, address(workload)))["points"] == before

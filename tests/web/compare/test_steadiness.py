@@ -1,0 +1,191 @@
+"""Steadiness, work and seconds on Compare: what is told, in which words, and the same numbers in JSON."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.catalog.models import System
+from apps.runs.models import Event, Run
+from apps.web.compare.view import OPTIONS, Address
+from tests.comparison.sections.test_steadiness import noisy, runs_of
+from tests.comparison.sections.test_work import a_redo_run
+from tests.support.builders import a_system, a_workload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def sides() -> tuple[System, System]:
+    a, b = a_system("a", name="Alpha"), a_system("b", name="Beta")
+    runs_of(a, [noisy(20, seed) for seed in range(4)])
+    runs_of(b, [noisy(100, seed, low=seed - 8) for seed in range(10, 14)])
+    return a, b
+
+
+def address(**changes: Any) -> Address:
+    return Address(**{"sides": ("a", "b"), "workload": a_workload().pk, **changes})
+
+
+def page(client: Client, url: str, status: int = 200) -> str:
+    response = client.get(url)
+    assert response.status_code == status, response.content[:500]
+    return response.content.decode()
+
+
+def told(html: str, metric: str = "") -> str:
+    """The sentence about Beta."""
+    found = re.search(
+        rf'<p data-answer="b"{f""" data-metric="{metric}" """.rstrip() if metric else ""}>.*?</p>', html, re.DOTALL
+    )
+    assert found
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found[0])).replace(" ,", ",").replace(" :", ":").strip()
+
+
+def data_of(html: str, name: str) -> Any:
+    found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', html, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_runs_that_failed_a_check_are_marked_in_both_parts(client: Client, sides: tuple[System, System]) -> None:
+    Run.objects.filter(system=sides[1]).update(failed_checks=["generator"])
+    html = page(client, address().part_url("steadiness"))
+    assert "4 marked" in html
+    listed = html[html.index("Steadiness of each run") :]
+    assert listed.count("mark--doubt") == 4
+    assert data_of(html, "steadiness-data")["boxes"][-1]["label"].endswith(" (failed load generator)")
+    for number in (0, 1):
+        for system in sides:
+            a_redo_run(system, 100.0, number)
+    Run.objects.filter(system=sides[1]).update(failed_checks=["generator"])
+    assert "6 marked" in page(client, address().part_url("work"))
+
+
+def test_the_page_fetches_both_when_they_come_into_view(client: Client, sides: object) -> None:
+    html = page(client, address().url())
+    for name in ("steadiness", "work"):
+        assert f'hx-get="{address().part_url(name)}"'.replace("&", "&amp;") in html
+
+
+def test_a_sentence_says_who_is_steadier_before_the_table(client: Client, sides: object) -> None:
+    html = page(client, address().part_url("steadiness"))
+    assert re.match(
+        r"Beta against Alpha, coefficient of variation: worse at 4 threads [\d.]+\s× \[[\d.]+,\s[\d.]+\]\.$",
+        told(html, "steadiness.variation"),
+    )
+    assert "worse at 4 threads: by the order of the runs" in told(html, "steadiness.hiccups")
+    assert html.index("data-answer") < html.index("<table")
+
+
+def test_there_is_a_box_for_every_run_and_one_for_each_side(client: Client, sides: tuple[System, System]) -> None:
+    boxes = data_of(page(client, address().part_url("steadiness")), "steadiness-data")["boxes"]
+    assert [(box["side"], box["run"] is None) for box in boxes] == [(side, k == 0) for side in (0, 1) for k in range(5)]
+    assert [box["run"] for box in boxes[1:5]] == list(sides[0].runs.order_by("started_at").values_list("pk", flat=True))
+    together = boxes[5]
+    assert together["least"] == min(box["least"] for box in boxes[6:])
+    assert together["greatest"] == max(box["greatest"] for box in boxes[6:])
+
+
+def test_the_worst_second_and_the_longest_hiccup_of_each_run_are_placed_in_time(client: Client, sides: object) -> None:
+    html = page(client, address().part_url("steadiness"))
+    rows = re.findall(r'<tr data-run="\d+">.*?</tr>', html, re.DOTALL)
+    assert len(rows) == 8
+    assert "<td>none</td>" in rows[0]
+    assert "2.00 s from 20.0 s on" in rows[4]
+
+
+def test_json_has_the_numbers_of_the_page(client: Client, sides: object) -> None:
+    html = page(client, address().part_url("steadiness"))
+    shown = dict(re.findall(r'data-metric="(steadiness\.\w+)" data-value="([\d.e-]+)"', html))
+    answer = client.get(f"/api/v1/comparisons/?{address().query()}&include=steadiness").json()["steadiness"]
+    cells = {cell["metric"]: cell for cell in answer["cells"] if cell["side"] == "b"}
+    for metric in ("steadiness.variation", "steadiness.worst"):
+        assert float(shown[metric]) == pytest.approx(cells[metric]["summary"]["value"])
+    assert {"run", "steadiness"} <= answer["runs"][0].keys()
+
+
+def test_runs_without_seconds_leave_the_part_empty_in_words(client: Client) -> None:
+    for slug in ("a", "b"):
+        a_redo_run(a_system(slug), 1000.0, 0)
+    html = page(client, address().part_url("steadiness"))
+    assert "No run has throughput of 5 seconds or more in its measured phase" in html
+    assert client.get(f"/api/v1/comparisons/?{address().query()}&include=steadiness").json()["steadiness"] is None
+
+
+@pytest.fixture
+def working() -> None:
+    for slug, typical in (("a", 2000.0), ("b", 1000.0)):
+        system = a_system(slug, name={"a": "Alpha", "b": "Beta"}[slug])
+        for number in range(4):
+            a_redo_run(system, typical * (1 + 0.01 * number), number)
+
+
+def test_a_sentence_says_what_a_side_needs_less_of(client: Client, working: object) -> None:
+    html = page(client, address().part_url("work"))
+    assert re.match(r"Beta against Alpha: better less redo log 0\.500\s× \[0\.4\d+,\s0\.5\d+\]\.$", told(html))
+    assert "1.98\xa0KiB" in html
+    assert "<strong>None on any side</strong>" in html
+    assert "buffer pool misses" in html
+    assert "<strong>Not observed</strong>: server CPU" in html
+    (point,) = data_of(html, "work-data")["points"]
+    assert (point["metric"], point["words"]) == ("work.redo", "better")
+
+
+def test_work_in_json_says_by_what_it_was_divided_and_how(client: Client, working: object) -> None:
+    (work,) = client.get(f"/api/v1/comparisons/?{address().query()}&include=work").json()["work"]
+    assert work["per"] == "transaction"
+    assert work["formulas"]["work.redo"] == "mysql.status.Innodb_os_log_written"
+    cell = next(each for each in work["cells"] if (each["side"], each["metric"]) == ("b", "work.redo"))
+    assert cell["ratio"]["value"] == pytest.approx(0.5)
+    assert {each["reason"] for each in work["not_observed"] if each["metric"] == "work.cpu.server"} == {
+        "no node counts it, or the agent may not read it"
+    }
+
+
+@pytest.mark.parametrize("option", [each for each in OPTIONS if each not in ("objective", "percentile")])
+def test_the_api_takes_every_word_of_the_page_s_address(client: Client, working: object, option: str) -> None:
+    """The page's link to its JSON has them all."""
+    assert client.get(f"/api/v1/comparisons/?{address().query()}&{option}=all").status_code == 200
+
+
+def test_an_unknown_divisor_is_refused_in_words(client: Client, working: object) -> None:
+    odd = address().with_option("per", "fortnight")
+    html = page(client, odd.part_url("work"), status=400)
+    assert "per:" in html
+    assert "choose from: transaction, query, row" in html
+
+
+def test_the_seconds_lie_on_the_clock_of_the_measured_phase_with_their_events(
+    client: Client, sides: tuple[System, System]
+) -> None:
+    run = sides[1].runs.earliest("started_at")
+    sides[1].runs.update(measured_from=5.0)
+    Event.objects.create(run=run, kind="fault", label="writer killed", starts_at=25.0, node="db1")
+    Event.objects.create(run=run, kind="sampler_error", label="too late", starts_at=26.0)
+
+    def series(**changes: Any) -> tuple[Any, Any]:
+        found = data_of(page(client, address(**changes).url()), "compare-data")["series"]
+        return found["clock"], next(each for each in found["runs"] if each["run"] == run.pk)
+
+    clock, own = series()
+    assert (clock, own["measured"]) == ("measured", [0.0, 55.0])
+    assert [(each["label"], each["starts_at"]) for each in own["events"]] == [("writer killed", 20.0)]
+    clock, own = series(options=(("clock", "run"),))
+    assert (clock, own["measured"], own["events"][0]["starts_at"]) == ("run", [5.0, 60.0], 25.0)
+
+
+def test_queries_do_not_grow_with_the_runs(client: Client, sides: tuple[System, System]) -> None:
+    asked = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as found:
+            for name in ("steadiness", "work"):
+                page(client, address(level="4").part_url(name))
+        asked.append(len(found))
+        for system in sides:
+            runs_of(system, [noisy(20, seed) for seed in range(20, 24)], hours=2)
+    assert asked[0] == asked[1]

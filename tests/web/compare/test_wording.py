@@ -1,0 +1,93 @@
+"""The words around a ratio, apart from any page."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from apps.comparison import wording
+from apps.comparison.stats.welch import MOST_REPETITIONS, Ratio, Verdict
+from apps.comparison.values import Cell, Level, More
+from apps.web.compare import wording as compare_wording
+
+NAMES = {"a": "A", "b": "B"}
+
+
+def a_cell(*, more: int, needed: int) -> Cell:
+    ratio = Ratio(Verdict.NOT_TOLD_APART, value=1.02, low=0.9, high=1.2, needed=needed)
+    lacking = (More("a", more), More("b", more))
+    return Cell("b", 1, "client.throughput", (), None, 0, ratio, Verdict.NOT_TOLD_APART.value, lacking)
+
+
+def a_level(threads: int) -> Level:
+    return Level(threads, str(threads), threads, None, f"{threads} thread{'s' * (threads > 1)}")
+
+
+def test_what_would_tell_is_said_of_each_load_level_where_it_differs() -> None:
+    pairs = [(a_level(4), a_cell(more=998, needed=MOST_REPETITIONS + 1)), (a_level(2), a_cell(more=2, needed=5))]
+    assert compare_wording._remedies(pairs, NAMES) == (
+        "2 more runs of each would likely tell at 2 threads, even 1,000 runs of each would not tell at 4 threads"
+    )
+    same = [(a_level(4), a_cell(more=2, needed=5)), (a_level(2), a_cell(more=2, needed=5))]
+    assert compare_wording._remedies(same, NAMES) == "2 more runs of each would likely tell"
+
+
+def test_a_difference_that_its_company_demotes_says_so_and_what_would_tell() -> None:
+    cell = a_cell(more=2, needed=5)
+    reason = "higher if looked at alone, not among 16 comparisons at once"
+    ratio = Ratio(Verdict.NOT_TOLD_APART, value=1.05, low=1.01, high=1.09, needed=5, reason=reason)
+    assert compare_wording.remedy(replace(cell, ratio=ratio), NAMES) == (
+        f"{reason}; 2 more runs of each would likely tell"
+    )
+
+
+def test_no_load_level_is_passed_over_where_few_things_would_tell() -> None:
+    pairs = [(a_level(threads), a_cell(more=2 if threads < 8 else 3, needed=5)) for threads in (1, 2, 4, 8, 16)]
+    assert compare_wording._remedies(pairs, NAMES) == (
+        "2 more runs of each would likely tell at 1, 2 and 4 threads, 3 more runs of each would likely tell"
+        " at 8 and 16 threads"
+    )
+    many = [(a_level(threads), a_cell(more=threads, needed=5)) for threads in (1, 2, 4, 8)]
+    assert compare_wording._remedies(many, NAMES) == ("1 to 8 more runs of each would likely tell")
+
+
+def test_more_runs_than_were_looked_at_are_not_given_as_a_number() -> None:
+    assert (
+        compare_wording._lacking(a_cell(more=998, needed=MOST_REPETITIONS + 1), NAMES) == "more than 1,000 runs of each"
+    )
+    assert compare_wording._lacking(a_cell(more=3, needed=6), NAMES) == "3 more runs of each"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "shown"),
+    [
+        ((0.84, 0.2013, 3.503), "0.84\u00a0× [0.20,\u00a03.50]"),
+        ((1.3559, 1.2208, 1.506), "1.36\u00a0× [1.22,\u00a01.51]"),
+        ((0.7084, 0.6416, 0.7823), "0.708\u00a0× [0.642,\u00a00.782]"),
+        ((1.0021, 1.0004, 1.0038), "1.0021\u00a0× [1.0004,\u00a01.0038]"),
+        ((12.3, 5.1, 29.7), "12.3\u00a0× [5.1,\u00a029.7]"),
+        ((0.62, 0.0189, 20.04), "0.6\u00a0× [0.02,\u00a020.0]"),
+        ((0.62, 0.0000189, 20304.0), "1\u00a0× [<\u00a00.0001,\u00a020,304]"),
+    ],
+)
+def test_digits_follow_the_width_of_the_interval(ratio: tuple[float, float, float], shown: str) -> None:
+    value, low, high = ratio
+    found = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
+    assert f"{wording.ratio_text(found)} {wording.interval_text(found)}" == shown
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "shown"),
+    [
+        (1.242, 1.312, 1.388, "1.31 × [1.24, 1.39]"),
+        (1.0042, 1.017, 1.031, "1.017 × [1.004, 1.031]"),
+        (0.99951, 1.0001, 1.00049, "1.0001 × [0.9995, 1.0005]"),
+        (0.0231, 0.0242, 0.0251, "0.0242 × [0.0231, 0.0251]"),
+        (97.2, 123.4, 150.9, "123 × [97, 151]"),
+        (0.5, 1.2, math.inf, "1.20 × [0.50, ∞]"),
+        (None, 1.2, None, "1.20 × "),
+    ],
+)
+def test_an_interval_has_the_digits_that_it_needs(low: float, value: float, high: float, shown: str) -> None:
+    ratio = Ratio(Verdict.HIGHER, value=value, low=low, high=high)
+    assert f"{wording.ratio_text(ratio)} {wording.interval_text(ratio)}".replace("\xa0", " ") == shown

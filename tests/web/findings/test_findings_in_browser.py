@@ -1,0 +1,85 @@
+"""Two people review a finding in Chromium: one triages it by keys, the other accepts it on its page."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from apps.accounts import services
+from apps.accounts.models import User
+from apps.regressions.models import Finding
+from tests.support.builders import a_user
+from tests.web.findings.found import BEFORE, a_finding
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def sign_in(page: Page, user: User) -> None:
+    page.goto(f"/sign-in/{services.create_sign_in_link(user=user, now=timezone.now())}/")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_load_state()
+
+
+def test_on_a_phone_both_sides_of_a_change_are_in_sight(browser_page: Page) -> None:
+    finding = a_finding()
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    browser_page.goto(f"/findings/{finding.pk}/")
+    names = browser_page.locator(".finding-plot__side:visible")
+    expect(names).to_have_count(2)
+    for name in names.all():
+        box = name.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        # Two lines of text.
+        assert box["height"] >= 24
+
+
+def test_alice_triages_by_keys_and_bob_accepts_with_a_reason_and_an_end(browser_page: Page) -> None:
+    finding = a_finding()
+    larger = a_finding("oltp_insert", family="other", after=tuple(value / 2 for value in BEFORE))
+    alice, bob = a_user(username="alice"), a_user(username="bob")
+    sign_in(browser_page, alice)
+
+    browser_page.goto("/findings/")
+    rows = browser_page.locator("tr[data-finding]")
+    expect(rows).to_have_count(2)
+    row = browser_page.locator(f"tr[data-finding='{finding.pk}']")
+    for key in ("j", "j"):
+        browser_page.keyboard.press(key)
+    expect(row).to_have_attribute("aria-current", "true")
+    browser_page.keyboard.press("a")
+    expect(row.locator("[data-label=Owner]")).to_have_text("alice")
+    expect(row).to_have_attribute("aria-current", "true")
+    browser_page.keyboard.press("c")
+    expect(row.locator("[data-label=State]")).to_have_text("confirmed")
+    # To the one above, which turns out to be nothing; it stays in sight with a way back.
+    browser_page.keyboard.press("k")
+    browser_page.keyboard.press("d")
+    other = browser_page.locator(f"tr[data-finding='{larger.pk}']")
+    expect(other.locator("[data-label=State]")).to_have_text("not reproducible")
+    expect(other.get_by_role("button", name="Open it again")).to_be_visible()
+    browser_page.keyboard.press("?")
+    expect(browser_page.get_by_role("dialog", name="Keys")).to_be_visible()
+    browser_page.keyboard.press("Escape")
+    browser_page.get_by_role("button", name="Sign out").click()
+
+    sign_in(browser_page, bob)
+    browser_page.goto("/findings/?owner=alice")
+    browser_page.keyboard.press("j")
+    browser_page.keyboard.press("Enter")
+    expect(browser_page).to_have_url(f"{browser_page.url.split('/findings/')[0]}/findings/{finding.pk}/?owner=alice")
+    expect(browser_page.locator("[data-use]")).to_contain_text("waits for the log buffer 0 → 340")
+    browser_page.get_by_label("Comment; @name mentions a person").fill("A known price of the fix, @alice.")
+    browser_page.get_by_role("button", name="Comment").click()
+    expect(browser_page.get_by_text("mentions alice")).to_be_visible()
+    browser_page.get_by_text("Accept it for a time").click()
+    browser_page.get_by_label("Why it may pass").fill("The price of a fix for lost writes")
+    until = timezone.localdate() + timedelta(days=90)
+    browser_page.get_by_label("Until the end of").fill(str(until))
+    browser_page.get_by_role("button", name="Accept", exact=True).click()
+    expect(browser_page.locator(".finding-head .mark")).to_have_text("accepted")
+    expect(browser_page.get_by_text(f"bob set it from confirmed to accepted until {until}")).to_be_visible()
+    finding.refresh_from_db()
+    assert (finding.state, finding.accepted_until) == (Finding.State.ACCEPTED, until)

@@ -1,0 +1,283 @@
+"""The Matrix page: several sides against one baseline, coloured by verdict; its exports; an article's ratios."""
+
+import csv
+import html
+import io
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import yaml
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.accounts.models import User
+from apps.catalog import services as catalog
+from apps.catalog.models import HardwareClass, System
+from apps.comparison.matrix import compare_many
+from apps.comparison.selection import baselines
+from apps.published import services
+from apps.runs.models import Run
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+
+pytestmark = pytest.mark.django_db
+
+TPS, P95 = "client.throughput", "client.latency.p95"
+A, B = (1000.0, 1012.0, 991.0), (1302.0, 1318.0, 1287.0)
+ADDRESS = "/matrix/?side=a&side=b&side=c"
+ARTICLE = "sysbench-engines-large-server-2017"
+
+
+def measure(system: System, test: str, values: tuple[float, ...], *, threads: int = 4, **fields: Any) -> list[Run]:
+    return [
+        a_measured_run(
+            {TPS: value, P95: 20_000 / value},
+            system=system,
+            workload=a_workload(test),
+            load_level=a_load_level(threads),
+            repetition=number + 1,
+            started_at=START + timedelta(minutes=number),
+            ended_at=START + timedelta(minutes=number + 1),
+            **fields,
+        )
+        for number, value in enumerate(values)
+    ]
+
+
+@pytest.fixture
+def measured(db: None) -> None:
+    a, b = a_system("a"), a_system("b")
+    large = HardwareClass.objects.create(slug="large", name="large", vcpu=8, memory_bytes=32 * 2**30)
+    c = a_system("c", hardware_class=large)
+    measure(a, "oltp_read_only", A), measure(b, "oltp_read_only", B), measure(c, "oltp_read_only", B)
+    measure(a, "oltp_write_only", B), measure(b, "oltp_write_only", A[:1])
+    measure(a, "oltp_insert", A), measure(b, "oltp_insert", B)
+
+
+def rows_of(page: str) -> list[list[str]]:
+    """The cells of the matrix as words, without the tests' names."""
+    table = page[page.index("matrix__table") : page.index("</table>")]
+    return [
+        [_words(cell) for cell in re.findall(r'<td class="matrix__cell.*?</td>', row, flags=re.DOTALL)]
+        for row in table.split("<tr>")[2:]
+    ]
+
+
+def cells_of(page: str) -> list[str]:
+    return [cell for row in rows_of(page) for cell in row]
+
+
+def _words(fragment: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", fragment)).split())
+
+
+def page_of(client: Client, address: str = ADDRESS, status: int = 200) -> str:
+    response = client.get(address)
+    assert response.status_code == status
+    return response.content.decode()
+
+
+@pytest.mark.usefixtures("measured")
+def test_every_cell_has_its_ratio_interval_and_verdict_in_words(client: Client) -> None:
+    page = page_of(client)
+    many = compare_many(sides=["a", "b", "c"], metrics=["primary"])
+    shown = rows_of(page)
+    assert len(shown) == len(many.rows) == 3
+    assert shown[0][0] == "1,000"
+    assert shown[0][1].startswith("1.30 × [1.2")
+    assert shown[0][1].endswith("▲ better")
+    assert shown[0][2] == "no runs"
+    assert shown[1][2].endswith("? verdict withheld")
+    assert re.fullmatch(r"0.768 × \? too few repetitions", shown[2][1])
+    words = _words(page)
+    assert re.search(r"b better in 2 of 3 \(1.30 × \[1.2\d, 1.3\d\]\); too few repetitions in 1", words)
+    assert f"corrected for the {many.tests} comparisons of this table" in words
+
+
+@pytest.mark.usefixtures("measured")
+def test_where_lower_is_better_the_sign_of_an_improvement_points_down(client: Client) -> None:
+    assert rows_of(page_of(client, f"{ADDRESS}&metric=latency"))[0][1].endswith("▼ better")
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_cell_is_coloured_by_its_verdict_and_not_by_its_ratio(client: Client) -> None:
+    page = page_of(client)
+    kinds = re.findall(r"matrix__cell--(\w+)", page)
+    assert kinds == ["baseline", "better", "none", "baseline", "better", "withheld", "baseline", "unknown", "none"]
+
+
+@pytest.mark.usefixtures("measured")
+def test_a_cell_leads_to_the_same_pair_in_compare(client: Client) -> None:
+    page = page_of(client)
+    links = [html.unescape(link) for link in re.findall(r'<a href="(/compare/[^"]+)"', page)]
+    pair = f"/compare/?side=a&side=b&workload={a_workload('oltp_read_only').pk}"
+    assert pair in links
+    compared = page_of(client, pair)
+    ratio, interval = re.search(r"(1\.30) × (\[1\.2\d+, \d\.\d+\])", rows_of(page)[1][1]).groups()  # type: ignore[union-attr]
+    assert f"{ratio}\u00a0×" in compared
+    assert interval.replace(", ", ",\u00a0") in compared
+
+
+@pytest.mark.usefixtures("measured")
+def test_compare_leads_to_the_matrix_of_its_sides(client: Client) -> None:
+    page = page_of(client, f"/compare/?side=a&side=b&workload={a_workload('oltp_insert').pk}")
+    assert 'href="/matrix/?side=a&amp;side=b"' in page
+
+
+@pytest.mark.usefixtures("measured")
+def test_withheld_verdicts_say_why_and_where_they_can_be_accepted(client: Client) -> None:
+    words = _words(page_of(client))
+    assert re.search(r"c differs from the baseline in Hardware class, .*: 1 verdict withheld", words)
+
+
+def test_runs_that_failed_a_check_are_marked_in_their_cell(client: Client) -> None:
+    a, b = a_system("a"), a_system("b")
+    measure(a, "oltp_insert", A), measure(b, "oltp_insert", B[:2])
+    measure(b, "oltp_insert", B[2:], failed_checks=["steal"])
+    assert rows_of(page_of(client, "/matrix/?side=a&side=b"))[0][1].endswith("1 of 3 failed a check")
+
+
+@pytest.mark.usefixtures("measured")
+def test_without_sides_those_that_share_most_are_shown_the_pinned_one_as_baseline(client: Client) -> None:
+    assert "<h1>Matrix against a</h1>" in page_of(client, "/matrix/")
+    user: User = a_user()
+    baselines.pin(workload=a_workload("oltp_insert"), system=System.objects.get(slug="b"), note="", by=user)
+    assert "<h1>Matrix against b</h1>" in page_of(client, "/matrix/")
+
+
+@pytest.mark.usefixtures("measured")
+def test_markdown_has_the_cells_of_the_screen(client: Client) -> None:
+    text = client.get(ADDRESS.replace("/matrix/?", "/matrix/matrix.md?")).content.decode()
+    lines = [line for line in text.splitlines() if line.startswith("| sysbench")]
+    cells = [[cell.strip() for cell in line.strip("| ").split(" | ")][3:] for line in lines]
+    assert cells == rows_of(page_of(client))
+    assert "http://testserver/matrix/?side=a&side=b&side=c" in text
+
+
+@pytest.mark.usefixtures("measured")
+def test_csv_has_a_line_for_each_cell_with_all_digits(client: Client) -> None:
+    text = client.get(ADDRESS.replace("/matrix/?", "/matrix/matrix.csv?")).content.decode()
+    lines = list(csv.DictReader(io.StringIO(text)))
+    many = compare_many(sides=["a", "b", "c"], metrics=["primary"])
+    assert [line["shown"] for line in lines] == cells_of(page_of(client))
+    for line, cell in zip(lines, [cell for row in many.rows for cell in row.cells], strict=True):
+        if cell.ratio is not None and cell.ratio.low is not None:
+            assert [float(line[name]) for name in ("value", "low", "high")] == [
+                cell.ratio.value,
+                cell.ratio.low,
+                cell.ratio.high,
+            ]
+            assert line["verdict"] == cell.words
+
+
+@pytest.mark.usefixtures("measured")
+def test_json_has_the_same_table(client: Client) -> None:
+    answer = client.get(ADDRESS.replace("/matrix/?", "/api/v1/matrix/?")).json()
+    many = compare_many(sides=["a", "b", "c"], metrics=["primary"])
+    assert [side["slug"] for side in answer["sides"]] == ["a", "b", "c"]
+    assert answer["tests"] == many.tests
+    assert [[cell["words"] for cell in row["cells"]] for row in answer["rows"]] == [
+        [cell.words for cell in row.cells] for row in many.rows
+    ]
+    assert answer["rows"][0]["cells"][1]["ratio"]["low"] == many.rows[0].cells[1].ratio.low  # type: ignore[union-attr]
+
+
+@pytest.mark.usefixtures("measured")
+def test_the_page_asks_as_many_queries_however_many_runs_rows_and_sides_there_are(client: Client) -> None:
+    with CaptureQueriesContext(connection) as few:
+        page_of(client, "/matrix/?side=a&side=c")
+    for slug in ("a", "b", "c"):
+        for test in ("oltp_read_only", "oltp_delete"):
+            measure(System.objects.get(slug=slug), test, A, threads=16)
+    with CaptureQueriesContext(connection) as many:
+        page_of(client)
+    assert len(many) == len(few) <= 30
+
+
+def test_nothing_measured_says_what_would_fill_the_matrix(client: Client) -> None:
+    assert "No two systems have run the same workload yet" in page_of(client, "/matrix/")
+
+
+@pytest.mark.usefixtures("measured")
+@pytest.mark.parametrize(
+    ("query", "status", "problem"),
+    [
+        ("side=a&side=gone", 404, "no system 'gone'"),
+        ("side=a", 400, "2 to 8 sides"),
+        ("side=a&side=b&metric=gone", 400, "no metric 'gone'"),
+        ("side=a&side=b&campaign=x", 400, "'x' is not a number"),
+        ("side=a%00&side=b", 400, "characters that no name has"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(client: Client, query: str, status: int, problem: str) -> None:
+    assert problem in _words(page_of(client, f"/matrix/?{query}", status))
+    file = client.get(f"/matrix/matrix.csv?{query}")
+    assert (file.status_code, file["Content-Type"]) == (status, "text/plain; charset=utf-8")
+    assert problem in file.content.decode()
+
+
+def test_a_metric_or_tool_that_no_side_has_leaves_an_empty_matrix(client: Client, measured: None) -> None:
+    assert "These sides share no workload of tpcc" in _words(page_of(client, f"{ADDRESS}&tool=tpcc"))
+
+
+@pytest.fixture
+def articles(db: None) -> None:
+    catalog.seed()
+    services.load_all(services.OWN_DATA)
+
+
+@pytest.mark.usefixtures("articles")
+def test_a_published_table_is_a_matrix_with_every_number_of_its_file(client: Client) -> None:
+    page = page_of(client, f"/matrix/?article={ARTICLE}")
+    stated = _stated_in_file()
+    rows = rows_of(page)
+    assert len(rows) == len(stated) == 36
+    for row, (test, connections, values) in zip(rows, sorted(stated, key=_in_order(stated)), strict=True):
+        assert [float(cell.removesuffix(" ×")) for cell in row] == values, (test, connections)
+    words = _words(page)
+    assert "MyRocks stated 0.457 to 4.892 × of InnoDB 5.6.35: above 1 in 16 of 36 figures" in words
+    assert "published, not measured here" in words
+
+
+@pytest.mark.usefixtures("articles")
+def test_no_verdict_is_claimed_of_published_figures(client: Client) -> None:
+    page = page_of(client, f"/matrix/?article={ARTICLE}")
+    assert set(re.findall(r"matrix__cell--(\w+)", page)) == {"stated"}
+    assert not {"better", "worse", "equivalent", "not told apart"} & set(" ".join(cells_of(page)).split())
+    assert page.count("no interval stated") > 108
+    text = client.get(f"/matrix/matrix.csv?article={ARTICLE}").content.decode()
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert len(lines) == 108
+    assert {(line["verdict"], line["low"], line["high"]) for line in lines} == {("stated", "", "")}
+
+
+@pytest.mark.usefixtures("articles")
+def test_qualifiers_of_published_ratios_are_kept(client: Client) -> None:
+    cells = cells_of(page_of(client, "/matrix/?article=aurora-galera-mha-2015"))
+    assert any(cell.startswith(("about ", "at least ", "at most ")) for cell in cells)
+
+
+@pytest.mark.usefixtures("articles")
+def test_the_api_has_the_published_matrix(client: Client) -> None:
+    answer = client.get(f"/api/v1/published/{ARTICLE}/matrix/").json()
+    assert [side["name"] for side in answer["sides"]] == ["MyRocks", "InnoDB 5.7.17", "TokuDB"]
+    assert len(answer["rows"]) == 36
+    assert client.get("/api/v1/published/gone/matrix/").status_code == 404
+    assert client.get("/matrix/?article=gone").status_code == 404
+
+
+def _stated_in_file() -> list[tuple[str, int, list[float]]]:
+    """(test, connections, ratios) as the file has them, read without the product's code."""
+    (path,) = services.OWN_DATA.glob("sysbench-engines*.yaml")
+    found = []
+    for table in yaml.safe_load(path.read_text())["tables"]:
+        connections = table["conditions"]["connections"]
+        found += [(row[0], connections, [float(value) for value in row[1:]]) for row in table["rows"]]
+    return found
+
+
+def _in_order(stated: list[tuple[str, int, list[float]]]) -> Any:
+    tests = list(dict.fromkeys(test for test, _, _ in stated))
+    return lambda each: (tests.index(each[0]), each[1])

@@ -1,0 +1,41 @@
+"""A team subscribes in the browser, sends itself a test, and sees its answer come in."""
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+from pytest_django import Settings
+
+from apps.notifications import deliver
+from apps.notifications.models import Delivery
+from tests.notifications.made import a_receiver
+from tests.web.campaigns.test_campaigns_in_browser import no_broker, sign_in  # noqa: F401  a fixture of this module too
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_team_subscribes_and_sees_the_answer_to_its_test(browser_page: Page, settings: Settings) -> None:
+    settings.WEBHOOK_NETWORKS = ["127.0.0.0/8"]
+    page = browser_page
+    sign_in(page)
+    page.goto("/notifications/")
+    page.get_by_role("link", name="New team").click()
+    page.get_by_label("Name", exact=True).fill("storage")
+    page.get_by_role("button", name="Make this team").click()
+    page.get_by_role("link", name="Add a subscription").click()
+    with a_receiver() as receiver:
+        page.get_by_label("By", exact=True).select_option("webhook")
+        page.get_by_label("Address", exact=True).fill(f"{receiver.url}/hook")
+        page.get_by_label("Smallest size").fill("0.05")
+        page.get_by_role("button", name="Subscribe").click()
+        expect(page.get_by_role("region", name="Subscriptions of storage")).to_contain_text("from 5 %")
+        page.get_by_role("button", name="Send a test").click()
+        deliveries = page.get_by_role("region", name="Deliveries", exact=True)
+        expect(deliveries).to_contain_text("waiting")
+        deliver.send(delivery_id=Delivery.objects.get().pk, now=timezone.now())
+        # Without a reload: the table asks again while something waits.
+        expect(deliveries).to_contain_text("200 OK: said by the receiver")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for link in ("New subscription", "Edit the team"):
+        page.goto("/notifications/")
+        page.get_by_role("link", name=link).click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, link

@@ -1,0 +1,126 @@
+"""The Overview."""
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from apps.catalog.models import Platform
+from apps.runs.models import Run
+from apps.web.overview.platforms import load_matrix
+from tests.support.builders import a_job, a_load_level, a_measured_run, a_system, a_workload
+
+pytestmark = pytest.mark.django_db
+
+
+def _a_measured_run(value: float, **fields: object) -> Run:
+    return a_measured_run({"client.throughput": value}, **fields)
+
+
+def test_an_empty_warehouse_says_how_to_fill_it(client: Client) -> None:
+    page = client.get("/").content.decode()
+    assert "Nothing is measured yet" in page
+    assert "no agent is registered" in page
+    assert "No campaign yet" in page
+    assert "load_published" in page
+
+
+def test_the_matrix_holds_median_range_and_number_of_runs() -> None:
+    system, level = a_system(), a_load_level(4)
+    for value in (100.0, 120.0, 110.0, 90.0):
+        _a_measured_run(value, system=system, load_level=level)
+    (row,) = load_matrix().rows
+    (cell,) = row.cells
+    assert cell is not None
+    assert (cell.median, cell.lowest, cell.highest, str(cell.runs), cell.systems) == (105.0, 90.0, 120.0, "4", 1)
+    assert row.load_level == "4 threads"
+    assert row.unit == "transactions/s"
+
+
+def test_the_matrix_shows_the_load_that_most_platforms_have() -> None:
+    one, other = a_system("one"), a_system("other", platform=Platform.objects.create(slug="pxc", name="PXC"))
+    for level, system in ((4, one), (4, one), (8, one), (8, other)):
+        _a_measured_run(100.0, system=system, load_level=a_load_level(level))
+    (row,) = load_matrix().rows
+    assert row.load_level == "8 threads"
+    assert [str(cell.runs) for cell in row.cells if cell] == ["1", "1"]
+
+
+def test_only_complete_runs_count_in_the_matrix() -> None:
+    _a_measured_run(100.0, outcome="failed", reason="lost connection")
+    _a_measured_run(100.0, state="ended", sealed_at=None)
+    assert load_matrix().rows == ()
+
+
+def test_examples_make_room_for_any_other_run_of_the_workload() -> None:
+    system, level, insert = a_system(), a_load_level(4), a_workload("oltp_insert")
+    pxc = a_system(platform=Platform.objects.create(slug="pxc", name="PXC"))
+    for side in (system, pxc):
+        for workload in (None, insert):
+            _a_measured_run(900.0, system=side, load_level=level, workload=workload, provenance="example")
+    assert [[cell.origin for cell in row.cells if cell] for row in load_matrix().rows] == [["example"] * 2] * 2
+    _a_measured_run(100.0, system=system, load_level=a_load_level(8))
+    examples, (cell, nothing) = (row.cells for row in load_matrix().rows)
+    assert [each.origin for each in examples if each] == ["example", "example"]
+    assert cell is not None
+    assert (str(cell.runs), cell.median, cell.origin) == ("1", 100.0, "agent")
+    assert nothing is None
+
+
+def test_runs_that_count_nowhere_leave_the_examples_standing() -> None:
+    system = a_system()
+    _a_measured_run(900.0, system=system, provenance="example")
+    _a_measured_run(100.0, system=system, outcome="failed", reason="lost connection")
+    (row,) = load_matrix().rows
+    assert [cell.origin for cell in row.cells if cell] == ["example"]
+
+
+def test_the_matrix_says_which_numbers_agents_did_not_measure(client: Client) -> None:
+    def cell_of() -> str:
+        page = client.get("/").content.decode()
+        matrix = page[page.index("matrix-heading") : page.index("Latest campaigns")]
+        return matrix[matrix.index('<td class="num">') :]
+
+    system = a_system()
+    _a_measured_run(900.0, system=system, provenance="example")
+    assert "mark--example" in cell_of()
+    for _ in range(3):
+        _a_measured_run(100.0, system=system, provenance="submitted")
+    assert "mark--submitted" in cell_of()
+    assert "mark--example" not in cell_of()
+    _a_measured_run(120.0, system=system)
+    mixed = cell_of()
+    assert "4 runs</a>" in mixed
+    assert "3 submitted among them" in mixed
+    assert "provenance=agent&amp;provenance=submitted" in mixed
+    assert "mark--" not in mixed
+    Run.objects.filter(provenance="submitted").update(provenance="agent")
+    assert "among them" not in cell_of()
+    assert "mark--" not in cell_of()
+
+
+def test_a_platform_without_runs_of_a_workload_says_so(client: Client) -> None:
+    _a_measured_run(1.0, system=a_system(), workload=a_workload("oltp_insert"))
+    pxc = a_system(platform=Platform.objects.create(slug="pxc", name="PXC"))
+    _a_measured_run(1.0, system=pxc, workload=a_workload("oltp_read_only"))
+    assert client.get("/").content.decode().count("not measured") == 2
+
+
+def test_many_runs_take_no_more_queries(client: Client, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
+    for _ in range(30):
+        _a_measured_run(1.0, system=a_system(), workload=a_workload("oltp_insert"))
+    with django_assert_max_num_queries(20):
+        client.get("/")
+
+
+def test_the_part_that_says_what_runs_now_comes_alone_to_htmx(client: Client) -> None:
+    part = client.get("/", headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+    assert 'id="now-heading"' in part
+
+
+@pytest.mark.parametrize(("state", "word"), [("succeeded", "done"), ("failed", "1 job failed"), ("running", "running")])
+def test_a_campaign_is_listed_with_its_state(client: Client, state: str, word: str) -> None:
+    a_job(state=state)
+    page = client.get("/").content.decode()
+    section = page[page.index("Latest campaigns") :]
+    assert f">{word}</span>" in section[: section.index("</section>")]

@@ -1,0 +1,169 @@
+"""Latency by percentile on the pages of a run and of a comparison."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Page, expect
+
+from apps.catalog.models import System
+from apps.runs import queries
+from apps.runs.ingest import accept
+from apps.runs.models import Artifact, Distribution, Run
+from apps.runs.samples.histograms import SYSBENCH
+from apps.runs.samples.histograms import Distribution as Counts
+from apps.web.runs.latency import Line, chart_data, rows, step
+from tests.paths import RECORDINGS
+from tests.runs.uploads import an_open_run, an_upload
+from tests.support.builders import a_load_level, a_measured_run, a_metric, a_run, a_system, a_workload
+from tests.web.runs.recorded_runs import a_sealed_run
+
+pytestmark = pytest.mark.django_db
+
+
+def counts(found: dict[float, int]) -> Counts:
+    """ms -> how many."""
+    buckets = {SYSBENCH.bucket(ms): count for ms, count in sorted(found.items())}
+    return Counts(SYSBENCH, tuple(buckets), tuple(buckets.values()))
+
+
+def a_histogram(run: Run, found: dict[float, int], *, grid: str = SYSBENCH.id) -> None:
+    held = counts(found)
+    artifact = Artifact.objects.get(run=run)
+    metric = a_metric("client.latency", unit="ms", kind="distribution", direction="lower")
+    origin = {"artifact": artifact, "byte_start": 0, "byte_end": 9, "parser": "sysbench", "parser_version": "2"}
+    Distribution.objects.create(
+        **{"run": run, "metric": metric, "starts_at": 0, "ends_at": 60, "grid": grid, **origin},
+        buckets=list(held.buckets),
+        counts=list(held.counts),
+    )
+
+
+def sides(*systems: System, repetitions: int = 2) -> list[Run]:
+    values = {"client.throughput": 100.0, "client.latency.p95": 5.0}
+    return [
+        a_measured_run(values, system=system, workload=a_workload(), load_level=a_load_level(), repetition=number + 1)
+        for system in systems
+        for number in range(repetitions)
+    ]
+
+
+def compare_page(client: Client, *systems: System) -> str:
+    query = "&".join(f"side={system.slug}" for system in systems)
+    return client.get(f"/compare/?{query}&workload={a_workload().pk}").content.decode()
+
+
+def data_of(page: str, name: str) -> Any:
+    _, _, rest = page.partition(f'<script id="{name}" type="application/json">')
+    return json.loads(rest.partition("</script>")[0])
+
+
+def test_a_curve_rises_where_so_many_transactions_were_slower() -> None:
+    drawn = chart_data([Line("this run", None, counts({1.0: 90, 10.0: 9, 100.0: 1}))])
+    assert drawn is not None
+    (line,) = drawn["lines"]
+    assert line["one_in"] == [1, 10, 100, 100]
+    assert line["values"] == [pytest.approx(ms, rel=0.01) for ms in (1, 10, 100, 100)]
+    assert (line["percent"], line["slower"]) == ([90, 99, 100, 100], [10, 1, 0, 0])
+    assert drawn["one_in"]["texts"] == ["0", "50", "90", "99"]
+    assert drawn["values"]["range"][0] < line["values"][0] < line["values"][-1] < drawn["values"]["range"][1]
+
+
+@pytest.mark.parametrize("found", [{5.0: 1}, {5.0: 10, 5.2: 3}, {0.001: 5}, {99_000.0: 2}])
+def test_even_a_narrow_distribution_has_ticks(found: dict[float, int]) -> None:
+    drawn = chart_data([Line("this run", None, counts(found))])
+    assert drawn is not None
+    low, high = drawn["values"]["range"]
+    assert len(drawn["values"]["ticks"]) >= 2
+    assert all(low <= tick <= high for tick in drawn["values"]["ticks"])
+
+
+def test_a_percentile_says_between_which_latencies_it_lies_and_how_many_took_longer() -> None:
+    held = counts({1.0: 900, 10.0: 99, 100.0: 1})
+    *_, p99, p999, last = rows(held)
+    assert (p99.label, p99.beyond, p999.label, last.label, last.beyond) == ("p99", 1, "p99.9", "max", 0)
+    assert p99.title.endswith("; 1 transaction took longer")
+    assert step([held]) == "1.8\u00a0%"
+
+
+def test_the_page_of_a_run_has_its_percentiles_and_where_they_were_read(client: Client) -> None:
+    run = a_sealed_run()
+    page = client.get(f"/runs/{run.pk}/").content.decode()
+    (read,) = queries.distributions([run.pk])
+    assert rows(read.distribution)[2].title.replace("'", "&#x27;") in page
+    assert "steps are 1.8\u00a0% wide" in page
+    assert f"{read.distribution.count:,} transactions, bytes {read.byte_start:,}–{read.byte_end:,}" in page
+    (line,) = data_of(page, "run-data")["latency"]["lines"]
+    assert line["one_in"][0] == 1
+    assert line["one_in"][-1] == read.distribution.count
+
+
+def test_a_run_without_a_histogram_says_why(client: Client) -> None:
+    without = an_upload(output=(RECORDINGS / "sysbench_single" / "oltp_read_write_t4_p99.txt").read_bytes()).send()
+    assert accept.seal(run_id=without.pk)
+    older = a_sealed_run()
+    Distribution.objects.filter(run=older).delete()
+    for run, words in (
+        (without, "Run it with --histogram=on"),
+        (older, "stored before histograms were kept: manage.py reseal"),
+        (an_open_run(), "arrives with the last lines of sysbench"),
+        (a_run(), "printed no final report"),
+    ):
+        page = client.get(f"/runs/{run.pk}/").content.decode()
+        assert words in page
+        assert 'id="chart-percentiles"' not in page
+        assert data_of(page, "run-data")["latency"] is None
+
+
+def test_sides_are_compared_by_all_their_transactions_not_by_a_mean_of_percentiles(client: Client) -> None:
+    quick, slow = a_system("quick"), a_system("slow")
+    first, second, *others = sides(quick, slow)
+    a_histogram(first, {1.0: 990, 2.0: 10})
+    a_histogram(second, {100.0: 1000})
+    for run in others:
+        a_histogram(run, {5.0: 1000})
+    page = compare_page(client, quick, slow)
+    drawn = data_of(page, "compare-data")["latency"]
+    assert [(line["name"], line["color"], line["one_in"][-1]) for line in drawn["lines"]] == [
+        ("quick", 0, 2000),
+        ("slow", 1, 2000),
+    ]
+    p95 = counts({1.0: 990, 2.0: 10, 100.0: 1000}).percentile(95)
+    assert p95.value == pytest.approx(100, rel=0.01)
+    _, _, table = page.partition('aria-label="Percentiles of latency"')
+    own = table.partition("</table>")[0]
+    assert f">{p95.value:.0f}</span>" in own or f">{p95.value:.1f}</span>" in own
+    assert "2,000" in own
+
+
+def test_sides_without_histograms_or_with_others_say_so(client: Client) -> None:
+    one, other, mixed = a_system("one"), a_system("other"), a_system("mixed")
+    first, _, _, _, *last = sides(one, other, mixed)
+    assert "None of these runs has a histogram" in compare_page(client, one, other)
+    a_histogram(first, {1.0: 990})
+    a_histogram(last[0], {1.0: 990})
+    a_histogram(last[1], {1.0: 990}, grid="sysbench:2048:0.001:100000")
+    page = compare_page(client, one, other, mixed)
+    assert "1 of 2" in page
+    assert "no run has a histogram" in page
+    assert "counts on the grids sysbench:1024:0.001:100000 and sysbench:2048:0.001:100000 cannot be added" in page
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_drawn_steps_are_the_histogram(browser_page: Page, width: int) -> None:
+    run = a_sealed_run()
+    (read,) = queries.distributions([run.pk])
+    browser_page.set_viewport_size({"width": width, "height": 900})
+    browser_page.goto(f"/runs/{run.pk}/#chart-percentiles")
+    plot = browser_page.locator("#chart-percentiles .chart__plot")
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    drawn = plot.evaluate("plot => ({y: [...plot.data[0].y], x: [...plot.data[0].x], axis: plot.layout.xaxis.type})")
+    grid = read.distribution.grid
+    assert drawn["y"][:-1] == [grid.value(bucket) for bucket in read.distribution.buckets]
+    assert (drawn["x"][0], drawn["x"][-1], drawn["axis"]) == (1, read.distribution.count, "log")
+    expect(plot).to_contain_text("(log scale)")
+    assert browser_page.evaluate("document.documentElement.scrollWidth") <= width

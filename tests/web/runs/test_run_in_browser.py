@@ -1,0 +1,144 @@
+"""The page of one run, in Chromium: what is drawn is what the warehouse holds."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.runs import queries, seal
+from apps.runs.models import Run
+from tests.runs.uploads import an_upload
+from tests.web.runs.recorded_runs import a_sealed_run, samples
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def _drawn(page: Page, chart: str) -> dict[str, Any]:
+    """Points of the first line and range of the clock, once the chart is there."""
+    plot = page.locator(f'[id="{chart}"] .chart__plot')
+    plot.scroll_into_view_if_needed()
+    expect(plot.locator(".main-svg").first).to_be_visible()
+    drawn: dict[str, Any] = plot.evaluate(
+        "plot => ({x: [...plot.data[0].x], y: [...plot.data[0].y], range: [...plot.layout.xaxis.range]})"
+    )
+    return drawn
+
+
+def _values(run_id: int, metric: str) -> list[Any]:
+    (series,) = queries.load_series(run_ids=[run_id], metrics=[metric])
+    return [pytest.approx(value, rel=1e-5) for value in series.values]
+
+
+def test_throughput_is_drawn_as_it_was_measured_on_one_clock_for_all(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    throughput = _drawn(browser_page, "chart-throughput")
+    assert throughput["y"] == _values(run.pk, "client.throughput")
+    questions = _drawn(browser_page, "series-mysql.status.Questions")
+    assert questions["y"] == _values(run.pk, "mysql.status.Questions")
+    assert questions["range"] == _drawn(browser_page, "chart-throughput")["range"]
+    assert browser_page.locator("#counters figure").count() >= 12
+
+
+def test_a_chart_drawn_alone_shows_the_warm_up_from_0(browser_page: Page) -> None:
+    run = a_sealed_run()
+    Run.objects.filter(pk=run.pk).update(measured_from=5.0)
+    browser_page.set_viewport_size({"width": 390, "height": 300})
+    browser_page.goto(f"/runs/{run.pk}/")
+    assert _drawn(browser_page, "chart-throughput")["range"][0] == 0
+    shades = browser_page.locator("#chart-throughput .chart__plot").evaluate(
+        "plot => plot.layout.shapes.filter(shape => shape.type === 'rect').map(shape => [shape.x0, shape.x1])"
+    )
+    assert [0, 5] in shades
+
+
+def test_a_chosen_series_stays_in_the_address(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    browser_page.get_by_role("combobox", name="Add a series").fill("commit handler")
+    browser_page.get_by_role("option", name="mysql.status.Handler_commit").click()
+    browser_page.get_by_role("button", name="Remove mysql.status.Questions").click()
+    address = browser_page.url
+    assert "series=mysql.status.Handler_commit" in address
+    browser_page.goto("/search/")
+    browser_page.goto(address)
+    assert _drawn(browser_page, "series-mysql.status.Handler_commit")["y"]
+    expect(browser_page.locator('[id="series-mysql.status.Questions"]')).to_have_count(0)
+
+
+def test_a_zoom_is_shared_by_all_charts_and_by_the_address(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    whole = _drawn(browser_page, "chart-throughput")["range"]
+    box = browser_page.locator("#chart-throughput .nsewdrag").first.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    browser_page.mouse.move(box["x"] + box["width"] * 0.25, middle)
+    browser_page.mouse.down()
+    browser_page.mouse.move(box["x"] + box["width"] * 0.75, middle, steps=5)
+    browser_page.mouse.up()
+    browser_page.wait_for_url("**/?from=*")
+    zoomed = _drawn(browser_page, "chart-throughput")["range"]
+    assert whole[0] < zoomed[0] < zoomed[1] < whole[1]
+    browser_page.wait_for_function(
+        "from => Math.abs(document.querySelector('#chart-latency .chart__plot').layout.xaxis.range[0] - from) < 0.01",
+        arg=zoomed[0],
+    )
+    browser_page.reload()
+    assert _drawn(browser_page, "chart-latency")["range"] == pytest.approx(zoomed, abs=0.01)
+
+
+def test_a_live_run_grows_and_becomes_whole(browser_page: Page) -> None:
+    lines = [
+        (
+            float(t),
+            f"[ {t}s ] thds: 4 tps: {100 + t}.00 qps: 2000.00 (r/w/o: 1400.00/400.00/200.00) "
+            "lat (ms,95%): 5.00 err/s: 0.00 reconn/s: 0.00",
+        )
+        for t in range(1, 21)
+    ]
+    upload = an_upload(nodes={"db1": samples()}, lines=lines)
+    upload.send_batch(0)
+    browser_page.goto(f"/runs/{upload.run.pk}/")
+    expect(browser_page.locator("#headline")).to_contain_text("latest second")
+    before = len(_drawn(browser_page, "chart-throughput")["x"])
+    upload.send_batch(1)
+    browser_page.wait_for_function(
+        "n => document.querySelector('#chart-throughput .chart__plot').data[0].x.length > n", arg=before
+    )
+    for sequence in range(2, len(upload.batches)):
+        upload.send_batch(sequence)
+    upload.send_output()
+    upload.end()
+    seal.seal(run_id=upload.run.pk)
+    expect(browser_page.locator("#headline")).to_contain_text("of sysbench.txt")
+    expect(browser_page.get_by_text("succeeded").first).to_be_visible()
+
+
+def test_nothing_is_wider_than_a_phone(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.set_viewport_size({"width": 390, "height": 844})
+    for address in ("/", "/runs/", f"/runs/{run.pk}/", "/search/?q=small"):
+        browser_page.goto(address)
+        assert browser_page.evaluate("document.documentElement.scrollWidth") == 390, address
+
+
+def test_a_chart_gives_its_data_its_image_and_its_link(browser_page: Page) -> None:
+    run = a_sealed_run()
+    browser_page.goto(f"/runs/{run.pk}/")
+    plotted = _drawn(browser_page, "chart-throughput")
+    actions = browser_page.locator("#chart-throughput .chart__actions")
+    with browser_page.expect_download() as data:
+        actions.get_by_role("button", name="Data").click()
+    header, *rows = data.value.path().read_text().splitlines()
+    assert header == "metric,node,unit,time_s,value"
+    assert [float(row.split(",")[-1]) for row in rows] == plotted["y"]
+    for name, beginning in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with browser_page.expect_download() as image:
+            actions.get_by_role("button", name=name).click()
+        assert image.value.suggested_filename == f"run-{run.pk}-client.throughput.{name.lower()}"
+        assert image.value.path().read_bytes().startswith(beginning)
+    browser_page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    actions.get_by_role("button", name="Link").click()
+    expect(actions.get_by_role("button", name="Copied")).to_be_visible()
+    assert browser_page.evaluate("navigator.clipboard.readText()").endswith(f"/runs/{run.pk}/#chart-throughput")

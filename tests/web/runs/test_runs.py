@@ -1,0 +1,156 @@
+"""The list of runs."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.http import QueryDict
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from apps.catalog.models import Platform
+from apps.web.runs import filters
+from tests.runs.queries.test_runs import many_runs
+from tests.support.builders import START, a_load_level, a_measured_run, a_run, a_system, a_workload
+
+pytestmark = pytest.mark.django_db
+
+
+def _ids(page: str) -> list[int]:
+    return [int(part.split('"')[0]) for part in page.split('name="run" value="')[1:]]
+
+
+def test_runs_are_listed_newest_first_with_their_numbers(client: Client) -> None:
+    first, second = a_measured_run({"client.throughput": 1234.567}), a_run()
+    page = client.get("/runs/").content.decode()
+    assert _ids(page) == [second.pk, first.pk]
+    assert '<span class="n" title="1,234.567">1,230</span>' in page
+    assert "not observed" in page
+
+
+def test_fifty_runs_take_as_many_queries_as_one(
+    client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    systems, workload, level = [a_system(), a_system()], a_workload(), a_load_level()
+    for number in range(50):
+        fields = {"system": systems[number % 2], "workload": workload, "load_level": level, "tags": ["nightly"]}
+        a_measured_run({"client.throughput": number, "client.latency.p95": 1.0}, **fields)
+    with django_assert_max_num_queries(10):
+        page = client.get("/runs/").content.decode()
+    assert len(_ids(page)) == 50
+
+
+def test_the_next_page_goes_on_where_the_first_one_ends(client: Client) -> None:
+    system, workload = a_system(), a_workload()
+    runs = [a_run(system=system, workload=workload) for _ in range(53)]
+    first = client.get("/runs/?outcome=succeeded").content.decode()
+    address = f"/runs/?outcome=succeeded&amp;before={runs[3].pk}"
+    assert f'href="{address}"' in first
+    second = client.get(address.replace("&amp;", "&")).content.decode()
+    assert _ids(first) + _ids(second) == [run.pk for run in reversed(runs)]
+    assert "Older runs" not in second
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("platform=pxc", [1]),
+        ("system=small", [0]),
+        ("outcome=failed", [1]),
+        ("tag=nightly", [0]),
+        ("provenance=submitted&outcome=succeeded", [0]),
+        ("since=2026-01-02", [1]),
+        ("until=2026-01-01", [0]),
+        ("text=nightly", [0]),
+        ("text=no-such-word", []),
+    ],
+)
+def test_a_filter_leaves_what_it_asks_for(client: Client, query: str, found: list[int]) -> None:
+    pxc = a_system("large", platform=Platform.objects.create(slug="pxc", name="PXC"))
+    first = a_run(system=a_system("small"), tags=["nightly"], provenance="submitted")
+    second = a_run(system=pxc, outcome="failed", reason="lost connection", started_at="2026-01-02T12:00:00Z")
+    runs = [first, second]
+    assert _ids(client.get(f"/runs/?{query}").content.decode()) == [runs[place].pk for place in found]
+
+
+def test_a_filter_is_ticked_in_the_form_that_its_address_shows(client: Client) -> None:
+    a_run(system=a_system("small"))
+    page = client.get("/runs/?system=small").content.decode()
+    assert '<input type="checkbox" name="system" value="small" checked>' in page
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("platform", "nobody"), ("since", "yesterday"), ("release", "x"), ("until", "2026-13-01")],
+)
+def test_a_filter_that_makes_no_sense_is_named_and_left_out(client: Client, name: str, value: str) -> None:
+    run = a_run()
+    page = client.get("/runs/", {name: value}).content.decode()
+    assert value in page
+    assert "was left out" in page
+    assert _ids(page) == [run.pk]
+
+
+def test_only_what_some_run_has_is_offered(client: Client) -> None:
+    pxc = Platform.objects.create(slug="pxc", name="PXC")
+    a_system("unused", platform=pxc)
+    workload = a_workload("oltp_insert", tables=3)
+    run = a_run(system=a_system("used"))
+    offered = {facet.name: [choice.value for choice in facet.choices] for facet in filters.read(QueryDict()).facets}
+    assert (offered["platform"], offered["system"]) == (["mariadb"], ["used"])
+    assert offered["workload"] == [str(run.workload_id)] != [str(workload.pk)]
+    assert (offered["release"], offered["hardware"]) == ([str(run.system.release_id)], ["small"])
+
+
+def test_tags_of_the_newest_runs_are_offered_and_an_older_one_can_be_asked_for(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filters, "TAGGED_RUNS", 2)
+    runs = [
+        a_run(tags=tags, started_at=START + timedelta(hours=hour))
+        for hour, tags in enumerate((["old"], [], ["b", "a"]))
+    ]
+    page = client.get("/runs/").content.decode()
+    assert [name for name in ("old", "a", "b") if f'name="tag" value="{name}"' in page] == ["a", "b"]
+    assert "write an older one under Words" in page
+    page = client.get("/runs/?tag=old").content.decode()
+    assert '<input type="checkbox" name="tag" value="old" checked>' in page
+    assert _ids(page) == [runs[0].pk]
+    assert "was left out" in client.get("/runs/?tag=never").content.decode()
+
+
+def test_the_filters_read_many_runs_by_indexes(
+    django_assert_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filters, "TAGGED_RUNS", 50)
+    many_runs()
+    with CaptureQueriesContext(connection) as captured, django_assert_num_queries(6):
+        filters.read(QueryDict())
+    for query in captured.captured_queries:
+        with connection.cursor() as cursor:
+            cursor.execute("EXPLAIN " + query["sql"])
+            plan = "\n".join(row for (row,) in cursor.fetchall())
+        assert "Seq Scan on runs_run" not in plan, plan
+
+
+def test_htmx_gets_the_table_alone_and_caches_keep_it_apart(client: Client) -> None:
+    a_run()
+    answer = client.get("/runs/", headers={"HX-Request": "true"})
+    assert "<html" not in answer.content.decode()
+    assert "HX-Request" in answer["Vary"]
+    whole = client.get("/runs/", headers={"HX-Request": "true", "HX-History-Restore-Request": "true"})
+    assert "<html" in whole.content.decode()
+
+
+def test_an_empty_list_says_what_would_fill_it(client: Client) -> None:
+    page = client.get("/runs/").content.decode()
+    assert "No runs yet" in page
+    assert "campaign" in page
+    a_run()
+    assert "No run matches these filters" in client.get("/runs/?text=zzz").content.decode()
+
+
+def test_published_figures_are_named_as_being_elsewhere(client: Client) -> None:
+    page = client.get("/runs/").content.decode()
+    assert 'are on <a href="/published/">Published</a>' in page

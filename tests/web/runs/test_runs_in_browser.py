@@ -1,0 +1,52 @@
+"""The list of runs, in Chromium."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.builders import a_load_level, a_measured_run, a_run, a_system, a_workload
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_filter_changes_the_table_and_the_address_and_back_undoes_it(browser_page: Page) -> None:
+    workload = a_workload()
+    a_run(system=a_system("small-box"), workload=workload)
+    a_run(system=a_system("large-box"), workload=workload)
+    browser_page.goto("/runs/")
+    rows = browser_page.locator("#results tbody tr")
+    expect(rows).to_have_count(2)
+    browser_page.locator("#label-system + details summary").click()
+    browser_page.get_by_label("large-box", exact=True).check()
+    expect(rows).to_have_count(1)
+    assert browser_page.url.endswith("/runs/?system=large-box")
+    browser_page.go_back()
+    expect(rows).to_have_count(2)
+
+
+def test_ticked_runs_of_two_systems_lead_to_their_comparison(browser_page: Page) -> None:
+    workload, level = a_workload(), a_load_level()
+    small, large = a_system("small-box"), a_system("large-box")
+    runs = [
+        a_measured_run({"client.throughput": 100}, system=system, workload=workload, load_level=level)
+        for system in (small, large)
+    ]
+    browser_page.goto("/runs/")
+    browser_page.get_by_label(f"Tick run {runs[0].pk}").check()
+    compare = browser_page.locator("[data-compare]")
+    expect(compare).to_have_attribute("aria-disabled", "true")
+    browser_page.get_by_label(f"Tick run {runs[1].pk}").check()
+    expect(compare).to_have_attribute("aria-disabled", "false")
+    compare.click()
+    ids = f"{runs[0].pk},{runs[1].pk}"
+    browser_page.wait_for_url(f"**/compare/?side=small-box&side=large-box&workload={workload.pk}&runs={ids}")
+    expect(browser_page.locator("h1")).to_be_visible()
+
+
+def test_ticked_runs_survive_a_change_of_filter(browser_page: Page) -> None:
+    first, second = a_run(system=a_system("small-box")), a_run(system=a_system("large-box"), workload=a_workload())
+    browser_page.goto("/runs/")
+    browser_page.get_by_label(f"Tick run {first.pk}").check()
+    browser_page.locator("#text").fill("large")
+    expect(browser_page.locator("#results tbody tr")).to_have_count(1)
+    browser_page.get_by_label(f"Tick run {second.pk}").check()
+    expect(browser_page.locator("#selection")).to_contain_text("2 runs of 2 systems")

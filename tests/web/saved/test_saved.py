@@ -1,0 +1,293 @@
+"""Saved comparisons on pages: what was seen stays on the page, in the same templates, and tells when it is old."""
+
+import re
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from apps.catalog.models import System, Workload
+from apps.comparison.models import Edition, PinnedBaseline, SavedComparison
+from apps.comparison.selection import baselines
+from apps.rest.comparisons.comparisons import INCLUDES
+from apps.runs.models import Measurement, Run
+from apps.saved import services
+from apps.web.compare.parts import PARTS
+from apps.web.compare.view import Address
+from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
+
+pytestmark = pytest.mark.django_db
+
+TPS, P95, ERRORS = "client.throughput", "client.latency.p95", "client.errors"
+A = (1000.0, 1012.0, 991.0)
+B = (1302.0, 1318.0, 1287.0)
+
+
+def measure(system: System, values: tuple[float, ...], *, at: int = 0, threads: int = 4) -> None:
+    for number, value in enumerate(values):
+        a_measured_run(
+            {TPS: value, P95: 20_000 / value, ERRORS: 0.0},
+            system=system,
+            load_level=a_load_level(threads),
+            repetition=number + 1,
+            started_at=START + timedelta(hours=at, minutes=number),
+        )
+
+
+@pytest.fixture
+def workload() -> Workload:
+    return a_workload()
+
+
+@pytest.fixture
+def sides(workload: Workload) -> tuple[System, System]:
+    a, b = a_system("a", name="Alpha"), a_system("b", name="Beta", settings={"sync_binlog": "0"})
+    for system, values, threads in ((a, A, 4), (b, B, 4), (a, A, 8), (b, B[:1], 8)):
+        measure(system, values, threads=threads)
+    return a, b
+
+
+def question(workload: Workload, **changes: object) -> Address:
+    return Address(**{"sides": ("a", "b"), "workload": workload.pk, **changes})  # type: ignore[arg-type]
+
+
+def save(client: Client, workload: Workload, **changes: object) -> str:
+    """The address of the page."""
+    form = {"title": "Beta beats Alpha", "note": "before\nthe upgrade", "query": question(workload, **changes).query()}
+    answer = client.post("/comparisons/save/", form)
+    assert answer.status_code == 302, answer.content[:500]
+    return str(answer.headers["Location"])
+
+
+def page(client: Client, url: str, status: int = 200) -> str:
+    response = client.get(url)
+    assert response.status_code == status, response.content[:500]
+    return response.content.decode()
+
+
+def text_of(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).replace(" ,", ",").replace(" :", ":").strip()
+
+
+def answer_of(html: str) -> str:
+    """From the answer to the end of the page's sections, without addresses: those name the edition."""
+    start, end = html.index('<section class="compare-answer"'), html.index('id="runs"')
+    return re.sub(r'(href|hx-get)="[^"]*"', "", html[start:end])
+
+
+def test_it_shows_what_compare_showed_in_the_same_words(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    live = page(engineer, question(workload).url())
+    url = save(engineer, workload)
+    assert url == "/comparisons/beta-beats-alpha/"
+    shown = page(engineer, url)
+    assert answer_of(shown) == answer_of(live)
+    assert re.findall(r'id="compare-data".*?</script>', shown) == re.findall(r'id="compare-data".*?</script>', live)
+    assert "<h1>Beta beats Alpha</h1>" in shown
+    assert "<p>before<br>the upgrade</p>" in shown
+    assert "data-up-to-date" in shown
+
+
+def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) -> None:
+    call_command("seed_catalog", stdout=StringIO())
+    call_command("load_example", stdout=StringIO())
+    call_command("judge_runs", stdout=StringIO())
+    workload = Run.objects.values_list("workload", flat=True).distinct().get()
+    question = Address(sides=("example-flush-1", "example-flush-2"), workload=workload, level="4")
+    live = {part.name: page(engineer, question.part_url(part.name)) for part in PARTS}
+    asked = f"/api/v1/comparisons/?{question.query()}&include={','.join(INCLUDES)}"
+    included = engineer.get(asked).json()
+    answer = engineer.post("/comparisons/save/", {"title": "all of it", "query": question.query()})
+    Measurement.objects.all().delete()
+    for part in PARTS:
+        shown = page(engineer, f"{answer.headers['Location']}part/{part.name}/")
+        assert "This edition does not hold it" not in shown, part.name
+        assert part_of(shown) == part_of(live[part.name]), part.name
+    edition = engineer.get("/api/v1/comparisons/saved/all-of-it/").json()
+    assert edition["comparison"] | edition["parts"] == included
+    assert all(edition["parts"][name] for name in ("steadiness", "work", "everything", "ladder"))
+
+
+def part_of(html: str) -> list[str]:
+    """Its figures: the tables and the charts' data, without addresses, and without the small lines of the seconds."""
+    main = html[html.index("<h1>") : html.index("</main>")]
+    main = re.sub(r'\s*<svg class="spark".*?</svg>\s*', "", main, flags=re.DOTALL)
+    found = re.findall(r"<table.*?</table>|<p[ >].*?</p>|<script.*?</script>", main, re.DOTALL)
+    found = [re.sub(r"\s+<", "<", each) for each in found]
+    return [re.sub(r'(href|hx-get|action|value)="[^"]*"', "", each) for each in found]
+
+
+def test_nothing_that_happens_later_changes_what_was_seen(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    url = save(engineer, workload)
+    before = answer_of(page(engineer, url))
+    measure(sides[1], (900.0, 910.0, 905.0), at=3)
+    Measurement.objects.filter(run__system=sides[0]).update(value=1.0)
+    System.objects.filter(slug="a").update(name="Renamed")
+    html = page(engineer, url)
+    assert answer_of(html) == before
+    assert "Renamed" not in html
+    assert "data-out-of-date" in html
+    assert "of Beta at 4 threads count now and did not then." in text_of(html)
+
+
+def test_a_refresh_shows_the_new_answer_and_the_old_edition_stays_readable(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    url = save(engineer, workload)
+    first = answer_of(page(engineer, url))
+    measure(sides[1], (900.0, 910.0, 905.0), at=3)
+    assert "Make edition 2" in page(engineer, url)
+    assert engineer.post(f"{url}refresh/").headers["Location"] == url
+    html = page(engineer, url)
+    assert answer_of(html) != first
+    assert "Edition 2 shows what is true now." in html
+    old = page(engineer, f"{url}?edition=1")
+    assert answer_of(old) == first
+    assert "Show edition 2, the newest" in old
+    engineer.post(f"{url}refresh/")
+    assert "Nothing has changed" in page(engineer, url)
+    assert Edition.objects.count() == 2
+
+
+def test_another_load_level_of_an_edition_is_still_the_edition(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    url = save(engineer, workload, level="4")
+    html = page(engineer, url)
+    assert "Second by second, 4 threads" in html
+    assert f'href="{url}?level=8#latency"' in html
+    assert "Second by second, 8 threads" in page(engineer, f"{url}?edition=1&level=8")
+    assert f'href="{url}?edition=1&amp;level=4#latency"' in page(engineer, f"{url}?edition=1&level=8")
+    page(engineer, f"{url}?level=77", status=404)
+    page(engineer, f"{url}?edition=7", status=404)
+    page(engineer, f"{url}?edition=x", status=404)
+    page(engineer, f"{url}?series=sideways", status=404)
+    page(engineer, "/comparisons/nothing/", status=404)
+    # What is compared is not the address's to say.
+    assert "Beta" in page(engineer, f"{url}?side=c&workload=99")
+
+
+def test_what_an_edition_does_not_hold_is_said_and_never_taken_from_today(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    url = save(engineer, workload)
+    edition = Edition.objects.get()
+    del edition.content["parts"]["cost"]
+    edition.save()
+    assert "This edition does not hold it" in page(engineer, f"{url}part/cost/")
+    del edition.content["comparison"]["cells"]
+    edition.save()
+    html = page(engineer, url)
+    assert "kept in an older form" in html
+    assert 'href="/api/v1/comparisons/saved/beta-beats-alpha/?edition=1"' in html
+    assert "Make edition 2 in today's form" in html
+    assert engineer.get("/api/v1/comparisons/saved/beta-beats-alpha/?edition=1").json()["content"] == edition.content
+
+
+def test_the_page_takes_as_many_queries_however_many_runs(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    few = save(engineer, workload)
+    page(engineer, few)
+    with CaptureQueriesContext(connection) as before:
+        page(engineer, few)
+    measure(sides[0], A * 4, at=2)
+    measure(sides[1], B * 4, at=2)
+    many = save(engineer, workload)
+    with CaptureQueriesContext(connection) as after:
+        page(engineer, many)
+    assert len(after) <= len(before)
+
+
+def test_readers_see_but_neither_save_nor_refresh_nor_pin(
+    client: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    author = a_user()
+    query = {"side": ["a", "b"], "workload": [str(workload.pk)]}
+    services.save(query=query, title="seen", note="", by=author)
+    assert "Make edition" not in page(client, "/comparisons/seen/")
+    assert "/comparisons/save/" not in page(client, question(workload).url())
+    client.force_login(a_user(role="reader"))
+    for address in ("save/", "seen/refresh/", "seen/describe/"):
+        assert client.post(f"/comparisons/{address}", {"title": "x"}).status_code == 403
+    assert client.post(f"/workloads/{workload.pk}/baseline/", {"system": "a"}).status_code == 403
+    assert (SavedComparison.objects.count(), Edition.objects.count(), PinnedBaseline.objects.count()) == (1, 1, 0)
+
+
+def test_a_comparison_that_cannot_be_kept_leads_back_with_the_reason(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    answer = engineer.post("/comparisons/save/", {"title": " ", "query": question(workload).query()})
+    assert answer.headers["Location"] == question(workload).url()
+    assert "title: is empty" in page(engineer, answer.headers["Location"])
+    query = question(workload).with_option("objective", "soon").query()
+    answer = engineer.post("/comparisons/save/", {"title": "x", "query": query})
+    assert "is no time (give milliseconds above 0)" in page(engineer, answer.headers["Location"])
+    assert not SavedComparison.objects.exists()
+
+
+def test_title_and_note_can_be_mended_and_the_address_stays(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    url = save(engineer, workload)
+    engineer.post(f"{url}describe/", {"title": "Alpha loses", "note": ""})
+    assert "<h1>Alpha loses</h1>" in page(engineer, url)
+
+
+def test_the_list_says_what_there_is_and_which_is_out_of_date(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    assert "Nothing saved yet" in page(engineer, "/comparisons/")
+    url = save(engineer, workload)
+    html = page(engineer, "/comparisons/")
+    assert f'href="{url}"' in html
+    assert "up to date" in page(engineer, f"{url}standing/")
+    measure(sides[0], (900.0,), at=3)
+    part = engineer.get(f"{url}standing/", headers={"HX-Request": "true"}).content.decode()
+    assert text_of(part) == "out of date"
+    assert "Beta beats Alpha" in page(engineer, "/comparisons/?text=beats+ann")
+    assert "None has these words" in page(engineer, "/comparisons/?text=nothing")
+    assert f'href="{url}"' in page(engineer, "/search/?q=beats")
+
+
+def test_one_side_is_held_against_the_pinned_baseline(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    live = question(workload).url()
+    assert "pin as baseline of this workload" in page(engineer, live)
+    answer = engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "a", "next": live})
+    assert answer.headers["Location"] == live
+    assert re.search(r'class="tag" title="Pinned as the baseline of oltp_write_only by ann', page(engineer, live))
+    assert engineer.get(f"/compare/?side=b&workload={workload.pk}").headers["Location"] == live
+    assert engineer.get(f"/compare/?side=a&workload={workload.pk}").status_code == 200
+    engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "", "next": "https://elsewhere.example/"})
+    assert not PinnedBaseline.objects.exists()
+
+
+def test_runs_and_suggestions_begin_with_the_pinned_baseline(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    runs = ",".join(str(pk) for pk in Run.objects.values_list("pk", flat=True))
+    assert "side=a&side=b" in engineer.get(f"/compare/?runs={runs}").headers["Location"]
+    baselines.pin(workload=workload, system=sides[1], note="", by=a_user())
+    assert "side=b&side=a" in engineer.get(f"/compare/?runs={runs}").headers["Location"]
+    assert "side=b&amp;side=a" in page(engineer, "/compare/")
+
+
+def test_the_catalog_shows_and_changes_the_pinned_baseline(
+    engineer: Client, workload: Workload, sides: tuple[System, System]
+) -> None:
+    assert "none pinned" in page(engineer, "/catalog/")
+    form = {"system": "b", "note": "the release of May", "next": "/catalog/#workloads"}
+    assert engineer.post(f"/workloads/{workload.pk}/baseline/", form).headers["Location"] == "/catalog/#workloads"
+    assert 'title="Pinned by ann' in page(engineer, "/catalog/")
+    engineer.post(f"/workloads/{workload.pk}/baseline/", {"system": "nobody", "next": "/catalog/"})
+    assert "system: there is no &#x27;nobody&#x27;" in page(engineer, "/catalog/")
+    assert PinnedBaseline.objects.get().system == sides[1]

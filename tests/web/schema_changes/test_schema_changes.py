@@ -1,0 +1,119 @@
+"""The DDL page, its files and its answers over the API."""
+
+import csv
+import io
+import re
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from apps.catalog import services as catalog
+from apps.published import services
+from tests.comparison.schema_changes.altered import an_altered_run
+from tests.support.builders import a_system
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def published(db: None) -> None:
+    catalog.seed()
+    services.load_all(services.OWN_DATA)
+
+
+def _page(client: Client, query: str = "") -> str:
+    response = client.get(f"/ddl/{query}")
+    assert response.status_code == 200
+    return re.sub(r"\s+", " ", response.content.decode())
+
+
+def test_without_runs_the_page_says_what_fills_it(client: Client) -> None:
+    page = _page(client)
+    assert "No table was altered under load yet" in page
+    assert "ddl_under_load" in page
+
+
+def test_statements_systems_and_algorithms_stand_side_by_side_with_an_answer(client: Client) -> None:
+    one, other = a_system("galera"), a_system("single")
+    run = an_altered_run("copy", system=one, detail={"gap": 6.25, "metadata_lock_wait": 0.1, "metadata_lock_queue": 8})
+    an_altered_run("instant", system=one)
+    an_altered_run("copy", system=other, detail={"gap": 5.5})
+    page = _page(client)
+    assert "COPY: longest time without a transaction 6.25 s on galera, 5.50 s on single." in page
+    assert "INSTANT: longest stall 0 s on galera." in page
+    assert "8 behind it" in page
+    assert "not observable: nobody looked who waits" in page
+    assert f'href="/runs/{run.pk}/?from=0.0&amp;to=22.3"' in page
+    assert "of their p99 latency" in page
+    assert "Compare these systems" in page
+
+
+def test_each_change_is_drawn_on_the_clock_of_its_statement(client: Client) -> None:
+    run = an_altered_run("copy", system=a_system("single"))
+    page = _page(client)
+    assert page.count('<path class="ddl-plot__line"') == 2
+    label = "Throughput of 1 run of single, COPY: lowest 0 transactions/s, 1 s after its start"
+    assert f'aria-label="{label}"' in page
+    assert f"run={run.pk}&amp;metric=client.throughput&amp;metric=client.latency.p99&amp;align=event" in page
+
+
+def test_what_articles_state_stands_beside_marked_as_published(client: Client, published: None) -> None:
+    an_altered_run("copy")
+    page = _page(client)
+    beside = page[page.index("As articles state it, on other hardware") : page.index("Each run of")]
+    assert "RDS MySQL" in beside
+    assert "3,332.44" in beside
+    assert "mark--published" in beside
+    assert "RDS MySQL had 11.8 × the standard deviation" in page
+    assert "394.85" in page[page.index('id="stated"') :]
+
+
+def test_filters_live_in_the_address(client: Client) -> None:
+    an_altered_run("copy", system=a_system("single"))
+    assert "No schema change fits these filters" in _page(client, "?algorithm=instant")
+    page = _page(client, "?algorithm=copy&system=single")
+    assert 'value="single" checked' in page
+    assert "/ddl/schema-changes.csv?system=single&amp;algorithm=copy" in page
+    response = client.get("/ddl/?campaign=seven")
+    assert response.status_code == 400
+    assert "is not a number" in response.content.decode()
+    assert client.get("/ddl/schema-changes.csv?campaign=x").status_code == 400
+
+
+def test_files_hold_every_quantity_and_the_stated_ones(client: Client, published: None) -> None:
+    an_altered_run("copy", system=a_system("single"))
+    lines = list(csv.DictReader(io.StringIO(client.get("/ddl/schema-changes.csv").content.decode())))
+    told = {line["quantity"]: line for line in lines if line["system"] == "single"}
+    assert (told["stall"]["median"], told["stall"]["runs"], told["stall"]["origin"]) == ("6.0", "1", "agent")
+    assert told["gap"]["median"] == ""
+    assert told["gap"]["words"].startswith("not observable")
+    assert {line["platform"] for line in lines if line["origin"] != "published"} == {"mariadb"}
+    assert {line["words"] for line in lines if line["origin"] == "published"} >= {"394.85", "about 15", "353"}
+    text = client.get("/ddl/schema-changes.md").content.decode()
+    assert "| COPY | single | 1 |" in text
+    tables = [block.splitlines() for block in text.split("\n\n") if block.startswith("| ")]
+    assert all(len({line.count("|") for line in table}) == 1 for table in tables)
+
+
+def test_the_api_gives_every_run_with_its_statements(client: Client) -> None:
+    run = an_altered_run("copy", system=a_system("single"))
+    (change,) = client.get("/api/v1/schema-changes/?system=single&operation=add column").json()["changes"]
+    assert change["manner"]["algorithm"] == "copy"
+    assert change["trials"][0]["run"] == run.pk
+    assert change["trials"][0]["statements"][0]["values"]["stall"] == 6.0
+    stall = next(told for told in change["told"] if told["quantity"]["key"] == "stall")
+    assert (stall["median"], stall["count"], stall["missing"]) == (6.0, 1, "")
+    assert (stall["quantity"]["unit"], stall["quantity"]["direction"]) == ("s", "lower")
+    assert client.get("/api/v1/schema-changes/?algorithm=instant").json()["changes"] == []
+    assert client.get("/api/v1/schema-changes/?statement=x").status_code == 400
+
+
+def test_more_runs_take_no_more_queries(client: Client, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    an_altered_run("copy")
+    client.get("/ddl/")
+    with django_assert_num_queries(13):
+        client.get("/ddl/")
+    an_altered_run("instant")
+    with django_assert_num_queries(13):
+        client.get("/ddl/")

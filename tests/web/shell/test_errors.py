@@ -1,0 +1,46 @@
+"""Pages for what went wrong."""
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import URLPattern, path
+
+from apps.web.templatetags.splash import PAGES
+from apps.web.urls import urlpatterns as pages
+from config.urls import urlpatterns as product
+
+
+def _fail(_request: HttpRequest) -> HttpResponse:
+    raise RuntimeError("on purpose")
+
+
+urlpatterns: list[URLPattern] = [path("fails/", _fail), *product]  # type: ignore[list-item]
+
+
+@pytest.mark.django_db
+def test_an_unknown_address_says_so_within_the_frame(client: Client) -> None:
+    answer = client.get("/no/such/page/")
+    assert answer.status_code == 404
+    page = answer.content.decode()
+    assert "There is nothing at this address" in page
+    assert "/no/such/page/" in page
+    assert 'id="search"' in page
+
+
+@pytest.mark.urls("tests.web.shell.test_errors")
+def test_a_failure_tells_what_is_safe_without_database_or_front_end(client: Client) -> None:
+    client.raise_request_exception = False
+    answer = client.get("/fails/")
+    assert answer.status_code == 500
+    assert "what was acknowledged is kept" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_form_without_its_token_says_that_nothing_was_changed() -> None:
+    answer = Client(enforce_csrf_checks=True).post("/search/", {"q": "x"})
+    assert answer.status_code == 403
+    assert "Nothing was changed" in answer.content.decode()
+
+
+def test_every_page_of_the_navigation_has_an_address() -> None:
+    assert {name for name, _ in PAGES} <= {pattern.name for pattern in pages}

@@ -1,0 +1,83 @@
+"""Search."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from apps.catalog.models import Release
+from apps.dispatch.models import Campaign
+from apps.published.models import Article
+from apps.regressions.models import Finding
+from apps.web.search import EACH, find
+from tests.dispatch.schedules.scheduled import a_schedule
+from tests.support.builders import a_metric, a_run, a_system, a_workload
+
+pytestmark = pytest.mark.django_db
+
+
+def _found(*words: str) -> dict[str, list[str]]:
+    return {group.name: [hit.label for hit in group.hits] for group in find(words)}
+
+
+def test_a_run_is_found_by_its_number_before_all_others() -> None:
+    system = a_system("box")
+    runs = [a_run(system=system, tags=["1"]) for _ in range(3)]
+    wanted = runs[0].pk
+    for words in ([str(wanted)], [f"#{wanted}"], ["run", str(wanted)]):
+        assert _found(*words)["Runs"][0] == f"Run {wanted}"
+
+
+def test_every_word_must_be_there() -> None:
+    a_run(system=a_system("galera-large", name="Galera large"), workload=a_workload("oltp_insert"))
+    assert "Runs" in _found("galera", "INSERT")
+    assert "Runs" not in _found("galera", "point_select")
+
+
+def test_each_kind_of_thing_is_found() -> None:
+    a_run(system=a_system("splash-box"), workload=a_workload("oltp_insert", splash=1))
+    Campaign.objects.create(name="Splash night", repetitions=1)
+    Article.objects.create(slug="splash", title="Blast or splash", published="2015", content_hash="a" * 64)
+    a_metric("mysql.status.Splash")
+    Finding.objects.create(kind="change", title="splash: throughput −12 %", verdict="worse", changed_at=timezone.now())
+    a_schedule(name="splash every night")
+    Release.objects.create(platform=a_system("other").release.platform, version="splash-1", version_key=[1])
+    assert list(_found("splash")) == [
+        "Runs",
+        "Systems",
+        "Releases",
+        "Workloads",
+        "Findings",
+        "Campaigns",
+        "Schedules",
+        "Published articles",
+        "Metrics",
+    ]
+
+
+def test_more_than_can_be_read_are_cut_and_said_so(client: Client) -> None:
+    system = a_system("box")
+    for _ in range(EACH + 1):
+        a_run(system=system)
+    assert "the first 10; more words narrow it" in client.get("/search/?q=box").content.decode()
+
+
+def test_search_takes_seventeen_queries_at_most(
+    client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    system = a_system("box")
+    for _ in range(12):
+        a_run(system=system)
+    with django_assert_max_num_queries(17):
+        client.get("/search/?q=box")
+
+
+@pytest.mark.parametrize("words", ["%", "_", "'; drop table", "99999999999999999999999", "½", "\\"])
+def test_odd_words_find_nothing_and_break_nothing(client: Client, words: str) -> None:
+    a_run()
+    answer = client.get("/search/", {"q": words})
+    assert answer.status_code == 200
+
+
+def test_nothing_found_says_what_was_searched(client: Client) -> None:
+    assert "Nothing has all of these words" in client.get("/search/?q=zzz").content.decode()

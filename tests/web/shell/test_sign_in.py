@@ -1,0 +1,92 @@
+"""Signing in and out, and who may read or write pages."""
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+from django.utils import timezone
+
+from apps.accounts import services
+from apps.accounts.models import SignInLink
+from tests.support.builders import a_user
+
+
+def the_link(client: Client) -> str:
+    return f"/sign-in/{services.create_sign_in_link(user=a_user(username='ann'), now=timezone.now())}/"
+
+
+def signed_in(client: Client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+def test_looking_at_a_link_uses_nothing_up(db: None, client: Client) -> None:
+    link = the_link(client)
+    for _ in range(3):
+        page = client.get(link)
+        assert page.status_code == 200
+        assert "Sign in as ann" in page.content.decode()
+    assert not signed_in(client)
+    assert SignInLink.objects.get().used_at is None
+
+
+def test_pressing_its_button_signs_in_once(db: None, client: Client) -> None:
+    link = the_link(client)
+    assert client.post(link).headers["Location"] == "/"
+    assert signed_in(client)
+    other = Client()
+    assert other.post(link).status_code == 410
+    assert not signed_in(other)
+    assert "no longer works" in other.get(link).content.decode()
+
+
+def test_link_needs_a_token_against_forgery(db: None) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert client.post(the_link(client)).status_code == 403
+
+
+def test_password_signs_in_and_goes_on_where_one_was(db: None, client: Client) -> None:
+    a_user(username="ann", password="correct horse")
+    page = client.post("/sign-in/", {"username": "ann", "password": "wrong", "next": "/agents/"})
+    assert "No active account has this name and password" in page.content.decode()
+    assert 'value="ann"' in page.content.decode()
+    answer = client.post("/sign-in/", {"username": "ann", "password": "correct horse", "next": "/agents/"})
+    assert answer.headers["Location"] == "/agents/"
+    assert signed_in(client)
+
+
+def test_next_never_leads_to_another_host(db: None, client: Client) -> None:
+    a_user(username="ann", password="correct horse")
+    form = {"username": "ann", "password": "correct horse", "next": "https://elsewhere.example/"}
+    assert client.post("/sign-in/", form).headers["Location"] == "/"
+
+
+def test_sign_out_is_a_post(db: None, client: Client) -> None:
+    client.force_login(a_user())
+    assert client.get("/sign-out/").status_code == 405
+    assert client.post("/sign-out/").status_code == 302
+    assert not signed_in(client)
+
+
+@pytest.mark.parametrize("path", ["/", "/agents/", "/campaigns/", "/runs/"])
+def test_pages_are_public_unless_reading_is_made_private(
+    db: None, client: Client, settings: LazySettings, path: str
+) -> None:
+    assert client.get(path).status_code == 200
+    settings.SPLASHBOARD_PUBLIC_READ = False
+    assert client.get(path).headers["Location"] == f"/sign-in/?next={path}"
+    client.force_login(a_user(role="reader"))
+    assert client.get(path).status_code == 200
+
+
+def test_private_installation_lets_strangers_sign_in(db: None, client: Client, settings: LazySettings) -> None:
+    settings.SPLASHBOARD_PUBLIC_READ = False
+    assert client.get("/sign-in/").status_code == 200
+    assert client.post(the_link(client)).status_code == 302
+
+
+def test_private_api_answers_with_a_problem(db: None, client: Client, settings: LazySettings) -> None:
+    settings.SPLASHBOARD_PUBLIC_READ = False
+    answer = client.get("/api/v1/platforms/")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (401, "application/problem+json")
+    assert client.get("/api/v1/nothing/").status_code == 404
+    client.force_login(a_user(role="reader"))
+    assert client.get("/api/v1/platforms/").status_code == 200

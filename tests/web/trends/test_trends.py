@@ -1,0 +1,177 @@
+"""Pages of watched series and of thresholds."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.regressions.detection.change_points import DEFAULT
+from apps.regressions.models import History, Threshold
+from apps.regressions.releases.threshold_preview import TriedReleases
+from apps.regressions.trends.queries import Level, Tried
+from apps.regressions.trends.series import Point
+from apps.web.findings.thresholds import on_releases
+from apps.web.trends.chart import chart
+from tests.regressions.trends.made_series import a_release, followed, runs_of, values
+from tests.support.builders import START, a_load_level, a_user, a_workload
+
+pytestmark = pytest.mark.django_db
+VALUES = values(runs=36, changes=[(24, 0.85)])
+
+
+@pytest.fixture
+def fell(db: None) -> History:
+    """Two releases, the second slower by 15 %, made under other conditions from its ninth run on."""
+    runs = runs_of(a_release("10.11.19"), VALUES[:24], duration=60)
+    runs += runs_of(a_release("10.11.20"), VALUES[24:], day=2, duration=60)
+    followed(runs[-1:])
+    return History.objects.get()
+
+
+def page(client: Client, address: str, status: int = 200) -> str:
+    response = client.get(address)
+    assert response.status_code == status
+    return re.sub(r"\s+", " ", response.content.decode())
+
+
+def test_without_runs_the_list_says_what_fills_it(client: Client, db: None) -> None:
+    text = page(client, "/history/")
+    assert "No series is watched here." in text
+    assert "The first run of a" in text
+    assert "None is set: the default counts for all." in page(client, "/thresholds/")
+
+
+def test_the_list_says_what_could_be_seen_and_what_changed(client: Client, fell: History) -> None:
+    followed(runs_of(a_release("10.11.19"), [1.0, 2.0], load_level=a_load_level(16)))
+    text = page(client, "/history/")
+    assert "2 series are watched: 1 could show a change, 1 too short. 1 has changes that hold." in text
+    assert "too short: 2 runs, 10 are needed" in text
+    assert "1 change</span>" in text
+    assert "16 threads" not in page(client, "/history/?sight=fit")
+    assert "No watched series fits these filters" in page(client, "/history/?text=nothing")
+
+
+def test_a_filter_that_is_none_is_refused_by_name(client: Client, fell: History) -> None:
+    assert "sight: &#x27;blue&#x27; is not known" in page(client, "/history/?sight=blue", 400)
+    assert "workload: &#x27;x&#x27; is not a number" in page(client, "/history/?workload=x", 400)
+
+
+def test_the_list_asks_as_often_for_many_series_as_for_one(
+    client: Client, fell: History, django_assert_max_num_queries: Any
+) -> None:
+    for threads in range(5, 9):
+        followed(runs_of(a_release("10.11.19"), [1.0], load_level=a_load_level(threads)))
+    with django_assert_max_num_queries(5):
+        page(client, "/history/")
+
+
+def test_a_series_shows_its_change_its_releases_and_every_run(
+    client: Client, fell: History, django_assert_max_num_queries: Any
+) -> None:
+    with django_assert_max_num_queries(9):
+        text = page(client, f"/history/{fell.pk}/")
+    change = fell.changes.get()
+    assert re.search(r"−15.%? \([\d,.]+.transactions/s → [\d,.]+.transactions/s\) with 10.11.20, worse", text)
+    assert re.search(r"a change of \d\.\d % would be seen within ten runs", text)
+    assert text.count('class="history-plot__point"') == 36
+    assert text.count('class="history-plot__level"') == 2
+    assert "worse −15" in text
+    assert f'href="/findings/{change.finding_id}/"' in text
+    assert f'href="/runs/{change.first_run_id}/"' in text
+    assert "not at zero" in text or "begins at zero" in text
+    assert "within 0.5 % of the last level nothing is told (the default threshold" in text
+    page(client, f"/history/{fell.pk + 1}/", 404)
+
+
+def test_a_series_says_where_conditions_changed(client: Client, fell: History) -> None:
+    followed(runs_of(a_release("10.11.20"), VALUES[24:27], day=5, duration=120))
+    text = page(client, f"/history/{fell.pk}/")
+    assert "planned length 120 s instead of 60 s" in text
+    assert "It is too short: 3 runs since hardware or configuration changed, 10 are needed." in text
+
+
+def test_a_threshold_is_tried_then_kept_then_taken_away(engineer: Client, fell: History, enqueued: list[str]) -> None:
+    address = f"/thresholds/?workload={fell.workload_id}&percent=30&significant=1e-6"
+    text = page(engineer, address)
+    assert "It would have raised nothing on 1 series; 1 that is told now would go." in text
+    assert "<strong>would go</strong>" in text
+    assert not Threshold.objects.exists()
+    told = {"workload": str(fell.workload_id), "metric": "", "percent": "30", "significant": "1e-6"}
+    assert engineer.post("/thresholds/", told).status_code == 302
+    kept = Threshold.objects.get()
+    assert (kept.smallest, kept.significant, kept.by.username) == (0.3, 1e-6, "ann")
+    assert enqueued == ["workers.tasks.follow_rest"]
+    text = page(engineer, "/thresholds/?percent=2&significant=1e-6")
+    assert "All have a more particular one, which goes before." in text
+    assert "30 %" in text
+    assert engineer.post(f"/thresholds/{kept.pk}/drop/").status_code == 302
+    assert not Threshold.objects.exists()
+
+
+def test_what_would_be_new_is_said(client: Client, fell: History) -> None:
+    fell.changes.update(gone_at="2026-01-01T00:00Z")
+    text = page(client, "/thresholds/?percent=2&significant=1e-6")
+    assert "It would have raised this one on 1 series: 1 that nobody was told yet." in text
+    assert "Engineers keep thresholds." in text
+
+
+@pytest.mark.parametrize("smallest", [0.1, 0.9])
+def test_the_band_ends_where_a_change_begins_to_count(smallest: float) -> None:
+    """As the detector asks: a share of the value, up and down; not as far of its logarithm."""
+    points = [
+        Point(run, 1, 1, "11.4.2", (11, 4, 2), START, value) for run, value in enumerate((1000.0, 2000.0, 1000.0))
+    ]
+    drawn = chart(points, [Level(0, 3, 1000.0)], [], unit="", label="", smallest=smallest)
+    assert drawn is not None
+    assert drawn.threshold is not None
+    assert drawn.broken_at == ""
+    level = drawn.levels[0].y
+    _, _, top, height = drawn.threshold
+    reach = smallest * (drawn.bottom - level)
+    assert level - top == pytest.approx(reach, abs=0.2)
+    assert top + height - level == pytest.approx(reach, abs=0.2)
+
+
+def test_it_is_said_what_is_too_short_and_what_becomes_of_releases(client: Client, fell: History) -> None:
+    followed(runs_of(a_release("10.11.20"), VALUES[:6], workload=a_workload("oltp_delete"))[-1:])
+    text = page(client, "/thresholds/?percent=30&significant=1e-6")
+    assert "nothing on 2 series, of which 1 is too short to tell anything; 1 that is told now would go." in text
+    assert "Its size also judges releases: no kept comparison has a row that it would count for." in text
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ((3, 40, 2, 0), "of 40 rows of their last comparisons, 2 that are worse now would be called unchanged"),
+        ((3, 40, 0, 1), "of 40 rows of their last comparisons, 1 that is worse by too little now would be"),
+        ((1, 1, 0, 0), "of 1 row of their last comparisons, none worse would be called otherwise."),
+    ],
+)
+def test_what_a_threshold_does_to_releases_is_a_sentence(counts: tuple[int, int, int, int], words: str) -> None:
+    tried = Tried((None, None), DEFAULT, 1, 1, 0, 0, (), TriedReleases(*counts))
+    assert on_releases(tried).startswith(f"Its size also judges releases: {words}")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("percent=x&significant=1e-6", "percent: is not a number"),
+        ("percent=2&significant=.5", "significant: is a p from"),
+        ("percent=200&significant=1e-6", "smallest: is a share"),
+        ("percent=2&significant=1e-6&workload=999999", "workload: there is no workload 999999"),
+        ("percent=2&significant=1e-6&metric=no", "metric: there is no metric"),
+    ],
+)
+def test_what_is_no_threshold_is_refused_where_it_stands(client: Client, fell: History, query: str, words: str) -> None:
+    assert words in page(client, f"/thresholds/?{query}", 400)
+
+
+def test_readers_and_strangers_keep_no_threshold(client: Client, fell: History) -> None:
+    told = {"workload": "", "metric": "", "percent": "30", "significant": "1e-6"}
+    assert client.post("/thresholds/", told).status_code == 302
+    client.force_login(a_user(role="reader"))
+    assert client.post("/thresholds/", told).status_code == 403
+    assert client.post("/thresholds/1/drop/").status_code == 403
+    assert not Threshold.objects.exists()
+    assert a_workload().thresholds.count() == 0

@@ -1,0 +1,45 @@
+"""Real MHA under the real probe: what its manager said and did, worked out again from the raw log."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lab.mha import MHA
+from tests.workers.agent.faults.probing import INTERVAL, inserts_of, longest_gap, probed
+from tests.workers.agents import ConfigFile
+from workers.agent.runtime import config as configuration
+
+
+@pytest.mark.mha
+def test_the_manager_detects_when_it_concludes_and_promotes_by_its_script(
+    mha: MHA, lab_directory: Path, config: ConfigFile, tmp_path: Path
+) -> None:
+    config.include(lab_directory)
+    system = configuration.load(config.file).systems["mha"]
+    asked = {"fault": "kill_writer", "fault_at": 1, "rejoin_timeout": 60}
+    lines, figures, tables = probed(system, mha.servers.values(), asked, folder=tmp_path, duration=18)
+    inserts = inserts_of(lines)
+    told = {line["event"]: line for line in lines if line["kind"] == "event"}
+    fault = told["fault"]["from"]
+
+    length, recovered = longest_gap(inserts)
+    assert figures["failover.outage"] == pytest.approx(length, abs=INTERVAL)
+    assert figures["failover.client_recovered"] == pytest.approx(recovered - fault, abs=INTERVAL)
+
+    said = [line for line in lines if line["kind"] == "probe" and line["what"] == "manager" and line["t"] > fault]
+    (concluded,) = (line["t"] for line in said if "Master is down!" in line["text"])
+    assert figures["failover.detect"] == pytest.approx(concluded - fault, abs=0.001)
+    assert said[0]["t"] < concluded - 2, "three more pings, a second apart, follow the first that fails"
+    assert f"its first sign {said[0]['t'] - fault:.2f} s after the fault" in told["detect"]["label"]
+    (promoted,) = (json.loads(line["text"])["node"] for line in said if '"promoted"' in line["text"])
+    assert told["promotion"]["node"] == told["recovered"]["node"] == promoted != told["fault"]["node"]
+    assert figures["failover.detect"] < figures["failover.promote"] <= figures["failover.client_recovered"]
+
+    assert len(set(tables)) == 1  # the killed node too
+    found = Counter({int(seq): int(count) for seq, count in (line.split("\t") for line in tables[0].splitlines())})
+    acknowledged = {insert["seq"] for insert in inserts if insert["ok"]}
+    assert figures["failover.acknowledged_missing"] == len(acknowledged - found.keys())
+    assert figures["failover.failed_present"] == len(found.keys() - acknowledged)
+    assert figures["failover.duplicated"] == found.total() - len(found) == 0

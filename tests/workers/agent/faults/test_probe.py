@@ -1,0 +1,105 @@
+"""The failover probe: what it refuses, what it counts; and on a real Galera cluster, what a killed writer does."""
+
+import contextlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.waiting import LIMIT
+from workers.agent.faults.faults import Fault, Faulty, plan, run
+from workers.agent.faults.readback import account
+from workers.agent.faults.system import Told
+from workers.agent.programs.report import Failed
+from workers.agent.runtime.config import Address
+from workers.agent.tools import InvalidParameters, Target
+from workers.agent.tools.failover import Failover
+from workers.protocol.wire import LoadLevelMessage
+
+NODE = {name: (f"{name} it",) for name in ("kill", "start", "freeze", "thaw")}
+
+
+def told(platform: str = "galera", **controls: Any) -> Told:
+    nodes = {name: Address(port=number) for number, name in enumerate(("db1", "db2"), start=1)}
+    return Told(
+        host="127.0.0.1",
+        port=0,
+        socket="",
+        user="u",
+        schema="s",
+        platform=platform,
+        password="p",
+        nodes=nodes,
+        controls=controls,
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "system", "words"),
+    [
+        ("kill_writer", told(), r"kill_writer needs a control of node db1: add `kill` to \[systems.controls.db1\]"),
+        ("kill_writer", told(db1={"kill": ("k",)}), "would leave node db1 as it is: add `start`"),
+        ("cut_writer", told(db1=NODE), "cut_writer needs a control of node db1: add `cut`"),
+        ("switch", told(db1=NODE), r"switch needs the system's own control: add `switch` to \[systems.controls\]"),
+        ("crash", told(), "crash is Aurora's ALTER SYSTEM CRASH; platform galera has no such statement"),
+        ("rds_failover", told(), "asks AWS; platform galera has switch instead"),
+        ("rds_failover", told("aurora"), "needs the system's own control: add `switch`"),
+    ],
+)
+def test_a_fault_that_the_system_cannot_have_is_refused_with_what_is_missing(
+    fault: str, system: Told, words: str
+) -> None:
+    with pytest.raises(Failed, match=words):
+        plan(fault, told=system, writer="db1", readers=["db2"])
+
+
+def test_the_reader_that_is_killed_is_one_that_can_be_and_not_the_writer() -> None:
+    found = plan("kill_reader", told=told(db2=NODE), writer="db1", readers=["db2"])
+    assert found == Fault("kill", "db2", "reader", ("kill it",), ("start it",))
+    with pytest.raises(Failed, match="needs a reader, and no other node than the writer db1"):
+        plan("kill_reader", told=told(db1=NODE), writer="db1", readers=[])
+
+
+def test_a_control_that_fails_is_told_in_its_own_words_and_with_the_command() -> None:
+    with pytest.raises(Failed, match="kill did not work: no such node; run: sh -c echo no such node; exit 3"):
+        run(("sh", "-c", "echo no such node; exit 3"), "kill did not work", LIMIT)
+    with pytest.raises(Failed, match="it had not ended after 0 s"):
+        run(("sleep", "60"), "kill did not work", 0.2)
+    with pytest.raises(Failed, match="nowhere cannot be started"):
+        run(("nowhere",), "kill did not work", LIMIT)
+
+
+def test_a_program_that_is_told_to_stop_puts_the_node_right_behind_it(tmp_path: Path) -> None:
+    struck, right = tmp_path / "struck", tmp_path / "right"
+    fault = Fault("kill", "db1", "writer", ("touch", str(struck)), ("touch", str(right)))
+    with contextlib.suppress(SystemExit), Faulty(fault, told()) as faulty:
+        faulty.strike()
+        assert (struck.exists(), right.exists()) == (True, False)
+        raise SystemExit(143)
+    assert faulty.undoing is not None
+    assert faulty.undoing.wait(LIMIT) == 0
+    assert right.exists()
+
+
+def test_writes_are_counted_by_what_the_client_saw_and_what_the_table_has() -> None:
+    outcomes = [(1, True), (2, True), (3, False), (3, True), (4, False), (5, False)]
+    found = account(outcomes, Counter({1: 1, 3: 2, 4: 1, 9: 1}))
+    assert found.missing == [2]
+    assert found.failed_present == [4]
+    assert (found.duplicated, found.twice) == (1, [3])  # the third, which was sent twice
+    assert found.unknown == [9]
+    assert (found.rows, found.expected()) == (5, 4)
+
+
+def invocation(parameters: dict[str, Any], duration: float) -> None:
+    target = Target(address=Address(), user="u", schema="s", secrets=Path("secrets"))
+    level = LoadLevelMessage(threads=1)
+    Failover().run(target, parameters, load_level=level, warmup=0, duration=duration)
+
+
+def test_a_run_that_ends_with_its_fault_or_needs_thousands_of_connections_is_refused() -> None:
+    with pytest.raises(InvalidParameters, match=r"the fault would come after 10 s .* which lasts 12 s; 5 s more"):
+        invocation({}, 12)
+    with pytest.raises(InvalidParameters, match="rate × timeout × tries is 4000"):
+        invocation({"rate": 200, "timeout": 20}, 60)

@@ -1,0 +1,56 @@
+"""`python -m workers.agent.faults prepare|run|clean_up --secrets FILE …`."""
+
+import time
+
+import pymysql
+
+from workers.agent.faults import faults
+from workers.agent.faults import system as faults_system
+from workers.agent.faults.run import Run
+from workers.agent.faults.system import ASK_TIMEOUT, TABLE, Told
+from workers.agent.programs.order import Order, obey
+
+CREATE = (
+    "CREATE TABLE `{schema}`.`{table}` (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, "
+    # Not unique, so that what is done twice is seen.
+    "run CHAR(16) NOT NULL, seq INT UNSIGNED NOT NULL, KEY run_seq (run, seq), "
+    "worker INT NOT NULL, made_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)) ENGINE=InnoDB"
+)
+COME_BACK = 20.0  # s in which a node may answer by itself again before it is started
+START_TIMEOUT = 90.0  # s
+PAUSE = 0.2  # s between looks
+
+
+def prepare(order: Order) -> None:
+    system = faults_system.read(order.secrets_file)
+    system.ask(system.endpoint, CREATE.format(schema=system.schema, table=TABLE), timeout=ASK_TIMEOUT)
+
+
+def run(order: Order) -> None:
+    Run(order).perform()
+
+
+def clean_up(order: Order) -> None:
+    """Every node that a control can start runs again: a run that was killed may have left one dead. Raises Failed."""
+    system = faults_system.read(order.secrets_file)
+    for node, controls in system.controls.items():
+        if node not in system.nodes or "start" not in controls:
+            continue
+        deadline = time.monotonic() + COME_BACK
+        while not _answers(system, node):
+            if time.monotonic() > deadline:
+                faults.run(controls["start"], f"node {node} does not answer and could not be started", START_TIMEOUT)
+                break
+            time.sleep(PAUSE)
+
+
+def _answers(system: Told, node: str) -> bool:
+    try:
+        system.ask(system.nodes[node], "SELECT 1", timeout=1)
+    except (pymysql.MySQLError, OSError):
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    obey({"prepare": prepare, "run": run, "clean_up": clean_up})

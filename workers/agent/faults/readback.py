@@ -1,0 +1,128 @@
+"""What became of every write: the table, read back from the writer and from every node, against what the client saw."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pymysql
+from pymysql.cursors import DictCursor
+
+from workers.agent.faults.system import TABLE, Told
+from workers.agent.runtime.config import Address
+
+READ_TIMEOUT = 60.0  # s
+UNKNOWN_TABLE = 1146
+THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Replica_SQL_Running")
+
+
+@dataclass(frozen=True)
+class Account:
+    """Of the inserts of one run, numbered by the client. `present`: number -> rows with it in the table."""
+
+    acknowledged: frozenset[int]
+    failed: frozenset[int]
+    present: Mapping[int, int]
+
+    @property
+    def missing(self) -> list[int]:
+        """Acknowledged, and not in the table: lost."""
+        return sorted(self.acknowledged - self.present.keys())
+
+    @property
+    def failed_present(self) -> list[int]:
+        """Never acknowledged, and in the table all the same: a client that sends them again has them twice."""
+        return sorted(self.failed & self.present.keys())
+
+    @property
+    def twice(self) -> list[int]:
+        """With more than one row."""
+        return sorted(sequence for sequence, rows in self.present.items() if rows > 1)
+
+    @property
+    def duplicated(self) -> int:
+        """Rows beyond the first of the same insert."""
+        return sum(rows - 1 for rows in self.present.values())
+
+    @property
+    def unknown(self) -> list[int]:
+        """In the table, and never sent."""
+        return sorted(self.present.keys() - self.acknowledged - self.failed)
+
+    @property
+    def rows(self) -> int:
+        return sum(self.present.values())
+
+    def expected(self) -> int:
+        """The rows that the counts say the table has."""
+        return len(self.acknowledged) - len(self.missing) + len(self.failed_present) + self.duplicated
+
+    def words(self) -> str:
+        return (
+            f"{len(self.acknowledged)} inserts acknowledged, {len(self.missing)} of them missing; {len(self.failed)} "
+            f"failed, {len(self.failed_present)} of them present; {self.duplicated} rows twice; {self.rows} rows in all"
+        )
+
+
+def account(outcomes: Iterable[tuple[int, bool]], present: Mapping[int, int]) -> Account:
+    """`outcomes`: number and whether it was acknowledged, of every try."""
+    acknowledged, tried = set(), set()
+    for sequence, ok in outcomes:
+        tried.add(sequence)
+        if ok:
+            acknowledged.add(sequence)
+    return Account(frozenset(acknowledged), frozenset(tried - acknowledged), present)
+
+
+def read_back(told: Told, address: Address, run: str) -> Counter[int]:
+    """Number -> rows. Raises pymysql.MySQLError or OSError."""
+    statement = f"SELECT seq, COUNT(*) FROM `{told.schema}`.`{TABLE}` WHERE run = %s GROUP BY seq"  # noqa: S608
+    return Counter({int(seq): int(rows) for seq, rows in told.ask(address, statement, run, timeout=READ_TIMEOUT)})
+
+
+def out_of_step(told: Told, node: str, run: str, present: Mapping[int, int], *, is_writer: bool) -> str:
+    """Why `node` is not what it is to be, with the same rows as the writer; empty when it is."""
+    address = told.nodes[node]
+    try:
+        if not is_writer and (reason := _not_replicating(told, address)):
+            return reason
+        rows = read_back(told, address, run)
+    except (pymysql.MySQLError, OSError) as error:
+        if error.args and error.args[0] == UNKNOWN_TABLE:
+            return "it does not have the table"
+        return f"it does not answer: {' '.join(map(str, error.args))}"
+    if rows != present:
+        return f"it has {rows.total()} rows of the run, the writer has {sum(present.values())}"
+    return ""
+
+
+def _not_replicating(told: Told, address: Address) -> str:
+    status = _named(told, address, "SHOW STATUS LIKE 'wsrep_local_state_comment'")
+    state = status.get("wsrep_local_state_comment", "")
+    if state and _named(told, address, "SHOW VARIABLES LIKE 'wsrep_on'").get("wsrep_on") == "ON":
+        return "" if state == "Synced" else f"Galera says {state}"
+    if told.platform == "aurora":
+        return ""
+    row = _replication(told, address)
+    if not row:
+        return "it replicates from nobody"
+    stopped = [name for name, value in row.items() if name in THREADS and value != "Yes"]
+    errors = [str(row[name]) for name in ("Last_IO_Error", "Last_SQL_Error") if row.get(name)]
+    return " ".join([f"{' and '.join(stopped)} is not Yes", *errors]) if stopped else ""
+
+
+def _replication(told: Told, address: Address) -> dict[str, Any] | None:
+    connection = told.connect(address, timeout=READ_TIMEOUT)
+    try:
+        with connection.cursor(DictCursor) as cursor:
+            try:
+                cursor.execute("SHOW REPLICA STATUS")
+            except pymysql.ProgrammingError:  # of before MySQL 8.0.22
+                cursor.execute("SHOW SLAVE STATUS")
+            return cursor.fetchone()
+    finally:
+        connection.close()
+
+
+def _named(told: Told, address: Address, statement: str) -> dict[str, str]:
+    return {str(name): str(value) for name, value in told.ask(address, statement, timeout=READ_TIMEOUT)}

@@ -1,0 +1,100 @@
+"""All that was seen, kept for the phases and printed as it comes: the raw log that every figure is derived from."""
+
+import threading
+from typing import Any
+
+from workers.agent.faults.lanes import Attempt
+from workers.agent.faults.phases import Sign, State, Write
+from workers.agent.programs.report import say
+
+
+class Record:
+    """Threads may call all of it."""
+
+    def __init__(self) -> None:
+        self.inserts: list[Attempt] = []
+        self.reads: list[tuple[str, Attempt]] = []  # place and read
+        self.states: list[State] = []
+        self.manager: list[Sign] = []
+        self.proxy: list[Sign] = []
+        self._lock = threading.Lock()
+
+    def insert(self, attempt: Attempt) -> None:
+        with self._lock:
+            self.inserts.append(attempt)
+        _say_attempt("insert", attempt)
+
+    def read(self, place: str, attempt: Attempt) -> None:
+        with self._lock:
+            self.reads.append((place, attempt))
+        _say_attempt("read", attempt, at=place)
+
+    def state(self, state: State) -> None:
+        with self._lock:
+            self.states.append(state)
+        found = {"answers": state.answers, "writable": state.writable, "cluster": state.cluster}
+        say("probe", what="state", node=state.node, t=_rounded(state.t), before=_rounded(state.before), **found)
+
+    def manager_said(self, sign: Sign) -> None:
+        with self._lock:
+            self.manager.append(sign)
+        say("probe", what="manager", t=_rounded(sign.t), text=sign.text)
+
+    def proxy_said(self, sign: Sign) -> None:
+        with self._lock:
+            self.proxy.append(sign)
+        say("probe", what="proxy", t=_rounded(sign.t), text=sign.text)
+
+    def ended(self, since: float, until: float) -> tuple[list[Attempt], list[Attempt]]:
+        """Inserts and reads that ended in [since, until)."""
+        with self._lock:
+            inserts = [one for one in self.inserts if since <= one.end < until]
+            return inserts, [one for _, one in self.reads if since <= one.end < until]
+
+    def writes(self) -> list[Write]:
+        """Every insert once: as its last try left it."""
+        last: dict[int, Attempt] = {}
+        for one in self.inserts:
+            known = last.get(one.sequence)
+            if known is None or one.number > known.number:
+                last[one.sequence] = one
+        return [Write(one.due, one.end, one.error is None, one.server) for one in last.values()]
+
+    def errors(self) -> list[Sign]:
+        return [Sign(one.end, f"the client: {one.error[0] or ''} {one.error[1]}") for one in self.inserts if one.error]
+
+    def errors_by_kind(self, since: float, until: float) -> dict[tuple[int, str], list[float]]:
+        """Code and words -> when, rising, of the tries that were due in [since, until)."""
+        found: dict[tuple[int, str], list[float]] = {}
+        for one in sorted(self.inserts, key=lambda one: one.end):
+            if one.error and since <= one.due < until:
+                found.setdefault(one.error, []).append(one.end)
+        return found
+
+    def stale(self, since: float, until: float) -> list[tuple[str, Attempt]]:
+        """Place and read, of the stale ones that were due in [since, until), as they ended."""
+        found = [(at, one) for at, one in self.reads if since <= one.due < until and one.answer.get("stale")]
+        return sorted(found, key=lambda read: read[1].end)
+
+
+def _say_attempt(what: str, one: Attempt, **more: Any) -> None:
+    answer: dict[str, Any] = dict(one.answer) | more
+    if one.error:
+        answer["error"] = list(one.error)
+    say(
+        "probe",
+        what=what,
+        seq=one.sequence,
+        worker=one.worker,
+        number=one.number,
+        due=_rounded(one.due),
+        start=_rounded(one.start),
+        end=_rounded(one.end),
+        ok=one.error is None,
+        server=one.server,
+        **answer,
+    )
+
+
+def _rounded(t: float) -> float:
+    return round(t, 5)

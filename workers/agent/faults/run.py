@@ -1,0 +1,246 @@
+"""One run of the probe: lanes of inserts and reads, watches on all sides, the fault, the report."""
+
+import math
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+from pymysql.connections import Connection
+from pymysql.cursors import Cursor
+
+from workers.agent.faults import events, faults, system
+from workers.agent.faults.faults import Faulty
+from workers.agent.faults.lanes import Attempt, Clock, Lane
+from workers.agent.faults.phases import Steady
+from workers.agent.faults.record import Record
+from workers.agent.faults.settle import SHOWN, Settling
+from workers.agent.faults.system import TABLE
+from workers.agent.faults.watch import ManagerWatch, NodeWatch, ProxyWatch
+from workers.agent.programs import grid
+from workers.agent.programs.order import Order
+from workers.agent.programs.report import say, say_check
+
+MOST_LATE = 1.0  # s that an insert may start after it was due
+
+
+class Run:
+    def __init__(self, order: Order) -> None:
+        """Raises Failed when the system is not as it must be before a fault."""
+        self.order = order
+        self.chosen: Mapping[str, Any] = order.parameters
+        self.told = system.read(order.secrets_file)
+        self.until = order.warmup + order.duration
+        self.id = secrets.token_hex(8)
+        self.names = system.identities(self.told)
+        self.writer = system.writer(self.told, self.names)
+        readers = [node for node in self.told.nodes if node != self.writer]
+        self.fault = faults.plan(self.chosen["fault"], told=self.told, writer=self.writer, readers=readers)
+        self.record = Record()
+        self.last: tuple[int, int] | None = None  # number and id of the row acknowledged last
+
+    def perform(self) -> None:
+        """Raises Failed."""
+        clock = Clock()
+        settling = Settling(
+            system=self.told,
+            names=self.names,
+            record=self.record,
+            clock=clock,
+            run=self.id,
+            patience=self.chosen["rejoin_timeout"],
+        )
+        with ExitStack() as stack:
+            lanes = [self._insert_lane(clock), *self._read_lanes(clock)]
+            watches = self._watches(clock, stack)
+            for lane in lanes:
+                lane.warm()
+            # Left first: a program that is told to stop has little time.
+            faulty = stack.enter_context(Faulty(self.fault, self.told)) if self.fault else None
+            clock.begin()
+            say("begin", tool="failover", version="1")
+            label = f"{self.writer} is the writer"
+            say(
+                "event",
+                event="node_state",
+                label=label,
+                **{"from": 0.0},
+                node=self.writer,
+                detail={"run": self.id, "began_at": round(time.time(), 3), "proxy": dict(self.told.proxy_settings)},
+            )
+            for watch in watches:
+                watch.start()
+            struck, undo_began = self._load(clock, lanes, faulty)
+            values = self._story(struck)
+            values |= settling.settle(faulty, undo_began)
+        self._check_schedule()
+        self._total(values)
+        say("end")
+
+    def _load(
+        self, clock: Clock, lanes: list[Lane], faulty: Faulty | None
+    ) -> tuple[events.Struck | None, float | None]:
+        """Returns the fault and when it was put right, if that was within the load. Raises Failed."""
+        for lane in lanes:
+            lane.start(self.until)
+        reporting = threading.Thread(target=self._report, args=(clock,), name="report", daemon=True)
+        reporting.start()
+        struck, undo_began = self._strike(clock, faulty) if faulty else (None, None)
+        clock.sleep_until(self.until)
+        for lane in lanes:
+            lane.finish()
+        reporting.join()
+        return struck, undo_began
+
+    def _story(self, struck: events.Struck | None) -> dict[str, float]:
+        rule = Steady(
+            seconds=self.chosen["baseline_seconds"],
+            share=self.chosen["baseline_share"],
+            latency=self.chosen["baseline_latency"],
+        )
+        interval = 1 / self.chosen["rate"]
+        return events.tell(self.record, struck, warmup=self.order.warmup, interval=interval, rule=rule)
+
+    # ------------------------------------------------------------ load
+
+    def _insert_lane(self, clock: Clock) -> Lane:
+        return self._lane(
+            clock,
+            rate=self.chosen["rate"],
+            retries=self.chosen["retries"],
+            act=self._insert,
+            record=self.record.insert,
+        )
+
+    def _read_lanes(self, clock: Clock) -> list[Lane]:
+        rate = self.chosen["read_rate"]
+        if not rate:
+            return []
+        places = {"endpoint": self.told.endpoint, **self.told.nodes}
+        return [
+            self._lane(clock, rate=rate, act=self._read, record=partial(self.record.read, place), address=address)
+            for place, address in places.items()
+        ]
+
+    def _lane(self, clock: Clock, **more: Any) -> Lane:
+        defaults = {"address": self.told.endpoint, "timeout": self.chosen["timeout"], "names": self.names}
+        return Lane(told=self.told, clock=clock, **(defaults | more))
+
+    def _insert(self, connection: "Connection[Cursor]", sequence: int, worker: int) -> Mapping[str, int | bool]:
+        with connection.cursor() as cursor:
+            statement = f"INSERT INTO `{self.told.schema}`.`{TABLE}` (run, seq, worker) VALUES (%s, %s, %s)"  # noqa: S608
+            cursor.execute(statement, (self.id, sequence, worker))
+            self.last = sequence, cursor.lastrowid
+            return {"id": cursor.lastrowid}
+
+    def _read(self, connection: "Connection[Cursor]", *_: int) -> Mapping[str, int | bool]:
+        """Stale: the row was acknowledged before this began, and is not seen."""
+        if self.last is None:
+            return {}
+        sequence, row = self.last
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT run, seq FROM `{self.told.schema}`.`{TABLE}` WHERE id = %s", (row,))  # noqa: S608
+            return {"row": sequence, "stale": cursor.fetchone() != (self.id, sequence)}
+
+    def _watches(self, clock: Clock, stack: ExitStack) -> list[NodeWatch | ManagerWatch | ProxyWatch]:
+        """On all sides, ready to start; `stack` stops them."""
+        nodes = [NodeWatch(self.told, node, clock, self.record.state) for node in self.told.nodes]
+        for node in nodes:
+            node.warm()
+        watches: list[NodeWatch | ManagerWatch | ProxyWatch] = [*nodes]
+        if argv := self.told.controls.get("", {}).get("watch"):
+            watches.append(ManagerWatch(argv, clock, self.record.manager_said))
+        if self.told.proxy:
+            watches.append(ProxyWatch(self.told.proxy, clock, self.record.proxy_said))
+        for watch in watches:
+            stack.callback(watch.stop)
+        return watches
+
+    # ------------------------------------------------------------ fault
+
+    def _strike(self, clock: Clock, faulty: Faulty) -> tuple[events.Struck, float | None]:
+        """The fault at its time; one that lasts is put right in time. Returns when that began."""
+        clock.sleep_until(self.order.warmup + self.chosen["fault_at"])
+        began = clock.now()
+        faulty.strike()
+        struck = events.Struck(faulty.fault, began, clock.now())
+        say("probe", what="fault", label=struck.fault.words(), start=round(began, 5), end=round(struck.ended, 5))
+        if faulty.fault.control not in faults.LASTING:
+            return struck, None
+        clock.sleep_until(struck.ended + self.chosen["hold"])
+        undo_began = clock.now()
+        faulty.undo(timeout=self.chosen["rejoin_timeout"])
+        return struck, undo_began
+
+    # ------------------------------------------------------------ report
+
+    def _report(self, clock: Clock) -> None:
+        """A line each second. What the last ones miss is in the totals."""
+        second = 0
+        while second < self.until:
+            clock.sleep_until(second + 1)
+            inserts, reads = self.record.ended(second, second + 1)
+            values = latencies([one for one in inserts if one.error is None])
+            counts = counts_of(inserts, reads)
+            say("interval", t=second + 1, seconds=1, counts=counts, values={"latency.p95": values.get("latency.p95")})
+            second += 1
+
+    def _check_schedule(self) -> None:
+        """An open loop that was held up has not seen what a client would have."""
+        sent = [one for one in self.record.inserts if one.sent and one.number == 1]
+        late = max((one.start - one.due for one in sent), default=0.0)
+        label = f"the latest insert was sent {late:.3f} s after it was due; at most {MOST_LATE:g} s is allowed"
+        say_check(
+            "schedule", t=self.until, held=late <= MOST_LATE, label=label, expected=MOST_LATE, found=round(late, 4)
+        )
+
+    def _total(self, values: Mapping[str, float]) -> None:
+        since, until = self.order.warmup, self.until
+        inserts = [one for one in self.record.inserts if since <= one.due < until]
+        reads = [one for _, one in self.record.reads if since <= one.due < until]
+        stale = Counter(place for place, _ in self.record.stale(since, until))
+        figures = {
+            **latencies([one for one in inserts if one.error is None]),
+            **values,
+            "failover.stale_reads": sum(stale.values()),
+            "failover.errors": sum(one.error is not None for one in inserts),
+        }
+        if stale:
+            label = "stale reads: " + ", ".join(f"{count} at {place}" for place, count in sorted(stale.items()))
+            reads_told = [
+                [place, one.answer["row"], round(one.end, 3)] for place, one in self.record.stale(since, until)[:SHOWN]
+            ]
+            span = {"from": since, "to": until}
+            say("event", event="stale_reads", label=label, **span, node="client", detail={"reads": reads_told})
+        for (code, text), times in self.record.errors_by_kind(since, until).items():
+            say("error", t=round(times[0], 3), code=code or None, text=text, count=len(times))
+        counted = Counter(grid.bucket((one.end - one.due) * 1000) for one in inserts if one.error is None)
+        if counted:
+            buckets = grid.printed(counted)
+            say("histogram", metric="client.latency", **{"from": since, "to": until}, buckets=buckets)
+        rounded = {name: round(value, 4) for name, value in figures.items()}
+        say("total", **{"from": since, "to": until}, counts=counts_of(inserts, reads), values=rounded)
+
+
+def counts_of(inserts: list[Attempt], reads: list[Attempt]) -> dict[str, int]:
+    acknowledged = sum(one.error is None for one in inserts)
+    return {
+        "transactions": acknowledged,
+        "writes": acknowledged,
+        "reads": sum(one.error is None for one in reads),
+        "errors": len(inserts) - acknowledged,
+    }
+
+
+def latencies(acknowledged: list[Attempt]) -> dict[str, float]:
+    """ms, from when each was due."""
+    took = sorted((one.end - one.due) * 1000 for one in acknowledged)
+    if not took:
+        return {}
+    found = {f"latency.p{percent}": took[math.ceil(len(took) * percent / 100) - 1] for percent in (50, 95, 99)}
+    found |= {"latency.min": took[0], "latency.avg": sum(took) / len(took), "latency.max": took[-1]}
+    return {name: round(value, 3) for name, value in found.items()}

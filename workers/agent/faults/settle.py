@@ -1,0 +1,138 @@
+"""After the load: the struck node comes back, all are in step again, and the table is read back."""
+
+import threading
+import time
+from collections.abc import Mapping
+
+import pymysql
+
+from workers.agent.faults import events, phases, readback
+from workers.agent.faults import system as faults_system
+from workers.agent.faults.faults import LASTING, Fault, Faulty
+from workers.agent.faults.lanes import Clock
+from workers.agent.faults.record import Record
+from workers.agent.faults.system import TABLE, Identity, Told
+from workers.agent.measure.database import said
+from workers.agent.programs.report import Failed, say, say_check
+
+PAUSE = 0.2  # s between looks
+SHOWN = 100  # numbers of inserts, or reads, in an event
+
+
+class Settling:
+    """`patience`, s, for the nodes to be in step; `run` names the rows."""
+
+    def __init__(
+        self,
+        *,
+        system: Told,
+        names: Mapping[Identity, str],
+        record: Record,
+        clock: Clock,
+        run: str,
+        patience: float,
+    ) -> None:
+        self._told = system
+        self._names = names
+        self._record = record
+        self._clock = clock
+        self._run = run
+        self._patience = patience
+
+    def settle(self, faulty: Faulty | None, undo_began: float | None) -> dict[str, float]:
+        """The counts and the rejoin time. `undo_began`: when the fault was put right within the load. Raises Failed."""
+        fault = faulty.fault if faulty else None
+        starting = None
+        if faulty and fault and fault.undo and undo_began is None:
+            undo_began = self._clock.now()
+            starting = _Starting(faulty, self._patience)
+            starting.start()
+        came_back = self._await_in_step(fault, starting)
+        values = dict(self._rejoin(fault, undo_began, came_back)) if fault and undo_began is not None else {}
+        return values | self._account()
+
+    def _await_in_step(self, fault: Fault | None, starting: "_Starting | None") -> float:
+        """When every node was in step with the writer. Raises Failed."""
+        deadline = self._clock.now() + self._patience
+        while True:
+            reasons = self._out_of_step()
+            came_back = self._clock.now()
+            if starting and starting.problem:
+                raise starting.problem
+            if not reasons:
+                break
+            if came_back > deadline:
+                raise Failed(self._words(reasons, fault))
+            time.sleep(PAUSE)
+        if starting:
+            starting.join()
+            if starting.problem:
+                raise starting.problem
+        return came_back
+
+    def _rejoin(self, fault: Fault, began: float, came_back: float) -> Mapping[str, float]:
+        """One that was put right within the load came back when its polls say so."""
+        if fault.control in LASTING:
+            came_back = phases.rejoined(self._record.states, node=fault.node, since=began, until=came_back)
+        return events.tell_rejoin(fault.node, began, came_back)
+
+    def _out_of_step(self) -> dict[str, str]:
+        """Node -> why it is not in step; "" stands for the endpoint."""
+        try:
+            writer = faults_system.writer(self._told, self._names)
+            present = readback.read_back(self._told, self._told.endpoint, self._run)
+        except (Failed, pymysql.MySQLError, OSError) as error:
+            return {"": f"the endpoint does not answer: {said(error)}"}
+        found = {
+            node: readback.out_of_step(self._told, node, self._run, present, is_writer=node == writer)
+            for node in self._told.nodes
+        }
+        return {node: reason for node, reason in found.items() if reason}
+
+    def _words(self, reasons: Mapping[str, str], fault: Fault | None) -> str:
+        """Of the struck node, if it is among them."""
+        struck = fault.node if fault else ""
+        node = struck if struck in reasons else next(iter(reasons))
+        start = self._told.controls.get(node or struck, {}).get("start") or (fault.undo if fault else ())
+        remedy = f"run: {' '.join(start)}" if start else "bring it back by hand"
+        who = f"node {node}" if node else "the system"
+        return f"{who} is not in step {self._patience:g} s after the load: {reasons[node]}; {remedy}"
+
+    def _account(self) -> dict[str, float]:
+        """The counts, and whether they are those of the table. Raises pymysql.MySQLError or OSError."""
+        endpoint, t = self._told.endpoint, round(self._clock.now(), 4)
+        outcomes = [(one.sequence, one.error is None) for one in self._record.inserts]
+        found = readback.account(outcomes, readback.read_back(self._told, endpoint, self._run))
+        statement = f"SELECT COUNT(*) FROM `{self._told.schema}`.`{TABLE}` WHERE run = %s"  # noqa: S608
+        rows = int(self._told.ask(endpoint, statement, self._run, timeout=readback.READ_TIMEOUT)[0][0])
+        detail = {
+            "missing": found.missing[:SHOWN],
+            "failed_present": found.failed_present[:SHOWN],
+            "duplicated": found.twice[:SHOWN],
+        }
+        say("event", event="read_back", label=found.words(), **{"from": t}, node="client", detail=detail)
+        held = rows == found.expected() and not found.unknown
+        label = f"the table holds {rows} rows of this run; by the counts it is {found.expected()}"
+        say_check("read_back", t=t, held=held, label=label, expected=found.expected(), found=rows)
+        say_check("in_step", t=t, held=True, label=f"the same rows are on {', '.join(self._told.nodes)}")
+        return {
+            "failover.acknowledged_missing": len(found.missing),
+            "failover.failed_present": len(found.failed_present),
+            "failover.duplicated": found.duplicated,
+        }
+
+
+class _Starting(threading.Thread):
+    """Puts the struck node right, while others look whether it is in step."""
+
+    def __init__(self, faulty: Faulty, timeout: float) -> None:
+        super().__init__(name="start", daemon=True)
+        self.problem: Failed | None = None
+        self._faulty = faulty
+        self._timeout = timeout
+
+    def run(self) -> None:
+        try:
+            self._faulty.undo(timeout=self._timeout)
+        except Failed as problem:
+            self.problem = problem

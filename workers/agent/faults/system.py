@@ -1,0 +1,153 @@
+"""The system as the agent tells it: endpoint, nodes, controls; and connections to any place of it."""
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pymysql
+from pymysql.connections import Connection
+from pymysql.cursors import Cursor
+
+from workers.agent.measure.database import said
+from workers.agent.programs.report import Failed, secrets_of
+from workers.agent.runtime.config import Address, Controls, SystemConfig
+
+TABLE = "failover_probe"
+ASK_TIMEOUT = 10.0  # s
+IDENTITY = "SELECT @@hostname, @@port, @@server_id"
+
+Identity = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """`nodes`: name -> where it can be asked directly."""
+
+    host: str
+    port: int
+    socket: str
+    user: str
+    schema: str
+    platform: str
+    password: str = field(repr=False)
+    nodes: Mapping[str, Address]
+    controls: Controls
+    proxy: Address | None = None
+    proxy_settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def endpoint(self) -> Address:
+        return Address(self.host, self.port, self.socket)
+
+    def connect(self, address: Address, *, timeout: float) -> "Connection[Cursor]":
+        """Autocommitting; `timeout`, s, to connect and for each answer. Raises pymysql.MySQLError or OSError."""
+        known = self._transports.get(str(address))
+        connection = pymysql.connect(
+            host=address.host,
+            port=address.port,
+            unix_socket=address.socket or None,
+            user=self.user,
+            password=self.password,
+            connect_timeout=timeout,
+            read_timeout=timeout,
+            write_timeout=timeout,
+            autocommit=True,
+            program_name="splashboard-failover",
+            **(known or {}),
+        )
+        if known is None:
+            self._transports[str(address)] = _transport(connection)
+        return connection
+
+    @cached_property
+    def _transports(self) -> dict[str, Mapping[str, Any]]:
+        """Address -> how it was first connected to, so that it need not be tried again."""
+        return {}
+
+    def ask(self, address: Address, statement: str, *values: Any, timeout: float) -> list[tuple[Any, ...]]:
+        """On a connection of its own. Raises pymysql.MySQLError or OSError."""
+        connection = self.connect(address, timeout=timeout)
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(statement, values)
+                return list(cursor.fetchall())
+        finally:
+            connection.close()
+
+
+def tell(system: SystemConfig, schema: str) -> str:
+    """The content of the secrets file."""
+    return secrets_of(
+        system,
+        schema,
+        platform=system.platform,
+        nodes={node.name: _place(node.address) for node in system.nodes},
+        controls={node: {name: list(argv) for name, argv in argvs.items()} for node, argvs in system.controls.items()},
+        proxy=_place(system.proxy.address) if system.proxy else None,
+        proxy_settings=system.proxy.settings if system.proxy else {},
+    )
+
+
+def read(file: Path) -> Told:
+    """Raises Failed."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Told)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise Failed(f"{file} cannot be read: {error}") from error
+
+
+def identity(connection: "Connection[Cursor]") -> Identity:
+    """Who answers behind an address. Raises pymysql.MySQLError or OSError."""
+    with connection.cursor() as cursor:
+        cursor.execute(IDENTITY)
+        return tuple(str(part) for part in cursor.fetchone() or ())
+
+
+def identities(told: Told) -> dict[Identity, str]:
+    """Every node by what it says of itself. Raises Failed when one does not answer."""
+    found = {}
+    for node, address in told.nodes.items():
+        try:
+            found[_identity_at(told, address)] = node
+        except (pymysql.MySQLError, OSError) as error:
+            raise Failed(f"node {node} at {address} does not answer: {said(error)}") from error
+    return found
+
+
+def writer(told: Told, names: Mapping[Identity, str]) -> str:
+    """The node behind the endpoint, found by asking it. Raises Failed, pymysql.MySQLError or OSError."""
+    found = _identity_at(told, told.endpoint)
+    if found not in names:
+        raise Failed(f"the server behind {told.endpoint} ({':'.join(found)}) is none of the system's nodes")
+    return names[found]
+
+
+def _transport(connection: "Connection[Cursor]") -> Mapping[str, Any]:
+    """Left to itself, PyMySQL reads the system's certificates for each connection, 20 ms of CPU under Python's lock:
+    when a server dies and all reconnect, the schedule would stand still. It then verifies nothing; nor does this.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW STATUS LIKE 'Ssl_cipher'")
+        row = cursor.fetchone()
+    if not (row and row[1]):
+        return {"ssl_disabled": True}
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return {"ssl": context}
+
+
+def _identity_at(told: Told, address: Address) -> Identity:
+    connection = told.connect(address, timeout=ASK_TIMEOUT)
+    try:
+        return identity(connection)
+    finally:
+        connection.close()
+
+
+def _place(address: Address) -> dict[str, str | int]:
+    return {"host": address.host, "port": address.port, "socket": address.socket}

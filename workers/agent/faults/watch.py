@@ -1,0 +1,188 @@
+"""Looks at every node, the manager and the proxy many times a second, and notes what changes."""
+
+import contextlib
+import subprocess
+import threading
+from collections.abc import Callable
+
+import pymysql
+from pymysql.connections import Connection
+from pymysql.cursors import Cursor
+
+from workers.agent.faults.lanes import Clock
+from workers.agent.faults.phases import Sign, State
+from workers.agent.faults.system import Told
+from workers.agent.runtime.config import Address
+from workers.agent.samplers import SourceFailed
+from workers.agent.samplers.haproxy import HAProxy
+
+NODE_INTERVAL = 0.04  # s: less than a probe interval
+NODE_TIMEOUT = 0.5  # s
+UNKNOWN_VARIABLE = 1193
+PROXY_INTERVAL = 0.1  # s
+# In the order in which they are shown.
+VIEW = (
+    "wsrep_cluster_size",
+    "wsrep_cluster_status",
+    "wsrep_local_state_comment",
+    "wsrep_ready",
+    "wsrep_evs_state",
+)
+ASK_VIEW = f"SHOW STATUS WHERE Variable_name IN ({', '.join(repr(name) for name in VIEW)})"
+SERVING = {
+    "wsrep_cluster_status": "Primary",
+    "wsrep_local_state_comment": "Synced",
+    "wsrep_ready": "ON",
+    # A node that waits for silent ones says GATHER, and commits nothing.
+    "wsrep_evs_state": "OPERATIONAL",
+}
+
+Seen = tuple[bool, bool, str]  # answers, writable, cluster's view
+
+
+class NodeWatch:
+    """`on_change` is called on the watching thread, first with the state at the beginning."""
+
+    def __init__(self, told: Told, node: str, clock: Clock, on_change: Callable[[State], None]) -> None:
+        self._told = told
+        self._node = node
+        self._clock = clock
+        self._on_change = on_change
+        self._stopping = threading.Event()
+        self._connection: Connection[Cursor] | None = None
+        self._galera = False
+        self._thread = threading.Thread(target=self._work, name=f"watch {node}", daemon=True)
+
+    def warm(self) -> None:
+        """Before the load: the connection."""
+        self._look()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(4 * NODE_TIMEOUT)
+
+    def _work(self) -> None:
+        known: Seen | None = None
+        before = self._clock.now()
+        while not self._stopping.is_set():
+            asked = self._clock.now()
+            seen = self._look()
+            if seen != known:
+                answers, writable, cluster = seen
+                self._on_change(State(self._clock.now(), before, self._node, answers, writable, cluster))
+                known = seen
+            before = asked
+            self._stopping.wait(NODE_INTERVAL)
+        if self._connection is not None:
+            with contextlib.suppress(pymysql.MySQLError, OSError):
+                self._connection.close()
+
+    def _look(self) -> Seen:
+        try:
+            if self._connection is None:
+                self._connection = self._told.connect(self._told.nodes[self._node], timeout=NODE_TIMEOUT)
+                with self._connection.cursor() as cursor:
+                    self._galera = is_galera(cursor)
+            with self._connection.cursor() as cursor:
+                return look(cursor, galera=self._galera)
+        except (pymysql.MySQLError, OSError):
+            if self._connection is not None:
+                with contextlib.suppress(pymysql.MySQLError, OSError):
+                    self._connection.close()
+            self._connection = None
+            return False, False, ""
+
+
+def is_galera(cursor: Cursor) -> bool:
+    """Raises pymysql.MySQLError or OSError."""
+    try:
+        cursor.execute("SELECT @@global.wsrep_on")
+    except pymysql.MySQLError as error:
+        if error.args and error.args[0] == UNKNOWN_VARIABLE:
+            return False
+        raise
+    return bool((cursor.fetchone() or (0,))[0])
+
+
+def look(cursor: Cursor, *, galera: bool) -> Seen:
+    """Raises pymysql.MySQLError or OSError."""
+    if not galera:
+        # innodb_read_only is how an Aurora reader says it.
+        cursor.execute("SELECT @@global.read_only OR @@global.innodb_read_only")
+        return True, not int((cursor.fetchone() or (1,))[0]), ""
+    cursor.execute(ASK_VIEW)
+    view = {str(name): str(value) for name, value in cursor.fetchall()}
+    serving = all(view.get(name, value) == value for name, value in SERVING.items())
+    return True, serving, " ".join(view[name] for name in VIEW if name in view)
+
+
+class ManagerWatch:
+    """Every line that the system's `watch` control prints."""
+
+    def __init__(self, argv: tuple[str, ...], clock: Clock, on_line: Callable[[Sign], None]) -> None:
+        """Raises OSError."""
+        self._clock = clock
+        self._on_line = on_line
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        self._thread = threading.Thread(target=self._work, name="watch manager", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)
+        self._process.kill()
+        if self._thread.is_alive():
+            self._thread.join(2)
+
+    def _work(self) -> None:
+        stream = self._process.stdout
+        assert stream is not None  # noqa: S101  (opened as a pipe above)
+        with stream:
+            for line in stream:
+                if line.strip():
+                    self._on_line(Sign(self._clock.now(), line.strip()[:300]))
+
+
+class ProxyWatch:
+    """Every server of HAProxy's that changes its state."""
+
+    def __init__(self, address: Address, clock: Clock, on_change: Callable[[Sign], None]) -> None:
+        self._source = HAProxy(address)
+        self._clock = clock
+        self._on_change = on_change
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="watch proxy", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(2)
+
+    def _work(self) -> None:
+        known: dict[str, str] = {}
+        while not self._stopping.wait(PROXY_INTERVAL):
+            try:
+                states = dict(self._source.read().states)
+            except SourceFailed:
+                continue
+            for server, state in states.items():
+                if known and known.get(server) != state:
+                    self._on_change(Sign(self._clock.now(), f"HAProxy: {server} is {state}"))
+            known = states

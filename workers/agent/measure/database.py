@@ -1,0 +1,250 @@
+"""The agent's own connections to a database: who it is, how it is set, and the schema in which a benchmark may work."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+import pymysql
+from pymysql.connections import Connection
+from pymysql.cursors import Cursor
+
+from workers.agent.runtime.config import Address, SystemConfig
+
+CONNECT_TIMEOUT = 5  # s
+ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes its time
+LOCK_TIMEOUT = 60  # s: a killed load tool's transactions may hold their tables for a moment
+
+SECRET = re.compile(r"passw|secret|_auth$|private_key|credential|token", re.IGNORECASE)
+# Positions in the binary log change by themselves: state, not configuration.
+STATE = re.compile(r"gtid_(binlog_pos|binlog_state|current_pos|slave_pos|executed|purged)", re.IGNORECASE)
+WHOLE = re.compile(r"-?[0-9]+")
+# MariaDB says where a value came from; what it chose by itself, or nobody set, is its default. MySQL tells no default
+# of what was set.
+DEFAULTS = (
+    "SELECT VARIABLE_NAME, IF(GLOBAL_VALUE_ORIGIN IN ('COMPILE-TIME', 'AUTO'), GLOBAL_VALUE, DEFAULT_VALUE)"
+    " FROM information_schema.SYSTEM_VARIABLES WHERE GLOBAL_VALUE IS NOT NULL",
+    "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_info"
+    " JOIN performance_schema.global_variables USING (VARIABLE_NAME) WHERE VARIABLE_SOURCE = 'COMPILED'",
+)
+# Of InnoDB's files, by MariaDB's name and by MySQL's.
+TABLESPACES = ("INNODB_SYS_TABLESPACES", "INNODB_TABLESPACES")
+SECRET_OPTION = re.compile(r"[^;\s]*(?:passw|secret)[^;]*;?\s*", re.IGNORECASE)
+
+
+class DatabaseFailed(Exception):
+    """The database cannot be reached or refuses; the text says which, what was tried and its own words."""
+
+
+class SchemaOccupied(Exception):
+    """The benchmark's schema holds tables that the agent did not create."""
+
+
+class WrongData(Exception):
+    """The data set is not the one that was asked for."""
+
+
+@contextmanager
+def session(
+    system: SystemConfig, *, doing: str, address: Address | None = None, timeout: float = ANSWER_TIMEOUT
+) -> Iterator[Cursor]:
+    """A cursor of a fresh connection. Raises DatabaseFailed, which says what the agent was `doing`."""
+    try:
+        opened = connect(system, address=address or system.address, timeout=timeout)
+        with closing(opened), opened.cursor() as cursor:
+            yield cursor
+    except (pymysql.MySQLError, OSError) as error:
+        raise DatabaseFailed(
+            f"system {system.slug} at {address or system.address}: cannot {doing}: {said(error)}"
+        ) from error
+
+
+def connect(system: SystemConfig, *, address: Address, timeout: float) -> "Connection[Cursor]":
+    """`timeout`, s, holds for each answer. Raises pymysql.MySQLError or OSError."""
+    return pymysql.connect(
+        host=address.host,
+        port=address.port,
+        unix_socket=address.socket or None,
+        user=system.user,
+        password=system.password,
+        connect_timeout=CONNECT_TIMEOUT,
+        read_timeout=timeout,
+        write_timeout=timeout,
+        autocommit=True,
+        program_name="splashboard-agent",
+    )
+
+
+def said(error: Exception) -> str:
+    """The server's own words of an error."""
+    return " ".join(str(part) for part in error.args) or type(error).__name__
+
+
+def version(system: SystemConfig) -> str:
+    """As the server says it; Aurora calls itself by MySQL's alone, so its own is added. Raises DatabaseFailed."""
+    own = None
+    with session(system, doing="ask for its version", timeout=CONNECT_TIMEOUT) as cursor:
+        cursor.execute("SELECT VERSION()")
+        row = cursor.fetchone()
+        if system.aws:
+            cursor.execute("SHOW GLOBAL VARIABLES LIKE 'aurora_version'")
+            own = cursor.fetchone()
+    return with_aurora(str(row[0]) if row else "", str(own[1]) if own else "")
+
+
+def with_aurora(version: str, own: str) -> str:
+    """`own`: the version of Aurora itself; empty: it is none."""
+    return f"{version} Aurora {own}" if own else version
+
+
+def variables(system: SystemConfig, address: Address) -> dict[str, str]:
+    """SHOW GLOBAL VARIABLES without secrets and without positions. Raises DatabaseFailed."""
+    with session(system, doing="read its variables", address=address, timeout=30) as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        return without_secrets({str(name): str(value) for name, value in cursor.fetchall()})
+
+
+def defaults(system: SystemConfig, address: Address) -> dict[str, str] | None:
+    """What the variables would be if nobody had set them, as the server tells it; None: this one does not."""
+    for statement in DEFAULTS:
+        try:
+            with session(system, doing="read its defaults", address=address, timeout=30) as cursor:
+                cursor.execute(statement)
+                rows = cursor.fetchall()
+        except DatabaseFailed:
+            continue
+        return without_secrets({str(name).lower(): str(value) for name, value in rows if value is not None})
+    return None
+
+
+def without_secrets(values: dict[str, str]) -> dict[str, str]:
+    """Names that may hold a secret are left out, wherever they come from; paths of TLS key files stay."""
+    return {
+        name: SECRET_OPTION.sub("", value) if name.endswith("_options") else value
+        for name, value in values.items()
+        if not SECRET.search(name) and not STATE.fullmatch(name)
+    }
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The schema of one job and what the job makes in it. `created`: the schema was not there before."""
+
+    schema: str
+    tables: tuple[str, ...]
+    created: bool
+
+
+def plan_workspace(system: SystemConfig, tables: Sequence[str]) -> Workspace:
+    """Looks and changes nothing. Raises SchemaOccupied, DatabaseFailed."""
+    with session(system, doing=f"look at schema {system.database}") as cursor:
+        exists = _is_there(cursor, system.database)
+        present = _tables(cursor, system.database)
+    if present:
+        some = ", ".join(present[:3]) + (", …" if len(present) > 3 else "")
+        raise SchemaOccupied(
+            f"schema {system.database} of system {system.slug} already holds {len(present)} tables that this agent did "
+            f"not create ({some}); empty it, or name another schema as `database` in the agent's configuration"
+        )
+    return Workspace(schema=system.database, tables=tuple(tables), created=not exists)
+
+
+def schema_exists(system: SystemConfig, schema: str) -> bool:
+    """Raises DatabaseFailed."""
+    with session(system, doing=f"look at schema {schema}") as cursor:
+        return _is_there(cursor, schema)
+
+
+def create_schema(system: SystemConfig, workspace: Workspace) -> None:
+    """Raises DatabaseFailed."""
+    if workspace.created:
+        with session(system, doing=f"create schema {workspace.schema}") as cursor:
+            cursor.execute(f"CREATE DATABASE `{workspace.schema}`")
+
+
+def check_rows(system: SystemConfig, workspace: Workspace, rows: Mapping[str, int]) -> None:
+    """`rows`: by table. Raises WrongData when one does not hold exactly so many; DatabaseFailed."""
+    if not rows:
+        return
+    with session(system, doing="count the prepared rows") as cursor:
+        for table, expected in rows.items():
+            cursor.execute(f"SELECT COUNT(*) FROM `{workspace.schema}`.`{table}`")  # noqa: S608  (names are ours)
+            found = int((cursor.fetchone() or (0,))[0])
+            if found != expected:
+                raise WrongData(f"table {table} holds {found} rows after prepare, not {expected}")
+
+
+def empty_tables(system: SystemConfig, schema: str, tables: Sequence[str]) -> None:
+    """Raises DatabaseFailed."""
+    with session(system, doing="empty the tables of the run before") as cursor:
+        for table in tables:
+            cursor.execute(f"TRUNCATE TABLE `{schema}`.`{table}`")
+
+
+def data_bytes(system: SystemConfig, schema: str) -> int | None:
+    """Size of the schema's tables with their indexes, bytes: the larger of what their statistics say, which lag
+    behind a load, and what their files take. None: the server does not tell."""
+    asked = [
+        (
+            "SELECT SUM(DATA_LENGTH + INDEX_LENGTH) FROM information_schema.TABLES"
+            " WHERE TABLE_SCHEMA = %s AND TABLE_TYPE = 'BASE TABLE'",
+            schema,
+        ),
+        *(
+            (f"SELECT SUM(FILE_SIZE) FROM information_schema.{name} WHERE NAME LIKE %s", f"{_escaped(schema)}/%")  # noqa: S608
+            for name in TABLESPACES
+        ),
+    ]
+    found = [size for statement, name in asked if (size := _size(system, statement, name)) is not None]
+    return max(found, default=None)
+
+
+def _size(system: SystemConfig, statement: str, name: str) -> int | None:
+    try:
+        with session(system, doing="ask for the size of its tables", timeout=30) as cursor:
+            cursor.execute(statement, (name,))
+            row = cursor.fetchone()
+    except DatabaseFailed:
+        return None  # another kind of server, or one that does not let everybody see its files
+    return None if row is None or row[0] is None else int(row[0])
+
+
+def _escaped(name: str) -> str:
+    """For LIKE."""
+    return re.sub(r"([\\%_])", r"\\\1", name)
+
+
+def status(system: SystemConfig) -> dict[str, int]:
+    """The whole numbers of SHOW GLOBAL STATUS, of the server behind the endpoint. Raises DatabaseFailed."""
+    with session(system, doing="read its status", timeout=30) as cursor:
+        cursor.execute("SHOW GLOBAL STATUS")
+        return {str(name): int(value) for name, value in cursor.fetchall() if WHOLE.fullmatch(str(value))}
+
+
+def remove_workspace(system: SystemConfig, workspace: Workspace) -> list[str]:
+    """Drops what the job made and nothing else; returns foreign tables that kept the schema from being dropped.
+
+    May be called again. Raises DatabaseFailed.
+    """
+    with session(system, doing="clean up") as cursor:
+        cursor.execute("SET SESSION lock_wait_timeout = %s", (LOCK_TIMEOUT,))
+        present = _tables(cursor, workspace.schema)
+        for table in workspace.tables:
+            if table in present:
+                cursor.execute(f"DROP TABLE IF EXISTS `{workspace.schema}`.`{table}`")
+        foreign = [table for table in present if table not in workspace.tables]
+        if workspace.created and not foreign and _is_there(cursor, workspace.schema):
+            cursor.execute(f"DROP DATABASE `{workspace.schema}`")
+    return foreign
+
+
+def _is_there(cursor: Cursor, schema: str) -> bool:
+    cursor.execute("SELECT 1 FROM information_schema.schemata WHERE schema_name = %s", (schema,))
+    return cursor.fetchone() is not None
+
+
+def _tables(cursor: Cursor, schema: str) -> list[str]:
+    cursor.execute(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = %s ORDER BY table_name", (schema,)
+    )
+    return [str(row[0]) for row in cursor.fetchall()]

@@ -1,0 +1,257 @@
+"""One job from beginning to end: prepare, climb the ladder of load levels, clean up."""
+
+import logging
+import os
+import time
+from pathlib import Path
+
+from workers.agent.measure import database
+from workers.agent.measure.clock import RunClock, ServerClock
+from workers.agent.measure.measurement import Load, Measurement, run_message
+from workers.agent.measure.ramp import Climb, Rung
+from workers.agent.measure.recorder import Recorder
+from workers.agent.runtime.config import Config, SystemConfig
+from workers.agent.runtime.journal import Entry, Journal, Leftover, started_process
+from workers.agent.runtime.spool import Spool
+from workers.agent.runtime.stop import AGENT_STOPPED, Stop, Stopped, StopSwitch, failed
+from workers.agent.tools import InvalidParameters, Invocation, Target, Tool, ToolMissing
+from workers.agent.tools.process import ToolProcess, tail
+from workers.agent.tools.registry import UnknownTool, tool_named
+from workers.protocol import wire
+from workers.protocol.workloads import declaration
+
+log = logging.getLogger("splashboard.agent.job")
+CLEAN_UP_PATIENCE = 20.0  # s of trying; then the tables are left to a later try
+CLEAN_UP_PAUSE = 1.0  # s between tries
+
+
+class Job:
+    """`run()` is called on the main thread, `switch.ask()` from any. `progress` is for people."""
+
+    def __init__(
+        self,
+        *,
+        message: wire.JobMessage,
+        config: Config,
+        spool: Spool,
+        journal: Journal,
+        work: Path,
+        server: ServerClock,
+    ) -> None:
+        self.message = message
+        self.progress = "starting"
+        self.skipped: list[wire.SkippedRun] = []
+        self.switch = StopSwitch()
+        self.entry = Entry(job=message.id, attempt=message.attempt, system=message.system)
+        self._config = config
+        self._spool = spool
+        self._journal = journal
+        self._work = work
+        self._server = server
+
+    def run(self) -> Stop | None:
+        """None: succeeded. Afterwards the database is as it was, or the journal has a leftover."""
+        stop: Stop | None = None
+        try:
+            self._journal.write(self.entry)
+            self._run_on(self._system())
+        except Stopped as stopped:
+            stop = stopped.stop
+        except (
+            UnknownTool,
+            InvalidParameters,
+            declaration.InvalidParameters,
+            ToolMissing,
+            database.DatabaseFailed,
+            database.SchemaOccupied,
+            database.WrongData,
+        ) as problem:
+            stop = failed(str(problem))
+        except OSError as problem:
+            log.exception("job %s", self.message.id)
+            stop = failed(f"the agent cannot work with its files: {problem}")
+        except Exception as error:  # a mistake of ours ends this job, not the agent
+            log.exception("job %s", self.message.id)
+            stop = failed(f"the agent failed, its log says where: {type(error).__name__}: {error}")
+        asked = self.switch.asked
+        return asked if asked and not asked.job else stop
+
+    def _system(self) -> SystemConfig:
+        """Raises Stopped."""
+        try:
+            return self._config.systems[self.message.system]
+        except KeyError as error:
+            raise Stopped(failed(f"the agent's configuration has no system {self.message.system!r}")) from error
+
+    def _run_on(self, system: SystemConfig) -> None:
+        tool = tool_named(self.message.tool)
+        data = tool.data_set(self.message.parameters)
+        tool_version = tool.version()
+        clean_leftovers(system, self._journal)
+        # What makes no tables measures the machine alone and leaves the database as it is.
+        workspace = database.plan_workspace(system, data.tables) if data.tables else None
+        schema = workspace.schema if workspace else ""
+        secrets = self._work / f"{tool.name}.secrets"
+        target = Target(address=system.address, user=system.user, schema=schema, secrets=secrets)
+        self.entry.workspace = workspace
+        self._journal.write(self.entry)
+        try:
+            _write_private(secrets, tool.secrets(system, schema))
+            self._step("prepare")
+            if workspace:
+                database.create_schema(system, workspace)
+            self._prepare(tool, tool.prepare(target, self.message.parameters))
+            if workspace:
+                database.check_rows(system, workspace, data.counted())
+            climb = Climb(self.message)
+            for number, planned in enumerate(self.message.runs, start=1):
+                self._step(f"{_words(planned.load_level)} ({number} of {len(self.message.runs)})")
+                if data.is_emptied and number > 1:
+                    database.empty_tables(system, schema, data.tables)
+                try:
+                    climb.measured(planned, self._measure(system, tool, target, planned, tool_version))
+                except Stopped as stopped:
+                    climb.stopped(planned, stopped)
+                if climb.skipped:
+                    log.info("job %s: the ladder ends here: %s", self.message.id, climb.skipped[0].reason)
+                    self.skipped = climb.skipped
+                    break
+        finally:
+            self.progress = "clean-up"
+            self._clean_up(system, tool, target, workspace)
+            secrets.unlink(missing_ok=True)
+
+    def _step(self, progress: str) -> None:
+        self.switch.check()
+        self.progress = progress
+        log.info("job %s: %s", self.message.id, progress)
+
+    def _measure(
+        self, system: SystemConfig, tool: Tool, target: Target, planned: wire.PlannedRun, tool_version: str
+    ) -> Rung:
+        invocation = tool.run(
+            target,
+            self.message.parameters,
+            load_level=planned.load_level,
+            warmup=self.message.warmup,
+            duration=self.message.duration,
+        )
+        output = self._work / f"{planned.uid}.output"
+        output.unlink(missing_ok=True)
+        load = Load(tool, invocation, RunClock())
+        message = run_message(
+            job=self.message,
+            planned=planned,
+            system=system,
+            schema=target.schema,
+            load=load,
+            tool_version=tool_version,
+            bearing=self._server.last,
+        )
+        recorder = Recorder(
+            spool=self._spool,
+            journal=self._journal,
+            entry=self.entry,
+            run=planned.uid,
+            minimum_free=self._config.minimum_free,
+            flush_interval=self._config.flush_interval,
+        )
+        recorder.open(message, artifact=tool.artifact, output=output)
+        return Measurement(
+            system=system,
+            schema=target.schema,
+            parameters=self.message.parameters,
+            load=load,
+            recorder=recorder,
+            output=output,
+            switch=self.switch,
+            entry=self.entry,
+            journal=self._journal,
+        ).perform()
+
+    def _prepare(self, tool: Tool, invocation: Invocation) -> None:
+        """Raises Stopped when it fails or is to stop."""
+        output = _fresh(self._work / f"{tool.name}.prepare.output")
+        process = ToolProcess(invocation, output=output)
+        try:
+            self.entry.process = started_process(process.pid)
+            self._journal.write(self.entry)
+            self.switch.wait_until(lambda: process.poll() is not None or process.is_overdue())
+            code = process.poll()
+            if code is None:
+                raise Stopped(failed(f"prepare had not ended after {invocation.timeout:.0f} s"))
+            reason = tool.failure(code, tail(output))
+            if reason:
+                raise Stopped(failed(f"prepare: {reason}"))
+        finally:
+            if process.poll() is None:
+                process.stop()
+            self.entry.process = None
+            output.unlink(missing_ok=True)
+
+    def _clean_up(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace | None) -> None:
+        """What cannot be dropped now is noted and tried again later."""
+        if workspace is None:
+            self._run_clean_up(tool, target)
+            return
+        deadline = time.monotonic() + CLEAN_UP_PATIENCE
+        while True:
+            try:
+                self._drop(system, tool, target, workspace)
+                break
+            except database.DatabaseFailed as problem:
+                if time.monotonic() > deadline or self.switch.asked is AGENT_STOPPED:
+                    log.error("job %s: %s; will try again later", self.message.id, problem)
+                    self._journal.add_leftover(Leftover(system=system.slug, workspace=workspace))
+                    break
+            time.sleep(CLEAN_UP_PAUSE)
+        self.entry.workspace = None
+        self._journal.write(self.entry)
+
+    def _drop(self, system: SystemConfig, tool: Tool, target: Target, workspace: database.Workspace) -> None:
+        """The tool's own clean-up first, then whatever of ours is still there. Raises DatabaseFailed."""
+        if not database.schema_exists(system, workspace.schema):
+            return
+        self._run_clean_up(tool, target)
+        foreign = database.remove_workspace(system, workspace)
+        if foreign:
+            log.warning("schema %s stays: it holds tables of others: %s", workspace.schema, ", ".join(foreign))
+
+    def _run_clean_up(self, tool: Tool, target: Target) -> None:
+        output = _fresh(self._work / f"{tool.name}.clean-up.output")
+        try:
+            process = ToolProcess(tool.clean_up(target, self.message.parameters), output=output)
+        except ToolMissing as problem:
+            log.warning("clean-up: %s", problem)
+        else:
+            while process.poll() is None and not process.is_overdue():
+                time.sleep(0.02)
+            code = process.stop()
+            if code != 0:
+                log.warning("clean-up: %s", tool.failure(code, tail(output)))
+            output.unlink(missing_ok=True)
+
+
+def clean_leftovers(system: SystemConfig, journal: Journal) -> None:
+    """Drops what earlier jobs could not drop. Raises DatabaseFailed."""
+    for leftover in journal.leftovers():
+        if leftover.system == system.slug:
+            database.remove_workspace(system, leftover.workspace)
+            journal.remove_leftover(leftover)
+            log.info("dropped what an earlier job had left in schema %s of %s", leftover.workspace.schema, system.slug)
+
+
+def _words(load_level: wire.LoadLevelMessage) -> str:
+    threads = f"{load_level.threads} thread{'s' if load_level.threads != 1 else ''}"
+    return threads if load_level.rate is None else f"{threads}, {load_level.rate:g}/s"
+
+
+def _fresh(file: Path) -> Path:
+    file.unlink(missing_ok=True)
+    return file
+
+
+def _write_private(file: Path, text: str) -> None:
+    descriptor = os.open(_fresh(file), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(text)

@@ -1,0 +1,269 @@
+"""One run: opened, sampled, put under load, ended; whatever happens on the way, the server is told its end."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workers.agent.measure import database, digests, facts, ramp
+from workers.agent.measure.clock import Bearing, RunClock
+from workers.agent.measure.nodes import Sampling
+from workers.agent.measure.recorder import LABEL_LIMIT, Recorder
+from workers.agent.runtime.config import SystemConfig
+from workers.agent.runtime.journal import Entry, Journal, started_process
+from workers.agent.runtime.stop import Stop, Stopped, StopSwitch, failed
+from workers.agent.tools import Finished, Invocation, Tool, ToolMissing
+from workers.agent.tools.process import ToolProcess, tail
+from workers.protocol import wire
+
+log = logging.getLogger("splashboard.agent.job")
+MARGIN = 1.0  # s of sampling before the load starts and after it ends
+
+
+class Load:
+    """What a run's tool did, on the run's clock."""
+
+    def __init__(self, tool: Tool, invocation: Invocation, clock: RunClock) -> None:
+        self.tool = tool
+        self.invocation = invocation
+        self.clock = clock
+        self.zero: float | None = None  # of the tool's own clock
+        self.end: float | None = None
+
+    def saw(self, line: bytes) -> float:
+        """Time of the line."""
+        t = self.clock.now()
+        if self.zero is None and self.tool.starts_clock(line):
+            self.zero = t
+        return t
+
+    def begins_at(self) -> float | None:
+        """The measured phase; None: not known yet."""
+        return None if self.zero is None else self.zero + self.invocation.warmup
+
+    def measured(self) -> tuple[float | None, float | None]:
+        """The measured phase; None when the tool ended before it, shorter than planned when it ended within it.
+
+        None as well when it is for the tool's output to say.
+        """
+        if self.zero is None or self.end is None or self.invocation.open_ended:
+            return None, None
+        start = self.zero + self.invocation.warmup
+        end = min(start + self.invocation.measured, self.end)
+        return (round(start, 6), round(end, 6)) if end > start else (None, None)
+
+    def event(self) -> wire.EventMessage | None:
+        """When the load was on; None when it never was."""
+        if self.zero is None or self.end is None:
+            return None
+        start, end = round(self.zero, 6), round(self.end, 6)
+        return wire.EventMessage(kind="load", label=self.tool.name, starts_at=start, ends_at=end, node="client")
+
+
+class Measurement:
+    """`perform()` is called once, on the main thread."""
+
+    def __init__(
+        self,
+        *,
+        system: SystemConfig,
+        schema: str,
+        parameters: Mapping[str, Any],
+        load: Load,
+        recorder: Recorder,
+        output: Path,
+        switch: StopSwitch,
+        entry: Entry,
+        journal: Journal,
+    ) -> None:
+        self._system = system
+        self._schema = schema
+        self._parameters = parameters
+        self._load = load
+        self._recorder = recorder
+        self._output = output
+        self._switch = switch
+        self._entry = entry
+        self._journal = journal
+
+    def perform(self) -> ramp.Rung:
+        """After the run was opened. What its output says that decides about the next load level.
+
+        Raises Stopped when it did not succeed, OSError when the disk fails.
+        """
+        sampling = Sampling(self._system, clock=self._load.clock, recorder=self._recorder)
+        sampling.start()
+        statements = digests.Digests(self._system, now=self._load.clock.now, begins_at=self._load.begins_at)
+        statements.start()
+        stop: Stop | None = None
+        try:
+            self._sample_on(sampling, since=0.0)
+            before = self._status()
+            stop = self._put_under_load()
+            statements.finish()
+            if stop is None:
+                stop = self._verify(before, self._status())
+            self._sample_on(sampling, since=self._load.end or 0.0)
+        except Stopped as stopped:
+            stop = stopped.stop
+        except ToolMissing as problem:
+            stop = failed(str(problem))
+        finally:
+            executed = statements.finish()
+            self._tell_hidden(statements)
+            sampling.stop()
+        return self._end(stop, executed)
+
+    def _sample_on(self, sampling: Sampling, *, since: float) -> None:
+        """For MARGIN, on a busy host longer: without a sample on either side of the load its counts are not known."""
+        until = self._load.clock.now() + MARGIN
+        self._switch.wait_until(
+            lambda: self._load.clock.now() >= until and sampling.has_sampled_since(since), meanwhile=self._keep_up
+        )
+
+    def _keep_up(self) -> None:
+        """Raises Stopped when the spool's disk is full."""
+        self._recorder.tick()
+        if self._recorder.problem:
+            raise Stopped(failed(self._recorder.problem))
+
+    def _put_under_load(self) -> Stop | None:
+        """Not None: the tool failed. Raises Stopped when the job is to stop, ToolMissing."""
+
+        def on_line(line: bytes) -> None:
+            t = self._load.saw(line)
+            self._recorder.output(t=t, line=line.decode(errors="replace").rstrip("\r\n"))
+
+        invocation, tool = self._load.invocation, self._load.tool
+        process = ToolProcess(invocation, output=self._output, on_line=on_line)
+        try:
+            self._entry.process = started_process(process.pid)
+            self._journal.write(self._entry)
+            self._switch.wait_until(lambda: process.poll() is not None or process.is_overdue(), meanwhile=self._keep_up)
+            code = process.poll()
+            if code is None:
+                return failed(f"{tool.name} had not ended after {invocation.timeout:.0f} s: are its threads blocked?")
+            reason = tool.failure(code, tail(self._output)) or process.write_error
+            return failed(reason) if reason else None
+        finally:
+            if process.poll() is None:
+                process.stop()
+            self._load.end = self._load.clock.now()
+            self._entry.process = None
+
+    def _status(self) -> dict[str, int]:
+        """Empty where the server cannot say: a run that killed it goes on without."""
+        try:
+            return database.status(self._system)
+        except database.DatabaseFailed as problem:
+            log.warning("%s", problem)
+            return {}
+
+    def _verify(self, before: Mapping[str, int], after: Mapping[str, int]) -> Stop | None:
+        """Not None: the run did not do what it claims."""
+        finished = Finished(
+            system=self._system,
+            schema=self._schema,
+            parameters=self._parameters,
+            output=self._output,
+            before=before,
+            after=after,
+        )
+        try:
+            checks = self._load.tool.verify(finished)
+        except database.DatabaseFailed as problem:
+            return failed(f"the run could not be verified: {problem}")
+        t = round(self._load.clock.now(), 6)
+        for check in checks:
+            detail = {"check": check.name, "held": check.held, "text": check.label}
+            self._recorder.event(
+                wire.EventMessage(
+                    kind="check", label=check.label[:LABEL_LIMIT], starts_at=t, node="client", detail=detail
+                )
+            )
+        broken = [check.label for check in checks if not check.held]
+        return failed(f"verification: {'; '.join(broken)}") if broken else None
+
+    def _end(self, stop: Stop | None, executed: bytes) -> ramp.Rung:
+        """`executed`: the artifact with the statements of the measured phase."""
+        for event in (self._load.event(), self._refusal(stop)):
+            if event:
+                self._recorder.event(event)
+        self._recorder.flush()
+        if stop is None and self._recorder.problem:
+            stop = failed(self._recorder.problem)
+        if self._output.exists():
+            self._recorder.artifact(self._load.tool.artifact, self._output)
+        rung = ramp.read_rung(tail(self._output)) if stop is None else ramp.Rung(None)
+        extras = self._load.tool.extras(self._output)
+        for extra in extras:
+            self._recorder.artifact(extra.name, extra)
+        if executed:
+            self._recorder.artifact(digests.ARTIFACT, executed)
+        measured_from, measured_to = self._load.measured()
+        self._recorder.end(
+            outcome=stop.run if stop else "succeeded",
+            reason=stop.reason if stop else "",
+            measured_from=measured_from,
+            measured_to=measured_to,
+        )
+        for file in (self._output, *extras):
+            file.unlink(missing_ok=True)
+        if stop:
+            raise Stopped(stop)
+        return rung
+
+    def _tell_hidden(self, statements: digests.Digests) -> None:
+        t = round(self._load.clock.now(), 6)
+        for node, hidden in statements.hidden().items():
+            detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}
+            label = str(hidden)[:LABEL_LIMIT]
+            event = wire.EventMessage(kind="not_observable", label=label, starts_at=t, node=node, detail=detail)
+            self._recorder.event(event)
+
+    def _refusal(self, stop: Stop | None) -> wire.EventMessage | None:
+        """That the server took no more connections; None when it took all."""
+        words = ramp.refusal(stop.reason) if stop and stop.run == "failed" else ""
+        if not words or self._load.end is None:
+            return None
+        return wire.EventMessage(
+            kind="refusal", label=f"connections refused: {words}", starts_at=round(self._load.end, 6), node="client"
+        )
+
+
+def run_message(
+    *,
+    job: wire.JobMessage,
+    planned: wire.PlannedRun,
+    system: SystemConfig,
+    schema: str,
+    load: Load,
+    tool_version: str,
+    bearing: Bearing | None,
+) -> wire.RunMessage:
+    """What the server learns of a run at its beginning; `schema` is empty where the tool has no tables.
+
+    Raises database.DatabaseFailed.
+    """
+    return wire.RunMessage(
+        job=job.id,
+        attempt=job.attempt,
+        load_level=planned.load_level,
+        started_at=load.clock.started_at.isoformat(),
+        warmup=load.invocation.warmup,
+        duration=load.invocation.measured,
+        server_version=database.version(system),
+        tool_version=tool_version,
+        command=" ".join(load.invocation.argv),
+        host=facts.host() | facts.clock(load.clock, bearing),
+        nodes=[
+            wire.RunNodeMessage(
+                name=node.name,
+                role=node.role,
+                variables=database.variables(system, node.address),
+                defaults=database.defaults(system, node.address),
+            )
+            for node in system.nodes
+        ],
+        data_bytes=database.data_bytes(system, schema) if schema else None,
+    )

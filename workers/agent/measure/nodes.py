@@ -1,0 +1,81 @@
+"""What is sampled of each node of a system, and of the agent itself."""
+
+from collections.abc import Sequence
+
+from workers.agent.measure.clock import RunClock
+from workers.agent.measure.recorder import Samples
+from workers.agent.measure.sample_loop import NodeSampler
+from workers.agent.runtime.config import PROXY, SystemConfig
+from workers.agent.samplers import NotObservable, Source
+from workers.agent.samplers.agent import AgentItself
+from workers.agent.samplers.haproxy import HAProxy
+from workers.agent.samplers.host import HostCounters
+from workers.agent.samplers.innodb import InnodbMetrics
+from workers.agent.samplers.mysql import GlobalStatus
+from workers.agent.samplers.process import ServerProcess, only_server, server_pid
+from workers.agent.samplers.replication import Replication
+from workers.agent.samplers.waits import Waits
+
+AGENT = "agent"  # the name and the role of the agent's own node
+ELSEWHERE = NotObservable(
+    "the host's and the process's counters",
+    "the node is on another host",
+    "run an agent there in the role of sampler",
+)
+
+
+class Sampling:
+    """Threads that sample a run; between `start` and `stop` everything goes to `recorder`. `own`: the agent's node."""
+
+    def __init__(self, system: SystemConfig, *, clock: RunClock, recorder: Samples, own: str = AGENT) -> None:
+        self._samplers: list[NodeSampler] = []
+        self._hidden: list[tuple[NodeSampler, NotObservable]] = []
+
+        def add(name: str, role: str, sources: Sequence[Source]) -> NodeSampler:
+            sampler = NodeSampler(node=name, role=role, sources=sources, clock=clock, recorder=recorder)
+            self._samplers.append(sampler)
+            return sampler
+
+        for number, node in enumerate(system.nodes):
+            if not node.sampled:
+                continue  # another agent does, in the role of a sampler
+            sampler = add(node.name, node.role, sources(system, number))
+            if not node.local:
+                self._hidden.append((sampler, ELSEWHERE))
+        if system.proxy:
+            proxy = HAProxy(system.proxy.address)
+            process = [ServerProcess(proxy.process_id)] if system.proxy.address.is_local() else []
+            add(system.proxy.name, PROXY, [proxy, *process])
+        # Where no node is on this host, its counters are the load generator's alone.
+        alone = not any(node.local for node in system.nodes)
+        add(own, AGENT, [AgentItself(), *([HostCounters()] if alone else [])])
+
+    def start(self) -> None:
+        for sampler in self._samplers:
+            sampler.start()
+        for sampler, hidden in self._hidden:
+            sampler.hide(hidden)
+
+    def has_sampled_since(self, t: float) -> bool:
+        return all(sampler.has_sampled_since(t) for sampler in self._samplers)
+
+    def stop(self) -> None:
+        for sampler in self._samplers:
+            sampler.stop()
+
+
+def sources(system: SystemConfig, number: int) -> list[Source]:
+    """Of a node. The server's counters first: they take longest and date the sample."""
+    node = system.nodes[number]
+    found: list[Source] = []
+    if node.asked:
+        found += [
+            GlobalStatus(system, node.address),
+            InnodbMetrics(system, node.address),
+            Replication(system, node.address),
+            Waits(system, node.address),
+        ]
+    if node.local:
+        found.append(HostCounters())
+        found.append(ServerProcess(lambda: server_pid(system, node.address) if node.asked else only_server()))
+    return found

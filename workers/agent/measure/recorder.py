@@ -1,0 +1,141 @@
+"""One run as the server is told of it: opened, filled batch by batch, ended. Everything goes through the spool."""
+
+import logging
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+
+from workers.agent.measure.clock import iso_now
+from workers.agent.runtime import messages
+from workers.agent.runtime.journal import Entry, Journal, OpenRun
+from workers.agent.runtime.spool import Spool
+from workers.protocol import wire
+
+log = logging.getLogger("splashboard.agent.recorder")
+BATCH_LIMIT = 4 * 1024 * 1024  # bytes before compression
+LABEL_LIMIT = 200  # characters of an event's label
+LINE_LIMIT = 4096  # characters of an output line in the live view; the artifact has it whole
+MEBIBYTE = 1024 * 1024
+
+
+class Samples(ABC):
+    """Batches of samples and events on their way to the spool. Threads may add; one thread ticks and flushes.
+
+    `problem`: why the run cannot go on, or empty.
+    """
+
+    def __init__(self, *, spool: Spool, run: str, minimum_free: int, flush_interval: float) -> None:
+        self._spool = spool
+        self._minimum_free = minimum_free
+        self._flush_interval = flush_interval
+        self._encoder = wire.BatchEncoder(run=run)
+        self._encoding = threading.Lock()
+        self._unwritten: list[tuple[int, bytes]] = []
+        self._flushed_at = time.monotonic()
+        self.problem = ""
+
+    @abstractmethod
+    def write_batch(self, sequence: int, payload: bytes) -> None:
+        """Puts it into the spool. Raises OSError."""
+
+    def sample(self, *, node: str, role: str, t: float, values: Mapping[str, wire.Number]) -> None:
+        with self._encoding:
+            self._encoder.add_sample(node=node, role=role, t=t, values=values)
+
+    def event(self, event: wire.EventMessage) -> None:
+        with self._encoding:
+            self._encoder.add_event(event)
+
+    def output(self, *, t: float, line: str) -> None:
+        with self._encoding:
+            if self._encoder.size() < BATCH_LIMIT:  # else: a flood; the artifact has it all
+                self._encoder.add_output(t=t, line=line[:LINE_LIMIT])
+
+    def tick(self) -> None:
+        """Flushes when it is time. Called several times a second."""
+        with self._encoding:
+            size = self._encoder.size()
+        if size >= BATCH_LIMIT // 2 or time.monotonic() - self._flushed_at >= self._flush_interval:
+            self.flush()
+
+    def flush(self) -> None:
+        """Puts what was gathered into the spool. A full or broken disk becomes `problem`; nothing is dropped."""
+        self._flushed_at = time.monotonic()
+        with self._encoding:
+            if not self._encoder.is_empty():
+                self._unwritten.append(self._encoder.flush())
+        try:
+            free = self._spool.free_bytes()
+            while self._unwritten:
+                self.write_batch(*self._unwritten[0])
+                del self._unwritten[0]
+        except OSError as error:
+            self._complain(f"the agent cannot write to its spool {self._spool.directory}: {error.strerror or error}")
+            return
+        if free < self._minimum_free:
+            self._complain(
+                f"only {free // MEBIBYTE} MB are free in the agent's spool {self._spool.directory}, the minimum is "
+                f"{self._minimum_free // MEBIBYTE} MB; free space there or lower agent.minimum_free_mb"
+            )
+
+    def _complain(self, problem: str) -> None:
+        if not self.problem:
+            log.error("%s", problem)
+            self.problem = problem
+
+
+class Recorder(Samples):
+    """Of the run that this agent drives."""
+
+    def __init__(
+        self,
+        *,
+        spool: Spool,
+        journal: Journal,
+        entry: Entry,
+        run: str,
+        minimum_free: int,
+        flush_interval: float,
+    ) -> None:
+        super().__init__(spool=spool, run=run, minimum_free=minimum_free, flush_interval=flush_interval)
+        self._journal = journal
+        self._entry = entry
+        self._run = OpenRun(uid=run)
+
+    def open(self, message: wire.RunMessage, *, artifact: str, output: Path) -> None:
+        """Raises OSError when the spool cannot be written: then nothing was begun."""
+        self._run.artifact, self._run.output = artifact, str(output)
+        self._entry.run = self._run
+        self._spool.put(messages.open_run(self._entry, self._run, message), before_visible=self._note)
+
+    def artifact(self, name: str, content: bytes | Path) -> None:
+        """Raises OSError."""
+        content = content.read_bytes() if isinstance(content, Path) else content
+        messages.put_artifact(self._spool, self._journal, self._entry, self._run, name=name, content=content)
+
+    def end(self, *, outcome: str, reason: str, measured_from: float | None, measured_to: float | None) -> None:
+        """Raises OSError when the spool cannot be written even now; the next start then ends the run."""
+        self.flush()
+        if self._unwritten:
+            raise OSError(self.problem)
+        message = wire.RunEndMessage(
+            outcome=outcome,
+            reason=reason,
+            ended_at=iso_now(),
+            measured_from=measured_from,
+            measured_to=measured_to,
+            batches=self._encoder.sequence,
+        )
+        messages.put_run_end(self._spool, self._journal, self._entry, self._run, message)
+
+    def write_batch(self, sequence: int, payload: bytes) -> None:
+        def note() -> None:
+            self._run.batches = sequence + 1
+            self._note()
+
+        self._spool.put(messages.batch(self._entry, self._run, sequence, payload), before_visible=note)
+
+    def _note(self) -> None:
+        self._journal.write(self._entry)

@@ -1,0 +1,240 @@
+"""One thread a node asks its sources, most of them once a second, on a schedule that neither drifts nor bunches up.
+
+Beside the counters it records what a source says of its node's state when that changes, what cannot be observed, and
+what the sampling itself took.
+"""
+
+import logging
+import math
+import queue
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workers.agent.measure.clock import RunClock
+from workers.agent.measure.recorder import LABEL_LIMIT, Samples
+from workers.agent.samplers import NotObservable, Reading, SeesNothing, Source, SourceFailed
+from workers.protocol.wire import EventMessage, Number
+
+log = logging.getLogger("splashboard.agent.sampling")
+INTERVAL = 1.0  # s
+PATIENCE = 0.9  # s for all sources of a node together, so that one that hangs does not blind the others
+# Of a second: a counter read so much later than its sample is dated would show that much too high a rate, and the next
+# one too low.
+LATE = 0.1  # s
+ANSWERS, YES, NO = "answers", "yes", "no"
+
+
+def next_slot(slot: int, elapsed: float, interval: float = INTERVAL) -> int:
+    """The slot to wait for after `slot`, `elapsed` s after the first: those already gone by are skipped."""
+    return max(slot + 1, math.ceil(elapsed / interval))
+
+
+class ReadLate(SourceFailed):
+    """The source did answer, but so late that its counters cannot be dated: of a server it says nothing."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    reading: Reading | Exception
+    seconds: float  # that reading took
+    at: float  # when it was there, s on the run's clock
+
+
+class _Asker:
+    """Asks one source on a thread of its own, so that a source that hangs holds up nothing but itself."""
+
+    def __init__(self, source: Source, clock: RunClock) -> None:
+        self.source = source
+        self._clock = clock
+        self.sees_nothing = False
+        self.asked_in: int | None = None  # the slot in which it was last asked, of those the source is due in
+        self._requests: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
+        self._pending = False
+        self._late = False
+        self._begun = 0.0
+        threading.Thread(target=self._work, name=f"source {source.name}", daemon=True).start()
+
+    def is_due(self, slot: int) -> bool:
+        """Missed slots are not made up for: a source that is asked every 5 s is due in the first slot after them."""
+        due = slot // self.source.interval
+        return not self.sees_nothing and (self.asked_in is None or due > self.asked_in)
+
+    def begin(self, slot: int) -> None:
+        """Asks, unless it has not answered what it was asked before; that answer is stale when it comes."""
+        self.asked_in = slot // self.source.interval
+        self._late = False
+        if self._pending:
+            try:
+                self._answers.get_nowait()
+            except queue.Empty:
+                self._late = True
+                return
+        self._pending = True
+        self._begun = self._clock.now()
+        self._requests.put(True)
+
+    def finish(self, timeout: float) -> _Answer:
+        """After `begin`. Raises SourceFailed (ReadLate), also when no answer comes within `timeout` s; SeesNothing."""
+        if self._late:
+            raise SourceFailed("it has not answered yet")
+        try:
+            answer = self._clock.get(self._answers, max(timeout, 0.001))
+        except queue.Empty as error:
+            raise SourceFailed("it did not answer in time") from error
+        self._pending = False
+        if isinstance(answer.reading, Exception):
+            raise answer.reading
+        if self.source.prompt and answer.at - self._begun > LATE:
+            raise ReadLate(f"it was read {answer.at - self._begun:.1f} s late: the agent's host is too busy")
+        return answer
+
+    def close(self) -> None:
+        self._requests.put(False)
+
+    def _work(self) -> None:
+        while self._clock.get(self._requests):
+            began = self._clock.now()
+            found: Reading | Exception
+            try:
+                found = self.source.read()
+            except (SourceFailed, SeesNothing) as failure:
+                found = failure
+            except Exception as error:  # a counter in an unknown form must not end the run
+                log.exception("source %s", self.source.name)
+                found = SourceFailed(f"{type(error).__name__}: {error}")
+            ended = self._clock.now()
+            self._answers.put(_Answer(found, ended - began, ended))
+        self.source.close()
+
+
+@dataclass
+class _Stretch:
+    """A time in which a source gave nothing."""
+
+    since: float
+    reason: str
+
+
+class NodeSampler:
+    """The first source says whether the node can be reached."""
+
+    def __init__(self, *, node: str, role: str, sources: Sequence[Source], clock: RunClock, recorder: Samples) -> None:
+        self._node = node
+        self._role = role
+        self._askers = [_Asker(source, clock) for source in sources]
+        self._clock = clock
+        self._recorder = recorder
+        self._stretches: dict[str, _Stretch] = {}
+        self._states: dict[str, str] = {}
+        self._hidden: set[str] = set()
+        self._statements = 0
+        self._sampled_at = -math.inf
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name=f"sampler {node}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends within PATIENCE; afterwards nothing is recorded any more."""
+        self._stopping.set()
+        self._thread.join(timeout=INTERVAL + PATIENCE + 1)
+        for asker in self._askers:
+            asker.close()
+        for name in list(self._stretches):
+            self._end_stretch(name, self._clock.now())
+
+    def has_sampled_since(self, t: float) -> bool:
+        """Whether a sample of `t` or later is recorded, or none will be."""
+        return self._sampled_at >= t or not self._thread.is_alive()
+
+    def hide(self, hidden: NotObservable) -> None:
+        """Tells, once, what cannot be seen of this node."""
+        if hidden.what not in self._hidden:
+            self._hidden.add(hidden.what)
+            detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}
+            self._event("not_observable", str(hidden), self._clock.now(), detail)
+
+    def _work(self) -> None:
+        start, slot = self._clock.now(), 0
+        while not self._clock.wait(self._stopping, max(0.0, start + slot * INTERVAL - self._clock.now())):
+            self._take(slot)
+            slot = next_slot(slot, self._clock.now() - start)
+
+    def _take(self, slot: int) -> None:
+        deadline = self._clock.now() + PATIENCE
+        values: dict[str, Number] = {}
+        # All are asked at once, and that dates the sample: a server that is slow to answer would date the others wrong.
+        t = self._clock.now()
+        due = [asker for asker in self._askers if asker.is_due(slot)]
+        for asker in due:
+            asker.begin(slot)
+        for asker in due:
+            try:
+                answer = asker.finish(deadline - self._clock.now())
+            except SourceFailed as failure:
+                self._failed(asker, failure)
+                continue
+            except SeesNothing as nothing:
+                asker.sees_nothing = True
+                self.hide(nothing.hidden)
+                continue
+            self._heard(asker, answer, t, values)
+        if self._statements:
+            values["agent.statements"] = self._statements
+        # A sample without any value still says that nothing was observed.
+        self._recorder.sample(node=self._node, role=self._role, t=t, values=values)
+        self._sampled_at = t
+
+    def _heard(self, asker: _Asker, answer: _Answer, t: float, values: dict[str, Number]) -> None:
+        reading, name = answer.reading, asker.source.name
+        assert isinstance(reading, Reading)  # noqa: S101  `finish` raises what is none
+        values.update(reading.values)
+        values[f"agent.sampling.{name}.seconds"] = round(answer.seconds, 6)
+        self._statements += reading.statements
+        self._end_stretch(name, t)
+        for hidden in reading.hidden:
+            self.hide(hidden)
+        for what, state in reading.states.items():
+            before = self._states.get(what)
+            self._states[what] = state
+            if before is not None and before != state:
+                self._changed(what, before, state, t)
+        if asker is self._askers[0] and self._states.get(ANSWERS) == NO:
+            self._states[ANSWERS] = YES
+            self._changed(ANSWERS, NO, YES, t)
+
+    def _failed(self, asker: _Asker, failure: SourceFailed) -> None:
+        t, reason = self._clock.now(), str(failure)
+        self._stretches.setdefault(asker.source.name, _Stretch(t, reason))
+        if isinstance(failure, ReadLate):
+            return
+        if asker is self._askers[0] and self._states.get(ANSWERS) != NO:
+            self._states[ANSWERS] = NO
+            self._changed(ANSWERS, YES, NO, t, reason)
+
+    def _changed(self, what: str, before: str, now: str, t: float, reason: str = "") -> None:
+        label = f"{what}: {before} → {now}" + (f" ({reason})" if reason else "")
+        detail = {"what": what, "from": before, "to": now} | ({"reason": reason} if reason else {})
+        self._event("node_state", label, t, detail)
+
+    def _end_stretch(self, name: str, t: float) -> None:
+        stretch = self._stretches.pop(name, None)
+        if stretch:
+            self._event("sampler_error", f"{name}: {stretch.reason}", stretch.since, ends_at=max(t, stretch.since))
+
+    def _event(
+        self, kind: str, label: str, at: float, detail: dict[str, str] | None = None, ends_at: float | None = None
+    ) -> None:
+        self._recorder.event(
+            EventMessage(
+                kind=kind,
+                label=label[:LABEL_LIMIT],
+                starts_at=round(at, 6),
+                ends_at=None if ends_at is None else round(ends_at, 6),
+                node=self._node,
+                detail=detail or {},
+            )
+        )

@@ -1,0 +1,171 @@
+"""The role of a sampler: adds what it sees of its nodes to runs that another agent drives, on those runs' clocks."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from workers.agent.measure.clock import Bearing, RunClock, ServerClock
+from workers.agent.measure.nodes import AGENT, Sampling
+from workers.agent.measure.recorder import LABEL_LIMIT, Samples
+from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.config import Config, SystemConfig
+from workers.agent.runtime.spool import Message, Spool
+from workers.protocol import wire
+
+log = logging.getLogger("splashboard.agent.sampler")
+TICK = 0.2  # s
+LONGEST_SILENCE = 60.0  # s without a word of the server; then the run may be over
+
+
+class StreamRecorder(Samples):
+    """Of one stream; kept apart from what this agent drives itself."""
+
+    def __init__(self, told: wire.SampledRun, *, spool: Spool, minimum_free: int, flush_interval: float) -> None:
+        super().__init__(spool=spool, run=told.run, minimum_free=minimum_free, flush_interval=flush_interval)
+        self._group = f"stream-{told.run}"
+        self._path = f"agent/runs/{told.run}/streams/{told.stream}"
+
+    def write_batch(self, sequence: int, payload: bytes) -> None:
+        headers = {"Content-Type": "application/gzip", "X-Checksum": wire.checksum(payload)}
+        self._put("stream-batch", "PUT", f"/batches/{sequence}", headers, payload)
+
+    def end(self) -> None:
+        """What could not be written is missing then, which the server sees. Raises OSError."""
+        self.flush()
+        message = wire.StreamEndMessage(batches=self._encoder.sequence)
+        self._put("stream-end", "POST", "/end", {"Content-Type": "application/json"}, wire.to_json(message))
+
+    def _put(self, kind: str, method: str, path: str, headers: dict[str, str], body: bytes) -> None:
+        self._spool.put(
+            Message(group=self._group, kind=kind, method=method, path=self._path + path, headers=headers, body=body)
+        )
+
+
+class Joined:
+    """A run that is being sampled."""
+
+    def __init__(self, told: wire.SampledRun, system: SystemConfig, bearing: Bearing, recorder: StreamRecorder) -> None:
+        self.recorder = recorder
+        self._told = told
+        self._system = system
+        self._bearing = bearing
+        self._clock = RunClock(zero=told.zero - bearing.offset)
+        self._began = self._clock.now()
+        self._sampling = Sampling(system, clock=self._clock, recorder=recorder, own=f"{AGENT}-{told.stream}")
+        self._sampling.start()
+        log.info("run %s of %s: sampling, from %.1f s of its clock on", told.run, system.slug, self._began)
+
+    def end(self, name: str, bearing: Bearing | None) -> None:
+        """`bearing`: the server's clock as it is found now; what it moved by is told. Raises OSError."""
+        self._sampling.stop()
+        nodes = node_names(self._system)
+        # Of the two ways between server and agents; None: the driving agent had not found the server's clock.
+        known = self._told.uncertainty
+        within = None if known is None else round(known + self._bearing.uncertainty, 6)
+        detail = {"agent": name, "uncertainty_seconds": within, "own_uncertainty_seconds": self._bearing.uncertainty}
+        if bearing:
+            detail["moved_seconds"] = round(bearing.offset - self._bearing.offset, 6)
+        words = "not known how well" if within is None else f"±{1000 * within:.2g} ms"
+        self.recorder.event(
+            wire.EventMessage(
+                kind="sampler",
+                label=f"{', '.join(nodes)} sampled by {name}, its clock set to the run's: {words}"[:LABEL_LIMIT],
+                starts_at=round(self._began, 6),
+                ends_at=round(max(self._clock.now(), self._began), 6),
+                node=nodes[0],
+                detail=detail,
+            )
+        )
+        self.recorder.end()
+
+
+def node_names(system: SystemConfig) -> list[str]:
+    return [*(node.name for node in system.nodes), *([system.proxy.name] if system.proxy else [])]
+
+
+class Sampler:
+    """One thread. It asks every second, whether or not this agent drives a job of another system meanwhile."""
+
+    def __init__(self, *, client: Client, spool: Spool, config: Callable[[], Config], server: ServerClock) -> None:
+        self._client = client
+        self._spool = spool
+        self._config = config
+        self._server = server
+        self._joined: dict[str, Joined] = {}
+        self._done: set[str] = set()
+        self._heard_at = time.monotonic()
+        self._complaint = ""
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="sampler", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends what is being sampled; the spool has it then."""
+        self._stopping.set()
+        self._thread.join(timeout=10)
+
+    def _work(self) -> None:
+        asked_at = 0.0
+        while not self._stopping.wait(TICK):
+            try:
+                if time.monotonic() - asked_at >= self._config().poll_interval:
+                    asked_at = time.monotonic()
+                    self._ask()
+                for run, joined in list(self._joined.items()):
+                    joined.recorder.tick()
+                    if joined.recorder.problem:
+                        self._end(run)
+            except Exception:  # a mistake of ours must not blind the runs to come
+                log.exception("the sampler failed")
+        for run in list(self._joined):
+            self._end(run)
+
+    def _ask(self) -> None:
+        config = self._config()
+        systems = config.sampled
+        if not systems and not self._joined:
+            return
+        nodes = {slug: node_names(system) for slug, system in systems.items()}
+        try:
+            answer = self._client.sampling(wire.SamplingMessage(systems=nodes))
+        except (Unreachable, Rejected, LeaseLost) as problem:
+            self._complain(f"no word of runs to sample: {problem}")
+            if time.monotonic() - self._heard_at > LONGEST_SILENCE:
+                for run in list(self._joined):
+                    self._end(run)
+            return
+        self._complaint, self._heard_at = "", time.monotonic()
+        told = {each.run: each for each in answer.runs if each.system in systems}
+        for run in self._joined.keys() - told.keys():
+            self._end(run)
+        for run, each in told.items():
+            # What a process before this one began cannot be taken up again.
+            if run not in self._joined and run not in self._done and not each.began:
+                self._join(each, systems[each.system], config)
+
+    def _join(self, told: wire.SampledRun, system: SystemConfig, config: Config) -> None:
+        bearing = self._server.measure()
+        if bearing is None:
+            return  # asked again in a second
+        recorder = StreamRecorder(
+            told, spool=self._spool, minimum_free=config.minimum_free, flush_interval=config.flush_interval
+        )
+        self._joined[told.run] = Joined(told, system, bearing, recorder)
+
+    def _end(self, run: str) -> None:
+        joined = self._joined.pop(run)
+        self._done.add(run)
+        try:
+            joined.end(self._config().name, self._server.measure())
+        except OSError as error:
+            log.error("the end of the samples of run %s cannot be written: %s", run, error)
+        else:
+            log.info("run %s: no longer sampled", run)
+
+    def _complain(self, complaint: str) -> None:
+        if not self._complaint:
+            log.warning("%s", complaint)
+        self._complaint = complaint

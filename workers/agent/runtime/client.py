@@ -1,0 +1,148 @@
+"""The agent's side of HTTP: its few questions, and the one table of what an answer to a message means."""
+
+import enum
+import threading
+from typing import Any, TypeVar
+
+import httpx
+import msgspec
+
+from workers.agent.runtime.spool import Message
+from workers.protocol import wire
+
+T = TypeVar("T")
+TIMEOUT = httpx.Timeout(30, connect=5)
+LOST = frozenset({409, 410})
+
+
+class Unreachable(Exception):
+    """No usable answer came: the server is away, overloaded or broken. Worth trying again."""
+
+
+class LeaseLost(Exception):
+    """The job is no longer this agent's."""
+
+
+class Rejected(Exception):
+    """The server understood and said no; the text says why."""
+
+
+class Verdict(enum.Enum):
+    STORED = "stored"
+    RETRY = "retry"
+    UNAUTHORIZED = "unauthorized"  # kept and tried again: a token can be corrected
+    REFUSED = "refused"
+
+
+def verdict(status: int | None) -> Verdict:
+    """None: no answer came, so the server may never have seen it."""
+    if status is not None and 200 <= status < 300:
+        return Verdict.STORED
+    if status in (401, 403):
+        return Verdict.UNAUTHORIZED
+    if status is None or status in (408, 425, 429) or not 400 <= status < 500:
+        return Verdict.RETRY
+    return Verdict.REFUSED
+
+
+class Client:
+    """Threads may share it."""
+
+    def __init__(self, *, url: str, token: str) -> None:
+        self._lock = threading.Lock()
+        self._http = self._connection(url, token)
+
+    def use(self, *, url: str, token: str) -> None:
+        """Takes up a changed address or token; requests under way end on the old connection."""
+        with self._lock:
+            self._http = self._connection(url, token)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def hello(self, message: wire.HelloMessage) -> wire.HelloAnswer:
+        answer = self._ask("POST", "agent/hello", message)
+        return _parsed(wire.HelloAnswer, answer)
+
+    def claim(self) -> wire.JobMessage | None:
+        answer = self._ask("POST", "agent/claim", None)
+        return None if answer.status_code == 204 else _parsed(wire.JobMessage, answer)
+
+    def renew(self, job: int, message: wire.RenewMessage) -> wire.RenewAnswer:
+        """Raises LeaseLost."""
+        return _parsed(wire.RenewAnswer, self._ask("POST", f"agent/jobs/{job}/renew", message))
+
+    def fail_over(self, system: str, message: wire.FailoverMessage) -> wire.FailoverAnswer:
+        """Raises LeaseLost when no job runs on it, or AWS cannot; Unreachable also when AWS gave no answer."""
+        return _parsed(wire.FailoverAnswer, self._ask("POST", f"agent/systems/{system}/failover", message))
+
+    def clock(self) -> float:
+        """The server's, s since the epoch."""
+        return _parsed(wire.ClockMessage, self._ask("GET", "agent/clock", None)).now
+
+    def sampling(self, message: wire.SamplingMessage) -> wire.SamplingAnswer:
+        return _parsed(wire.SamplingAnswer, self._ask("POST", "agent/sampling", message))
+
+    def health(self) -> tuple[bool, str]:
+        """Whether the server answers that it is well, and its words."""
+        try:
+            answer = self._request("GET", "health/", b"", {})
+        except httpx.HTTPError as error:
+            return False, f"{type(error).__name__}: {error}"
+        return answer.is_success, _said(answer)
+
+    def send(self, message: Message) -> tuple[int | None, str]:
+        """Status (None: no answer) and what the server said, for a log or a reason."""
+        try:
+            answer = self._request(message.method, message.path, message.body, message.headers)
+        except httpx.HTTPError as error:
+            return None, f"{type(error).__name__}: {error}"
+        return answer.status_code, _said(answer)
+
+    def _ask(self, method: str, path: str, message: Any) -> httpx.Response:
+        """Raises Unreachable, LeaseLost, Rejected."""
+        body = b"{}" if message is None else wire.to_json(message)
+        try:
+            answer = self._request(method, path, body, {"Content-Type": "application/json"})
+        except httpx.HTTPError as error:
+            raise Unreachable(f"{type(error).__name__}: {error}") from error
+        if answer.status_code in LOST:
+            raise LeaseLost(_said(answer))
+        match verdict(answer.status_code):
+            case Verdict.STORED:
+                return answer
+            case Verdict.RETRY:
+                raise Unreachable(_said(answer))
+            case _:
+                raise Rejected(_said(answer))
+
+    def _request(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
+        with self._lock:
+            http = self._http
+        return http.request(method, path, content=body, headers=headers)
+
+    @staticmethod
+    def _connection(url: str, token: str) -> httpx.Client:
+        headers = {"Authorization": f"Agent {token}", "Accept": "application/json"}
+        return httpx.Client(base_url=f"{url}/api/v1/", headers=headers, timeout=TIMEOUT)
+
+
+def _parsed(kind: type[T], answer: httpx.Response) -> T:
+    try:
+        return wire.from_json(kind, answer.content)
+    except msgspec.MsgspecError as error:
+        raise Unreachable(f"{answer.request.url}: an answer that is no {kind.__name__}: {error}") from error
+
+
+def _said(answer: httpx.Response) -> str:
+    """Status with the problem document's own words, or the first of what came instead."""
+    text = answer.text[:500]
+    try:
+        problem = answer.json()
+    except ValueError:
+        return f"{answer.status_code} {text}".strip()
+    if isinstance(problem, dict):
+        words = [str(problem[key]) for key in ("title", "detail") if problem.get(key)]
+        words += [str(error) for error in problem.get("errors") or []]
+        text = ": ".join(words) or text
+    return f"{answer.status_code} {text}".strip()

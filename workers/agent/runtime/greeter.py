@@ -1,0 +1,152 @@
+"""Tells the server, at the start and every minute, who this agent is, what it can reach and how it fares."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from workers.agent import __version__
+from workers.agent.measure import database
+from workers.agent.measure.clock import ServerClock
+from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.config import PROXY, Config, SystemConfig
+from workers.agent.tools import ToolMissing
+from workers.agent.tools.registry import TOOLS
+from workers.protocol import wire
+
+log = logging.getLogger("splashboard.agent.hello")
+INTERVAL = 60.0  # s
+IMPATIENT = 2.0  # s between tries until the server has answered
+AWAITING = 15.0  # s between hellos while a system cannot be reached: it gets no jobs until one says that it is back
+
+
+class Greeter:
+    """One thread. `busy_with()` names the system that is being measured: it is not asked anything meanwhile."""
+
+    def __init__(
+        self,
+        *,
+        client: Client,
+        server: ServerClock,
+        config: Callable[[], Config],
+        health: Callable[[], dict[str, Any]],
+        busy_with: Callable[[], str],
+    ) -> None:
+        self._client = client
+        self._server = server
+        self._config = config
+        self._health = health
+        self._busy_with = busy_with
+        self._versions: dict[str, str] = {}
+        self._warned: set[str] = set()
+        self._wake = threading.Event()
+        self._news = threading.Condition()
+        self._asked = self._answered = 0
+        self._stopping = False
+        self._thread = threading.Thread(target=self._work, name="hello", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def hurry(self) -> None:
+        """Says hello now: the configuration has changed."""
+        self._wake.set()
+
+    def ask_again(self, slug: str, *, patience: float) -> None:
+        """Says hello now with what can be reached now, also of the system that is being measured.
+
+        Returns when the server knows, or after `patience` seconds: the hello is then said later.
+        """
+        with self._news:
+            self._asked += 1
+            asked = self._asked
+            self._versions.pop(slug, None)
+            self._wake.set()
+            self._news.wait_for(lambda: self._answered >= asked or self._stopping, timeout=patience)
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._wake.set()
+        with self._news:
+            self._news.notify_all()
+
+    def _work(self) -> None:
+        while not self._stopping:
+            self._wake.clear()
+            with self._news:
+                asked = self._asked
+            try:
+                pause = self._say_hello()
+                if pause != IMPATIENT:
+                    with self._news:
+                        self._answered = asked
+                        self._news.notify_all()
+            except Exception:  # an agent that falls silent gets no jobs
+                log.exception("the hello failed")
+                pause = IMPATIENT
+            self._wake.wait(pause)
+
+    def _say_hello(self) -> float:
+        """Seconds until the next one."""
+        config = self._config()
+        unreachable: dict[str, str] = {}
+        systems = []
+        for system in config.systems.values():
+            try:
+                systems.append(describe(system, self._version(system)))
+            except database.DatabaseFailed as problem:
+                unreachable[system.slug] = str(problem)
+        message = wire.HelloMessage(
+            version=__version__,
+            labels=[*config.labels, *(f"system:{system.slug}" for system in systems)],
+            systems=systems,
+            hardware=list(config.hardware),
+            health={**self._health(), "name": config.name, "unreachable": unreachable, "tools": _tools()},
+        )
+        try:
+            answer = self._client.hello(message)
+        except (Unreachable, Rejected, LeaseLost) as problem:
+            self._warn_once({f"the server did not take the hello: {problem}"})
+            return IMPATIENT
+        self._server.measure()
+        self._warn_once({*answer.warnings, *unreachable.values()})
+        return AWAITING if unreachable else INTERVAL
+
+    def _version(self, system: SystemConfig) -> str:
+        """Raises database.DatabaseFailed."""
+        if system.slug != self._busy_with() or system.slug not in self._versions:
+            self._versions[system.slug] = database.version(system)
+        return self._versions[system.slug]
+
+    def _warn_once(self, sentences: set[str]) -> None:
+        """Each sentence when it begins to be true, not every minute."""
+        for sentence in sorted(sentences - self._warned):
+            log.warning("%s", sentence)
+        self._warned = sentences
+
+
+def describe(system: SystemConfig, version: str) -> wire.SystemMessage:
+    nodes = [wire.NodeMessage(name=node.name, role=node.role, zone=node.zone) for node in system.nodes]
+    if system.proxy:
+        nodes.append(wire.NodeMessage(name=system.proxy.name, role=PROXY, zone=system.proxy.zone))
+    return wire.SystemMessage(
+        slug=system.slug,
+        name=system.name,
+        platform=system.platform,
+        version=version,
+        hardware_class=system.hardware_class,
+        endpoint=str(system.address),
+        settings=system.settings,
+        nodes=nodes,
+        aws=system.aws,
+    )
+
+
+def _tools() -> dict[str, str]:
+    found = {}
+    for name, tool in TOOLS.items():
+        try:
+            found[name] = tool.version()
+        except ToolMissing as problem:
+            found[name] = str(problem)
+    return found

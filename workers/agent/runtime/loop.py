@@ -1,0 +1,202 @@
+"""The agent's life: recover, say hello, claim a job, do it, wait until the server knows all of it, claim the next."""
+
+import logging
+import random
+import threading
+import time
+from typing import Any
+
+from workers.agent.measure import database
+from workers.agent.measure.clock import ServerClock
+from workers.agent.measure.job import Job, clean_leftovers
+from workers.agent.measure.sampler_role import Sampler
+from workers.agent.runtime import config as configuration
+from workers.agent.runtime import recovery
+from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.config import Config
+from workers.agent.runtime.greeter import Greeter
+from workers.agent.runtime.journal import Journal
+from workers.agent.runtime.lease import LeaseKeeper
+from workers.agent.runtime.spool import Entry, Spool
+from workers.agent.runtime.stop import AGENT_STOPPED, CANCELLED, Stop, failed, lease_lost
+from workers.agent.runtime.toml_table import ConfigError
+from workers.agent.runtime.uploader import Uploader
+from workers.protocol import wire
+
+log = logging.getLogger("splashboard.agent")
+LONGEST_PAUSE = 10.0  # s between claims while the server is away
+LEFTOVER_INTERVAL = 60.0  # s
+DISK_PAUSE = 1.0  # s between tries to write the end of a job to a full disk
+HELLO_PATIENCE = 10.0  # s for the server to hear that a system may be away, before it hears of the failed job
+FAREWELL = 3.0  # s for the spool to drain when the agent is stopped; the rest is sent at the next start
+
+
+class Agent:
+    """`run()` on the main thread until `stop()` is called, as a signal handler does."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises SpoolInUse, OSError."""
+        self._config = config
+        self._config_error = ""
+        self._work = config.spool / "work"
+        self._spool = Spool(config.spool)
+        self._work.mkdir(exist_ok=True, mode=0o700)
+        self._journal = Journal(config.spool)
+        self._client = Client(url=config.url, token=config.token)
+        self._uploader = Uploader(spool=self._spool, client=self._client, on_refused=self._refused)
+        self._server = ServerClock(self._client)
+        self._sampler = Sampler(
+            client=self._client, spool=self._spool, config=lambda: self._config, server=self._server
+        )
+        self._greeter = Greeter(
+            client=self._client,
+            server=self._server,
+            config=lambda: self._config,
+            health=self._health,
+            busy_with=lambda: self._job.message.system if self._job else "",
+        )
+        self._job: Job | None = None
+        self._stopping = threading.Event()
+        self._leftovers_due = 0.0
+        self._complaint = ""
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._job:
+            self._job.switch.ask(AGENT_STOPPED)
+
+    def run(self) -> None:
+        """Raises OSError when the spool cannot be written at the start."""
+        recovery.recover(self._spool, self._journal, self._work)
+        self._uploader.start()
+        self._greeter.start()
+        self._sampler.start()
+        log.info("agent %s works for %s, spool %s", self._config.name, self._config.url, self._config.spool)
+        try:
+            while not self._stopping.is_set():
+                self._reload()
+                self._drop_leftovers()
+                message = self._claim()
+                if message:
+                    self._do(message)
+        finally:
+            self._greeter.stop()
+            self._sampler.stop()
+            self._uploader.stop(patience=FAREWELL)
+            self._client.close()
+            self._spool.close()
+
+    # ------------------------------------------------------------ idle
+
+    def _reload(self) -> None:
+        if not configuration.has_changed(self._config):
+            return
+        try:
+            changed = configuration.load(self._config.file)
+        except ConfigError as error:
+            if str(error) != self._config_error:
+                log.error("%s; the agent goes on with what it had read before", error)
+            self._config_error = str(error)
+            return
+        if changed.spool != self._config.spool:
+            log.warning("agent.spool is taken up at the next start only")
+        if (changed.url, changed.token) != (self._config.url, self._config.token):
+            self._client.use(url=changed.url, token=changed.token)
+        log.info("configuration read: %d systems", len(changed.systems))
+        self._config, self._config_error = changed, ""
+        self._leftovers_due = 0
+        self._greeter.hurry()
+
+    def _drop_leftovers(self) -> None:
+        if time.monotonic() < self._leftovers_due:
+            return
+        self._leftovers_due = time.monotonic() + LEFTOVER_INTERVAL
+        for slug in {leftover.system for leftover in self._journal.leftovers()}:
+            system = self._config.systems.get(slug)
+            try:
+                if system:
+                    clean_leftovers(system, self._journal)
+            except database.DatabaseFailed as problem:
+                log.warning("%s; will try again", problem)
+
+    def _claim(self) -> wire.JobMessage | None:
+        """A job, or None after a pause."""
+        pause = self._config.poll_interval
+        complaint = ""
+        free = self._spool.free_bytes()
+        if free < self._config.minimum_free:
+            complaint = f"no job is claimed: only {free} bytes are free in {self._config.spool}; free space there"
+        else:
+            try:
+                job = self._client.claim()
+                if job:
+                    return job
+            except (Unreachable, Rejected, LeaseLost) as problem:
+                complaint, pause = f"no job could be claimed: {problem}", min(LONGEST_PAUSE, 2 * pause)
+        if complaint and not self._complaint:
+            log.warning("%s", complaint)
+        self._complaint = complaint
+        self._stopping.wait(pause * random.uniform(0.8, 1.2))  # noqa: S311  (spreads agents, guards nothing)
+        return None
+
+    # ------------------------------------------------------------ at work
+
+    def _do(self, message: wire.JobMessage) -> None:
+        log.info("job %s: %s on %s, attempt %s", message.id, message.workload, message.system, message.attempt)
+        job = Job(
+            message=message,
+            config=self._config,
+            spool=self._spool,
+            journal=self._journal,
+            work=self._work,
+            server=self._server,
+        )
+        lease = LeaseKeeper(
+            client=self._client,
+            job=message,
+            progress=lambda: job.progress,
+            on_cancel=lambda: job.switch.ask(CANCELLED),
+            on_lost=lambda words: job.switch.ask(lease_lost(words)),
+        )
+        self._job = job
+        if self._stopping.is_set():
+            job.switch.ask(AGENT_STOPPED)
+        lease.start()
+        try:
+            stop = job.run()
+            log.info("job %s: %s", message.id, stop.reason if stop else "succeeded")
+            if stop and stop.job == "failed" and stop is not AGENT_STOPPED and not self._stopping.is_set():
+                # A database that is away would use up the attempts of all jobs: first let the server know.
+                self._greeter.ask_again(message.system, patience=HELLO_PATIENCE)
+            job.progress = "uploading"
+            number = self._finish(job, stop)
+            # The lease is kept until the server knows the end, so that it does not give the job to another.
+            while number is not None and self._spool.holds(number) and not self._stopping.is_set():
+                if job.switch.asked and not job.switch.asked.job:
+                    break  # the lease is lost: the end will be refused in its time
+                self._spool.wait(0.2)
+        finally:
+            lease.stop()
+            self._job = None
+
+    def _finish(self, job: Job, stop: Stop | None) -> int | None:
+        outcome, reason = (stop.job, stop.reason) if stop else ("succeeded", "")
+        while True:
+            try:
+                return recovery.finish(
+                    self._spool, self._journal, job.entry, outcome=outcome, reason=reason, skipped=job.skipped
+                )
+            except OSError as error:
+                log.error("the end of job %s cannot be written: %s; trying again", job.message.id, error)
+                if self._stopping.wait(DISK_PAUSE):
+                    return None  # the journal has it; the next start ends the job
+
+    def _refused(self, entry: Entry, reason: str) -> None:
+        job = self._job
+        if job and entry.kind == "run" and job.entry.run and job.entry.run.uid == entry.run:
+            job.switch.ask(failed(f"the server refused the run: {reason}"))
+
+    def _health(self) -> dict[str, Any]:
+        job = self._job
+        state = {"job": job.message.id, "progress": job.progress} if job else {"job": None, "progress": "idle"}
+        return {**self._spool.health(), **state, "config_error": self._config_error}

@@ -1,0 +1,84 @@
+"""What is told of a job, as spooled messages: all of one attempt in one group, so that they arrive in order."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from workers.agent.runtime.journal import Entry, Journal, OpenRun
+from workers.agent.runtime.spool import Message, Spool
+from workers.protocol import wire
+
+JSON = {"Content-Type": "application/json"}
+
+
+def group_of(entry: Entry) -> str:
+    return f"job-{entry.job}-{entry.attempt}"
+
+
+def open_run(entry: Entry, run: OpenRun, message: wire.RunMessage) -> Message:
+    return _of_run(entry, run, kind="run", method="PUT", path="", headers=JSON, body=wire.to_json(message))
+
+
+def batch(entry: Entry, run: OpenRun, sequence: int, payload: bytes) -> Message:
+    headers = {"Content-Type": "application/gzip", "X-Checksum": wire.checksum(payload)}
+    return _of_run(entry, run, kind="batch", method="PUT", path=f"/batches/{sequence}", headers=headers, body=payload)
+
+
+def put_artifact(spool: Spool, journal: Journal, entry: Entry, run: OpenRun, *, name: str, content: bytes) -> None:
+    """Raises OSError."""
+    checksum = wire.checksum(content)
+
+    def note() -> None:
+        run.artifacts.append(wire.ArtifactMessage(name=name, sha256=checksum, size=len(content)))
+        journal.write(entry)
+
+    headers = {"Content-Type": "text/plain", "X-Checksum": checksum}
+    message = _of_run(
+        entry, run, kind="artifact", method="PUT", path=f"/artifacts/{name}", headers=headers, body=content
+    )
+    spool.put(message, before_visible=note)
+
+
+def put_run_end(spool: Spool, journal: Journal, entry: Entry, run: OpenRun, message: wire.RunEndMessage) -> None:
+    """Ends the run with the artifacts that were put for it. Raises OSError."""
+    body = wire.to_json(msgspec.structs.replace(message, artifacts=run.artifacts))
+
+    def note() -> None:
+        entry.run = None
+        journal.write(entry)
+
+    spool.put(
+        _of_run(entry, run, kind="run-end", method="POST", path="/end", headers=JSON, body=body), before_visible=note
+    )
+
+
+def put_job_end(
+    spool: Spool, entry: Entry, *, outcome: str, reason: str, skipped: Sequence[wire.SkippedRun] = ()
+) -> int:
+    """Number of the spooled message. Raises OSError."""
+    end = wire.JobEndMessage(attempt=entry.attempt, outcome=outcome, reason=reason, skipped=list(skipped))
+    body = wire.to_json(end)
+    return spool.put(
+        Message(
+            group=group_of(entry),
+            kind="job-end",
+            method="POST",
+            path=f"agent/jobs/{entry.job}/end",
+            headers=JSON,
+            body=body,
+        )
+    )
+
+
+def _of_run(
+    entry: Entry, run: OpenRun, *, kind: str, method: str, path: str, headers: dict[str, str], body: bytes
+) -> Message:
+    return Message(
+        group=group_of(entry),
+        kind=kind,
+        method=method,
+        path=f"agent/runs/{run.uid}{path}",
+        headers=headers,
+        body=body,
+        run=run.uid,
+    )

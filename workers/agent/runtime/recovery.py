@@ -1,0 +1,82 @@
+"""Ends what was begun: the job at hand, or that of a process that died before it could."""
+
+import logging
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from workers.agent.measure.clock import iso_now
+from workers.agent.runtime import messages
+from workers.agent.runtime.journal import Entry, Journal, Leftover, is_still
+from workers.agent.runtime.spool import Spool
+from workers.agent.tools.process import stop_group
+from workers.protocol import wire
+
+log = logging.getLogger("splashboard.agent.recovery")
+REASON = "the agent stopped without notice"
+
+
+def finish(
+    spool: Spool,
+    journal: Journal,
+    entry: Entry,
+    *,
+    outcome: str,
+    reason: str,
+    skipped: Sequence[wire.SkippedRun] = (),
+) -> int | None:
+    """Ends an open run as failed, notes tables that are still there, then reports the job's end.
+
+    Number of the job's last message; None when `outcome` is empty: then the job is no longer ours to report.
+    Raises OSError; may then be called again.
+    """
+    run = entry.run
+    if run:
+        output = Path(run.output)
+        known = {artifact.name for artifact in run.artifacts}
+        if run.artifact and run.artifact not in known and output.is_file():
+            messages.put_artifact(spool, journal, entry, run, name=run.artifact, content=output.read_bytes())
+        # A batch may be in the spool that the journal had not yet counted.
+        run.batches = max([run.batches, *(_sequence(path) + 1 for path in _batch_paths(spool, run.uid))])
+        end = wire.RunEndMessage(outcome="failed", reason=reason, ended_at=iso_now(), batches=run.batches)
+        messages.put_run_end(spool, journal, entry, run, end)
+        output.unlink(missing_ok=True)
+    if entry.workspace:
+        journal.add_leftover(Leftover(system=entry.system, workspace=entry.workspace))
+        entry.workspace = None
+        journal.write(entry)
+    number = None
+    if outcome:
+        number = messages.put_job_end(spool, entry, outcome=outcome, reason=reason, skipped=skipped)
+    journal.clear()
+    return number
+
+
+def recover(spool: Spool, journal: Journal, work: Path) -> None:
+    """At start: ends what the process before this one left open. Raises OSError."""
+    try:
+        entry = journal.read()
+    except msgspec.MsgspecError as error:
+        log.error("the journal is damaged (%s); it is kept as %s", error, journal.set_aside())
+        entry = None
+    if entry:
+        log.warning("job %s was under way when the agent died; ending it", entry.job)
+        process = entry.process
+        if process and is_still(process):
+            stop_group(process.pid, is_gone=lambda: not is_still(process))
+        finish(spool, journal, entry, outcome="failed", reason=REASON)
+    for left in work.iterdir():
+        if left.is_dir():
+            shutil.rmtree(left)
+        else:
+            left.unlink()
+
+
+def _batch_paths(spool: Spool, run: str) -> list[str]:
+    return [spool.read(entry).path for entry in spool.of_run(run, "batch")]
+
+
+def _sequence(path: str) -> int:
+    return int(path.rpartition("/")[2])

@@ -1,0 +1,103 @@
+"""Sends what is in the spool, each group in order, until the server has it all."""
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workers.agent.runtime.client import Client, Verdict, verdict
+from workers.agent.runtime.spool import Corrupt, Entry, Spool
+
+log = logging.getLogger("splashboard.agent.upload")
+LONGEST_PAUSE = 10.0  # s
+FIRST_PAUSE = 0.5  # s
+
+
+def pause_after(failures: int, chance: float) -> float:
+    """Seconds to wait after so many failures in a row; `chance` in [0, 1) spreads the agents."""
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures - 1, 10)) * (0.5 + chance / 2)
+
+
+@dataclass
+class _Trouble:
+    failures: int
+    until: float
+
+
+class Uploader:
+    """One thread. `on_refused(entry, reason)` is told of every message that was set aside."""
+
+    def __init__(self, *, spool: Spool, client: Client, on_refused: Callable[[Entry, str], None]) -> None:
+        self._spool = spool
+        self._client = client
+        self._on_refused = on_refused
+        self._trouble: dict[str, _Trouble] = {}
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="uploader", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, *, patience: float) -> None:
+        """Lets the spool drain for at most `patience` seconds; what is left stays on disk for the next start."""
+        deadline = time.monotonic() + patience
+        while not self._spool.is_empty() and time.monotonic() < deadline:
+            self._trouble.clear()
+            self._spool.wait(min(0.2, patience))
+        self._stopping.set()
+        self._thread.join(timeout=2)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            if not self._send_what_may_go():
+                self._spool.wait(0.2)
+
+    def _send_what_may_go(self) -> bool:
+        """Whether anything left the spool."""
+        moved = False
+        for entry in self._spool.heads():
+            trouble = self._trouble.get(entry.group)
+            if self._stopping.is_set() or (trouble and time.monotonic() < trouble.until):
+                continue
+            try:
+                moved |= self._send(entry)
+            except Exception as error:  # whatever it is, the other messages must still go
+                log.exception("cannot work with %s; trying again", entry.file)
+                self._postpone(entry, str(error))
+        return moved
+
+    def _send(self, entry: Entry) -> bool:
+        try:
+            message = self._spool.read(entry)
+        except Corrupt as problem:
+            self._set_aside(entry, f"corrupt: {problem}")
+            return True
+        status, said = self._client.send(message)
+        match verdict(status):
+            case Verdict.STORED:
+                self._trouble.pop(entry.group, None)
+                self._spool.delete(entry)
+                return True
+            case Verdict.REFUSED:
+                self._trouble.pop(entry.group, None)
+                self._set_aside(entry, f"{message.method} {message.path}: {said}")
+                return True
+            case Verdict.UNAUTHORIZED:
+                log.error("the server does not accept this agent's token (%s); give it a valid one", said)
+        self._postpone(entry, said)
+        return False
+
+    def _postpone(self, entry: Entry, why: str) -> None:
+        before = self._trouble.get(entry.group)
+        failures = before.failures + 1 if before else 1
+        pause = pause_after(failures, random.random())  # noqa: S311  (spreads load, guards nothing)
+        if failures == 1:
+            log.warning("upload of %s waits: %s", entry.file.name, why)
+        self._trouble[entry.group] = _Trouble(failures, time.monotonic() + pause)
+
+    def _set_aside(self, entry: Entry, reason: str) -> None:
+        log.error("%s was set aside in %s: %s", entry.file.name, self._spool.refused, reason)
+        self._spool.set_aside(entry, reason)
+        self._on_refused(entry, reason)

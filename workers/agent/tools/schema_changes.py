@@ -1,0 +1,33 @@
+"""ALTER TABLE under load; the work is done by the program of the same kind."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.agent.programs.order import Order
+from workers.agent.tools import DataSet, InvalidParameters
+from workers.agent.tools.program import Program, whole_rate
+from workers.protocol.workloads import schema_changes
+
+
+class DdlUnderLoad(Program):
+    spec = schema_changes.SPEC
+    module = "ddl"
+    programs = ("sysbench",)
+
+    def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
+        chosen = self.chosen(parameters)
+        return DataSet(tuple(f"sbtest{number}" for number in range(1, chosen["tables"] + 1)), chosen["table_size"])
+
+    def accept(self, order: Order) -> None:
+        if order.rate is None:
+            raise InvalidParameters("the load level has no rate; a stall shows against a load at a fixed rate only")
+        whole_rate(order)
+        chosen = order.parameters
+        last = chosen["at"] + (chosen["count"] - 1) * chosen["pause"] + chosen["count"] * chosen["hold"]
+        if last >= order.duration:
+            raise InvalidParameters(
+                f"the last statement would come after {last:g} s; the measured phase has {order.duration:g} s"
+            )
+
+    def patience(self) -> float:
+        return 3.0

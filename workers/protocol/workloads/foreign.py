@@ -1,0 +1,68 @@
+"""Workloads of tools that others run, whose results are submitted. No agent runs them.
+
+Beyond what is declared they take any parameters, as plain texts and numbers: what was varied is what tells two of them
+apart.
+"""
+
+from collections.abc import Mapping
+
+from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
+
+WAREHOUSES = Parameter("warehouses", "whole", "warehouses of the data set", low=1, high=10_000_000)
+
+TPCC_MYSQL = WorkloadSpec(
+    tool="tpcc-mysql",
+    title="tpcc-mysql",
+    description="Percona's TPC-C-like load without think times.",
+    parameters=(WAREHOUSES,),
+    data_set=("warehouses",),
+    metrics=("client.new_orders.per_minute", "client.throughput"),
+    primary_metric="client.throughput",
+    seeds=(),
+    free=True,
+)
+IIBENCH_PY = WorkloadSpec(
+    tool="iibench.py",
+    title="iibench.py",
+    description="Mark Callaghan's insert benchmark: rows into one growing table, with queries beside if asked.",
+    data_set=("num_secondary_indexes", "data_length_max", "num_partitions", "engine"),
+    metrics=("client.rows", "client.rows_inserted", "client.elapsed"),
+    primary_metric="client.rows",
+    seeds=(),
+    free=True,
+)
+HAMMERDB = WorkloadSpec(
+    tool="hammerdb",
+    title="HammerDB TPROC-C",
+    description="HammerDB's TPC-C-like load through stored procedures, virtual users without think times unless said.",
+    parameters=(WAREHOUSES,),
+    data_set=("warehouses",),
+    metrics=("client.new_orders.per_minute", "server.transactions.per_minute"),
+    primary_metric="client.new_orders.per_minute",
+    seeds=(),
+    free=True,
+)
+BENCHBASE = WorkloadSpec(
+    tool="benchbase",
+    title="BenchBase",
+    description="One of BenchBase's benchmarks, for example tpcc or ycsb.",
+    parameters=(
+        Parameter("benchmark", "text", "which of BenchBase's benchmarks"),
+        Parameter("scale_factor", "number", "scale factor", low=0.000001, high=10_000_000),
+    ),
+    data_set=("scale_factor",),
+    metrics=("client.throughput", "client.goodput"),
+    seeds=(),
+    free=True,
+)
+SLAP = WorkloadSpec(
+    tool="mysqlslap",
+    title="mysqlslap",
+    description="A fixed number of statements from many clients at once, timed from first to last.",
+    data_set=("number_int_cols", "number_char_cols", "auto_generate_sql_write_number", "engine"),
+    metrics=("client.execution_time.avg", "client.queries"),
+    primary_metric="client.execution_time.avg",
+    seeds=(),
+    free=True,
+)
+FOREIGN: Mapping[str, WorkloadSpec] = {spec.tool: spec for spec in (TPCC_MYSQL, IIBENCH_PY, HAMMERDB, BENCHBASE, SLAP)}

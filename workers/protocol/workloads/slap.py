@@ -1,0 +1,19 @@
+"""mysqlslap (mariadb-slap), run again and again: a third generator, in C, that comes with the server."""
+
+from workers.protocol.workloads.asyncload import TABLES
+from workers.protocol.workloads.declaration import Parameter, WorkloadSpec
+
+SPEC = WorkloadSpec(
+    tool="slap",
+    title="mysqlslap",
+    description="mysqlslap with as many clients as the load level has threads, started again and again until the time "
+    "is over; each round is one interval. It connects anew in each round and tells no latency of single statements.",
+    parameters=(
+        Parameter("mix", "choice", "what each statement does", choices=("insert", "point_select")),
+        *TABLES[1:],
+        Parameter("round", "number", "s that a round is meant to take", 2, low=0.2, high=60),
+    ),
+    data_set=("tables", "table_size"),
+    metrics=("client.throughput", "client.queries"),
+    seeds=({"mix": "insert"}, {"mix": "point_select"}),
+)
