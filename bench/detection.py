@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from apps.regressions.detection.change_points import SHORTEST, Change, detect
+from apps.regressions.detection.change_points import SHORTEST, ChangePoint, detect
 from apps.regressions.detection.follow import follow
 from bench import histories, otava, results
 from bench.context import Bench
@@ -32,7 +32,7 @@ ASIDE = 0.025  # on either side of a 95 % interval
 
 def ours(values: Floats) -> list[Alarm]:
     """Alarms of a series that grows by a run at a time."""
-    known: tuple[Change, ...] = ()
+    known: tuple[ChangePoint, ...] = ()
     alarms: list[Alarm] = []
     for count in range(1, len(values) + 1):
         seen = follow(values[:count], known=known, analysed=count - 1)

@@ -185,7 +185,7 @@ def _claim(http: Connection, runs: int) -> wire.JobMessage:
         name="bench",
         systems=[System.objects.get(slug=SYSTEM)],
         entries=[
-            dispatch.Planned(
+            dispatch.PlannedWorkload(
                 workload=workload_for(
                     tool="sysbench", parameters={"test": "oltp_read_write", "tables": 4, "table_size": 20_000}
                 ),

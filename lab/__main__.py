@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lab import fault, packages
 from lab.packages import LabError
-from lab.systems import MEBIBYTE, System, locked, register
+from lab.systems import MEBIBYTE, LabSystem, locked, register
 from lab.table import SYSTEMS, USUAL, system_named
 
 # MiB for each server, with a small data set.
@@ -55,7 +55,7 @@ def main() -> int:
     return down(systems, var) if options.command == "down" else status(systems, var)
 
 
-def up(systems: list[System], var: Path, *, install: bool) -> int:
+def up(systems: list[LabSystem], var: Path, *, install: bool) -> int:
     """Exit code: 1 when one of them could not be started; the others are."""
     (var / "agent.d" / "lab.toml").unlink(missing_ok=True)  # of an earlier version
     offer_extras(var, install=install)
@@ -101,7 +101,7 @@ def available_memory() -> int:
     return next(int(words[1]) // 1024 for words in lines if words[0] == "MemAvailable:")
 
 
-def require(system: System, var: Path, *, install: bool) -> None:
+def require(system: LabSystem, var: Path, *, install: bool) -> None:
     """Installs what is missing, or raises LabError with the command that does, or with what there is too little of."""
     if not system.is_up():
         free = shutil.disk_usage(var.parent if not var.exists() else var).free // MEBIBYTE
@@ -120,12 +120,12 @@ def require(system: System, var: Path, *, install: bool) -> None:
     packages.install(missing, var / "log" / "lab-apt.log")
 
 
-def was_made(system: System, var: Path) -> bool:
+def was_made(system: LabSystem, var: Path) -> bool:
     """Asking after a system that never ran must not make its directory."""
     return (var / "lab" / system.slug).exists()
 
 
-def down(systems: list[System], var: Path) -> int:
+def down(systems: list[LabSystem], var: Path) -> int:
     code = 0
     for system in systems:
         if not was_made(system, var):
@@ -142,7 +142,7 @@ def down(systems: list[System], var: Path) -> int:
     return code
 
 
-def status(systems: list[System], var: Path) -> int:
+def status(systems: list[LabSystem], var: Path) -> int:
     for system in systems:
         print(f"{system.slug}: {system.state() if was_made(system, var) else 'is stopped'}")
     return 0

@@ -27,7 +27,7 @@ LINES = 3
 YES = b"wsrep_local_state\t4\nwsrep_cluster_status\tPrimary\nread_only\t0\n"
 
 
-class Node:
+class CheckedNode:
     """What one node said last, and the client that asks it."""
 
     def __init__(self, argv: list[str], environment: dict[str, str]) -> None:
@@ -74,8 +74,8 @@ class Node:
         return True
 
 
-class Answer(BaseHTTPRequestHandler):
-    node: Node
+class CheckHandler(BaseHTTPRequestHandler):
+    node: CheckedNode
 
     def do_GET(self) -> None:
         said = self.node.said
@@ -94,8 +94,8 @@ def main(file: str) -> None:
     for socket, port in configuration["nodes"]:
         argv = [configuration["mariadb"], "--no-defaults", f"--socket={socket}", f"--user={configuration['user']}"]
         argv += ["--unbuffered", "--skip-reconnect", "--connect-timeout=1", "-N", "-B", "-n"]
-        node = Node(argv, {**os.environ, "MYSQL_PWD": password})
-        handler = type("AnswerOfNode", (Answer,), {"node": node})
+        node = CheckedNode(argv, {**os.environ, "MYSQL_PWD": password})
+        handler = type("AnswerOfNode", (CheckHandler,), {"node": node})
         server = ThreadingHTTPServer(("127.0.0.1", port), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         threading.Thread(target=node.watch, daemon=True).start()

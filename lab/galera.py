@@ -15,11 +15,11 @@ from pathlib import Path
 
 from lab import clustercheck, haproxy
 from lab.daemons import Daemon, end_all, send
-from lab.haproxy import HAProxy, Server
+from lab.haproxy import Backend, HAProxy
 from lab.mariadb import ACCOUNT, OBSERVED, MariaDB
 from lab.packages import LabError, program
 from lab.ports import kept_ports, replace_taken
-from lab.systems import NODE_CONTROLS, Member, Registration, Say, fault_command
+from lab.systems import NODE_CONTROLS, AgentEntry, Member, Say, fault_command
 
 NODES = ("node1", "node2", "node3")
 TRANSFER = ("ist", "sst")  # ports on which a node takes what it missed, or everything
@@ -54,7 +54,7 @@ RECOVERED = re.compile(r"WSREP: Recovered position: ([0-9a-f-]{36}:-?\d+)")
 
 
 @dataclass(frozen=True)
-class Place:
+class NodePlace:
     """Where a node lives; this machine's loopback if nothing else is said. `provider`: options of its own."""
 
     address: str = "127.0.0.1"
@@ -102,11 +102,11 @@ class Galera:
 
     @property
     def proxy(self) -> HAProxy:
-        servers = [Server(node, self.sql_address(node), self.ports[f"{node}.check"]) for node in NODES]
+        servers = [Backend(node, self.sql_address(node), self.ports[f"{node}.check"]) for node in NODES]
         return HAProxy(self.directory, port=self.ports["writer"], servers=servers)
 
-    def place(self, _node: str, /) -> Place:
-        return Place()
+    def place(self, _node: str, /) -> NodePlace:
+        return NodePlace()
 
     def sql_address(self, node: str) -> str:
         """As HAProxy reaches it."""
@@ -150,12 +150,12 @@ class Galera:
             return "is stopped"
         return self._view(node).get("wsrep_local_state_comment", "does not answer")
 
-    def registration(self) -> Registration:
+    def registration(self) -> AgentEntry:
         members = [
             Member(node, "reader" if number else "writer", self._seen_at(node), self.place(node).zone)
             for number, node in enumerate(NODES)
         ]
-        return Registration(
+        return AgentEntry(
             name=self.name,
             platform="galera",
             address={"host": "127.0.0.1", "port": self.ports["writer"]},

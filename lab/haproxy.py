@@ -19,7 +19,7 @@ SOCKET_LIMIT = 90  # bytes: the kernel takes 107, and HAProxy first makes it und
 
 
 @dataclass(frozen=True)
-class Server:
+class Backend:
     """`address`: host:port or unix@path. `check_port`: where its check process answers; None: it is not checked."""
 
     name: str
@@ -30,7 +30,7 @@ class Server:
 class HAProxy:
     """`servers`: the first is the writer, the others take its place in this order."""
 
-    def __init__(self, directory: Path, *, port: int, servers: Sequence[Server]) -> None:
+    def __init__(self, directory: Path, *, port: int, servers: Sequence[Backend]) -> None:
         self.directory = directory
         self.port = port
         self.socket = directory / "haproxy.sock"
@@ -88,7 +88,7 @@ class HAProxy:
             ]
         )
 
-    def _line(self, server: Server) -> str:
+    def _line(self, server: Backend) -> str:
         check = f" check addr 127.0.0.1 port {server.check_port}" if server.check_port else ""
         return f"  server {server.name} {server.address}{check}"
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from lab import haproxy, manager, mariadb, replication
 from lab.daemons import send
-from lab.haproxy import HAProxy, Server
+from lab.haproxy import Backend, HAProxy
 from lab.manager import Manager
 from lab.mariadb import OBSERVED, MariaDB
 from lab.packages import LabError, program
 from lab.ports import kept_ports
 from lab.sshd import Sshd
-from lab.systems import Member, Registration, Say, fault_command
+from lab.systems import AgentEntry, Member, Say, fault_command
 
 NODES = ("node1", "node2", "node3")
 FAILOVER_TIMEOUT = 180.0  # s
@@ -78,7 +78,7 @@ class MHA:
 
     @property
     def proxy(self) -> HAProxy:
-        server = Server("master", f"127.0.0.1:{self.ports[self.source]}")
+        server = Backend("master", f"127.0.0.1:{self.ports[self.source]}")
         return HAProxy(self.directory, port=self.ports["writer"], servers=[server])
 
     @cached_property
@@ -148,14 +148,14 @@ class MHA:
         except LabError:
             return "does not answer"
 
-    def registration(self) -> Registration:
+    def registration(self) -> AgentEntry:
         members = [
             Member(node, "reader" if number else "writer", {"host": "127.0.0.1", "port": self.ports[node]})
             for number, node in enumerate(NODES)
         ]
         # What the manager notices, in its own words, and what the failover script did.
         watch = [program("tail"), "-q", "-n0", "-F", str(self.manager.log), str(self.events)]
-        return Registration(
+        return AgentEntry(
             name=self.name,
             platform="mha",
             address={"host": "127.0.0.1", "port": self.ports["writer"]},

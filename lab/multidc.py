@@ -11,9 +11,9 @@ from pathlib import Path
 
 from lab import delay
 from lab.daemons import Daemon
-from lab.galera import NODES, Galera, Place
+from lab.galera import NODES, Galera, NodePlace
 from lab.packages import LabError, program
-from lab.systems import Registration, Say
+from lab.systems import AgentEntry, Say
 
 # Where each stands on the line, in ms: 25 from the first to the second one way, 50 to the third.
 PLACES = {"node1": 0, "node2": 25, "node3": 50}
@@ -55,18 +55,18 @@ class MultiDC(Galera):
         super().down()
         self._delay.stop()
 
-    def place(self, node: str, /) -> Place:
+    def place(self, node: str, /) -> NodePlace:
         number = NODES.index(node) + 1
         files = self.directory / "namespaces.json"
         path = json.loads(files.read_text())[node] if files.exists() else ""
-        return Place(
+        return NodePlace(
             address=f"10.77.0.{number}",
             zone=f"dc{number}",
             within=(program("nsenter"), f"--net={path}") if path else (),
             provider=(f"gmcast.segment={number}",),
         )
 
-    def registration(self) -> Registration:
+    def registration(self) -> AgentEntry:
         told = super().registration()
         delays = ", ".join(f"{self.place(node).zone} {PLACES[node]}" for node in NODES)
         return replace(told, settings={**told.settings, "one_way_ms": delays})

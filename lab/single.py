@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab.mariadb import PROGRAMS, MariaDB
 from lab.packages import LabError
-from lab.systems import Member, Registration, Say
+from lab.systems import AgentEntry, Member, Say
 
 NODE = "db1"
 
@@ -32,9 +32,9 @@ class Single:
     def state(self) -> str:
         return f"runs on 127.0.0.1:{self.server.port}, process {self.server.pid}" if self.is_up() else "is stopped"
 
-    def registration(self) -> Registration:
+    def registration(self) -> AgentEntry:
         address: Mapping[str, str | int] = {"host": "127.0.0.1", "port": self.server.port}
-        return Registration(
+        return AgentEntry(
             name=self.name,
             platform="mariadb",
             address=address,

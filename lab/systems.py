@@ -30,7 +30,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Registration:
+class AgentEntry:
     """What the agent is told. `address`: where the load goes."""
 
     name: str
@@ -45,7 +45,7 @@ class Registration:
     proxy_checks: Mapping[str, str] = field(default_factory=dict)
 
 
-class System(Protocol):
+class LabSystem(Protocol):
     """Methods that change something raise LabError."""
 
     slug: str
@@ -62,7 +62,7 @@ class System(Protocol):
     def state(self) -> str:
         """For people: `runs on 127.0.0.1:13306 …` or `is stopped`."""
 
-    def registration(self) -> Registration: ...
+    def registration(self) -> AgentEntry: ...
 
     def start(self, node: str, /) -> None:
         """Brings one node back into service, whatever befell it."""
@@ -88,7 +88,7 @@ def fault_command(var: Path, slug: str, node: str, control: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(FAULT), str(var), slug, node, control]
 
 
-def register(var: Path, system: System) -> None:
+def register(var: Path, system: LabSystem) -> None:
     """Describes a system for the agent, which reads the file again when it changes; a stopped one is not there."""
     file = var / "agent.d" / f"lab-{system.slug}.toml"
     if not system.is_up():
@@ -100,7 +100,7 @@ def register(var: Path, system: System) -> None:
     part.replace(file)
 
 
-def _lines(var: Path, slug: str, told: Registration) -> list[str]:
+def _lines(var: Path, slug: str, told: AgentEntry) -> list[str]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
     cpus = os.cpu_count() or 1
     # Named by what it is, so that two machines of different size are never taken for one class.

@@ -9,10 +9,10 @@ from lab.mha import MHA
 from lab.multidc import MultiDC
 from lab.packages import LabError
 from lab.single import Single
-from lab.systems import System
+from lab.systems import LabSystem
 
 
-def _flush(slug: str, value: str) -> Callable[[Path], System]:
+def _flush(slug: str, value: str) -> Callable[[Path], LabSystem]:
     settings = {"innodb_flush_log_at_trx_commit": value}
     return lambda var: Single(var, slug, f"MariaDB, flush log at commit {value}", settings)
 
@@ -27,7 +27,7 @@ RDS_LIKE = {
     "report_host": "127.0.0.1",
 }
 
-SYSTEMS: Mapping[str, Callable[[Path], System]] = {
+SYSTEMS: Mapping[str, Callable[[Path], LabSystem]] = {
     "single": lambda var: Single(var, "single", "MariaDB, one server", OBSERVED),
     # As Amazon sets up a MariaDB: every commit in the redo log and in the binary log, on disk.
     "rds-like": lambda var: Single(var, "rds-like", "MariaDB, one server with binary log, as RDS has it", RDS_LIKE),
@@ -42,7 +42,7 @@ SYSTEMS: Mapping[str, Callable[[Path], System]] = {
 USUAL = ("single", "rds-like", "mariadb-flush1", "mariadb-flush2", "galera", "mha")
 
 
-def system_named(slug: str, var: str | Path) -> System:
+def system_named(slug: str, var: str | Path) -> LabSystem:
     """Raises LabError."""
     if slug not in SYSTEMS:
         raise LabError(f"the lab has no system {slug}; it has {', '.join(SYSTEMS)}")

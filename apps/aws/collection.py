@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from apps.aws import measurements, metrics
 from apps.aws.clients import AwsTrouble
-from apps.aws.measurements import Told
+from apps.aws.measurements import AwsReport
 from apps.aws.models import Collection
-from apps.aws.places import Place, place_of
+from apps.aws.places import AwsPlace, place_of
 from apps.runs.ingest import streams
 from apps.runs.models import Run, Stream
 from workers.protocol import wire
@@ -63,13 +63,13 @@ def collect(*, run_id: int, now: datetime) -> bool:
     run, place = waiting.run, place_of(waiting.run.system)
     ended_at = run.ended_at or run.started_at
     if place is None:
-        return _keep(run, None, Told(problem="the system is at AWS no more"), now=now)
+        return _keep(run, None, AwsReport(problem="the system is at AWS no more"), now=now)
     try:
         told = measurements.ask(run, place)
     except AwsTrouble as trouble:
         if not measurements.is_final(trouble, ended_at=ended_at, now=now):
             return _wait(run, str(trouble))
-        told = Told(problem=str(trouble))
+        told = AwsReport(problem=str(trouble))
     else:
         too_late = now >= measurements.give_up_at(ended_at)
         if not too_late and not measurements.is_whole(told.observed, ended_at=ended_at, now=now):
@@ -82,7 +82,7 @@ def _wait(run: Run, problem: str) -> bool:
     return False
 
 
-def _keep(run: Run, place: Place | None, told: Told, *, now: datetime) -> bool:
+def _keep(run: Run, place: AwsPlace | None, told: AwsReport, *, now: datetime) -> bool:
     payload = measurements.batch_of(run, place, told)
     problem = told.problem
     try:

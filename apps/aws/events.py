@@ -5,14 +5,14 @@ from datetime import datetime
 from typing import Any
 
 from apps.aws.clients import client
-from apps.aws.places import Place
+from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
 
 FAILOVER = "failover"
 
 
 @dataclass(frozen=True)
-class Said:
+class AwsEvent:
     """`source`: the cluster or instance that it is about."""
 
     at: datetime
@@ -25,7 +25,7 @@ class Said:
         return FAILOVER in self.categories
 
 
-def during(place: Place, topology: Topology, *, since: datetime, until: datetime) -> list[Said]:
+def during(place: AwsPlace, topology: Topology, *, since: datetime, until: datetime) -> list[AwsEvent]:
     """In the order of time. Raises AwsTrouble."""
     sources = [(each.name, "db-instance") for each in topology.instances]
     if place.is_cluster:
@@ -41,8 +41,8 @@ def during(place: Place, topology: Topology, *, since: datetime, until: datetime
     return sorted((each for each in found if since <= each.at <= until), key=lambda each: (each.at, each.source))
 
 
-def _said(found: dict[str, Any]) -> Said:
-    return Said(
+def _said(found: dict[str, Any]) -> AwsEvent:
+    return AwsEvent(
         at=found["Date"],
         source=found.get("SourceIdentifier", ""),
         message=found.get("Message", ""),

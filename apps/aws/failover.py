@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from apps.aws import topology as topologies
 from apps.aws.clients import ONCE, AwsTrouble, client
-from apps.aws.places import Place
+from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
 
 
 @dataclass(frozen=True)
-class Accepted:
+class FailoverRequest:
     """What AWS took on: `writer` before it, `target` if one was asked for; AWS says no more until it is done. Times of
     `clock` just before and after AWS was asked."""
 
@@ -24,7 +24,7 @@ class Accepted:
     answered_at: datetime
 
 
-def ask(place: Place, *, target: str = "", clock: Callable[[], datetime] = timezone.now) -> Accepted:
+def ask(place: AwsPlace, *, target: str = "", clock: Callable[[], datetime] = timezone.now) -> FailoverRequest:
     """Asks AWS once: a second request after a lost answer could be a second failover.
 
     `target`: a reader of the cluster; empty: by AWS's choice. Raises AwsTrouble, also for what cannot fail over.
@@ -40,7 +40,7 @@ def ask(place: Place, *, target: str = "", clock: Callable[[], datetime] = timez
         else:
             answer = rds.reboot_db_instance(DBInstanceIdentifier=place.identifier, ForceFailover=True)
             status = answer["DBInstance"].get("DBInstanceStatus", "")
-    return Accepted(
+    return FailoverRequest(
         writer=found.writer.name if found.writer else "",
         target=target,
         status=status,
@@ -49,7 +49,7 @@ def ask(place: Place, *, target: str = "", clock: Callable[[], datetime] = timez
     )
 
 
-def _require_possible(place: Place, found: Topology, target: str) -> None:
+def _require_possible(place: AwsPlace, found: Topology, target: str) -> None:
     readers = [each.name for each in found.instances if each.role == "reader"]
     if place.is_cluster and not readers:
         raise AwsTrouble(f"{place} has no reader to fail over to: add one, in another zone")

@@ -14,7 +14,7 @@ NO_SUCH_TYPE = "InvalidInstanceType"
 
 
 @dataclass(frozen=True)
-class Hardware:
+class InstanceHardware:
     """None: EC2 does not say."""
 
     vcpu: int | None
@@ -22,7 +22,7 @@ class Hardware:
     network_bits_per_second: int | None
 
 
-def describe(instance_class: str, *, region: str) -> Hardware | None:
+def describe(instance_class: str, *, region: str) -> InstanceHardware | None:
     """None: EC2 has no such type, as of db.serverless. Raises AwsTrouble."""
     if not instance_class.startswith(PREFIX) or instance_class.count(".") < 2:
         return None
@@ -37,9 +37,9 @@ def describe(instance_class: str, *, region: str) -> Hardware | None:
     return _of(found[0]) if found else None
 
 
-def _of(found: dict[str, Any]) -> Hardware:
+def _of(found: dict[str, Any]) -> InstanceHardware:
     memory = found.get("MemoryInfo", {}).get("SizeInMiB")
-    return Hardware(
+    return InstanceHardware(
         vcpu=found.get("VCpuInfo", {}).get("DefaultVCpus"),
         memory_bytes=memory * 2**20 if memory else None,
         network_bits_per_second=_network(found.get("NetworkInfo", {})),

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 from apps.aws import events, metrics, topology
 from apps.aws.clients import AwsTrouble
-from apps.aws.events import Said
+from apps.aws.events import AwsEvent
 from apps.aws.metrics import Observed
-from apps.aws.places import Place
+from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
 from apps.runs.models import Run
 from workers.protocol import wire
@@ -27,12 +27,12 @@ REMEDY = "look at the metric in CloudWatch; docs/aurora.md says which ones need 
 
 
 @dataclass(frozen=True)
-class Told:
+class AwsReport:
     """`topology` None: AWS could not be asked; `problem` says why."""
 
     topology: Topology | None = None
     observed: Sequence[Observed] = ()
-    journal: Sequence[Said] = ()
+    journal: Sequence[AwsEvent] = ()
     problem: str = ""
 
 
@@ -54,15 +54,15 @@ def is_whole(observed: Iterable[Observed], *, ended_at: datetime, now: datetime)
     return True
 
 
-def ask(run: Run, place: Place) -> Told:
+def ask(run: Run, place: AwsPlace) -> AwsReport:
     """Everything that AWS tells of the run now. Raises AwsTrouble."""
     until = run.ended_at or run.started_at
     found = topology.describe(place)
     observed = metrics.observe(place, found, since=run.started_at, until=until)
-    return Told(found, observed, events.during(place, found, since=run.started_at, until=until))
+    return AwsReport(found, observed, events.during(place, found, since=run.started_at, until=until))
 
 
-def batch_of(run: Run, place: Place | None, told: Told) -> bytes:
+def batch_of(run: Run, place: AwsPlace | None, told: AwsReport) -> bytes:
     """All of it as one batch in the wire's format, on the run's clock."""
     encoder = wire.BatchEncoder(run=str(run.uid))
     began, until = run.started_at.timestamp(), (run.ended_at or run.started_at).timestamp()
@@ -105,7 +105,7 @@ def _missing(node: Observed, *, until: float) -> list[wire.EventMessage]:
     return found
 
 
-def _topology(place: Place, found: Topology) -> wire.EventMessage:
+def _topology(place: AwsPlace, found: Topology) -> wire.EventMessage:
     members = ", ".join(f"{each.name} ({each.role}, {each.zone}, {each.hardware_class})" for each in found.instances)
     detail = {
         "engine": found.engine,
@@ -116,7 +116,7 @@ def _topology(place: Place, found: Topology) -> wire.EventMessage:
     return _event(TOPOLOGY, f"{place}: {found.engine} {found.engine_version}: {members}", detail=detail)
 
 
-def _journal(said: Said, *, began: float) -> wire.EventMessage:
+def _journal(said: AwsEvent, *, began: float) -> wire.EventMessage:
     detail = {"source": said.source, "categories": ", ".join(said.categories), "clock": "that of RDS"}
     kind = PROMOTION if said.is_failover else JOURNAL
     return _event(kind, f"{said.source}: {said.message}", at=max(said.at.timestamp() - began, 0.0), detail=detail)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from apps.aws.clients import AwsTrouble, client
-from apps.aws.places import Place
+from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
-from apps.catalog.metrics.cloudwatch import PUBLISHED, Published
+from apps.catalog.metrics.cloudwatch import PUBLISHED, CloudWatchMetric
 
 NAMESPACE = "AWS/RDS"
 # Of one request.
@@ -48,7 +48,7 @@ class Observed:
 @dataclass(frozen=True)
 class _Query:
     node: str
-    published: Published
+    published: CloudWatchMetric
     dimension: str
     identifier: str
 
@@ -59,7 +59,7 @@ def end_of_period(moment: float, *, key: str) -> float:
     return -(-moment // period) * period
 
 
-def observe(place: Place, topology: Topology, *, since: datetime, until: datetime) -> list[Observed]:
+def observe(place: AwsPlace, topology: Topology, *, since: datetime, until: datetime) -> list[Observed]:
     """Of the cluster and each instance, every period that touches the time between. Raises AwsTrouble."""
     queries = list(_queries(place, topology))
     points: dict[tuple[str, str], dict[float, float]] = {(each.node, each.published.key): {} for each in queries}
@@ -85,7 +85,7 @@ def observe(place: Place, topology: Topology, *, since: datetime, until: datetim
     ]
 
 
-def _queries(place: Place, topology: Topology) -> Iterator[_Query]:
+def _queries(place: AwsPlace, topology: Topology) -> Iterator[_Query]:
     of = ("instance", "aurora" if topology.is_aurora else "rds")
     for published in PUBLISHED.values():
         if published.of == CLUSTER and place.is_cluster:
@@ -97,7 +97,7 @@ def _queries(place: Place, topology: Topology) -> Iterator[_Query]:
 
 
 def _ask(
-    cloudwatch: Any, queries: Sequence[_Query], *, place: Place, start: float, end: float
+    cloudwatch: Any, queries: Sequence[_Query], *, place: AwsPlace, start: float, end: float
 ) -> Iterator[tuple[_Query, float, float]]:
     """Query, beginning of the period (s since 1970) and value; CloudWatch may spread one metric over several pages."""
     asked = [

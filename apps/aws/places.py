@@ -6,7 +6,7 @@ from apps.catalog.models import System
 
 
 @dataclass(frozen=True)
-class Place:
+class AwsPlace:
     region: str
     identifier: str
     is_cluster: bool
@@ -15,9 +15,9 @@ class Place:
         return f"{'cluster' if self.is_cluster else 'instance'} {self.identifier} in {self.region}"
 
 
-def place_of(system: System) -> Place | None:
+def place_of(system: System) -> AwsPlace | None:
     """None: it is elsewhere."""
     if not system.aws_region:
         return None
     is_cluster = system.aws_kind == System.AwsKind.CLUSTER
-    return Place(region=system.aws_region, identifier=system.aws_identifier, is_cluster=is_cluster)
+    return AwsPlace(region=system.aws_region, identifier=system.aws_identifier, is_cluster=is_cluster)

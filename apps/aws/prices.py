@@ -24,12 +24,12 @@ SOURCE = "AWS price list, on demand"
 
 
 @dataclass(frozen=True)
-class Price:
+class OnDemandPrice:
     usd_per_hour: Decimal
     source: str
 
 
-def ask(instance_class: str, *, topology: Topology, region: str, today: date) -> Price | None:
+def ask(instance_class: str, *, topology: Topology, region: str, today: date) -> OnDemandPrice | None:
     """None: the list has no price that fits, or several. Raises AwsTrouble."""
     engine = ENGINES.get(topology.engine)
     if engine is None:
@@ -51,7 +51,7 @@ def ask(instance_class: str, *, topology: Topology, region: str, today: date) ->
     if len({price for price, _ in found}) != 1:
         return None
     price, since = max(found, key=lambda each: each[1])
-    return Price(price, f"{kind_of(topology, region=region)}, valid from {since}, read {today}")
+    return OnDemandPrice(price, f"{kind_of(topology, region=region)}, valid from {since}, read {today}")
 
 
 def kind_of(topology: Topology, *, region: str) -> str:

@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from apps.aws import hardware, prices, topology
 from apps.aws.clients import AwsTrouble
 from apps.aws.models import Sighting
-from apps.aws.places import Place, place_of
+from apps.aws.places import AwsPlace, place_of
 from apps.aws.topology import Topology
 from apps.catalog.models import HardwareClass, System
 
@@ -66,7 +66,7 @@ def _classes(found: Topology) -> list[str]:
 
 
 def _prices(
-    found: Topology, place: Place, known: Mapping[str, Any], *, now: datetime, problems: list[str]
+    found: Topology, place: AwsPlace, known: Mapping[str, Any], *, now: datetime, problems: list[str]
 ) -> dict[str, Any]:
     """Of every class; what was asked within a week is not asked again."""
     costs: dict[str, Any] = {}
@@ -96,7 +96,7 @@ def _prices(
     return costs
 
 
-def _keep_price(name: str, price: prices.Price, *, kind: str, region: str, today: date) -> None:
+def _keep_price(name: str, price: prices.OnDemandPrice, *, kind: str, region: str, today: date) -> None:
     """Where the catalog has none, or one that came from the same list; a person's stays."""
     ours = Q(price_per_hour=None) | Q(price_source__startswith=kind)
     _rows(name).filter(ours, region__in=("", region)).update(
@@ -107,7 +107,7 @@ def _keep_price(name: str, price: prices.Price, *, kind: str, region: str, today
     )
 
 
-def _describe_classes(found: Topology, place: Place, *, problems: list[str]) -> None:
+def _describe_classes(found: Topology, place: AwsPlace, *, problems: list[str]) -> None:
     """Fills in what nobody has stated."""
     for name in _classes(found):
         if not _rows(name).filter(Q(vcpu=None) | Q(memory_bytes=None)).exists():

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.aws.clients import LOOK_AT_PLACE, AwsTrouble, client
-from apps.aws.places import Place
+from apps.aws.places import AwsPlace
 
 IO_OPTIMIZED = "aurora-iopt1"
 
@@ -45,13 +45,13 @@ class Topology:
         return self.engine.startswith("aurora")
 
 
-def describe(place: Place) -> Topology:
+def describe(place: AwsPlace) -> Topology:
     """Asks RDS now. Raises AwsTrouble."""
     with client("rds", region=place.region) as rds:
         return _cluster(rds, place) if place.is_cluster else _instance(rds, place)
 
 
-def _cluster(rds: Any, place: Place) -> Topology:
+def _cluster(rds: Any, place: AwsPlace) -> Topology:
     (cluster,) = _one(rds.describe_db_clusters(DBClusterIdentifier=place.identifier)["DBClusters"], place)
     members = {
         member["DBInstanceIdentifier"]: bool(member.get("IsClusterWriter"))
@@ -73,7 +73,7 @@ def _cluster(rds: Any, place: Place) -> Topology:
     )
 
 
-def _instance(rds: Any, place: Place) -> Topology:
+def _instance(rds: Any, place: AwsPlace) -> Topology:
     (found,) = _one(rds.describe_db_instances(DBInstanceIdentifier=place.identifier)["DBInstances"], place)
     return Topology(
         engine=found["Engine"],
@@ -86,7 +86,7 @@ def _instance(rds: Any, place: Place) -> Topology:
     )
 
 
-def _one(found: list[dict[str, Any]], place: Place) -> list[dict[str, Any]]:
+def _one(found: list[dict[str, Any]], place: AwsPlace) -> list[dict[str, Any]]:
     if len(found) != 1:
         raise AwsTrouble(f"RDS in {place.region} knows no {place}: {LOOK_AT_PLACE}")
     return found

@@ -32,7 +32,7 @@ INSTANCE_CLASS = re.compile(r"db\.[a-z0-9-]{1,30}(\.[a-z0-9-]{1,30})?")
 KEY = re.compile(r"[A-Za-z0-9][^\s\x00-\x1f]*\Z")
 
 
-class InvalidParameters(ValueError):
+class InvalidField(ValueError):
     """`field` names what is wrong, `message` what it must be."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -215,7 +215,7 @@ def seed() -> None:
 
 def _require(holds: bool, field: str, message: str) -> None:
     if not holds:
-        raise InvalidParameters(field, message)
+        raise InvalidField(field, message)
 
 
 def _is_whole(value: Any) -> bool:
@@ -249,7 +249,7 @@ def _content(tool: str, parameters: Mapping[str, Any]) -> tuple[WorkloadSpec, di
     known = {**FOREIGN, **WORKLOADS}
     spec = known.get(tool)
     if spec is None:
-        raise InvalidParameters("tool", f"{tool!r} is not known: use one of {', '.join(sorted(known))}")
+        raise InvalidField("tool", f"{tool!r} is not known: use one of {', '.join(sorted(known))}")
     checked = _sysbench_parameters(parameters) if spec is sysbench.SPEC else _checked(spec, parameters)
     return spec, checked, canonical_hash({"tool": tool, "parameters": checked})
 
@@ -258,7 +258,7 @@ def _checked(spec: WorkloadSpec, parameters: Mapping[str, Any]) -> dict[str, Any
     try:
         return check(spec, parameters)
     except declaration.InvalidParameters as error:
-        raise InvalidParameters(f"parameters.{error.field}", error.message) from error
+        raise InvalidField(f"parameters.{error.field}", error.message) from error
 
 
 def _sysbench_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -312,7 +312,7 @@ def _hardware_class(slug: str, described: Mapping[str, HardwareMessage]) -> Hard
     if entry is None:
         known = HardwareClass.objects.filter(slug=slug).first()
         if known is None:
-            raise InvalidParameters(
+            raise InvalidField(
                 "hardware_class", f"{slug!r} is not in the catalog: describe it under hardware in the same message"
             )
         return known

@@ -13,9 +13,9 @@ from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences
 from apps.comparison.comparability.facts import Known, facts_of, hardware_detail, settings_told
 from apps.comparison.sections import verdicts
-from apps.comparison.selection.data import Held, hold
+from apps.comparison.selection.data import ComparisonData, hold
 from apps.comparison.selection.runs import left_out_word, newest_only
-from apps.comparison.selection.sides import Chosen, ChosenSide, Unknown, chosen_sides, compared_workload
+from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, chosen_sides, compared_workload
 from apps.comparison.stats.resolution import measured_on, printed_step, resolution
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import (
@@ -54,7 +54,7 @@ def compare(
     if campaign is not None and not comparison.runs:
         # Without a run nothing would tell this answer from one over all campaigns.
         problem = f"none of these sides has a run of {comparison.workload.name} in campaign {campaign}"
-        raise Unknown([FieldProblem("campaign", problem, "leave it out or choose another")])
+        raise UnknownSide([FieldProblem("campaign", problem, "leave it out or choose another")])
     if passed_over := sorted(set(runs or ()) - {run.id for run in comparison.runs}):
         comparison = replace(comparison, notes=(*comparison.notes, _passed_over(passed_over)))
     cells = verdict_table.corrected(comparison.cells)
@@ -83,7 +83,7 @@ def judge(
     return acknowledgements.with_accepted(judged)
 
 
-def _judged(held: Held, *, besides: Collection[str], newest_read: tuple[bool, bool]) -> Comparison:
+def _judged(held: ComparisonData, *, besides: Collection[str], newest_read: tuple[bool, bool]) -> Comparison:
     """`newest_read`: whether runs of all campaigns were read, and whether only the newest were."""
     chosen = held.chosen
     metrics, notes = _metrics(held, besides)
@@ -127,7 +127,7 @@ def _judged(held: Held, *, besides: Collection[str], newest_read: tuple[bool, bo
     )
 
 
-def _metrics(held: Held, besides: Collection[str]) -> tuple[list[ComparedMetric], list[str]]:
+def _metrics(held: ComparisonData, besides: Collection[str]) -> tuple[list[ComparedMetric], list[str]]:
     """What can be compared: the workload's primary metric, throughput, one latency percentile, errors."""
     values = [held.values.get(row["id"], {}) for row in held.counted]
     percentile, notes = _percentile(values)
@@ -246,7 +246,7 @@ def _side(side: ChosenSide, position: int, runs: Sequence[ComparedRun]) -> Side:
     )
 
 
-def _known(held: Held) -> list[Known]:
+def _known(held: ComparisonData) -> list[Known]:
     return [
         Known(
             system=side.system,

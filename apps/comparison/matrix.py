@@ -8,7 +8,7 @@ from apps.catalog.models import Metric, System, Workload
 from apps.comparison import compare, verdict_table
 from apps.comparison.comparability.facts import hardware_detail
 from apps.comparison.sections import verdicts
-from apps.comparison.selection.sides import Chosen, ChosenSide, Unknown, no_system
+from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, no_system
 from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
 from apps.runs.models import COUNTED, Run
@@ -132,7 +132,7 @@ def _systems(slugs: Sequence[str]) -> list[System]:
     found = {system.slug: system for system in known}
     missing = [_no_system(slug) for slug in slugs if slug not in found]
     if missing:
-        raise Unknown(missing)
+        raise UnknownSide(missing)
     return [found[slug] for slug in slugs]
 
 

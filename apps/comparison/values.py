@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.comparison.comparability.differences import Difference, Obstacle
-from apps.comparison.stats.welch import Direction, Ratio, Summary
+from apps.comparison.stats.welch import Direction, Ratio, SideSummary
 from apps.runs.queries.places import Amount
 
 # Why a complete run may be left out.
@@ -107,7 +107,7 @@ class Cell:
     level: int
     metric: str
     replicates: tuple[Replicate, ...]
-    summary: Summary | None
+    summary: SideSummary | None
     history: int
     ratio: Ratio | None
     words: str
@@ -134,7 +134,7 @@ class ComparedRun:
 
 
 @dataclass(frozen=True)
-class Tally:
+class RunTally:
     """How many runs a side has at a level that count, or that are `left_out` for this reason (in short)."""
 
     side: str
@@ -170,7 +170,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     obstacles: tuple[Obstacle, ...]
     runs: tuple[ComparedRun, ...]
-    tallies: tuple[Tally, ...]
+    tallies: tuple[RunTally, ...]
     notes: tuple[str, ...]
     earlier: tuple[Earlier, ...] = ()
 

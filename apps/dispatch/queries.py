@@ -17,9 +17,9 @@ from apps.dispatch.values import (
     CampaignDetail,
     CampaignRow,
     EntryRow,
-    Grid,
     JobCell,
-    Named,
+    JobGrid,
+    NamedObject,
     Round,
     RunCell,
     SkipCell,
@@ -91,7 +91,7 @@ def _entry(entry: Entry) -> EntryRow:
     levels = list(entry.load_levels.all())
     return EntryRow(
         id=entry.pk,
-        workload=Named(entry.workload.pk, "", entry.workload.name),
+        workload=NamedObject(entry.workload.pk, "", entry.workload.name),
         load_levels=tuple(str(level) for level in levels),
         load=_load(levels),
         climbs=_climbs(entry),
@@ -116,8 +116,8 @@ def _load(levels: Sequence[LoadLevel]) -> str:
     return f"{', '.join(str(level.threads) for level in closed)} threads"
 
 
-def _named(system: System) -> Named:
-    return Named(system.pk, system.slug, system.name)
+def _named(system: System) -> NamedObject:
+    return NamedObject(system.pk, system.slug, system.name)
 
 
 def _cell(job: Job) -> JobCell:
@@ -125,7 +125,7 @@ def _cell(job: Job) -> JobCell:
         id=job.pk,
         entry_id=job.entry_id,
         system=_named(job.system),
-        workload=Named(job.workload.pk, "", job.workload.name),
+        workload=NamedObject(job.workload.pk, "", job.workload.name),
         repetition=job.repetition,
         position=job.position,
         state=job.state,
@@ -154,15 +154,15 @@ def _cell(job: Job) -> JobCell:
     )
 
 
-def _grids(row: CampaignRow, cells: Sequence[JobCell]) -> tuple[Grid, ...]:
+def _grids(row: CampaignRow, cells: Sequence[JobCell]) -> tuple[JobGrid, ...]:
     return tuple(_grid(entry, row, [cell for cell in cells if cell.entry_id == entry.id]) for entry in row.entries)
 
 
-def _grid(entry: EntryRow, row: CampaignRow, cells: Sequence[JobCell]) -> Grid:
+def _grid(entry: EntryRow, row: CampaignRow, cells: Sequence[JobCell]) -> JobGrid:
     taking_part = {cell.system for cell in cells}
     systems = tuple(system for system in row.systems if system in taking_part)
     place = {(cell.repetition, cell.system): cell for cell in cells}
-    return Grid(
+    return JobGrid(
         entry=entry,
         systems=systems,
         rounds=tuple(
@@ -176,7 +176,7 @@ def _grid(entry: EntryRow, row: CampaignRow, cells: Sequence[JobCell]) -> Grid:
     )
 
 
-def _first_round(cells: Iterable[JobCell]) -> list[Named]:
+def _first_round(cells: Iterable[JobCell]) -> list[NamedObject]:
     """The systems in the order in which they were chosen: the first round goes forward."""
     return list(dict.fromkeys(cell.system for cell in cells))
 
@@ -245,7 +245,7 @@ def _agent(agent: Agent, alive: bool) -> AgentRow:
         labels=tuple(label for label in agent.labels if not label.startswith("system:")),
         systems=tuple(label.removeprefix("system:") for label in agent.labels if label.startswith("system:")),
         job=_cell(job) if job else None,
-        campaign=Named(job.campaign.pk, "", job.campaign.name) if job else None,
+        campaign=NamedObject(job.campaign.pk, "", job.campaign.name) if job else None,
         spool_messages=_whole(agent.health, "spool_messages"),
         spool_bytes=_whole(agent.health, "spool_bytes"),
         refused_messages=_whole(agent.health, "refused_messages"),

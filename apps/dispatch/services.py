@@ -1,7 +1,15 @@
 """Dispatch's front door: everything that changes campaigns, jobs and agents."""
 
 from apps.dispatch.campaigns.cancel import Cancellation, cancel_campaign, cancel_job
-from apps.dispatch.campaigns.plan import Planned, Size, alike, create_campaign, plainly, problems_of, size_of
+from apps.dispatch.campaigns.plan import (
+    PlannedWorkload,
+    PlanSize,
+    alike,
+    create_campaign,
+    plainly,
+    problems_of,
+    size_of,
+)
 from apps.dispatch.jobs.agents import agent_of_secret, hello, register_agent, revoke_agent, rotate_agent
 from apps.dispatch.jobs.leases import (
     LeaseLost,
@@ -22,8 +30,8 @@ __all__ = [
     "LeaseLost",
     "NoSuchJob",
     "NoSuchRun",
-    "Planned",
-    "Size",
+    "PlanSize",
+    "PlannedWorkload",
     "agent_of_secret",
     "alike",
     "cancel_campaign",

@@ -51,7 +51,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedObject:
     id: int
     slug: str
     name: str
@@ -62,7 +62,7 @@ class EntryRow:
     """`load`: all load levels in few words; `climbs`: up to where the ladder goes, in words, or empty: to its end."""
 
     id: int
-    workload: Named
+    workload: NamedObject
     load_levels: tuple[str, ...]
     load: str
     climbs: str
@@ -77,13 +77,13 @@ class CampaignRow:
     created_at: datetime
     created_by: str
     cancelled_at: datetime | None
-    systems: tuple[Named, ...]
+    systems: tuple[NamedObject, ...]
     entries: tuple[EntryRow, ...]
     repetitions: int
     progress: Progress
 
     @property
-    def workloads(self) -> tuple[Named, ...]:
+    def workloads(self) -> tuple[NamedObject, ...]:
         """Each once; slug: empty."""
         return tuple(dict.fromkeys(entry.workload for entry in self.entries))
 
@@ -142,8 +142,8 @@ class SkipCell:
 class JobCell:
     id: int
     entry_id: int
-    system: Named
-    workload: Named
+    system: NamedObject
+    workload: NamedObject
     repetition: int
     position: int
     state: str
@@ -191,11 +191,11 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Grid:
+class JobGrid:
     """An entry's jobs: by round, and by system in the campaign's order. `systems`: those that take part."""
 
     entry: EntryRow
-    systems: tuple[Named, ...]
+    systems: tuple[NamedObject, ...]
     rounds: tuple[Round, ...]
     by_system: tuple[tuple[JobCell, ...], ...]
 
@@ -204,7 +204,7 @@ class Grid:
 class CampaignDetail:
     row: CampaignRow
     jobs: tuple[JobCell, ...]  # by position
-    grids: tuple[Grid, ...]
+    grids: tuple[JobGrid, ...]
     obstacles: tuple[str, ...]  # why jobs wait, in sentences
 
     @property
@@ -223,7 +223,7 @@ class AgentRow:
     labels: tuple[str, ...]
     systems: tuple[str, ...]  # slugs
     job: JobCell | None
-    campaign: Named | None  # slug: empty
+    campaign: NamedObject | None  # slug: empty
     spool_messages: int | None
     spool_bytes: int | None
     refused_messages: int | None

@@ -13,7 +13,7 @@ from apps.accounts.models import User
 from apps.regressions.models import Note
 
 
-class Event(models.TextChoices):
+class NotificationEvent(models.TextChoices):
     """What a subscription can ask for; ASSIGNED and MENTIONED go to the person alone."""
 
     FOUND = "found"
@@ -25,8 +25,14 @@ class Event(models.TextChoices):
     MENTIONED = "mentioned"
 
 
-CHOOSABLE = (Event.FOUND, Event.REOPENED, Event.VERIFY, Event.STATE, Event.COMMENT)
-USUAL = (Event.FOUND, Event.REOPENED, Event.VERIFY, Event.STATE)
+CHOOSABLE = (
+    NotificationEvent.FOUND,
+    NotificationEvent.REOPENED,
+    NotificationEvent.VERIFY,
+    NotificationEvent.STATE,
+    NotificationEvent.COMMENT,
+)
+USUAL = (NotificationEvent.FOUND, NotificationEvent.REOPENED, NotificationEvent.VERIFY, NotificationEvent.STATE)
 
 
 def usual_events() -> list[str]:

@@ -16,7 +16,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Prefetch, Q, QuerySet
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.core.units import NBSP
-from apps.notifications.models import Delivery, Event, Notice, Subscription, Team
+from apps.notifications.models import Delivery, Notice, NotificationEvent, Subscription, Team
 from apps.regressions.findings import filters
 
 RECENT = timedelta(days=7)
@@ -108,7 +108,7 @@ class DeliveryRow:
 
 
 @dataclass(frozen=True)
-class Standing:
+class DeliveryCounts:
     """Of the deliveries of the last days; `last_given_up`: why the newest of them was. `subscriptions`: how many are on
     and reach somebody."""
 
@@ -182,7 +182,7 @@ def _subscription_row(subscription: Subscription, *, may_see: bool, has_mailbox:
         asks=subscription.asks,
         asks_words=_asks_words(subscription.asks),
         events=tuple(subscription.events),
-        events_words=", ".join(Event(each).label for each in subscription.events),
+        events_words=", ".join(NotificationEvent(each).label for each in subscription.events),
         digest=subscription.digest,
         digest_words=words[Subscription.Digest(subscription.digest)],
         hour=subscription.hour,
@@ -278,14 +278,14 @@ def _answer(delivery: Delivery, *, may_see: bool) -> str:
     return delivery.answer.replace(delivery.to, masked(delivery.to))
 
 
-def standing(*, viewer: User | None, now: datetime) -> Standing:
+def standing(*, viewer: User | None, now: datetime) -> DeliveryCounts:
     recent = visible(viewer).filter(made_at__gt=now - RECENT)
     counts = recent.aggregate(
         **{name.replace(" ", "_"): Count("pk", filter=asked) for name, asked in STATES.items()},
         newest=Max("pk", filter=STATES["given up"]),
     )
     newest = Delivery.objects.filter(pk=counts.pop("newest")).first()
-    return Standing(
+    return DeliveryCounts(
         teams=Team.objects.count(),
         subscriptions=_reaching().count(),
         last_given_up=_answer(newest, may_see=may_write(viewer)) if newest else "",

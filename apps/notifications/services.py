@@ -27,7 +27,7 @@ SHORTEST_SECRET, LONGEST_SECRET = 16, 100
 Kind, Digest = Subscription.Kind, Subscription.Digest
 
 
-class NoSuch(LookupError):
+class NoSuchNotification(LookupError):
     """There is no such team, subscription or delivery."""
 
 
@@ -68,7 +68,7 @@ def delete_team(*, team_id: int) -> None:
 def team_of(team_id: int) -> Team:
     found = Team.objects.filter(pk=team_id).first()
     if found is None:
-        raise NoSuch(f"There is no team {team_id}.")
+        raise NoSuchNotification(f"There is no team {team_id}.")
     return found
 
 
@@ -145,7 +145,7 @@ def delete_subscription(*, subscription_id: int) -> None:
 def subscription_of(subscription_id: int) -> Subscription:
     found = Subscription.objects.select_related("team").filter(pk=subscription_id).first()
     if found is None:
-        raise NoSuch(f"There is no subscription {subscription_id}.")
+        raise NoSuchNotification(f"There is no subscription {subscription_id}.")
     return found
 
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from apps.notifications.models import Event, Notice, Subscription
+from apps.notifications.models import Notice, NotificationEvent, Subscription
 from apps.regressions.findings import activity, queries
 from apps.regressions.findings.values import FindingRow
 from apps.regressions.models import Finding, Note
@@ -21,7 +21,7 @@ TEST = "This is a test of a subscription of Splashboard. Nothing has happened."
 
 
 @dataclass(frozen=True)
-class Told:
+class FindingNotice:
     """A finding with what happened to it, in order. `size`: how far its furthest change goes, with interval and values,
     as it stands when this is told; empty: it has none."""
 
@@ -63,13 +63,13 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def told(notices: Sequence[Notice]) -> list[Told]:
+def told(notices: Sequence[Notice]) -> list[FindingNotice]:
     """In the order in which something first happened to each finding."""
     by_finding: dict[Finding, list[Notice]] = {}
     for notice in notices:
         by_finding.setdefault(notice.note.finding, []).append(notice)
     rows = queries.load_rows(finding.pk for finding in by_finding)
-    return [Told(finding, tuple(own), _size(rows[finding.pk])) for finding, own in by_finding.items()]
+    return [FindingNotice(finding, tuple(own), _size(rows[finding.pk])) for finding, own in by_finding.items()]
 
 
 def _size(row: FindingRow) -> str:
@@ -107,7 +107,7 @@ def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any
     }
 
 
-def _subject(findings: Sequence[Told]) -> str:
+def _subject(findings: Sequence[FindingNotice]) -> str:
     if not findings:
         return "[Splashboard] Test"
     first = findings[0]
@@ -121,22 +121,22 @@ def _subject(findings: Sequence[Told]) -> str:
 def _headline(notices: Sequence[Notice]) -> str:
     """The last that happened, but for a finding that is new."""
     events = [notice.event for notice in notices]
-    event = Event.FOUND if Event.FOUND in events else Event(events[-1])
+    event = NotificationEvent.FOUND if NotificationEvent.FOUND in events else NotificationEvent(events[-1])
     finding = notices[0].note.finding
-    if event == Event.FOUND:
+    if event == NotificationEvent.FOUND:
         return "Missing" if finding.kind == Finding.Kind.MISSING else "Found"
-    if event == Event.STATE:
+    if event == NotificationEvent.STATE:
         return finding.state.capitalize()
     return {
-        Event.REOPENED: "Re-opened",
-        Event.VERIFY: "To verify",
-        Event.COMMENT: "Comment",
-        Event.ASSIGNED: "Assigned to you",
-        Event.MENTIONED: "You were mentioned",
+        NotificationEvent.REOPENED: "Re-opened",
+        NotificationEvent.VERIFY: "To verify",
+        NotificationEvent.COMMENT: "Comment",
+        NotificationEvent.ASSIGNED: "Assigned to you",
+        NotificationEvent.MENTIONED: "You were mentioned",
     }[event]
 
 
-def _for_chat(findings: Sequence[Told]) -> str:
+def _for_chat(findings: Sequence[FindingNotice]) -> str:
     if not findings:
         return TEST
     lines = []
@@ -154,7 +154,7 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _as_json(each: Told) -> dict[str, Any]:
+def _as_json(each: FindingNotice) -> dict[str, Any]:
     finding = each.finding
     return {
         "id": finding.pk,

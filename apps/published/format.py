@@ -40,7 +40,7 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True):
     pass
 
 
-class Source(_Entry):
+class ArticleSource(_Entry):
     """Dates as stated: YYYY, YYYY-MM or YYYY-MM-DD."""
 
     title: str
@@ -51,7 +51,7 @@ class Source(_Entry):
     address: str = ""
 
 
-class Hardware(_Entry):
+class ArticleHardware(_Entry):
     """A machine as the article describes it; `hardware_class` is the catalog's slug of it."""
 
     hardware_class: str = ""
@@ -66,7 +66,7 @@ class Hardware(_Entry):
     note: str = ""
 
 
-class Side(_Entry):
+class ArticleSide(_Entry):
     """Whom figures are about; `platform` is the catalog's slug where there is one, `hardware` keys of `hardware`."""
 
     name: str
@@ -103,7 +103,7 @@ class FigureEntry(_Entry):
     note: str = ""
 
 
-class Column(_Entry):
+class FigureColumn(_Entry):
     """Either an `axis` (a condition's name, or the word side), or a metric whose figures stand below it."""
 
     axis: str = ""
@@ -120,7 +120,7 @@ class TableEntry(_Entry):
 
     title: str
     workload: str
-    columns: list[Column]
+    columns: list[FigureColumn]
     rows: list[list[Scalar | None]]
     conditions: dict[str, Scalar | list[Scalar]] = {}
     qualifier: str = "exact"
@@ -129,7 +129,7 @@ class TableEntry(_Entry):
     note: str = ""
 
 
-class Bottleneck(_Entry):
+class StatedBottleneck(_Entry):
     """What the article found to be saturated."""
 
     workload: str
@@ -178,7 +178,7 @@ class File(_Entry):
     notes: list[str] = []
 
 
-class Stated(msgspec.Struct, frozen=True, kw_only=True):
+class StatedFigure(msgspec.Struct, frozen=True, kw_only=True):
     """One figure with the entry of the file it comes from."""
 
     entry: str
@@ -190,9 +190,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
     file: str
     slug: str
-    source: Source
-    hardware: dict[str, Hardware]
-    sides: dict[str, Side]
+    source: ArticleSource
+    hardware: dict[str, ArticleHardware]
+    sides: dict[str, ArticleSide]
     workloads: dict[str, WorkloadEntry]
     conditions: dict[str, Scalar | list[Scalar]]
     topology: dict[str, Scalar]
@@ -200,7 +200,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     releases: list[str]
     load_levels: list[LoadLevels]
     tables: list[TableEntry]
-    bottlenecks: list[Bottleneck]
+    bottlenecks: list[StatedBottleneck]
     errors: list[StatedError]
     notes: list[str]
-    figures: list[Stated]
+    figures: list[StatedFigure]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from apps.published.queries import compared
-from apps.published.values import Comparison, FigureValue, PlatformValue
+from apps.published.values import FigureValue, PublishedComparison, PublishedPlatform
 
 REFERENCE = "reference"
 
@@ -14,7 +14,7 @@ class HeadlineCell:
     """`text`: the figure as it is stated, with qualifier and unit; empty: nothing is stated of this platform. A ratio
     stands at its numerator ("about 0.33 × PXC"); its denominator is the REFERENCE."""
 
-    platform: PlatformValue
+    platform: PublishedPlatform
     text: str
     figures: tuple[FigureValue, ...]
 
@@ -35,18 +35,18 @@ class HeadlineCell:
 class HeadlineRow:
     """One workload, set of conditions and metric of one article; cells in the order of the table's platforms."""
 
-    comparison: Comparison
+    comparison: PublishedComparison
     cells: tuple[HeadlineCell, ...]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Headlines:
-    platforms: tuple[PlatformValue, ...]
+    platforms: tuple[PublishedPlatform, ...]
     rows: tuple[HeadlineRow, ...]
 
 
-def headlines(figures: Iterable[FigureValue], platforms: Iterable[PlatformValue]) -> Headlines:
+def headlines(figures: Iterable[FigureValue], platforms: Iterable[PublishedPlatform]) -> Headlines:
     """Of the figures that stand in no table of an article: each comparison that names two platforms or more.
 
     `figures` as list_figures has them, `platforms` in the order of the columns; one that no row names is left out.
@@ -61,12 +61,12 @@ def headlines(figures: Iterable[FigureValue], platforms: Iterable[PlatformValue]
     return Headlines(columns, tuple(_row(comparison, columns) for comparison in found))
 
 
-def _row(comparison: Comparison, columns: Iterable[PlatformValue]) -> HeadlineRow:
+def _row(comparison: PublishedComparison, columns: Iterable[PublishedPlatform]) -> HeadlineRow:
     notes = dict.fromkeys(figure.note for figure in comparison.figures if figure.note)
     return HeadlineRow(comparison, tuple(_cell(comparison, platform) for platform in columns), tuple(notes))
 
 
-def _cell(comparison: Comparison, platform: PlatformValue) -> HeadlineCell:
+def _cell(comparison: PublishedComparison, platform: PublishedPlatform) -> HeadlineCell:
     own = [figure for figure in comparison.figures if figure.side and figure.side.platform == platform.slug]
     above = [f for f in comparison.figures if f.numerator and f.numerator.platform == platform.slug]
     texts = [figure.text for figure in own]

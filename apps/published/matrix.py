@@ -19,7 +19,7 @@ FEWEST_RATIOS = 4
 
 
 @dataclass(frozen=True)
-class StatedRow:
+class StatedTest:
     """`cells` in the order of the sides; None: the article states none."""
 
     test: str
@@ -37,7 +37,7 @@ class StatedMatrix:
     article: ArticleValue
     baseline: SideValue
     sides: tuple[SideValue, ...]
-    rows: tuple[StatedRow, ...]
+    rows: tuple[StatedTest, ...]
     elsewhere: int
 
 
@@ -73,10 +73,10 @@ def load_matrix(slug: str) -> StatedMatrix | None:
     )
 
 
-def _row(test: str, load: str, figures: Sequence[FigureValue], sides: Sequence[SideValue]) -> StatedRow:
+def _row(test: str, load: str, figures: Sequence[FigureValue], sides: Sequence[SideValue]) -> StatedTest:
     by_side = {figure.numerator: figure for figure in figures}
     first = figures[0]
-    return StatedRow(
+    return StatedTest(
         test=test,
         load=load,
         metric=first.metric,

@@ -14,17 +14,17 @@ from apps.published.format import (
     QUALIFIERS,
     QUESTIONS,
     RATIO,
-    Bottleneck,
+    ArticleHardware,
+    ArticleSide,
+    ArticleSource,
     Document,
     FigureEntry,
     File,
-    Hardware,
     LoadLevels,
     MalformedFile,
-    Side,
-    Source,
-    Stated,
+    StatedBottleneck,
     StatedError,
+    StatedFigure,
     TableEntry,
     WorkloadEntry,
 )
@@ -45,7 +45,7 @@ def content_of(path: Path) -> bytes:
 
 def read(name: str, content: bytes) -> Document:
     """The document in `content`; `name` is what errors call the file. Raises MalformedFile."""
-    return _Reader(name).document(_yaml(name, content))
+    return _ArticleReader(name).document(_yaml(name, content))
 
 
 def _yaml(name: str, content: bytes) -> Any:
@@ -55,7 +55,7 @@ def _yaml(name: str, content: bytes) -> Any:
         raise MalformedFile(name, f"line {error.line}" if error.line else "", "", str(error)) from error
 
 
-class _Reader:
+class _ArticleReader:
     def __init__(self, name: str) -> None:
         self.name = name
 
@@ -65,10 +65,10 @@ class _Reader:
         head = self.convert(raw, File, "")
         self.require(head.format == 1, "", "format", f"{head.format} is not known: use 1")
         self.require(bool(SLUG.match(head.slug)) and len(head.slug) <= 80, "", "slug", "must be like name-2026")
-        source = self.convert(head.source, Source, "source")
+        source = self.convert(head.source, ArticleSource, "source")
         self.check_source(source)
-        self.hardware = self.mapping(head.hardware, Hardware, "hardware")
-        self.sides = self.mapping(head.sides, Side, "sides")
+        self.hardware = self.mapping(head.hardware, ArticleHardware, "hardware")
+        self.sides = self.mapping(head.sides, ArticleSide, "sides")
         self.workloads = self.mapping(head.workloads, WorkloadEntry, "workloads")
         for key, workload in self.workloads.items():
             known = f"must be one of {', '.join(QUESTIONS)}"
@@ -79,7 +79,7 @@ class _Reader:
                 self.known(machine, self.hardware, f"sides.{key}", "hardware")
         tables = self.entries(head.tables, TableEntry, "tables")
         figures = [
-            Stated(entry=f"figures[{i}]", figure=figure)
+            StatedFigure(entry=f"figures[{i}]", figure=figure)
             for i, figure in enumerate(self.entries(head.figures, FigureEntry, "figures"))
         ]
         for i, table in enumerate(tables):
@@ -98,7 +98,7 @@ class _Reader:
             releases=head.releases,
             load_levels=self.entries(head.load_levels, LoadLevels, "load_levels"),
             tables=tables,
-            bottlenecks=self.entries(head.bottlenecks, Bottleneck, "bottlenecks"),
+            bottlenecks=self.entries(head.bottlenecks, StatedBottleneck, "bottlenecks"),
             errors=self.entries(head.errors, StatedError, "errors"),
             notes=head.notes,
             figures=figures,
@@ -135,7 +135,7 @@ class _Reader:
 
     # -------------------------------------------------------------- sense
 
-    def check_source(self, source: Source) -> None:
+    def check_source(self, source: ArticleSource) -> None:
         self.require(0 < len(source.title) <= 200, "source", "title", "must have 1 to 200 characters")
         for field, most in (("author", 120), ("publisher", 120), ("address", 200)):
             self.require(len(getattr(source, field)) <= most, "source", field, f"must have at most {most} characters")
@@ -150,7 +150,7 @@ class _Reader:
             if stated or field == "published":
                 self.require(_is_date(stated), "source", field, f"{stated!r} must be YYYY, YYYY-MM or YYYY-MM-DD")
 
-    def cells(self, table: TableEntry, entry: str) -> list[Stated]:
+    def cells(self, table: TableEntry, entry: str) -> list[StatedFigure]:
         """The figures below the metric columns; a null cell states nothing."""
         for c, column in enumerate(table.columns):
             one = bool(column.axis) != bool(column.metric)
@@ -186,10 +186,10 @@ class _Reader:
                     denominator=column.denominator,
                     hardware=table.hardware,
                 )
-                figures.append(Stated(entry=f"{where}[{c}]", figure=figure))
+                figures.append(StatedFigure(entry=f"{where}[{c}]", figure=figure))
         return figures
 
-    def check_figures(self, figures: list[Stated]) -> None:
+    def check_figures(self, figures: list[StatedFigure]) -> None:
         seen: dict[str, str] = {}
         for stated in figures:
             self.check_figure(stated.entry, stated.figure)

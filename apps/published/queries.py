@@ -16,10 +16,10 @@ from apps.published.values import (
     ArticleValue,
     Bar,
     BarChart,
-    Comparison,
     FigureFilter,
     FigureValue,
-    PlatformValue,
+    PublishedComparison,
+    PublishedPlatform,
     QuestionGroup,
     SideValue,
     TableCell,
@@ -100,7 +100,7 @@ def narrowed(figures: Iterable[FigureValue], chosen: FigureFilter) -> list[Figur
     ]
 
 
-def compared(figures: Iterable[FigureValue]) -> list[Comparison]:
+def compared(figures: Iterable[FigureValue]) -> list[PublishedComparison]:
     """Figures that state the same, together, in the order of the first of each."""
     groups: dict[tuple[str, str, str, str], list[FigureValue]] = {}
     for figure in figures:
@@ -111,7 +111,7 @@ def compared(figures: Iterable[FigureValue]) -> list[Comparison]:
 
 def list_charts(figures: Iterable[FigureValue]) -> list[BarChart]:
     """Bars only where at least two sides have absolute values under equal conditions."""
-    charts: dict[tuple[str, str, str], list[Comparison]] = {}
+    charts: dict[tuple[str, str, str], list[PublishedComparison]] = {}
     for comparison in compared(figures):
         absolute = [f for f in comparison.figures if f.side and f.value is not None]
         if len({f.side.name for f in absolute if f.side}) >= 2:
@@ -120,10 +120,10 @@ def list_charts(figures: Iterable[FigureValue]) -> list[BarChart]:
     return [_chart("-".join(key).replace(" ", "_"), group) for key, group in charts.items()]
 
 
-def list_platforms(figures: Iterable[FigureValue]) -> list[PlatformValue]:
+def list_platforms(figures: Iterable[FigureValue]) -> list[PublishedPlatform]:
     """The platforms that figures are about, in the order of their colours."""
     slugs = {side.platform for figure in figures for side in figure.sides if side.platform}
-    found = [PlatformValue(p.slug, p.name, p.color) for p in Platform.objects.filter(slug__in=slugs)]
+    found = [PublishedPlatform(p.slug, p.name, p.color) for p in Platform.objects.filter(slug__in=slugs)]
     return sorted(found, key=lambda p: (p.color is None, p.color, p.name))
 
 
@@ -212,9 +212,9 @@ def _figure(row: Figure, article: ArticleValue) -> FigureValue:
     )
 
 
-def _comparison(group: Sequence[FigureValue]) -> Comparison:
+def _comparison(group: Sequence[FigureValue]) -> PublishedComparison:
     first = group[0]
-    return Comparison(
+    return PublishedComparison(
         article=first.article,
         question=first.question,
         workload=wording.label(first.workload),
@@ -227,7 +227,7 @@ def _comparison(group: Sequence[FigureValue]) -> Comparison:
     )
 
 
-def _chart(anchor: str, group: Sequence[Comparison]) -> BarChart:
+def _chart(anchor: str, group: Sequence[PublishedComparison]) -> BarChart:
     first = group[0]
     several = len(group) > 1
     bars = [

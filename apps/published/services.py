@@ -9,7 +9,7 @@ import msgspec
 from django.db import transaction
 
 from apps.catalog.models import HardwareClass, Metric, Platform
-from apps.published.format import RATIO, Document, MalformedFile, Side, Stated
+from apps.published.format import RATIO, ArticleSide, Document, MalformedFile, StatedFigure
 from apps.published.models import Article, Figure
 from apps.published.parse import content_of, read
 
@@ -112,7 +112,7 @@ class _Catalog:
         for stated in document.figures:
             self._check_metric(stated)
 
-    def figure(self, article: Article, stated: Stated) -> Figure:
+    def figure(self, article: Article, stated: StatedFigure) -> Figure:
         given = stated.figure
         sides = self.document.sides
         side = sides.get(given.side)
@@ -140,10 +140,10 @@ class _Catalog:
             note=given.note,
         )
 
-    def _platform(self, side: Side | None) -> Platform | None:
+    def _platform(self, side: ArticleSide | None) -> Platform | None:
         return self.platforms.get(side.platform) if side else None
 
-    def _hardware_class(self, key: str, side: Side | None) -> HardwareClass | None:
+    def _hardware_class(self, key: str, side: ArticleSide | None) -> HardwareClass | None:
         """That of the figure, else that of its side where it has only one."""
         if not key and side and len(side.hardware) == 1:
             key = side.hardware[0]
@@ -156,7 +156,7 @@ class _Catalog:
             )
             raise MalformedFile(self.document.file, entry, field, message)
 
-    def _check_metric(self, stated: Stated) -> None:
+    def _check_metric(self, stated: StatedFigure) -> None:
         given = stated.figure
         self._known(given.metric, self.metrics, stated.entry, "metric")
         unit = self.metrics[given.metric].unit

@@ -123,7 +123,7 @@ class FigureValue:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PublishedComparison:
     """The figures of one article that state the same: one workload, one set of conditions, one metric."""
 
     article: ArticleValue
@@ -160,7 +160,7 @@ class TableNote:
 class QuestionGroup:
     question: str
     text: str
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[PublishedComparison, ...]
     tables: tuple[TableNote, ...]
 
 
@@ -198,7 +198,7 @@ class FigureFilter:
 
 
 @dataclass(frozen=True)
-class PlatformValue:
+class PublishedPlatform:
     slug: str
     name: str
     color: int | None

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, Release, System
 from apps.regressions.findings import reconcile
-from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Change, Finding, Looked, Pending
 from apps.regressions.releases import check, recheck_queue, stored_checks
 from apps.regressions.releases.pairs import MEASURED
@@ -84,7 +84,7 @@ def compare(release: Release, hardware_class: HardwareClass, *, made_up: bool = 
     differs = {(line.baseline_system, line.system): line.differs for line in found.lines}
     told = [
         (
-            Place(Finding.Kind.CHANGE, row.tool, release.platform, hardware_class, release, baseline),
+            FindingKey(Finding.Kind.CHANGE, row.tool, release.platform, hardware_class, release, baseline),
             _told(row, differs.get((row.baseline_system, row.system), "")),
         )
         for row in check.told_of(found, made_up=made_up)
@@ -107,8 +107,8 @@ def look_again(*, today: date) -> int:
     return reconcile.expire_acceptances(today=today) + recheck_queue.mark_releases(old)
 
 
-def _told(row: CheckRow, differs: str) -> Told:
-    return Told(
+def _told(row: CheckRow, differs: str) -> DetectedChange:
+    return DetectedChange(
         kind=Change.Kind.RELEASE,
         verdict=row.verdict.value,
         system=row.system_id or 0,

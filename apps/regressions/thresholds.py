@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from apps.accounts.models import User
 from apps.catalog.models import Metric, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.regressions.detection.change_points import DEFAULT, LEAST_SIGNIFICANT, Limits
+from apps.regressions.detection.change_points import DEFAULT, LEAST_SIGNIFICANT, ChangeLimits
 from apps.regressions.models import History, Threshold
 from apps.regressions.releases import recheck_queue
 
@@ -26,9 +26,9 @@ Key = tuple[int | None, int | None]
 class Thresholds:
     """All that are set, by ids of workload and metric (None: of all)."""
 
-    limits: Mapping[Key, Limits]
+    limits: Mapping[Key, ChangeLimits]
 
-    def of(self, workload: int | None, metric: int | None) -> Limits:
+    def of(self, workload: int | None, metric: int | None) -> ChangeLimits:
         return self.limits[key] if (key := self.source(workload, metric)) is not None else DEFAULT
 
     def source(self, workload: int | None, metric: int | None) -> Key | None:
@@ -36,14 +36,14 @@ class Thresholds:
         keys: tuple[Key, ...] = ((workload, metric), (workload, None), (None, metric), (None, None))
         return next((key for key in keys if key in self.limits), None)
 
-    def instead(self, key: Key, limits: Limits | None) -> "Thresholds":
+    def instead(self, key: Key, limits: ChangeLimits | None) -> "Thresholds":
         """As if these were set there; None: as if nothing were."""
         others = {own: each for own, each in self.limits.items() if own != key}
         return Thresholds(others if limits is None else {**others, key: limits})
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredThreshold:
     """A threshold as it was set. `workload`, `metric`: None: of all. `smallest`: share of the value."""
 
     id: int
@@ -57,7 +57,7 @@ class Kept:
     at: datetime
 
 
-def of(workload: int, metric: int) -> Limits:
+def of(workload: int, metric: int) -> ChangeLimits:
     """`smallest` (share of the value) and `significant` (p along history) that count for a workload's metric, by their
     ids. One query; `every` reads them for many."""
     return every().of(workload, metric)
@@ -66,16 +66,16 @@ def of(workload: int, metric: int) -> Limits:
 def every() -> Thresholds:
     """One query."""
     rows = Threshold.objects.values_list("workload", "metric", "smallest", "significant")
-    return Thresholds({(workload, metric): Limits(smallest, p) for workload, metric, smallest, p in rows})
+    return Thresholds({(workload, metric): ChangeLimits(smallest, p) for workload, metric, smallest, p in rows})
 
 
-def kept() -> list[Kept]:
+def kept() -> list[StoredThreshold]:
     """The most general first. One query."""
     rows = Threshold.objects.select_related("workload", "metric", "by")
     return sorted((_kept(row) for row in rows), key=lambda each: (each.workload_name, each.metric_name))
 
 
-def limits(*, smallest: float, significant: float) -> Limits:
+def limits(*, smallest: float, significant: float) -> ChangeLimits:
     """Raises Invalid naming each field."""
     errors = []
     if not 0 < smallest < 1:
@@ -87,7 +87,7 @@ def limits(*, smallest: float, significant: float) -> Limits:
         errors.append(FieldProblem("significant", problem, f"the default is {DEFAULT.significant:g}"))
     if errors:
         raise Invalid(errors)
-    return Limits(smallest, significant)
+    return ChangeLimits(smallest, significant)
 
 
 def place(*, workload: int | None, metric: str | None) -> tuple[Workload | None, Metric | None]:
@@ -105,7 +105,7 @@ def place(*, workload: int | None, metric: str | None) -> tuple[Workload | None,
 
 
 @transaction.atomic
-def keep(*, workload: int | None, metric: str | None, smallest: float, significant: float, by: User) -> Kept:
+def keep(*, workload: int | None, metric: str | None, smallest: float, significant: float, by: User) -> StoredThreshold:
     """Sets it, in place of one that was set there before; its histories are to be judged anew. Raises Invalid."""
     wanted = limits(smallest=smallest, significant=significant)
     found, own = place(workload=workload, metric=metric)
@@ -140,8 +140,8 @@ def _to_be_judged_anew(workload: Workload | None, metric: Metric | None) -> None
     recheck_queue.mark_all()
 
 
-def _kept(row: Threshold) -> Kept:
-    return Kept(
+def _kept(row: Threshold) -> StoredThreshold:
+    return StoredThreshold(
         id=row.pk,
         workload=row.workload_id,
         workload_name=str(row.workload) if row.workload else "",

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from apps.accounts.models import User
 from apps.notifications import deliver, queries, services
 from apps.notifications.models import CHOOSABLE, Subscription, Team
-from apps.notifications.services import LONGEST_NAME, LONGEST_SECRET, SHORTEST_SECRET, NoSuch
+from apps.notifications.services import LONGEST_NAME, LONGEST_SECRET, SHORTEST_SECRET, NoSuchNotification
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of, whole
 from apps.rest.framework.strict import ChoiceField, Strict
 from workers import tasks
@@ -160,7 +160,7 @@ class OneTeam(APIView):
         NoParameters.read(request)
         try:
             services.delete_team(team_id=team_id)
-        except NoSuch as error:
+        except NoSuchNotification as error:
             raise Http404(str(error)) from error
         return Response(status=204)
 
@@ -169,7 +169,7 @@ def _kept_team(request: Request, team_id: int | None, stated: NewTeam) -> dict[s
     stated.is_valid(raise_exception=True)
     try:
         team = services.keep_team(team_id=team_id, **stated.validated_data)
-    except NoSuch as error:
+    except NoSuchNotification as error:
         raise Http404(str(error)) from error
     return _team(team.pk, request)
 
@@ -215,7 +215,7 @@ class OneSubscription(APIView):
         NoParameters.read(request)
         try:
             services.delete_subscription(subscription_id=subscription_id)
-        except NoSuch as error:
+        except NoSuchNotification as error:
             raise Http404(str(error)) from error
         return Response(status=204)
 
@@ -227,7 +227,7 @@ class SendTest(APIView):
         NoParameters.read(request)
         try:
             made = services.send_test(subscription_id=subscription_id, now=timezone.now())
-        except NoSuch as error:
+        except NoSuchNotification as error:
             raise Http404(str(error)) from error
         for delivery in made:
             tasks.enqueue(tasks.send_delivery, delivery_id=delivery.pk)
@@ -242,7 +242,7 @@ def _kept_subscription(request: Request, subscription_id: int | None) -> dict[st
     stated.is_valid(raise_exception=True)
     try:
         kept = services.keep_subscription(subscription_id=subscription_id, by=_person(request), **stated.validated_data)
-    except NoSuch as error:
+    except NoSuchNotification as error:
         raise Http404(str(error)) from error
     return _subscription(kept.pk, request)
 

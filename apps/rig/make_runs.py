@@ -9,11 +9,11 @@ import numpy as np
 
 from apps.catalog.models import Metric
 from apps.rig import recordings
-from apps.rig.plan import Planned
+from apps.rig.plan import PlannedCampaign
 from apps.rig.recordings import Recording, stretches
 from apps.rig.statistics import Floats
 from apps.rig.templates import Moments, Template, client_nodes, server_node
-from apps.rig.world import SystemSpec, WorkloadSpec
+from apps.rig.world import RigWorkload, SystemSpec
 
 CLIENT_KEYS = (
     "client.throughput",
@@ -70,7 +70,7 @@ class MadeRun:
 
     uid: UUID
     system: SystemSpec
-    workload: WorkloadSpec
+    workload: RigWorkload
     threads: int
     repetition: int
     job: int
@@ -95,7 +95,7 @@ def keys_of(spec: SystemSpec, shape: Shape) -> list[tuple[Recording, list[str]]]
     return found
 
 
-def runs_of(planned: Planned, *, shape: Shape, metrics: Mapping[str, Metric], seed: int) -> list[MadeRun]:
+def runs_of(planned: PlannedCampaign, *, shape: Shape, metrics: Mapping[str, Metric], seed: int) -> list[MadeRun]:
     """In the order of their start; the same seed makes the same runs."""
     rng = np.random.default_rng([seed, planned.number])
     jobs = planned.jobs()
@@ -130,7 +130,7 @@ def runs_of(planned: Planned, *, shape: Shape, metrics: Mapping[str, Metric], se
 
 def _say(
     system: SystemSpec,
-    workload: WorkloadSpec,
+    workload: RigWorkload,
     threads: int,
     *,
     runs: int,
@@ -180,7 +180,7 @@ def _moments(clock: Floats, shape: Shape) -> Moments:
 
 
 def _printed(
-    workload: WorkloadSpec, threads: int, speed: Floats, pulse: Floats, rng: np.random.Generator
+    workload: RigWorkload, threads: int, speed: Floats, pulse: Floats, rng: np.random.Generator
 ) -> dict[str, Floats]:
     """What the load generator prints each second: metric -> runs x seconds, with two decimals."""
     done = speed[:, None] * pulse * rng.normal(1, 0.01, (len(speed), len(pulse)))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from apps.rig.world import THREADS, WORKLOADS, SystemSpec, WorkloadSpec
+from apps.rig.world import THREADS, WORKLOADS, RigWorkload, SystemSpec
 
 FIRST_DAY = datetime(2023, 7, 3, tzinfo=UTC)
 DAYS = 912
@@ -19,14 +19,14 @@ NIGHTLY_THREADS, NIGHTLY_REPETITIONS = (16, 64), 10
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedCampaign:
     """One campaign, of which `runs` are made, in the order of their start."""
 
     number: int
     name: str
     tags: tuple[str, ...]
     systems: tuple[SystemSpec, ...]
-    workloads: tuple[WorkloadSpec, ...]
+    workloads: tuple[RigWorkload, ...]
     threads: tuple[int, ...]
     repetitions: int
     starts_at: datetime
@@ -35,7 +35,7 @@ class Planned:
     def size(self) -> int:
         return len(self.systems) * len(self.workloads) * len(self.threads) * self.repetitions
 
-    def jobs(self) -> list[tuple[int, WorkloadSpec, SystemSpec, tuple[int, ...]]]:
+    def jobs(self) -> list[tuple[int, RigWorkload, SystemSpec, tuple[int, ...]]]:
         """Repetition, workload, system and the load levels that were run, in the order of the campaign."""
         ladder = len(self.threads)
         order = [
@@ -48,7 +48,7 @@ class Planned:
         return [(*job, self.threads[: self.runs - place * ladder]) for place, job in enumerate(begun)]
 
 
-def campaigns(*, runs: int, seed: int, systems: Sequence[SystemSpec]) -> list[Planned]:
+def campaigns(*, runs: int, seed: int, systems: Sequence[SystemSpec]) -> list[PlannedCampaign]:
     """In the order of time, together exactly `runs` runs. The first two systems are those measured every night."""
     rng = np.random.default_rng(seed)
     nightly = int(runs * NIGHTLY_SHARE)
@@ -58,7 +58,7 @@ def campaigns(*, runs: int, seed: int, systems: Sequence[SystemSpec]) -> list[Pl
     return [replace(planned, number=number) for number, planned in enumerate(found)]
 
 
-def _fill(runs: int, endless: Iterator[Planned]) -> Iterator[Planned]:
+def _fill(runs: int, endless: Iterator[PlannedCampaign]) -> Iterator[PlannedCampaign]:
     """Campaigns until there are `runs` runs; the last one breaks off."""
     while runs > 0:
         planned = next(endless)
@@ -66,17 +66,17 @@ def _fill(runs: int, endless: Iterator[Planned]) -> Iterator[Planned]:
         runs -= planned.size()
 
 
-def _spread(found: list[Planned], *, hour: int) -> list[Planned]:
+def _spread(found: list[PlannedCampaign], *, hour: int) -> list[PlannedCampaign]:
     """Over all days, as evenly as they go."""
     days = (timedelta(days=int(DAYS * place / len(found)), hours=hour) for place in range(len(found)))
     return [replace(planned, starts_at=FIRST_DAY + day) for planned, day in zip(found, days, strict=True)]
 
 
-def _nightly(systems: Sequence[SystemSpec]) -> Iterator[Planned]:
+def _nightly(systems: Sequence[SystemSpec]) -> Iterator[PlannedCampaign]:
     number = 0
     while True:
         number += 1
-        yield Planned(
+        yield PlannedCampaign(
             number=0,
             name=f"nightly {number} (rig)",
             tags=("rig", "nightly"),
@@ -89,13 +89,13 @@ def _nightly(systems: Sequence[SystemSpec]) -> Iterator[Planned]:
         )
 
 
-def _releases(systems: Sequence[SystemSpec], rng: np.random.Generator) -> Iterator[Planned]:
+def _releases(systems: Sequence[SystemSpec], rng: np.random.Generator) -> Iterator[PlannedCampaign]:
     number = 0
     while True:
         number += 1
         chosen = 2 + rng.choice(len(systems) - 2, size=int(rng.integers(2, 5)), replace=False)
         workloads = rng.choice(len(WORKLOADS), size=2, replace=False)
-        yield Planned(
+        yield PlannedCampaign(
             number=0,
             name=f"comparison {number} (rig)",
             tags=("rig", f"comparison-{number}"),

@@ -16,7 +16,7 @@ from apps.dispatch.models import Agent, Campaign, JobRun
 from apps.regressions import forget
 from apps.rig import world
 from apps.rig.make_runs import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
-from apps.rig.plan import Planned, campaigns
+from apps.rig.plan import PlannedCampaign, campaigns
 from apps.rig.world import SystemSpec
 from apps.rig.write import STATEMENT, Catalog, write_campaign
 from apps.runs.models import (
@@ -51,7 +51,7 @@ class _Work:
     seed: int
     catalog: Catalog
 
-    def write(self, planned: Planned) -> int:
+    def write(self, planned: PlannedCampaign) -> int:
         made = runs_of(planned, shape=self.shape, metrics=self.catalog.metrics, seed=self.seed)
         write_campaign(planned, made, shape=self.shape, catalog=self.catalog)
         return len(made)
@@ -114,7 +114,7 @@ def _delete_runs(ids: Sequence[int]) -> None:
 _work: list[_Work] = []
 
 
-def _each(work: _Work, plan: Sequence[Planned], processes: int) -> Iterator[int]:
+def _each(work: _Work, plan: Sequence[PlannedCampaign], processes: int) -> Iterator[int]:
     if processes == 1:
         yield from map(work.write, plan)
         return
@@ -123,7 +123,7 @@ def _each(work: _Work, plan: Sequence[Planned], processes: int) -> Iterator[int]
         yield from pool.imap_unordered(_write, plan)
 
 
-def _write(planned: Planned) -> int:
+def _write(planned: PlannedCampaign) -> int:
     return _work[0].write(planned)
 
 

@@ -35,7 +35,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SeriesTemplate:
     """One series of a node: `movable` when it is a whole counter, whose base may be any. `text`: its statistics, as
     COPY takes them."""
 
@@ -54,7 +54,7 @@ class Template:
     clock: bytes
     samples: int
     data: bytes
-    entries: tuple[Entry, ...]
+    entries: tuple[SeriesTemplate, ...]
 
 
 class _Block:
@@ -64,14 +64,14 @@ class _Block:
         self.data = bytearray()
         self._places: dict[bytes, int] = {}
 
-    def add(self, metric: Metric, values: Samples, text: bytes) -> Entry:
+    def add(self, metric: Metric, values: Samples, text: bytes) -> SeriesTemplate:
         encoded = codec.encode(Column(values=values, observed=np.ones(len(values), dtype=np.bool_)))
         place = self._places.get(encoded.data)
         if place is None:
             place = self._places[encoded.data] = len(self.data)
             self.data += encoded.data
         movable = values.dtype == np.int64 and metric.kind == Metric.Kind.COUNTER
-        return Entry(metric.pk, encoded.base, movable, place, len(encoded.data), text)
+        return SeriesTemplate(metric.pk, encoded.base, movable, place, len(encoded.data), text)
 
 
 def server_node(
@@ -86,7 +86,7 @@ def server_node(
     """The series `metrics`, by their keys. `seconds`: which recorded ones to take; `scale`: of the work done in each;
     `chance`: in [0, 1), one for each second, rounds the scaled numbers."""
     block = _Block()
-    entries: dict[str, Entry] = {}
+    entries: dict[str, SeriesTemplate] = {}
     for held_keys, held in ((recording.whole_keys, recording.whole), (recording.decimal_keys, recording.decimal)):
         places = [place for place, key in enumerate(held_keys) if key in metrics]
         for are_counters in (True, False):
@@ -118,7 +118,7 @@ def client_nodes(values: Mapping[Metric, Floats], moments: Moments) -> list[Temp
     return found
 
 
-def _template(block: _Block, moments: Moments, entries: Sequence[Entry]) -> Template:
+def _template(block: _Block, moments: Moments, entries: Sequence[SeriesTemplate]) -> Template:
     return Template(codec.encode_floats(moments.clock), len(moments.clock), bytes(block.data), tuple(entries))
 
 

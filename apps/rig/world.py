@@ -26,7 +26,7 @@ class PlatformSpec:
 
 
 @dataclass(frozen=True)
-class WorkloadSpec:
+class RigWorkload:
     """`kind`: which recorded seconds it is made of. `rate`: transactions/s of one thread; `contention` and
     `coherence`: a and b of the law. `queries`: statements of a transaction, reads and writes among them."""
 
@@ -51,7 +51,7 @@ class SystemSpec:
     settings: Mapping[str, str]
     speed: float  # of its hardware and release
 
-    def throughput(self, workload: WorkloadSpec, threads: int) -> float:
+    def throughput(self, workload: RigWorkload, threads: int) -> float:
         """Transactions/s."""
         law = 1 + workload.contention * (threads - 1) + workload.coherence * threads * (threads - 1)
         return workload.rate * threads / law * self.platform.share[workload.kind] * self.speed
@@ -100,12 +100,12 @@ PLATFORMS = (
 # Slug of a class that every installation has -> share of the speed.
 HARDWARE = {"m4.xlarge": 1.0, "c4.4xlarge": 2.6, "i3.8xlarge": 4.4}
 WORKLOADS = (
-    WorkloadSpec("oltp_read_write", "read_write", 145, 0.035, 0.00006, 20, 14, 4),
-    WorkloadSpec("oltp_read_only", "read_only", 190, 0.02, 0.00002, 16, 14, 0),
-    WorkloadSpec("oltp_write_only", "write_only", 420, 0.05, 0.00012, 6, 0, 4),
-    WorkloadSpec("oltp_point_select", "read_only", 3900, 0.015, 0.00002, 1, 1, 0),
-    WorkloadSpec("oltp_insert", "write_only", 1100, 0.06, 0.00015, 1, 0, 1),
-    WorkloadSpec("oltp_update_index", "write_only", 900, 0.07, 0.0002, 1, 0, 1),
+    RigWorkload("oltp_read_write", "read_write", 145, 0.035, 0.00006, 20, 14, 4),
+    RigWorkload("oltp_read_only", "read_only", 190, 0.02, 0.00002, 16, 14, 0),
+    RigWorkload("oltp_write_only", "write_only", 420, 0.05, 0.00012, 6, 0, 4),
+    RigWorkload("oltp_point_select", "read_only", 3900, 0.015, 0.00002, 1, 1, 0),
+    RigWorkload("oltp_insert", "write_only", 1100, 0.06, 0.00015, 1, 0, 1),
+    RigWorkload("oltp_update_index", "write_only", 900, 0.07, 0.0002, 1, 0, 1),
 )
 
 
@@ -137,5 +137,5 @@ def _title(slug: str) -> str:
     return {"aurora": "Aurora", "pxc": "PXC", "mha": "MHA", "galera": "Galera", "rds-mysql": "RDS"}.get(slug, slug)
 
 
-def of_kind(kinds: Sequence[str]) -> list[WorkloadSpec]:
+def of_kind(kinds: Sequence[str]) -> list[RigWorkload]:
     return [spec for spec in WORKLOADS if spec.kind in kinds]

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from apps.catalog.models import LoadLevel, Metric, Node, System, Workload
 from apps.dispatch.models import Agent, Campaign, Job
 from apps.rig.make_runs import MadeRun, Shape
-from apps.rig.plan import Planned
+from apps.rig.plan import PlannedCampaign
 from apps.rig.templates import Template
 from apps.runs.models import Run
 from apps.runs.samples.columns import CLIENT
@@ -45,7 +45,7 @@ class Catalog:
 
 
 @transaction.atomic
-def write_campaign(planned: Planned, made: Sequence[MadeRun], *, shape: Shape, catalog: Catalog) -> None:
+def write_campaign(planned: PlannedCampaign, made: Sequence[MadeRun], *, shape: Shape, catalog: Catalog) -> None:
     jobs = _jobs(planned, made, shape, catalog)
     run_ids, artifacts = _ids("runs_run", len(made)), _ids("runs_artifact", len(made))
     runs = list(zip(run_ids, made, strict=True))
@@ -84,7 +84,7 @@ def write_campaign(planned: Planned, made: Sequence[MadeRun], *, shape: Shape, c
     )
 
 
-def _jobs(planned: Planned, made: Sequence[MadeRun], shape: Shape, catalog: Catalog) -> list[int]:
+def _jobs(planned: PlannedCampaign, made: Sequence[MadeRun], shape: Shape, catalog: Catalog) -> list[int]:
     """The campaign with its jobs, all of them done; the ids of the jobs."""
     campaign = Campaign.objects.create(name=planned.name, repetitions=planned.repetitions)
     campaign.systems.set([catalog.systems[spec.slug] for spec in planned.systems])
@@ -130,7 +130,7 @@ _RUN = (
 )
 
 
-def _run(pk: int, run: MadeRun, planned: Planned, shape: Shape, catalog: Catalog) -> tuple[Any, ...]:
+def _run(pk: int, run: MadeRun, planned: PlannedCampaign, shape: Shape, catalog: Catalog) -> tuple[Any, ...]:
     ended = run.started_at + timedelta(seconds=shape.seconds + 1)
     outcome = Run.Outcome.FAILED if run.reason else Run.Outcome.SUCCEEDED
     measured = shape.warmup, shape.seconds + 0.5

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.catalog.models import Metric
-from apps.catalog.services import InvalidParameters, metrics_for, name_metrics
+from apps.catalog.services import InvalidField, metrics_for, name_metrics
 from apps.runs import tool_output
 from apps.runs.ingest import streams
 from apps.runs.ingest.clean_text import printable
@@ -41,7 +41,7 @@ from apps.runs.samples.columns import (
     covers_interval,
     joined,
 )
-from apps.runs.samples.decode import Sampled, decoded
+from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.samples.rates import Phase
 from apps.runs.samples.sources import samplers_of
 from apps.runs.storage import artifacts, binary_cursor, blocks
@@ -149,7 +149,7 @@ def output_name(run: Run) -> str:
     return tool_output.artifact_name(run.workload.tool)
 
 
-def _gather(run: Run, source: Callable[[Run, Output], Sampled]) -> _Gathered:
+def _gather(run: Run, source: Callable[[Run, Output], DecodedSamples]) -> _Gathered:
     tool = run.workload.tool
     held = {one.name: one for one in Artifact.objects.filter(run=run, name__in=tool_output.artifact_names(tool))}
     name, said = tool_output.read_kept(tool, {name: artifacts.read_artifact(one) for name, one in held.items()})
@@ -158,9 +158,9 @@ def _gather(run: Run, source: Callable[[Run, Output], Sampled]) -> _Gathered:
     try:
         sampled = source(run, said)
         name_metrics(_keys(sampled.nodes))
-    except (wire.BadBatch, NotANumber, InvalidParameters) as error:
+    except (wire.BadBatch, NotANumber, InvalidField) as error:
         problem = f"its samples could not be read ({printable(str(error))}); they are kept in {RAW_BATCHES}"
-        sampled = Sampled()
+        sampled = DecodedSamples()
     offset = sampled.offset or 0.0
     client = client_of(said.intervals, offset=offset)
     nodes = joined([*([client] if client else []), *sampled.nodes])
@@ -174,9 +174,9 @@ def _keys(nodes: Iterable[SampledNode]) -> Iterable[str]:
     return chain.from_iterable((*node.changing, *node.constants) for node in nodes)
 
 
-def _from_batches(run: Run, _: Output) -> Sampled:
+def _from_batches(run: Run, _: Output) -> DecodedSamples:
     own, others = decoded(_payloads(run)), streams.read(run)
-    return Sampled([*own.nodes, *others.nodes], [*own.events, *others.events, *others.lost], own.offset)
+    return DecodedSamples([*own.nodes, *others.nodes], [*own.events, *others.events, *others.lost], own.offset)
 
 
 def _payloads(run: Run) -> Iterator[bytes]:
@@ -186,7 +186,7 @@ def _payloads(run: Run) -> Iterator[bytes]:
         last = found[-1][0]
 
 
-def _from_blocks(run: Run, said: Output) -> Sampled:
+def _from_blocks(run: Run, said: Output) -> DecodedSamples:
     """Of a sealed run: its samples without what was read from the tool's output."""
     raw = Artifact.objects.filter(run=run, name=RAW_BATCHES).first()
     if raw is not None:
@@ -199,7 +199,7 @@ def _from_blocks(run: Run, said: Output) -> Sampled:
         offset = float(client.clock[0]) - min(said.intervals)
     sampled = [_without_output(node) if node is client else node for node in nodes]
     # A node of which nothing is left was the tool's output alone.
-    return Sampled(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
+    return DecodedSamples(nodes=[node for node in sampled if node.changing or node.constants], offset=offset)
 
 
 def _without_output(client: SampledNode) -> SampledNode:

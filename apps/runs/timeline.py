@@ -47,7 +47,7 @@ LULL = 2.0  # s
 GAP_STEPS, SHORTEST_GAP = 2.5, 2.0  # times, s
 
 
-class Told(Protocol):
+class TimelineSource(Protocol):
     """An event as it is stored or as it came."""
 
     @property
@@ -77,7 +77,7 @@ class Happening:
     count: int = 1
 
 
-def happenings(events: Iterable[Told], measured: Span | None, until: float | None) -> list[Happening]:
+def happenings(events: Iterable[TimelineSource], measured: Span | None, until: float | None) -> list[Happening]:
     """In the order of time. `until`: the clock's last moment, where the phase after the measured one ends."""
     told = sorted((event for event in events if event.kind not in NO_MOMENT), key=lambda event: event.starts_at)
     found = [*_phases(measured, until), *_bursts(event for event in told if _lane(event) == ERRORS)]
@@ -101,7 +101,7 @@ def in_order(found: Iterable[Happening]) -> list[Happening]:
     return sorted(found, key=lambda one: (one.starts_at, -(one.ends_at or one.starts_at)))
 
 
-def _lane(event: Told) -> str:
+def _lane(event: TimelineSource) -> str:
     return LANE_OF.get(event.kind, OTHERS)
 
 
@@ -117,9 +117,9 @@ def _phases(measured: Span | None, until: float | None) -> Iterator[Happening]:
         yield Happening(PHASES, "after", "after the measured phase", end, until)
 
 
-def _bursts(complaints: Iterable[Told]) -> Iterator[Happening]:
+def _bursts(complaints: Iterable[TimelineSource]) -> Iterator[Happening]:
     """Complaints of one kind on one node, none further from the one before than BURST."""
-    burst: dict[tuple[str, str], list[Told]] = {}
+    burst: dict[tuple[str, str], list[TimelineSource]] = {}
     for event in complaints:
         held = burst.get((event.kind, event.node))
         if held and event.starts_at - held[-1].starts_at <= BURST:
@@ -132,7 +132,7 @@ def _bursts(complaints: Iterable[Told]) -> Iterator[Happening]:
         yield _burst(held)
 
 
-def _burst(told: Sequence[Told]) -> Happening:
+def _burst(told: Sequence[TimelineSource]) -> Happening:
     counts: Counter[str] = Counter()
     for event in told:
         counts[_complaint(event)] += _times(event)
@@ -153,12 +153,12 @@ def _burst(told: Sequence[Told]) -> Happening:
     )
 
 
-def _complaint(event: Told) -> str:
+def _complaint(event: TimelineSource) -> str:
     code, text = event.detail.get("code"), str(event.detail.get("text") or event.label)
     return f"error {code}: {text}" if isinstance(code, int) and code and str(code) not in text else text
 
 
-def _times(event: Told) -> int:
+def _times(event: TimelineSource) -> int:
     count = event.detail.get("count")
     return count if isinstance(count, int) and count > 0 else 1
 

@@ -15,10 +15,10 @@ from apps.comparison.sections import (
     timelines,
     work,
 )
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.use_method.bottlenecks import limits
 
-READINGS: tuple[Reading[Any], ...] = (
+READINGS: tuple[Section[Any], ...] = (
     latency.READING,
     timelines.READING,
     load_level_data.READING,

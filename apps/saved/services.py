@@ -14,8 +14,8 @@ from apps.comparison import compare
 from apps.comparison.agreement import claims
 from apps.comparison.models import Edition, SavedComparison
 from apps.comparison.sections import cost, serialisation
-from apps.comparison.sections.section import Reading
-from apps.comparison.selection.sides import Unknown
+from apps.comparison.sections.section import Section
+from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.values import Comparison
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
@@ -28,13 +28,13 @@ LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
 # Parts that rest on more than the comparison's own runs, and what tells how they changed.
 Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
-ASKED_AGAIN: tuple[tuple[Reading[Any], Tell], ...] = (
+ASKED_AGAIN: tuple[tuple[Section[Any], Tell], ...] = (
     (cost.READING, cost_changes),
     (claims.READING, corroboration_changes),
 )
 
 
-class NoSuch(Unknown):
+class NoSuchSnapshot(UnknownSide):
     """There is no saved comparison, or no edition, of this name."""
 
 
@@ -95,7 +95,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SnapshotState:
     """How an edition stands to what the same question gives now. `changes` are sentences, empty where it is not out of
     date."""
 
@@ -260,7 +260,7 @@ def load(slug: str, number: int | None = None) -> Saved:
     chosen = next((each for each in editions if number is None or each.number == number), None)
     if chosen is None:
         problem = FieldProblem("edition", f"{row.title} has no edition {number}", f"use 1 to {editions[0].number}")
-        raise NoSuch([problem])
+        raise NoSuchSnapshot([problem])
     comparison, problem_text = _thawed(chosen)
     return Saved(
         slug=row.slug,
@@ -278,19 +278,21 @@ def load(slug: str, number: int | None = None) -> Saved:
     )
 
 
-def standing(saved: Saved) -> Standing:
+def standing(saved: Saved) -> SnapshotState:
     """Asks the same question again, and what its parts rest on besides. A constant number of queries."""
     try:
         now = _compared(saved.query)
     except Invalid as error:
         said = "; ".join(problem.sentence() for problem in error.errors)
-        return Standing(True, (f"The same question has no answer any more: {said}.",))
+        return SnapshotState(True, (f"The same question has no answer any more: {said}.",))
     same = state_hash(now) == saved.state_hash
     if saved.comparison is None:
-        return Standing(not same, () if same else ("What changed cannot be told: this edition is of an older form.",))
+        return SnapshotState(
+            not same, () if same else ("What changed cannot be told: this edition is of an older form.",)
+        )
     told = () if same else changes(saved.comparison, now) or ("The same runs are judged in another way now.",)
     told += tuple(_parts_changed(saved.parts, now))
-    return Standing(bool(told), told)
+    return SnapshotState(bool(told), told)
 
 
 def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:
@@ -299,7 +301,7 @@ def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:
     return [text for reading, tell, seen in _asked_again(kept) for text in tell(seen, reading.read(now, None), names)]
 
 
-def _asked_again(kept: Mapping[str, Any]) -> list[tuple[Reading[Any], Tell, Any]]:
+def _asked_again(kept: Mapping[str, Any]) -> list[tuple[Section[Any], Tell, Any]]:
     """With what is kept, where that can be read."""
     found = []
     for reading, tell in ASKED_AGAIN:
@@ -345,5 +347,5 @@ def _number(query: Query, name: str) -> int | None:
     return int(texts[-1]) if texts and texts[-1].isdecimal() else None
 
 
-def _no_such(slug: str) -> NoSuch:
-    return NoSuch([FieldProblem("", f"there is no saved comparison {slug!r}")])
+def _no_such(slug: str) -> NoSuchSnapshot:
+    return NoSuchSnapshot([FieldProblem("", f"there is no saved comparison {slug!r}")])

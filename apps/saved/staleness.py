@@ -4,7 +4,7 @@ cost, other workloads and articles under what bears it out. In words. Pure."""
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from apps.comparison.agreement.claims import Claim, Corroboration, Witness
+from apps.comparison.agreement.claims import Corroboration, SideClaim, Witness
 from apps.comparison.sections.cost import ComparedCost, SideCost
 from apps.saved.changes import MOST_TOLD, answer, listed, plural
 
@@ -47,11 +47,11 @@ def corroboration_changes(seen: Corroboration | None, now: Corroboration | None,
     return [*told[:MOST_TOLD], *more]
 
 
-def _claims(found: Corroboration | None) -> dict[tuple[str, str], Claim]:
+def _claims(found: Corroboration | None) -> dict[tuple[str, str], SideClaim]:
     return {(claim.side, claim.kind): claim for claim in found.claims} if found else {}
 
 
-def _claim(seen: Claim | None, now: Claim | None, names: Mapping[str, str]) -> Iterable[str]:
+def _claim(seen: SideClaim | None, now: SideClaim | None, names: Mapping[str, str]) -> Iterable[str]:
     one = now or seen
     assert one is not None, "a claim is of then or of now"  # noqa: S101
     about = f"Who bears it out, {names.get(one.side, one.side)}, {one.kind_words}"
@@ -71,7 +71,7 @@ def _claim(seen: Claim | None, now: Claim | None, names: Mapping[str, str]) -> I
         yield f"{about}: articles state other figures now."
 
 
-def _witnesses(claim: Claim | None) -> dict[int, Witness]:
+def _witnesses(claim: SideClaim | None) -> dict[int, Witness]:
     """By workload."""
     return {each.workload.id: each for each in (*claim.agree, *claim.contradict, *claim.cannot_tell)} if claim else {}
 
@@ -80,5 +80,5 @@ def _said(witness: Witness) -> list[Any]:
     return [witness.says, *([each.level.id, *answer(each.cell)] for each in witness.testimony)]
 
 
-def _stated(claim: Claim | None) -> Sequence[tuple[str, ...]]:
+def _stated(claim: SideClaim | None) -> Sequence[tuple[str, ...]]:
     return sorted((each.article, each.says, each.exact) for each in claim.stated) if claim else []

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from apps.catalog.metrics import derived
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resource_table import RESOURCES
-from apps.use_method.values import Facts, Found, Level, Node, Panel, Reading
+from apps.use_method.values import NodeFacts, Panel, Reading, RuleResult, RunFacts, UseLevel
 
 # Raised when a rule or a limit changes: panels that are kept are then judged anew.
 VERSION = 2
 
 
-def panel(facts: Facts, resources: Iterable[Resource] = RESOURCES) -> Panel:
+def panel(facts: RunFacts, resources: Iterable[Resource] = RESOURCES) -> Panel:
     nodes = [*facts.nodes, *([facts.client] if facts.client else [])]
     readings = [
         _reading(indicator, node, found)
@@ -24,17 +24,17 @@ def panel(facts: Facts, resources: Iterable[Resource] = RESOURCES) -> Panel:
     return Panel(facts.measured, tuple((node.name, node.role) for node in nodes), tuple(readings))
 
 
-def _reading(indicator: Indicator, node: Node, found: Found) -> Reading:
+def _reading(indicator: Indicator, node: NodeFacts, found: RuleResult) -> Reading:
     return Reading(
         indicator.key, node.name, found.level, found.value, found.words, found.metric, found.peak, found.spans
     )
 
 
-def _unseen(indicator: Indicator, node: Node, facts: Facts) -> Found:
-    return Found(Level.NOT_OBSERVABLE, None, why(indicator, node, facts))
+def _unseen(indicator: Indicator, node: NodeFacts, facts: RunFacts) -> RuleResult:
+    return RuleResult(UseLevel.NOT_OBSERVABLE, None, why(indicator, node, facts))
 
 
-def why(indicator: Indicator, node: Node, facts: Facts) -> str:
+def why(indicator: Indicator, node: NodeFacts, facts: RunFacts) -> str:
     """Why nothing was observed: what the sampler said, else what the platform hides, else the counters it lacks."""
     for hidden in node.hidden:
         if any(asked in hidden.what for asked in indicator.asks):

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from apps.use_method.values import Aspect, Facts, Found, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
 # Roles of nodes that run no database server; the cluster is what CloudWatch tells of all instances together.
 NOT_SERVERS = ("proxy", "manager", "client", "agent", "cluster")
 # None: the indicator says nothing of this node (its kind of server has no such thing).
-Rule = Callable[[Node, Facts], Found | None]
+Rule = Callable[[NodeFacts, RunFacts], RuleResult | None]
 
 
-def on_servers(node: Node, _: Facts) -> bool:
+def on_servers(node: NodeFacts, _: RunFacts) -> bool:
     return node.role not in NOT_SERVERS
 
 
@@ -51,4 +51,4 @@ class Resource:
     layer: str
     question: str
     indicators: tuple[Indicator, ...]
-    on: Callable[[Node, Facts], bool] = on_servers
+    on: Callable[[NodeFacts, RunFacts], bool] = on_servers

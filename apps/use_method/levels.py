@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from apps.core.units import NBSP, format_duration, with_unit
-from apps.use_method.values import Floats, Found, Level, Samples, Span
+from apps.use_method.values import Floats, MetricSamples, RuleResult, Span, UseLevel
 
 HOLD = 3.0  # s
 SHARE = 0.2
@@ -23,7 +23,7 @@ LONGEST_STEP = 3.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class LevelLimits:
     """From `watch` on, and from `saturated` on (in the series' unit); None: that level is never reached. `level`: what
     is reached at `saturated`, ERROR for indicators of errors. `hold` and `share`: for how long, see above."""
 
@@ -32,13 +32,13 @@ class Limits:
     hold: float = HOLD
     share: float = SHARE
     least: int = LEAST
-    level: Level = Level.SATURATED
+    level: UseLevel = UseLevel.SATURATED
 
     def words(self, unit: str) -> str:
         """For the table: “watch from 70 % on, saturated from 90 % on, for 20 % of the time”."""
         parts = [
             f"{level.word} from {limit_text(limit, unit)} on"
-            for level, limit in ((Level.WATCH, self.watch), (self.level, self.saturated))
+            for level, limit in ((UseLevel.WATCH, self.watch), (self.level, self.saturated))
             if limit is not None
         ]
         return ", ".join([*parts, self.held()]) if parts else ""
@@ -46,7 +46,7 @@ class Limits:
     def held(self) -> str:
         """For how long, for the table."""
         share, hold = f"{self.share * 100:.0f} % of the time", f"{format_duration(self.hold)} in a row"
-        if self.saturated is None or self.level is not Level.SATURATED:
+        if self.saturated is None or self.level is not UseLevel.SATURATED:
             return f"for {share} or {hold}"
         return f"for {share}; watch for {hold}"
 
@@ -67,7 +67,7 @@ def steps(at: Floats) -> Floats:
     return lengths
 
 
-def mean(samples: Samples) -> float | None:
+def mean(samples: MetricSamples) -> float | None:
     """By time; None: nothing was observed."""
     seen = ~np.isnan(samples.values)
     weights = steps(samples.at)[seen]
@@ -76,17 +76,17 @@ def mean(samples: Samples) -> float | None:
     return float(np.average(samples.values[seen], weights=weights))
 
 
-def total(samples: Samples) -> float | None:
+def total(samples: MetricSamples) -> float | None:
     """Of a counter, by how much it rose: its rates by their time; None: nothing was observed."""
     seen = ~np.isnan(samples.values)
     return float((samples.values * steps(samples.at))[seen].sum()) if seen.any() else None
 
 
-def peak(samples: Samples) -> float | None:
+def peak(samples: MetricSamples) -> float | None:
     return None if np.isnan(samples.values).all() else float(np.nanmax(samples.values))
 
 
-def stretches(samples: Samples, beyond: "np.typing.NDArray[np.bool_]") -> list[Span]:
+def stretches(samples: MetricSamples, beyond: "np.typing.NDArray[np.bool_]") -> list[Span]:
     """Spans of the clock in which `beyond` held without a break; a value that was not observed ends one."""
     lengths = steps(samples.at)
     found: list[Span] = []
@@ -113,7 +113,7 @@ class Beyond:
     lasting: bool
 
 
-def beyond(samples: Samples, limit: float, limits: Limits) -> Beyond:
+def beyond(samples: MetricSamples, limit: float, limits: LevelLimits) -> Beyond:
     """Without spans: it never was for long."""
     seen = ~np.isnan(samples.values)
     over = np.zeros(len(seen), np.bool_)
@@ -127,7 +127,9 @@ def beyond(samples: Samples, limit: float, limits: Limits) -> Beyond:
     return Beyond(tuple(found if lasting else held), lasting)
 
 
-def judge(samples: Samples, limits: Limits, *, unit: str, metric: str = "", value: float | None = None) -> Found | None:
+def judge(
+    samples: MetricSamples, limits: LevelLimits, *, unit: str, metric: str = "", value: float | None = None
+) -> RuleResult | None:
     """The level of a series that is the worse the higher it is; None: nothing was observed. `value`: what the cell
     shows, instead of the mean."""
     average = mean(samples)
@@ -135,16 +137,16 @@ def judge(samples: Samples, limits: Limits, *, unit: str, metric: str = "", valu
         return None
     shown = average if value is None else value
     highest = peak(samples)
-    for level, limit in ((limits.level, limits.saturated), (Level.WATCH, limits.watch)):
+    for level, limit in ((limits.level, limits.saturated), (UseLevel.WATCH, limits.watch)):
         if limit is None or not (over := beyond(samples, limit, limits)).spans:
             continue
-        brief = level is Level.SATURATED and not over.lasting
+        brief = level is UseLevel.SATURATED and not over.lasting
         words = over_words(over.spans, limit, unit, highest, samples)
-        return Found(Level.WATCH if brief else level, shown, words, metric, highest, over.spans)
-    return Found(Level.OK, shown, f"highest {with_unit(highest, unit)}", metric, highest)
+        return RuleResult(UseLevel.WATCH if brief else level, shown, words, metric, highest, over.spans)
+    return RuleResult(UseLevel.OK, shown, f"highest {with_unit(highest, unit)}", metric, highest)
 
 
-def over_words(spans: Sequence[Span], limit: float, unit: str, highest: float | None, samples: Samples) -> str:
+def over_words(spans: Sequence[Span], limit: float, unit: str, highest: float | None, samples: MetricSamples) -> str:
     """“at least 90 % for 12 s of 60 s, from 46 s on, highest 99.4 %”."""
     length = sum(end - start for start, end in spans)
     observed = float(steps(samples.at)[~np.isnan(samples.values)].sum())
@@ -155,18 +157,18 @@ def over_words(spans: Sequence[Span], limit: float, unit: str, highest: float | 
 
 
 def counted(
-    samples: Samples, *, unit: str, metric: str, level: Level = Level.ERROR, least: float = 0.5
-) -> Found | None:
+    samples: MetricSamples, *, unit: str, metric: str, level: UseLevel = UseLevel.ERROR, least: float = 0.5
+) -> RuleResult | None:
     """Of a counter of events that should not happen: how many there were; `level` from one on. None: not observed."""
     number = total(samples)
     if number is None:
         return None
     happened = samples.values > 0
     if number < least or not happened.any():
-        return Found(Level.OK, 0.0, "none", metric, 0.0)
+        return RuleResult(UseLevel.OK, 0.0, "none", metric, 0.0)
     spans = tuple(stretches(samples, happened))
     words = f"{with_unit(round(number), unit)}, first at {format_duration(round(max(0.0, spans[0][0]), 1))}"
-    return Found(level, float(round(number)), words, metric, peak(samples), spans)
+    return RuleResult(level, float(round(number)), words, metric, peak(samples), spans)
 
 
 def for_and_from(spans: Sequence[Span]) -> str:

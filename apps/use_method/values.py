@@ -20,7 +20,7 @@ class Aspect(StrEnum):
     ERRORS = "errors"
 
 
-class Level(StrEnum):
+class UseLevel(StrEnum):
     OK = "ok"
     WATCH = "watch"
     SATURATED = "saturated"
@@ -37,11 +37,11 @@ class Level(StrEnum):
         return self.value.replace("_", " ")
 
 
-SEVERITY = {Level.NOT_OBSERVABLE: 0, Level.OK: 1, Level.WATCH: 2, Level.SATURATED: 3, Level.ERROR: 4}
+SEVERITY = {UseLevel.NOT_OBSERVABLE: 0, UseLevel.OK: 1, UseLevel.WATCH: 2, UseLevel.SATURATED: 3, UseLevel.ERROR: 4}
 
 
 @dataclass(frozen=True)
-class Samples:
+class MetricSamples:
     """One metric on one node in the measured phase: `values` at `at` (s on the run's clock, rising); NaN: not observed.
     A counter's are its rates per second, each over the time since the sample before. `resets`: when it fell."""
 
@@ -51,7 +51,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Hidden:
+class NotObservable:
     """What a sampler could not see on a node, why, and what would help."""
 
     what: str
@@ -60,16 +60,16 @@ class Hidden:
 
 
 @dataclass(frozen=True)
-class Node:
+class NodeFacts:
     """A node of a run. `series` by metric key: those that the rules ask for and that were sampled, derived ones too.
     `variables`: the server's, as it told them. `hardware_*` as its class states; None: not stated. `answers`: spans in
     which its server did not answer the sampler."""
 
     name: str
     role: str
-    series: Mapping[str, Samples] = field(default_factory=dict)
+    series: Mapping[str, MetricSamples] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
-    hidden: tuple[Hidden, ...] = ()
+    hidden: tuple[NotObservable, ...] = ()
     silent: tuple[Span, ...] = ()
     hardware_class: str = ""
     hardware_vcpu: int | None = None
@@ -78,7 +78,7 @@ class Node:
     hardware_iops: int | None = None
     apart: bool = False
 
-    def matching(self, prefix: str, suffix: str = "") -> dict[str, Samples]:
+    def matching(self, prefix: str, suffix: str = "") -> dict[str, MetricSamples]:
         """Series by the part of their key that a family puts between the two, as the name of a disk."""
         end = len(suffix)
         return {
@@ -89,7 +89,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Complaint:
+class ServerError:
     """An error that the load tool told of, `count` times around `at` (s); `code` as the server numbers it."""
 
     code: int | None
@@ -111,7 +111,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Facts:
+class RunFacts:
     """All that is known of a run, as far as a rule asks. `measured`: its phase, s on the run's clock; the series are
     cut to it. `nodes`: those of the system under test, its proxy among them; `client`: the load generator with what was
     sampled beside it; `platform`: slug, as the catalog has it; `aws`: "cluster", "instance" or empty. `throughput`:
@@ -120,12 +120,12 @@ class Facts:
     tool: str
     platform: str
     measured: Span | None
-    nodes: tuple[Node, ...]
-    client: Node | None = None
+    nodes: tuple[NodeFacts, ...]
+    client: NodeFacts | None = None
     threads: int = 1
     rate: float | None = None
     aws: str = ""
-    complaints: tuple[Complaint, ...] = ()
+    complaints: tuple[ServerError, ...] = ()
     events: tuple[Moment, ...] = ()
     throughput: float | None = None
     headlines: Mapping[str, float] = field(default_factory=dict)
@@ -137,12 +137,12 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Found:
+class RuleResult:
     """What a rule found on a node. `value`: what the cell shows, in the indicator's unit; `peak`: the highest of it.
     `words`: the evidence, a clause without full stop; `spans`: when it was beyond its limit; `metric`: key of the
     series that a reader opens to see it. Level NOT_OBSERVABLE: `words` says why, and there is no value."""
 
-    level: Level
+    level: UseLevel
     value: float | None
     words: str
     metric: str = ""
@@ -156,7 +156,7 @@ class Reading:
 
     indicator: str
     node: str
-    level: Level
+    level: UseLevel
     value: float | None
     words: str
     metric: str = ""

@@ -30,7 +30,7 @@ class Toggle:
 
 
 @dataclass(frozen=True)
-class Facts:
+class SetupFacts:
     """One thing of an article's set-up: its name and what is stated about it."""
 
     name: str
@@ -114,7 +114,7 @@ def _chart_data(chart: BarChart) -> dict[str, Any]:
     return {**asdict(chart), "height": CHART_HEIGHT + bar * len(chart.bars)}
 
 
-def _facts(name: str, stated: dict[str, Any], *, skip: tuple[str, ...] = ("workload", "side")) -> Facts:
+def _facts(name: str, stated: dict[str, Any], *, skip: tuple[str, ...] = ("workload", "side")) -> SetupFacts:
     """What is stated about a thing, one fact a setting; settings within settings become facts of their own."""
     facts: list[tuple[str, str]] = []
     for key, value in stated.items():
@@ -124,7 +124,7 @@ def _facts(name: str, stated: dict[str, Any], *, skip: tuple[str, ...] = ("workl
             facts += [(label(inner), plain(given)) for inner, given in value.items()]
         else:
             facts.append((label(key), QUESTIONS.get(value, "") if key == "question" else plain(value)))
-    return Facts(name=name, facts=tuple(facts))
+    return SetupFacts(name=name, facts=tuple(facts))
 
 
 def _setup_groups(setup: dict[str, Any]) -> list[dict[str, Any]]:

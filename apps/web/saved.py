@@ -22,7 +22,7 @@ from apps.web.accounts import may_write, writers_only
 from apps.web.compare.compare import level_of, page_context
 from apps.web.compare.parts import PARTS, rendered
 from apps.web.compare.sections.load_levels import objective_of
-from apps.web.compare.view import Address, Seen, nothing_of_today
+from apps.web.compare.view import CompareAddress, CompareView, nothing_of_today
 from apps.web.components.pages import render_page
 
 PAGE = 50
@@ -65,7 +65,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "saved": found,
         "standing": services.standing(found),
         "may_write": may_write(request),
-        "live_url": Address.read(_asked(found)).url(),
+        "live_url": CompareAddress.read(_asked(found)).url(),
         "edition_url": f"{reverse('web:saved', args=[slug])}?edition={found.edition.number}",
         "json_url": f"{reverse('api:saved-comparison', args=[slug])}?edition={found.edition.number}",
     }
@@ -104,7 +104,7 @@ def _load(slug: str, edition: str) -> Saved:
         raise Http404(f"There is no edition {edition[:40]!r}.")
     try:
         return services.load(slug, number)
-    except services.NoSuch as error:
+    except services.NoSuchSnapshot as error:
         raise Http404(str(error)) from error
 
 
@@ -115,7 +115,7 @@ def _asked(found: Saved) -> QueryDict:
     return query
 
 
-def _seen(request: HttpRequest, found: Saved) -> Seen:
+def _seen(request: HttpRequest, found: Saved) -> CompareView:
     """As it was seen; how it is looked at (load level, options) is in the page's own address, else as saved.
 
     Raises NotKept for an edition of an older form, Invalid for words that the page does not know.
@@ -127,9 +127,9 @@ def _seen(request: HttpRequest, found: Saved) -> Seen:
         if name not in services.QUESTION:
             query.setlist(name, values)
     address = replace(
-        Address.read(query), at=reverse("web:saved", args=[found.slug]), edition=request.GET.get("edition", "")
+        CompareAddress.read(query), at=reverse("web:saved", args=[found.slug]), edition=request.GET.get("edition", "")
     )
-    return Seen(found.comparison, address, level_of(found.comparison, address), request, kept=found.parts)
+    return CompareView(found.comparison, address, level_of(found.comparison, address), request, kept=found.parts)
 
 
 # ---------------------------------------------------------------- writing
@@ -141,7 +141,7 @@ def save(request: HttpRequest) -> HttpResponse:
     """`query` is the address of the comparison that is to be kept."""
     query = QueryDict(request.POST.get("query", ""))
     try:
-        address = Address.read(query)
+        address = CompareAddress.read(query)
         # What a part of the page would refuse would be refused in every edition.
         objective_of(address)
         asked = QueryDict(address.query())
@@ -161,7 +161,7 @@ def save(request: HttpRequest) -> HttpResponse:
 def refresh(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         number, made = services.refresh(slug=slug, by=_person(request))
-    except services.NoSuch as error:
+    except services.NoSuchSnapshot as error:
         raise Http404(str(error)) from error
     except Invalid as error:
         return _refused(request, error, back=reverse("web:saved", args=[slug]))
@@ -175,7 +175,7 @@ def refresh(request: HttpRequest, slug: str) -> HttpResponse:
 def describe(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         services.describe(slug=slug, title=request.POST.get("title", ""), note=request.POST.get("note", ""))
-    except services.NoSuch as error:
+    except services.NoSuchSnapshot as error:
         raise Http404(str(error)) from error
     except Invalid as error:
         return _refused(request, error, back=reverse("web:saved", args=[slug]))

@@ -39,7 +39,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Group:
+class HitGroup:
     """What was found of one kind; `more` when not all of it is shown."""
 
     name: str
@@ -55,7 +55,7 @@ def show(request: HttpRequest) -> HttpResponse:
     return render_page(request, "web/search/search.html", {"search_words": typed, "groups": groups})
 
 
-def find(words: Sequence[str]) -> list[Group]:
+def find(words: Sequence[str]) -> list[HitGroup]:
     """Groups that have something, in the order in which readers look for them."""
     found = [
         _group("Runs", _runs(words)),
@@ -72,8 +72,8 @@ def find(words: Sequence[str]) -> list[Group]:
     return [group for group in found if group.hits]
 
 
-def _group(name: str, hits: list[Hit]) -> Group:
-    return Group(name, tuple(hits[:EACH]), len(hits) > EACH)
+def _group(name: str, hits: list[Hit]) -> HitGroup:
+    return HitGroup(name, tuple(hits[:EACH]), len(hits) > EACH)
 
 
 def _every(words: Sequence[str], *fields: str) -> Q:

@@ -6,7 +6,7 @@ import time
 from typing import Any, Callable
 
 from splashboard import files, progress, shapes
-from splashboard.failures import Exit, Failure, Refused
+from splashboard.failures import Exit, Failure, RequestRefused
 from splashboard.server import Server, printable
 
 LOOK_EVERY = 3.0  # s
@@ -25,11 +25,11 @@ def start(server: Server, *, file: str) -> dict[str, Any]:
     content = files.read(file)
     try:
         answer = server.send("campaigns/files/", content, kind="application/yaml", repeatable=False)
-    except Refused as error:
+    except RequestRefused as error:
         if not error.fields:
             raise
         problems = "\n".join(f"{file}: {sentence}" for sentence in error.fields)
-        raise Refused(f"nothing was started\n{problems}", status=error.status) from error
+        raise RequestRefused(f"nothing was started\n{problems}", status=error.status) from error
     document: dict[str, Any] = answer.json(shapes.CAMPAIGN)
     return document
 
@@ -38,7 +38,7 @@ def wait(
     server: Server,
     *,
     campaign: int,
-    shown: progress.Shown,
+    shown: progress.ProgressLine,
     timeout: float | None = None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,

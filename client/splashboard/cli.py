@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
 from splashboard import __version__, campaigns, files, gate, submitting
-from splashboard.failures import Exit, Failure, Misuse, Refused
-from splashboard.progress import Shown
+from splashboard.failures import Exit, Failure, Misuse, RequestRefused
+from splashboard.progress import ProgressLine
 from splashboard.server import Server
 
 CODES = """exit codes:
@@ -81,7 +81,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _words(failure: Failure) -> list[str]:
-    several = failure.fields if isinstance(failure, Refused) and len(failure.fields) > 1 else ()
+    several = failure.fields if isinstance(failure, RequestRefused) and len(failure.fields) > 1 else ()
     return [str(failure), *(f"  {sentence}" for sentence in several)]
 
 
@@ -133,7 +133,7 @@ def _wait(options: argparse.Namespace) -> int:
 
 
 def _follow(server: Server, campaign: int, options: argparse.Namespace) -> int:
-    shown = Shown(sys.stderr, clock=time.monotonic)
+    shown = ProgressLine(sys.stderr, clock=time.monotonic)
     server.say = shown.line
     found = campaigns.wait(server, campaign=campaign, shown=shown, timeout=options.timeout)
     _tell(found, campaigns.sentences(found), as_json=options.json)
@@ -151,7 +151,7 @@ def _gate(options: argparse.Namespace) -> int:
 
 def _checked(options: argparse.Namespace) -> dict[str, Any]:
     server = _server(options)
-    asked = gate.Asked(
+    asked = gate.GateRequest(
         platform=options.platform,
         release=options.release,
         baseline=options.baseline,

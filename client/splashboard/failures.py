@@ -28,7 +28,7 @@ class Misuse(Failure):
     code = Exit.USE
 
 
-class Refused(Failure):
+class RequestRefused(Failure):
     """`fields`: a sentence about each that is at fault."""
 
     code = Exit.REFUSED
@@ -39,5 +39,5 @@ class Refused(Failure):
         self.fields = fields
 
 
-class Unreachable(Failure):
+class ServerUnreachable(Failure):
     code = Exit.UNREACHABLE

@@ -18,7 +18,7 @@ EXITS = {"fine": Exit.FINE, "regression": Exit.REGRESSION}
 
 
 @dataclass(frozen=True)
-class Asked:
+class GateRequest:
     """`baseline` and `hardware` None: the server chooses. `tolerance`: a share; None: the server's."""
 
     platform: str
@@ -40,7 +40,7 @@ class Asked:
         return [(name, value) for name, value in stated.items() if value is not None]
 
 
-def ask(server: Server, asked: Asked) -> dict[str, Any]:
+def ask(server: Server, asked: GateRequest) -> dict[str, Any]:
     """Raises Refused, Unreachable."""
     document: dict[str, Any] = server.read(PATH, [*asked.parameters(), ("format", "json")]).json(shapes.CHECK)
     return document
@@ -59,7 +59,7 @@ def format_of(path: str, otherwise: str) -> str:
 class Formats:
     """The texts of one check; Markdown is the server's, asked for once."""
 
-    def __init__(self, server: Server, asked: Asked, check: Mapping[str, Any], *, every_row: bool) -> None:
+    def __init__(self, server: Server, asked: GateRequest, check: Mapping[str, Any], *, every_row: bool) -> None:
         self._server = server
         self._asked = asked
         self._check = check

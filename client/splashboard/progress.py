@@ -43,7 +43,7 @@ def share_of(progress: Mapping[str, Any]) -> float:
     return min(1.0, max(shares, default=0.0))
 
 
-class Shown:
+class ProgressLine:
     """Shows on `stream`; `clock` is in s."""
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float]) -> None:

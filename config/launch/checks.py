@@ -5,28 +5,28 @@ from pathlib import Path
 
 from config.launch import environment, frontend, processes
 from config.launch.places import FRONTEND, ROOT, VENV, Places, make_folders
-from config.launch.say import Screen, Step
+from config.launch.say import LaunchStep, Screen
 
 
 @dataclass(frozen=True)
-class Check:
+class CodeCheck:
     name: str
     argv: tuple[str | Path, ...]
     cwd: Path = ROOT
     node: bool = False  # `argv` is npm's
 
 
-def all_checks() -> list[Check]:
+def all_checks() -> list[CodeCheck]:
     tools = VENV / "bin"
     return [
-        Check("formatting", (tools / "ruff", "format", "--check", ".")),
-        Check("lint", (tools / "ruff", "check", ".")),
-        Check("imports", (tools / "lint-imports",)),
-        Check("types", (tools / "mypy",)),
-        Check("templates", (tools / "djlint", "--lint", "apps")),
-        Check("migrations", (tools / "python", "manage.py", "makemigrations", "--check", "--dry-run")),
-        Check("front end's types", ("run", "--if-present", "typecheck"), FRONTEND, node=True),
-        Check("front end's tests", ("run", "--if-present", "test"), FRONTEND, node=True),
+        CodeCheck("formatting", (tools / "ruff", "format", "--check", ".")),
+        CodeCheck("lint", (tools / "ruff", "check", ".")),
+        CodeCheck("imports", (tools / "lint-imports",)),
+        CodeCheck("types", (tools / "mypy",)),
+        CodeCheck("templates", (tools / "djlint", "--lint", "apps")),
+        CodeCheck("migrations", (tools / "python", "manage.py", "makemigrations", "--check", "--dry-run")),
+        CodeCheck("front end's types", ("run", "--if-present", "typecheck"), FRONTEND, node=True),
+        CodeCheck("front end's tests", ("run", "--if-present", "test"), FRONTEND, node=True),
     ]
 
 
@@ -39,15 +39,15 @@ def run(places: Places, screen: Screen) -> int:
     return 0 if all(passed) else 1
 
 
-def command(check: Check, node: Path) -> tuple[list[str | Path], dict[str, str]]:
+def command(check: CodeCheck, node: Path) -> tuple[list[str | Path], dict[str, str]]:
     """Arguments and environment. `node`: the folder of node and npm."""
     if check.node:
         return [*frontend.npm(node), *check.argv], frontend.environ(node)
     return list(check.argv), processes.clean_environment()
 
 
-def _passes(check: Check, places: Places, screen: Screen, node: Path) -> bool:
-    step, log = Step(screen, f"Checking {check.name}"), places.log_of(f"check-{check.name.replace(' ', '-')}")
+def _passes(check: CodeCheck, places: Places, screen: Screen, node: Path) -> bool:
+    step, log = LaunchStep(screen, f"Checking {check.name}"), places.log_of(f"check-{check.name.replace(' ', '-')}")
     argv, env = command(check, node)
     code = processes.run(argv, step=step, log=log, env=env, cwd=check.cwd)
     step.failed()

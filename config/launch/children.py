@@ -12,7 +12,7 @@ from pathlib import Path
 from config.launch import guard, processes
 from config.launch.guard import Child
 from config.launch.places import Places
-from config.launch.say import Problem, Screen, Step
+from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 PROGRAMS, STORES = 2, 1  # ranks: programs stop before the stores they use
 
@@ -23,12 +23,12 @@ class RunLock:
     def __init__(self, places: Places, screen: Screen) -> None:
         self.path = places.var / "supervisor.lock"
         self.file = open(self.path, "a+")  # noqa: SIM115 - held for the life of the process
-        step = Step(screen, "Waiting for the run before to be gone")
+        step = LaunchStep(screen, "Waiting for the run before to be gone")
         while not self._take():
             holder = self.holder(self.path)
             if holder:
                 self.file.close()
-                raise Problem(
+                raise LaunchProblem(
                     f"Splashboard is running already (process {holder}, its data in {places.var}): "
                     "stop it with Ctrl-C there or `make stop`, or give this one its own SPLASHBOARD_VAR."
                 )
@@ -128,7 +128,7 @@ class Children:
 
     def stop_all(self, screen: Screen, *, grace: float = guard.GRACE) -> None:
         """Stop everything, programs first, and give the lock back; a second signal ends them at once."""
-        step = Step(screen, "Stopping")
+        step = LaunchStep(screen, "Stopping")
         for rank in (PROGRAMS, STORES):
             group = {name: pair for name, pair in self._known.items() if pair[0].rank == rank}
             for child, _ in group.values():

@@ -12,7 +12,7 @@ from dataclasses import replace
 from config.launch import bench, checks, environment, guard, places, processes, programs, suite, supervisor
 from config.launch.children import RunLock
 from config.launch.places import Places
-from config.launch.say import Problem, Screen, Step
+from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 # What a shell needs to be one of the running programs.
 SHOWN = (
@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         processes.require_linux()
         return _dispatch(argv, screen)
-    except Problem as problem:
+    except LaunchProblem as problem:
         screen.problem(str(problem))
         return 1
     except processes.Interrupted as interrupted:
@@ -93,7 +93,7 @@ def stop(setup: Places, screen: Screen) -> int:
         screen.line("Splashboard is not running.")
         return 0
     os.kill(pid, signal.SIGTERM)
-    step = Step(screen, "Stopping")
+    step = LaunchStep(screen, "Stopping")
     while guard.started_at(pid) != "-":
         processes.Signals.check()
         step.tick()
@@ -107,7 +107,7 @@ def _kept(setup: Places) -> dict[str, str]:
     try:
         kept = {name: (setup.var / name).read_text().strip() for name in ("database_url", "redis_url", "port")}
     except FileNotFoundError as error:
-        raise Problem(f"{setup.var} has no {error.filename} yet: start `make run` first.") from error
+        raise LaunchProblem(f"{setup.var} has no {error.filename} yet: start `make run` first.") from error
     env = programs.environ(
         replace(setup, port=setup.port or int(kept["port"])),
         database_url=setup.database_url or kept["database_url"],

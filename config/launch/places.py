@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.launch.say import Problem
+from config.launch.say import LaunchProblem
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
@@ -65,7 +65,7 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Places:
     """Raises Problem when a variable has no sensible value."""
     binaries = environ.get("SPLASHBOARD_BINARIES") or "auto"
     if binaries not in BINARIES:
-        raise Problem(f"SPLASHBOARD_BINARIES is {binaries!r}: set it to {' or '.join(BINARIES)}.")
+        raise LaunchProblem(f"SPLASHBOARD_BINARIES is {binaries!r}: set it to {' or '.join(BINARIES)}.")
     return Places(
         var=Path(environ.get("SPLASHBOARD_VAR") or ROOT / "var").resolve(),
         host=environ.get("SPLASHBOARD_HOST") or "127.0.0.1",
@@ -81,7 +81,7 @@ def require_space(path: Path, needed: int, why: str) -> None:
     """`needed` in bytes. Raises Problem when the disk has less."""
     free = shutil.disk_usage(path).free
     if free < needed:
-        raise Problem(
+        raise LaunchProblem(
             f"The disk of {path} has {free / 1024**2:,.0f} MB free and {why} needs {needed / 1024**2:,.0f} MB: "
             "free some space and try again."
         )
@@ -93,7 +93,7 @@ def make_folders(places: Places) -> None:
         places.log.mkdir(parents=True, exist_ok=True)
         (places.log / ".writable").touch()
     except PermissionError as error:
-        raise Problem(
+        raise LaunchProblem(
             f"{places.var} cannot be written by this user: run as the user it belongs to, "
             "or choose another folder with SPLASHBOARD_VAR=/path make run."
         ) from error
@@ -102,5 +102,5 @@ def make_folders(places: Places) -> None:
 def _number(environ: Mapping[str, str], name: str, *, highest: int) -> int:
     text = environ.get(name) or "1"
     if not text.isdecimal() or not 1 <= int(text) <= highest:
-        raise Problem(f"{name} is {text!r}: set it to a whole number from 1 to {highest}.")
+        raise LaunchProblem(f"{name} is {text!r}: set it to a whole number from 1 to {highest}.")
     return int(text)

@@ -3,7 +3,7 @@
 import errno
 import socket
 
-from config.launch.say import Problem
+from config.launch.say import LaunchProblem
 
 VARIABLE = "SPLASHBOARD_PORT"
 FIRST, LAST = 8000, 8999  # where a free one is looked for
@@ -42,7 +42,7 @@ def take(host: str, number: int) -> Port:
             raise _no_address(host) from error
         except OSError as error:
             if error.errno in (errno.EACCES, errno.EPERM):
-                raise Problem(
+                raise LaunchProblem(
                     f"Port {candidate} for the web server is kept for root: choose one above 1023 with {VARIABLE}."
                 ) from error
             if error.errno == errno.EADDRNOTAVAIL:
@@ -51,12 +51,12 @@ def take(host: str, number: int) -> Port:
                 raise
     if number:
         other = number + 1 if number < 65535 else number - 1
-        raise Problem(
+        raise LaunchProblem(
             f"Port {number}, which the web server is to take, is in use by another program: stop that program, choose "
             f"another port with `{VARIABLE}={other} make run`, or let `make run` find one: unset {VARIABLE}."
         )
-    raise Problem(f"No port from {FIRST} to {LAST} is free: choose one with `{VARIABLE}={LAST + 1} make run`.")
+    raise LaunchProblem(f"No port from {FIRST} to {LAST} is free: choose one with `{VARIABLE}={LAST + 1} make run`.")
 
 
-def _no_address(host: str) -> Problem:
-    return Problem(f"SPLASHBOARD_HOST is {host}, which is no address of this machine: use 127.0.0.1 or 0.0.0.0.")
+def _no_address(host: str) -> LaunchProblem:
+    return LaunchProblem(f"SPLASHBOARD_HOST is {host}, which is no address of this machine: use 127.0.0.1 or 0.0.0.0.")

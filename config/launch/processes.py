@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from config.launch.say import Problem, Step
+from config.launch.say import LaunchProblem, LaunchStep
 
 PR_SET_PDEATHSIG = 1
 POLL = 0.05  # s
@@ -105,7 +105,7 @@ def spawn(
 def run(
     argv: Sequence[str | Path],
     *,
-    step: Step,
+    step: LaunchStep,
     log: Path,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
@@ -220,13 +220,13 @@ def cause(log: Path) -> str:
     return next((sentence for signs, sentence in CAUSES if any(sign in text for sign in signs)), "")
 
 
-def failure(what: str, log: Path) -> Problem:
+def failure(what: str, log: Path) -> LaunchProblem:
     """The one sentence about a step that failed, with the path of the full log."""
     reason = cause(log)
     if not reason:
         last = next((line.strip() for line in reversed(tail(log)) if line.strip()), "it said nothing")
         reason = f"its last words: {last[:200]}"
-    return Problem(f"{what} failed: {reason}. The full log is {log}.")
+    return LaunchProblem(f"{what} failed: {reason}. The full log is {log}.")
 
 
 def clean_environment() -> dict[str, str]:
@@ -238,6 +238,6 @@ def clean_environment() -> dict[str, str]:
 
 def require_linux() -> None:
     if not sys.platform.startswith("linux"):
-        raise Problem(
+        raise LaunchProblem(
             "`make run` and `make test` work on Linux: elsewhere use `docker compose up` (docs/operations.md)."
         )

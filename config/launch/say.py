@@ -10,7 +10,7 @@ PLAIN_EVERY = 15.0  # s between lines of a long step where there is no terminal
 SPINNER = "|/-\\"
 
 
-class Problem(Exception):
+class LaunchProblem(Exception):
     """Something a person must put right; the text is one clear sentence with the remedy."""
 
 
@@ -48,7 +48,7 @@ class Screen:
             os.close(nowhere)
 
 
-class Step:
+class LaunchStep:
     """One thing that takes a while. `tick` often; `done` once."""
 
     def __init__(self, screen: Screen, text: str) -> None:

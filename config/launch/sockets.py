@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from config.launch.processes import Account
-from config.launch.say import Problem
+from config.launch.say import LaunchProblem
 
 LONGEST = 107 - len("/.s.PGSQL.5432.lock")  # bytes of a folder: a socket's whole path may have 107
 
@@ -25,7 +25,9 @@ def folder(wanted: Path, account: Account | None = None) -> Path:
     # In a folder of everybody's somebody else could have made it.
     ours = {os.geteuid(), account.uid if account else os.geteuid()}
     if path != wanted and (path.is_symlink() or owner not in ours):
-        raise Problem(f"{path} belongs to user {owner}: remove it, or choose another folder with SPLASHBOARD_VAR.")
+        raise LaunchProblem(
+            f"{path} belongs to user {owner}: remove it, or choose another folder with SPLASHBOARD_VAR."
+        )
     if account and owner != account.uid:
         os.chown(path, account.uid, account.gid)
     return path

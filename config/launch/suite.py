@@ -13,7 +13,7 @@ from pathlib import Path
 from config.launch import environment, frontend, postgres, processes, programs, supervisor
 from config.launch.children import Children, RunLock
 from config.launch.places import PYTHON, ROOT, Places, make_folders
-from config.launch.say import Screen, Step
+from config.launch.say import LaunchStep, Screen
 from lab import packages
 from lab.ports import free_port
 
@@ -55,7 +55,7 @@ def install_programs(
         screen.line(f"  Not found: {', '.join(missing)}. {otherwise}; as root on Debian they are installed.")
         return
     what = f"Installing {', '.join(missing)}"
-    step, log = Step(screen, what), places.log_of("apt")
+    step, log = LaunchStep(screen, what), places.log_of("apt")
     env = {**processes.clean_environment(), "DEBIAN_FRONTEND": "noninteractive"}
     with packages.no_services():
         code = processes.run([*packages.APT_GET, "update"], step=step, log=log, env=env)

@@ -14,7 +14,7 @@ from config.launch import environment, frontend, ports, postgres, processes, pro
 from config.launch.children import PROGRAMS, STORES, Children, RunLock
 from config.launch.places import ROOT, Places, make_folders, require_space
 from config.launch.programs import Program
-from config.launch.say import Problem, Screen, Step
+from config.launch.say import LaunchProblem, LaunchStep, Screen
 
 STARTS_WITHIN = 60.0  # s for a store or the web to answer
 RESTARTS = 5  # in a row; a program that lived for HEALTHY_AFTER begins anew
@@ -91,7 +91,7 @@ class Supervisor:
         if unchanged:
             self._launch(programs.web(places))
         result = places.keep("prepared.json", "{}")
-        step, log = Step(self.screen, "Preparing the database"), places.log_of("prepare")
+        step, log = LaunchStep(self.screen, "Preparing the database"), places.log_of("prepare")
         argv = programs.prepare(places, result, unchanged=unchanged)
         if processes.run(argv, step=step, log=log, env=self.env, cwd=ROOT, detail=lambda: _progress(log)):
             step.failed()
@@ -115,13 +115,13 @@ class Supervisor:
         watched.started, watched.again_at = time.monotonic(), None
 
     def _await_web(self) -> None:
-        step = Step(self.screen, "Starting the web server")
+        step = LaunchStep(self.screen, "Starting the web server")
         while not self._web_answers():
             processes.Signals.check()
             if self.children.process("web").poll() is not None:
                 raise processes.failure("Starting the web server", self.places.log_of("web"))
             if step.elapsed > STARTS_WITHIN:
-                raise Problem(
+                raise LaunchProblem(
                     f"The web server does not answer after {step.elapsed:.0f} s: see {self.places.log_of('web')}."
                 )
             step.tick()
@@ -162,7 +162,7 @@ class Supervisor:
             self.children.drop(name)
             if name not in self.watched:
                 self._tell_end(name, code)
-                raise Problem(
+                raise LaunchProblem(
                     f"{name} ended unexpectedly ({_how(code)}), so everything is stopped: "
                     f"{processes.cause(self.places.log_of(name)) or 'see its log and run again'}. "
                     f"The full log is {self.places.log_of(name)}."
@@ -177,7 +177,7 @@ class Supervisor:
         self._tell_end(name, code)
         watched.ended_in_a_row = 1 if now - watched.started > HEALTHY_AFTER else watched.ended_in_a_row + 1
         if watched.ended_in_a_row > RESTARTS:
-            raise Problem(
+            raise LaunchProblem(
                 f"{name} ended {watched.ended_in_a_row} times in a row, so everything is stopped. "
                 f"The full log is {self.places.log_of(name)}."
             )
@@ -208,7 +208,7 @@ def start_stores(places: Places, children: Children, screen: Screen, *options: s
         broker = valkey.prepare(places=places)
         children.add("valkey", valkey.start(broker), rank=STORES, signum=signal.SIGTERM)
         redis_url = broker.url
-    step = Step(screen, "Starting the database and the broker")
+    step = LaunchStep(screen, "Starting the database and the broker")
     while True:
         processes.Signals.check()
         postgres_up = cluster is None or postgres.is_ready(cluster, children.process("postgres").pid)
@@ -220,7 +220,9 @@ def start_stores(places: Places, children: Children, screen: Screen, *options: s
         if broker and "valkey" in ended:
             raise valkey.why_not(broker)
         if step.elapsed > STARTS_WITHIN:
-            raise Problem(f"The database or the broker is not ready after {step.elapsed:.0f} s: see {places.log}.")
+            raise LaunchProblem(
+                f"The database or the broker is not ready after {step.elapsed:.0f} s: see {places.log}."
+            )
         step.tick()
         time.sleep(0.02)
     step.done()

@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 from config.launch import binaries, processes, sockets
 from config.launch.places import Places
-from config.launch.say import Problem
+from config.launch.say import LaunchProblem
 
 
 @dataclass(frozen=True)
 class Broker:
-    server: binaries.Program
+    server: binaries.Binary
     folder: Path
     socket: Path
     password: str
@@ -79,11 +79,11 @@ def is_ready(broker: Broker) -> bool:
     return False
 
 
-def why_not(broker: Broker) -> Problem:
+def why_not(broker: Broker) -> LaunchProblem:
     """The sentence about a server that ended while it started."""
     words = "\n".join(processes.tail(broker.log, 40))
     if "Bad file format" in words or "can't handle" in words.lower() or "AOF" in words:
-        return Problem(
+        return LaunchProblem(
             f"{broker.folder} is stale: the server found here cannot read it. It holds only the queue, which the sweep "
             f"fills again: move it away (mv {broker.folder} {broker.folder}.old). The full log is {broker.log}."
         )

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from apps.aws import collection, events, measurements
-from apps.aws.measurements import Told
+from apps.aws.measurements import AwsReport
 from apps.aws.models import Collection
-from apps.aws.places import Place
+from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
 from apps.catalog.models import Metric
 from apps.runs import queries
@@ -25,7 +25,7 @@ from workers.protocol import wire
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("aws")]
 MINUTE = timedelta(minutes=1)
-PLACE = Place(region=REGION, identifier=CLUSTER, is_cluster=True)
+PLACE = AwsPlace(region=REGION, identifier=CLUSTER, is_cluster=True)
 EMPTY = Topology(
     engine="aurora-mysql",
     engine_version="",
@@ -204,7 +204,7 @@ def test_a_failover_that_rds_journals_is_a_promotion_on_the_run_s_clock(monkeypa
         stub.add_response("describe_events", {"Events": [before, entry]})
         journal = events.during(PLACE, EMPTY, since=began, until=began + 5 * MINUTE)
     run = Run(started_at=began, ended_at=began + 5 * MINUTE)
-    payload = measurements.batch_of(run, PLACE, Told(journal=journal))
+    payload = measurements.batch_of(run, PLACE, AwsReport(journal=journal))
     (event,) = batches.decode([payload]).events
     assert (event.kind, event.label, event.starts_at) == (
         "promotion",

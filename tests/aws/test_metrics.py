@@ -9,12 +9,12 @@ from botocore.stub import ANY
 from apps.aws import metrics, topology
 from apps.aws.clients import AwsTrouble
 from apps.aws.metrics import Observed
-from apps.aws.places import Place
+from apps.aws.places import AwsPlace
 from apps.aws.topology import Instance, Topology
 from apps.catalog.metrics.cloudwatch import PUBLISHED
 from tests.support.cloud import CLUSTER, REGION, a_cluster, an_instance, measured, stubbed
 
-PLACE = Place(region=REGION, identifier=CLUSTER, is_cluster=True)
+PLACE = AwsPlace(region=REGION, identifier=CLUSTER, is_cluster=True)
 MINUTE = timedelta(minutes=1)
 # CloudWatch's minute begins 20 s before the run does.
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -65,7 +65,7 @@ def test_what_cloudwatch_does_not_give_is_unknown_and_not_zero() -> None:
 
 def test_an_rds_instance_is_not_asked_for_aurora_s_metrics() -> None:
     an_instance("plain")
-    place = Place(region=REGION, identifier="plain", is_cluster=False)
+    place = AwsPlace(region=REGION, identifier="plain", is_cluster=False)
     (node,) = metrics.observe(place, topology.describe(place), since=BEGAN, until=ENDED)
     assert node.name == "cloudwatch:plain"
     assert "aws.rds.CommitLatency" not in node.values
@@ -83,7 +83,7 @@ ALONE = Topology(
     multi_az=False,
     instances=(Instance("plain", "writer", "eu-west-1a", "db.m5.xlarge", "available"),),
 )
-PLAIN = Place(region=REGION, identifier="plain", is_cluster=False)
+PLAIN = AwsPlace(region=REGION, identifier="plain", is_cluster=False)
 OF_RDS = [each for each in PUBLISHED.values() if each.of in ("instance", "rds") and "Credit" not in each.name]
 ASKED = {"MetricDataQueries": ANY, "StartTime": ANY, "EndTime": ANY, "ScanBy": ANY}
 

@@ -7,10 +7,10 @@ from pytest_django import Settings
 
 from apps.aws import failover, topology
 from apps.aws.clients import AwsTrouble
-from apps.aws.places import Place
+from apps.aws.places import AwsPlace
 from tests.support.cloud import CLUSTER, REGION, a_cluster, an_instance
 
-PLACE = Place(region=REGION, identifier=CLUSTER, is_cluster=True)
+PLACE = AwsPlace(region=REGION, identifier=CLUSTER, is_cluster=True)
 pytestmark = pytest.mark.usefixtures("aws")
 
 
@@ -29,7 +29,7 @@ def test_a_cluster_is_its_writer_and_its_readers_with_zone_class_and_engine() ->
 
 def test_an_rds_instance_is_a_writer_alone() -> None:
     an_instance("plain")
-    found = topology.describe(Place(region=REGION, identifier="plain", is_cluster=False))
+    found = topology.describe(AwsPlace(region=REGION, identifier="plain", is_cluster=False))
     assert [(each.name, each.role, each.hardware_class) for each in found.instances] == [
         ("plain", "writer", "db.m5.xlarge")
     ]
@@ -104,8 +104,8 @@ def test_an_instance_without_a_standby_cannot_fail_over_and_one_with_it_can() ->
     an_instance("plain")
     an_instance("double", multi_az=True)
     with pytest.raises(AwsTrouble, match="has no standby: make it Multi-AZ"):
-        failover.ask(Place(region=REGION, identifier="plain", is_cluster=False))
-    place = Place(region=REGION, identifier="double", is_cluster=False)
+        failover.ask(AwsPlace(region=REGION, identifier="plain", is_cluster=False))
+    place = AwsPlace(region=REGION, identifier="double", is_cluster=False)
     assert failover.ask(place).writer == "double"
     with pytest.raises(AwsTrouble, match="name no target"):
         failover.ask(place, target="plain")

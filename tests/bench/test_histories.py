@@ -60,6 +60,8 @@ def test_four_changes_in_five_could_be_found_by_who_knows_where_they_are() -> No
         noise_of_it, places = noise.estimate(y), [0, *history.changes, len(y)]
         for (start, at), (_, end) in pairwise(pairwise(places)):
             tests.append(
-                change_points.test(y, start, at, end, noise=noise_of_it, limits=change_points.Limits(significant=1e-5))
+                change_points.test(
+                    y, start, at, end, noise=noise_of_it, limits=change_points.ChangeLimits(significant=1e-5)
+                )
             )
     assert np.mean([tested.p < 1e-5 for tested in tests]) == pytest.approx(0.8, abs=0.06)

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog import services
 from apps.catalog.models import Metric
-from apps.catalog.services import InvalidParameters
+from apps.catalog.services import InvalidField
 from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +66,6 @@ def test_many_callers_at_once_get_the_same_rows() -> None:
 
 @pytest.mark.parametrize("key", ["", "two words", "x" * 161, "line\nbreak"])
 def test_a_key_that_cannot_be_one_is_refused(key: str) -> None:
-    with pytest.raises(InvalidParameters, match="metric"):
+    with pytest.raises(InvalidField, match="metric"):
         services.metrics_for([key])
     assert not Metric.objects.filter(key=key).exists()

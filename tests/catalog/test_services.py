@@ -6,7 +6,7 @@ import pytest
 
 from apps.catalog import services
 from apps.catalog.models import HardwareClass, LoadLevel, Platform, System, Workload
-from apps.catalog.services import InvalidParameters
+from apps.catalog.services import InvalidField
 from apps.core.canonical import canonical_hash
 from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
 
@@ -40,7 +40,7 @@ def test_a_release_is_created_once() -> None:
     platform = Platform.objects.create(slug="mariadb", name="MariaDB")
     first = services.release_for(platform=platform, version="10.11.19")
     assert services.release_for(platform=platform, version=" 10.11.19 ") == first
-    with pytest.raises(InvalidParameters, match="version"):
+    with pytest.raises(InvalidField, match="version"):
         services.release_for(platform=platform, version=" ")
 
 
@@ -79,7 +79,7 @@ def test_one_option_in_two_spellings_is_one_workload() -> None:
     ],
 )
 def test_a_bad_workload_names_its_field(tool: str, change: dict[str, Any], field: str) -> None:
-    with pytest.raises(InvalidParameters) as refused:
+    with pytest.raises(InvalidField) as refused:
         services.workload_for(tool=tool, parameters={**PARAMETERS, **change})
     assert refused.value.field == field
     assert not Workload.objects.exists()
@@ -104,7 +104,7 @@ def test_a_load_level_is_created_once_per_threads_and_rate() -> None:
     ],
 )
 def test_a_bad_load_level_names_its_field(level: dict[str, Any], field: str) -> None:
-    with pytest.raises(InvalidParameters) as refused:
+    with pytest.raises(InvalidField) as refused:
         services.load_level_for(**level)
     assert refused.value.field == field
 
@@ -184,7 +184,7 @@ def test_a_platform_is_known_by_slug_or_name_in_any_case(said: str) -> None:
     ],
 )
 def test_a_bad_system_names_its_field_and_leaves_nothing(change: dict[str, Any], field: str) -> None:
-    with pytest.raises(InvalidParameters) as refused:
+    with pytest.raises(InvalidField) as refused:
         services.register_system(message=a_message(**change), hardware=[SMALL])
     assert refused.value.field == field
     assert not System.objects.exists()
@@ -229,6 +229,6 @@ def test_a_known_system_learns_where_it_lies_at_aws_and_another_place_is_a_diffe
     ],
 )
 def test_a_place_at_aws_that_cannot_be_is_refused(place: AwsMessage, field: str) -> None:
-    with pytest.raises(InvalidParameters) as refused:
+    with pytest.raises(InvalidField) as refused:
         services.register_system(message=a_message(aws=place), hardware=[SMALL])
     assert refused.value.field == field

@@ -12,7 +12,7 @@ from apps.catalog.models import Workload
 from apps.dispatch.models import Campaign, Job
 from apps.runs.models import Run
 from splashboard import campaigns
-from splashboard.progress import LINE_EVERY, Shown
+from splashboard.progress import LINE_EVERY, ProgressLine
 from splashboard.server import Server
 from tests.client.conftest import Command
 from tests.dispatch.steps import a_measured_run
@@ -105,7 +105,7 @@ def test_a_terminal_gets_a_bar_and_a_log_gets_news(live_server: LiveServer, monk
         campaigns.wait(
             Server(url=live_server.url),
             campaign=campaign.pk,
-            shown=Shown(stream, clock=clock),
+            shown=ProgressLine(stream, clock=clock),
             clock=clock,
             sleep=sleep,
         )

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from splashboard.failures import Misuse, Refused, Unreachable
+from splashboard.failures import Misuse, RequestRefused, ServerUnreachable
 from splashboard.server import Server
 from tests.client.conftest import Answered, FakeServer
 
@@ -45,7 +45,7 @@ def test_it_waits_as_long_as_the_server_asks(fake: FakeServer) -> None:
 def test_it_gives_up_after_the_time_that_was_given(fake: FakeServer) -> None:
     fake.answers = [AWAY]
     server, pauses = a_server(fake, timeout=20)
-    with pytest.raises(Unreachable, match="503; given up after 20 s"):
+    with pytest.raises(ServerUnreachable, match="503; given up after 20 s"):
         server.read("health/")
     assert sum(pauses) < 20
     assert len(fake.received) > 3
@@ -72,7 +72,7 @@ def test_an_answer_that_drips_is_not_waited_for_beyond_the_time_that_was_given(d
         dripping.start()
         try:
             server = Server(url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=0.01)
-            with pytest.raises(Unreachable, match="not whole in time; given up after"):
+            with pytest.raises(ServerUnreachable, match="not whole in time; given up after"):
                 server.read("health/")
         finally:
             given_up.set()
@@ -83,14 +83,14 @@ def test_what_would_be_done_twice_is_not_sent_again_unless_it_cannot_have_arrive
     for answer in (None, AWAY):
         fake.answers = [answer]
         server, pauses = a_server(fake)
-        with pytest.raises(Unreachable, match="not certain whether it was done"):
+        with pytest.raises(ServerUnreachable, match="not certain whether it was done"):
             server.send("campaigns/files/", b"x", kind="text/plain", repeatable=False)
         assert pauses == []
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # nothing listens
         server, pauses = a_server(url=f"http://127.0.0.1:{taken.getsockname()[1]}")
-        with pytest.raises(Unreachable, match="the server refuses connections; given up"):
+        with pytest.raises(ServerUnreachable, match="the server refuses connections; given up"):
             server.send("campaigns/files/", b"x", kind="text/plain", repeatable=False)
         assert pauses
 
@@ -98,7 +98,7 @@ def test_what_would_be_done_twice_is_not_sent_again_unless_it_cannot_have_arrive
 def test_a_refusal_is_told_field_by_field_at_once_and_cannot_command_the_terminal(fake: FakeServer) -> None:
     fake.answers = [REFUSAL]
     server, _ = a_server(fake)
-    with pytest.raises(Refused, match="422, 2 fields are wrong") as caught:
+    with pytest.raises(RequestRefused, match="422, 2 fields are wrong") as caught:
         server.read("runs/")
     assert caught.value.fields == ("a: is bad (mend it)", "b: is worse ?[2J")
     assert len(fake.received) == 1
@@ -114,10 +114,10 @@ def test_a_redirect_is_not_followed_as_the_token_would_go_along(fake: FakeServer
 
 def test_a_page_of_something_else_is_told_from_an_answer(fake: FakeServer) -> None:
     fake.answers = [(200, {"Content-Type": "text/html"}, b"<html>welcome")]
-    with pytest.raises(Unreachable, match="not JSON: '<html>welcome'; is it a Splashboard"):
+    with pytest.raises(ServerUnreachable, match="not JSON: '<html>welcome'; is it a Splashboard"):
         a_server(fake)[0].read("health/").json({})
     fake.answers = [(404, {"Content-Type": "text/html"}, b"<html>no such page")]
-    with pytest.raises(Refused, match=r"404; is http://.* a Splashboard"):
+    with pytest.raises(RequestRefused, match=r"404; is http://.* a Splashboard"):
         a_server(fake)[0].read("health/")
 
 

@@ -10,7 +10,7 @@ import pytest
 from apps.catalog.models import HardwareClass, Metric, System, Workload
 from apps.comparison.comparability.acknowledgements import acknowledge
 from apps.comparison.sections.all_metrics import everything
-from apps.comparison.selection.sides import Unknown
+from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.stats import welch
 from apps.comparison.stats.welch import Sample, Verdict
 from apps.core.problems import Invalid
@@ -275,9 +275,9 @@ def test_the_number_of_sides_is_checked(workload: Workload, a: System, sides: li
 
 
 def test_what_is_not_there_is_named(workload: Workload, a: System, b: System) -> None:
-    with pytest.raises(Unknown, match="no system 'zz'"):
+    with pytest.raises(UnknownSide, match="no system 'zz'"):
         compare(workload, sides=["a", "zz"])
-    with pytest.raises(Unknown, match="no workload 999999"):
+    with pytest.raises(UnknownSide, match="no workload 999999"):
         compare(workload, workload_id=999_999)
 
 

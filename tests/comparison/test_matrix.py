@@ -10,7 +10,7 @@ from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison import compare
 from apps.comparison.comparability.acknowledgements import acknowledge
 from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow, compare_many
-from apps.comparison.selection.sides import Unknown
+from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.stats.multiple_testing import false_discovery_control
 from apps.core.problems import Invalid
 from apps.runs.models import Run
@@ -187,7 +187,7 @@ def test_sides_that_cannot_be_are_refused(reads: Workload) -> None:
     for sides in (["a"], ["a", "a"], [f"s{number}" for number in range(9)]):
         with pytest.raises(Invalid):
             compare_many(sides=sides)
-    with pytest.raises(Unknown, match="no system 'gone'"):
+    with pytest.raises(UnknownSide, match="no system 'gone'"):
         compare_many(sides=["a", "gone"])
 
 

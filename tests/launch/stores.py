@@ -6,7 +6,7 @@ import time
 
 from config.launch import places, processes, supervisor
 from config.launch.children import PROGRAMS, Children, RunLock
-from config.launch.say import Problem, Screen
+from config.launch.say import LaunchProblem, Screen
 
 if __name__ == "__main__":
     processes.Signals.install()
@@ -25,7 +25,7 @@ if __name__ == "__main__":
         while True:
             processes.Signals.check()
             time.sleep(0.05)
-    except Problem as problem:
+    except LaunchProblem as problem:
         screen.problem(str(problem))
         sys.exit(1)
     except processes.Interrupted:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from config.launch import checks, frontend
-from config.launch.checks import Check, all_checks
+from config.launch.checks import CodeCheck, all_checks
 
 
 @pytest.mark.parametrize("check", all_checks(), ids=lambda check: check.name)
-def test_check_passes(check: Check) -> None:
+def test_check_passes(check: CodeCheck) -> None:
     argv, env = checks.command(check, frontend.find_node())
     said = subprocess.run(argv, env=env, cwd=check.cwd, capture_output=True, text=True, check=False)
     assert said.returncode == 0, f"{said.stdout}\n{said.stderr}"

@@ -18,7 +18,7 @@ import redis
 from config.launch import binaries, postgres, processes, sockets
 from config.launch.children import Children, RunLock
 from config.launch.places import ROOT, Places
-from config.launch.say import Problem, Screen
+from config.launch.say import LaunchProblem, Screen
 from config.launch.supervisor import start_stores
 from tests.launch.conftest import pids_in, programs_in, some_places, variables
 from tests.support.waiting import LIMIT, eventually
@@ -109,7 +109,7 @@ def test_kill_9_of_supervisor_and_guard_still_stops_the_children(places: Places)
 
 def test_second_run_while_one_is_running_says_so(places: Places) -> None:
     with running(places) as process:
-        with pytest.raises(Problem, match=rf"running already \(process {process.pid}.*make stop"):
+        with pytest.raises(LaunchProblem, match=rf"running already \(process {process.pid}.*make stop"):
             RunLock(places, Screen())
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=LIMIT)
@@ -179,14 +179,14 @@ def test_data_of_another_major_version_gets_a_sentence(places: Places) -> None:
         shutil.chown(data, "nobody")
     (data / "PG_VERSION").write_text("9.6\n")
     with pytest.raises(
-        Problem, match=rf"{data} is stale: PostgreSQL 9 made it .* install PostgreSQL 9, or move .*mv {data}"
+        LaunchProblem, match=rf"{data} is stale: PostgreSQL 9 made it .* install PostgreSQL 9, or move .*mv {data}"
     ):
         postgres.prepare(places=places, screen=Screen())
 
 
 def test_data_chooses_the_server_that_made_it() -> None:
-    old = binaries.Program(Path("/old/postgres"), 15, in_wheel=False)
-    new = binaries.Program(Path("/new/postgres"), 18, in_wheel=True)
+    old = binaries.Binary(Path("/old/postgres"), 15, in_wheel=False)
+    new = binaries.Binary(Path("/new/postgres"), 18, in_wheel=True)
     assert binaries.choose_postgres([old, new], data=Path("d"), made_by=None) is old
     assert binaries.choose_postgres([old, new], data=Path("d"), made_by=18) is new
 
@@ -197,7 +197,7 @@ def test_folder_of_other_things_is_not_taken_for_a_database(places: Places) -> N
     if os.geteuid() == 0:
         shutil.chown(data, "nobody")
     (data / "notes.txt").write_text("mine")
-    with pytest.raises(Problem, match="is not a PostgreSQL data directory but holds files: move it away"):
+    with pytest.raises(LaunchProblem, match="is not a PostgreSQL data directory but holds files: move it away"):
         postgres.prepare(places=places, screen=Screen())
 
 
@@ -205,7 +205,7 @@ def test_folder_of_other_things_is_not_taken_for_a_database(places: Places) -> N
 def test_data_of_another_user_gets_a_sentence(places: Places) -> None:
     data = places.var / "postgres"
     data.mkdir()  # root's own: PostgreSQL would refuse to run
-    with pytest.raises(Problem, match=r"belongs to user 0, .*chown -R"):
+    with pytest.raises(LaunchProblem, match=r"belongs to user 0, .*chown -R"):
         postgres.prepare(places=places, screen=Screen())
 
 
@@ -223,7 +223,7 @@ def test_server_that_is_not_ours_on_our_data_gets_a_sentence(places: Places) -> 
     process = postgres.start(cluster)
     try:
         eventually(lambda: postgres.is_ready(cluster, process.pid), what="PostgreSQL is ready")
-        with pytest.raises(Problem, match=rf"not ours \(process {process.pid}\).*kill -INT {process.pid}"):
+        with pytest.raises(LaunchProblem, match=rf"not ours \(process {process.pid}\).*kill -INT {process.pid}"):
             postgres.start(cluster)
     finally:
         process.send_signal(signal.SIGINT)
@@ -249,7 +249,7 @@ def test_a_folder_of_somebody_elses_takes_no_socket(folder: Path, monkeypatch: p
     assert short.parent == folder
     short.rmdir()
     short.symlink_to("/")
-    with pytest.raises(Problem, match=r"belongs to user \d+: remove it"):
+    with pytest.raises(LaunchProblem, match=r"belongs to user \d+: remove it"):
         sockets.folder(wanted)
 
 

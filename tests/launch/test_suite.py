@@ -10,7 +10,7 @@ import pytest
 
 from config.launch import environment, frontend, processes, suite
 from config.launch.places import ROOT, Places
-from config.launch.say import Problem, Screen
+from config.launch.say import LaunchProblem, Screen
 from lab import packages
 from tests.launch.conftest import pids_in
 
@@ -140,6 +140,6 @@ def test_failing_npm_gets_a_sentence_and_a_log(places: Places, tmp_path: Path, m
     sentence = (
         rf"Installing the front end's packages failed: the disk is full.* The full log is {places.log_of('frontend')}"
     )
-    with pytest.raises(Problem, match=sentence):
+    with pytest.raises(LaunchProblem, match=sentence):
         frontend.ensure(places=places, screen=Screen())
     assert processes.tail(places.log_of("frontend")) == ["npm error code ENOSPC"]

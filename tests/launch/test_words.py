@@ -13,7 +13,7 @@ import pytest
 
 from config.launch import commands, environment, places, ports, processes, supervisor
 from config.launch.places import ROOT
-from config.launch.say import Problem, Screen, Step
+from config.launch.say import LaunchProblem, LaunchStep, Screen
 from tests.launch.conftest import some_places, variables
 
 
@@ -34,7 +34,9 @@ def test_failed_step_names_the_cause_the_remedy_and_the_log(tmp_path: Path, line
     log = tmp_path / "packages.log"
     log.write_text(f"Resolved 143 packages\n{line}\n\n")
     problem = processes.failure("Installing Python packages", log)
-    with pytest.raises(Problem, match=rf"^Installing Python packages failed: .*{remedy}.* The full log is {log}\.$"):
+    with pytest.raises(
+        LaunchProblem, match=rf"^Installing Python packages failed: .*{remedy}.* The full log is {log}\.$"
+    ):
         raise problem
 
 
@@ -42,13 +44,13 @@ def test_full_disk_is_known_even_if_the_log_had_no_room_for_the_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "FULL", 2**62)
-    with pytest.raises(Problem, match=r"^Starting failed: the disk is full: free some space"):
+    with pytest.raises(LaunchProblem, match=r"^Starting failed: the disk is full: free some space"):
         raise processes.failure("Starting", tmp_path / "cut.log")
 
 
 def test_failing_program_leaves_its_words_in_the_log(tmp_path: Path) -> None:
     log = tmp_path / "x.log"
-    code = processes.run(["sh", "-c", "echo out; echo err >&2; exit 3"], step=Step(Screen(), "x"), log=log)
+    code = processes.run(["sh", "-c", "echo out; echo err >&2; exit 3"], step=LaunchStep(Screen(), "x"), log=log)
     assert code == 3
     assert log.read_text() == "out\nerr\n"
 
@@ -67,13 +69,13 @@ def test_full_disk_in_our_own_writing_is_a_sentence(
 def test_too_little_space_is_said_before_anything_is_fetched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "NEEDS_BYTES", 2**62)
     monkeypatch.setattr(environment, "STAMP", folder / "no-stamp")
-    with pytest.raises(Problem, match=r"MB free and the set-up needs .* MB: free some space"):
+    with pytest.raises(LaunchProblem, match=r"MB free and the set-up needs .* MB: free some space"):
         environment.ensure(places=some_places(folder), screen=Screen())
 
 
 def test_start_on_a_nearly_full_disk_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "NEEDS_BYTES", 2**62)
-    with pytest.raises(Problem, match=rf"The disk of {folder} has .* and a start needs .* MB: free some space"):
+    with pytest.raises(LaunchProblem, match=rf"The disk of {folder} has .* and a start needs .* MB: free some space"):
         supervisor.run(some_places(folder), Screen())
     assert not (folder / "postgres").exists()
 
@@ -81,7 +83,7 @@ def test_start_on_a_nearly_full_disk_is_refused(folder: Path, monkeypatch: pytes
 def test_python_without_venv_and_pip_gets_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environment, "STAMP", folder / "no-stamp")
     monkeypatch.setattr(environment, "_has", lambda _module: False)
-    with pytest.raises(Problem, match=r"venv module is missing .* apt-get install python3\.\d+-venv"):
+    with pytest.raises(LaunchProblem, match=r"venv module is missing .* apt-get install python3\.\d+-venv"):
         environment.ensure(places=some_places(folder), screen=Screen())
 
 
@@ -97,7 +99,7 @@ def test_unreachable_index_gets_a_sentence_and_a_log(folder: Path, monkeypatch: 
     }.items():
         monkeypatch.setenv(name, value)
     setup = some_places(folder)
-    with pytest.raises(Problem, match=rf"Installing uv failed: .*network.* The full log is {setup.log_of('uv')}"):
+    with pytest.raises(LaunchProblem, match=rf"Installing uv failed: .*network.* The full log is {setup.log_of('uv')}"):
         environment.ensure(places=setup, screen=Screen())
     assert "127.0.0.1" in setup.log_of("uv").read_text()
 
@@ -129,7 +131,7 @@ def test_bootstrap_needs_the_standard_library_only() -> None:
     ],
 )
 def test_variable_without_sense_is_named(name: str, value: str) -> None:
-    with pytest.raises(Problem, match=name):
+    with pytest.raises(LaunchProblem, match=name):
         places.from_environment({name: value})
 
 
@@ -145,7 +147,7 @@ def test_address_is_one_that_a_browser_here_can_open(host: str, address: str) ->
 
 
 def test_foreign_host_is_no_address_of_this_machine() -> None:
-    with pytest.raises(Problem, match=r"SPLASHBOARD_HOST is 203\.0\.113\.1, which is no address of this machine"):
+    with pytest.raises(LaunchProblem, match=r"SPLASHBOARD_HOST is 203\.0\.113\.1, which is no address of this machine"):
         ports.take("203.0.113.1", 0)
 
 
@@ -180,7 +182,7 @@ def test_a_port_in_use_is_passed_over_where_none_was_asked_for(monkeypatch: pyte
 
 def test_folder_that_cannot_be_written_gets_a_sentence() -> None:
     # The kernel's own: not even root may make a folder there.
-    with pytest.raises(Problem, match=r"cannot be written by this user: .*SPLASHBOARD_VAR"):
+    with pytest.raises(LaunchProblem, match=r"cannot be written by this user: .*SPLASHBOARD_VAR"):
         places.make_folders(places.from_environment({"SPLASHBOARD_VAR": "/sys/splashboard"}))
 
 
@@ -188,11 +190,11 @@ def test_short_step_says_nothing_and_long_one_says_its_time_and_count(monkeypatc
     out = io.StringIO()
     clock = [100.0]
     monkeypatch.setattr("config.launch.say.time.monotonic", lambda: clock[0])
-    step = Step(Screen(out), "Installing")
+    step = LaunchStep(Screen(out), "Installing")
     step.tick("1 of 9")
     step.done()
     assert out.getvalue() == ""
-    step = Step(Screen(out), "Installing")
+    step = LaunchStep(Screen(out), "Installing")
     for second in range(1, 32):
         clock[0] = 100.0 + second
         step.tick(f"{second} of 99")

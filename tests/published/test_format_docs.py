@@ -28,14 +28,14 @@ def test_every_field_is_explained() -> None:
     explained = set(re.findall(r"`(\w+)`", text))
     kinds: list[type[msgspec.Struct]] = [
         fields.File,
-        fields.Source,
-        fields.Hardware,
-        fields.Side,
+        fields.ArticleSource,
+        fields.ArticleHardware,
+        fields.ArticleSide,
         fields.WorkloadEntry,
         fields.FigureEntry,
         fields.TableEntry,
-        fields.Column,
-        fields.Bottleneck,
+        fields.FigureColumn,
+        fields.StatedBottleneck,
         fields.LoadLevels,
         fields.StatedError,
     ]

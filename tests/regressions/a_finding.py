@@ -4,7 +4,7 @@ from typing import Any
 
 from apps.catalog.models import Release, System
 from apps.regressions.findings import reconcile
-from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Change, Finding
 from tests.support.builders import a_measured_run, a_metric, a_system, a_workload
 
@@ -21,7 +21,7 @@ def a_pair(platform: Any = None, version: str = "10.11.20") -> tuple[System, Sys
 
 def told(
     before: System, after: System, *, test: str = "oltp_write_only", ratio: float = 0.88, **fields: Any
-) -> tuple[Place, Told]:
+) -> tuple[FindingKey, DetectedChange]:
     """A change of throughput by `ratio`, with two runs on each side that lasted 30 s after a warm-up of 5 s."""
     workload = a_workload(test)
     runs: dict[str, list[Any]] = {"before": [], "after": []}
@@ -29,7 +29,7 @@ def told(
         for _ in range(2):
             times = {"warmup": 5.0, "duration": 30.0}
             runs[side].append(a_measured_run({"client.throughput": value}, system=system, workload=workload, **times))
-    place = Place(
+    place = FindingKey(
         kind="change",
         family="sysbench",
         platform=after.release.platform,
@@ -55,7 +55,7 @@ def told(
         "runs_after": tuple(run.pk for run in runs["after"]),
         **fields,
     }
-    return place, Told(**change)
+    return place, DetectedChange(**change)
 
 
 def a_finding(*tests: str, pair: tuple[System, System] | None = None, ratio: float = 0.88, **fields: Any) -> Finding:

@@ -33,7 +33,7 @@ def workload(db: None) -> int:
     return falls[0].workload_id
 
 
-def keep(smallest: float = 0.03, significant: float = 1e-6, **fields: Any) -> thresholds.Kept:
+def keep(smallest: float = 0.03, significant: float = 1e-6, **fields: Any) -> thresholds.StoredThreshold:
     given = {"workload": None, "metric": None, **fields}
     return thresholds.keep(smallest=smallest, significant=significant, by=a_user(), **given)
 

@@ -15,7 +15,7 @@ from apps.comparison import compare
 from apps.comparison.models import Edition, SavedComparison
 from apps.comparison.sections import serialisation
 from apps.comparison.selection import baselines
-from apps.comparison.selection.sides import Unknown
+from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.stats.welch import Ratio, Verdict
 from apps.comparison.values import Comparison
 from apps.core.problems import Invalid
@@ -75,7 +75,7 @@ def test_what_was_seen_comes_back_to_the_last_digit(kept: SavedComparison) -> No
     found = services.load("beta-beats-alpha")
     assert found.comparison == now()
     assert (found.title, found.note, found.author, found.edition.number) == ("Beta beats Alpha", "seen today", "ann", 1)
-    assert services.standing(found) == services.Standing(False, ())
+    assert services.standing(found) == services.SnapshotState(False, ())
 
 
 def test_endless_intervals_and_missing_numbers_are_kept() -> None:
@@ -165,7 +165,7 @@ def test_a_refresh_makes_a_new_edition_and_keeps_the_old_one(
     assert [(each.number, each.made_by, each.runs) for each in newest.editions] == [(2, "bob", 7), (1, "ann", 6)]
     assert (newest.is_newest, first.is_newest) == (True, False)
     assert not services.standing(newest).out_of_date
-    with pytest.raises(Unknown, match="no edition 3"):
+    with pytest.raises(UnknownSide, match="no edition 3"):
         services.load(kept.slug, 3)
 
 
@@ -180,7 +180,7 @@ def test_a_price_stated_later_makes_it_out_of_date_and_a_refresh_keeps_it(
     assert services.refresh(slug=kept.slug, by=ann) == (2, True)
     newest = services.load(kept.slug)
     assert newest.parts["cost"]["sides"][1]["usd_per_hour"] == 0.25
-    assert services.standing(newest) == services.Standing(False, ())
+    assert services.standing(newest) == services.SnapshotState(False, ())
     assert services.refresh(slug=kept.slug, by=ann) == (2, False)
     HardwareClass.objects.update(price_source="a list")
     assert "The machines of Beta, their vCPU or their prices are stated otherwise now." in (
@@ -198,7 +198,7 @@ def test_runs_of_another_workload_make_it_out_of_date_and_a_refresh_keeps_them(
     assert any("better now" in text for text in standing.changes), standing
     assert services.refresh(slug=kept.slug, by=ann) == (2, True)
     newest = services.load(kept.slug)
-    assert services.standing(newest) == services.Standing(False, ())
+    assert services.standing(newest) == services.SnapshotState(False, ())
     measure(sides[1], (900.0,), at=3, workload=other)
     told = services.standing(newest).changes
     assert any(text.startswith("Who bears it out, Beta,") and "oltp_read_only" in text for text in told), told

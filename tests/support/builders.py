@@ -9,7 +9,7 @@ from apps.accounts.credentials import digest_of
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
-from apps.dispatch.campaigns.plan import Planned, alike, create_campaign
+from apps.dispatch.campaigns.plan import PlannedWorkload, alike, create_campaign
 from apps.dispatch.models import Agent, Campaign, Job
 from apps.runs.models import Artifact, Measurement, Run
 
@@ -147,7 +147,7 @@ def a_campaign(*systems: System, threads: Sequence[int] = (1, 4), **fields: Any)
     return create_campaign(**{**defaults, **fields})
 
 
-def an_entry(workload: Workload | None = None, threads: Sequence[int] = (1, 4), **fields: Any) -> Planned:
+def an_entry(workload: Workload | None = None, threads: Sequence[int] = (1, 4), **fields: Any) -> PlannedWorkload:
     """Of a plan: 5 s at each level, on all systems."""
     defaults: dict[str, Any] = {
         "workload": workload or a_workload(),
@@ -155,7 +155,7 @@ def an_entry(workload: Workload | None = None, threads: Sequence[int] = (1, 4), 
         "warmup": 0.0,
         "duration": 5.0,
     }
-    return Planned(**{**defaults, **fields})
+    return PlannedWorkload(**{**defaults, **fields})
 
 
 def a_job(*, state: str = "queued", agent: Agent | None = None, **fields: Any) -> Job:

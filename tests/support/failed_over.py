@@ -19,7 +19,7 @@ from tests.support.builders import START, a_measured_run, a_metric
 from workers.agent.faults import events
 from workers.agent.faults.faults import Fault
 from workers.agent.faults.lanes import Attempt
-from workers.agent.faults.phases import Sign, Steady
+from workers.agent.faults.phases import Sign, SteadyState
 from workers.agent.faults.record import Record
 from workers.agent.programs.report import say
 from workers.protocol.workloads import failover
@@ -73,7 +73,7 @@ def _told(
             record.proxy_said(Sign(FAULT_AT + proxy, f"HAProxy: writer/{node} is DOWN"))
         struck = events.Struck(Fault(control, node, "writer"), FAULT_AT, FAULT_AT)
         start = FAULT_AT + attempts[0][0] / 1000
-        values = events.tell(record, struck, warmup=start, interval=INTERVAL, rule=Steady())
+        values = events.tell(record, struck, warmup=start, interval=INTERVAL, rule=SteadyState())
         if is_whole:
             found = {"missing": [], "failed_present": [], "duplicated": [], **(counts or {})}
             say("event", event="read_back", label="counted", **{"from": 40.0}, node="client", detail=found)

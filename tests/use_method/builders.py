@@ -9,43 +9,43 @@ import numpy as np
 from apps.catalog.metrics import derived
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.derived import Inputs, evaluate
-from apps.use_method.values import Facts, Floats, Node, Panel, Reading, Samples, Span
+from apps.use_method.values import Floats, MetricSamples, NodeFacts, Panel, Reading, RunFacts, Span
 
 
-def samples(values: Sequence[float], *, start: float = 0.0, step: float = 1.0) -> Samples:
+def samples(values: Sequence[float], *, start: float = 0.0, step: float = 1.0) -> MetricSamples:
     """One value a step, the first at `start + step`."""
     at: Floats = start + step * np.arange(1, len(values) + 1, dtype=np.float64)
-    return Samples(at, np.array(values, np.float64))
+    return MetricSamples(at, np.array(values, np.float64))
 
 
-def steady(value: float, *, seconds: int = 60) -> Samples:
+def steady(value: float, *, seconds: int = 60) -> MetricSamples:
     return samples([value] * seconds)
 
 
-def a_node(name: str = "db1", role: str = "writer", **more: Any) -> Node:
-    return Node(name=name, role=role, **more)
+def a_node(name: str = "db1", role: str = "writer", **more: Any) -> NodeFacts:
+    return NodeFacts(name=name, role=role, **more)
 
 
-def facts(*nodes: Node, **more: Any) -> Facts:
-    return Facts(**{"tool": "sysbench_oltp", "platform": "mariadb", "measured": (0.0, 60.0), "nodes": nodes} | more)
+def facts(*nodes: NodeFacts, **more: Any) -> RunFacts:
+    return RunFacts(**{"tool": "sysbench_oltp", "platform": "mariadb", "measured": (0.0, 60.0), "nodes": nodes} | more)
 
 
-def of_sampled(sampled: SampledNode, between: Span, **more: Any) -> Node:
+def of_sampled(sampled: SampledNode, between: Span, **more: Any) -> NodeFacts:
     """A recorded node as the rules see it, derived metrics too, cut to `between`."""
     inputs = Inputs(sampled)
-    series: dict[str, Samples] = {}
+    series: dict[str, MetricSamples] = {}
     for key in inputs.keys:
         line = inputs.line(key)
         if line is not None and not np.isnan(line.values).all():
-            series[key] = Samples(line.at, line.values, line.resets)
+            series[key] = MetricSamples(line.at, line.values, line.resets)
     for spec in derived.available(inputs.keys):
         line = evaluate(spec, [inputs])
         if line is not None and not np.isnan(line.values).all():
-            series[spec.key] = Samples(line.at, line.values, line.resets)
-    return Node(name=sampled.name, role=sampled.role, series=cut(series, between), **more)
+            series[spec.key] = MetricSamples(line.at, line.values, line.resets)
+    return NodeFacts(name=sampled.name, role=sampled.role, series=cut(series, between), **more)
 
 
-def cut(series: Mapping[str, Samples], between: Span) -> dict[str, Samples]:
+def cut(series: Mapping[str, MetricSamples], between: Span) -> dict[str, MetricSamples]:
     found = {}
     for key, one in series.items():
         kept = (one.at >= between[0]) & (one.at <= between[1])

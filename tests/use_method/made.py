@@ -7,9 +7,9 @@ from apps.use_method.engine import VERSION
 from apps.use_method.models import UsePanel
 from apps.use_method.panels import panels
 from apps.use_method.resource_table import RESOURCES
-from apps.use_method.values import Aspect, Level, Panel, Reading
+from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
-Levels = Mapping[str, Level]
+Levels = Mapping[str, UseLevel]
 
 
 def indicator(resource: str) -> str:
@@ -18,12 +18,12 @@ def indicator(resource: str) -> str:
     return next(each.key for each in found.indicators if each.aspect is not Aspect.ERRORS)
 
 
-def panel(value: float = 50.0, **levels: Level | Levels) -> Panel:
+def panel(value: float = 50.0, **levels: UseLevel | Levels) -> Panel:
     """Levels by resource, of the node "db1" or by node."""
     readings = [
-        Reading(indicator(resource), node, level, None if level is Level.NOT_OBSERVABLE else value, "words")
+        Reading(indicator(resource), node, level, None if level is UseLevel.NOT_OBSERVABLE else value, "words")
         for resource, told in levels.items()
-        for node, level in ({"db1": told} if isinstance(told, Level) else told).items()
+        for node, level in ({"db1": told} if isinstance(told, UseLevel) else told).items()
     ]
     return Panel((0.0, 60.0), tuple((one.node, "writer") for one in readings), tuple(readings))
 

@@ -20,7 +20,7 @@ import numpy as np
 from apps.runs import tool_output
 from apps.runs.samples.columns import SampledNode, client_of
 from apps.runs.storage.codec import Column
-from apps.use_method.values import Facts, Moment, Node, Span
+from apps.use_method.values import Moment, NodeFacts, RunFacts, Span
 from tests.paths import RECORDINGS
 from tests.use_method import builders
 
@@ -33,7 +33,7 @@ EDGE = 1.0  # s: the first and the last second of a load are its beginning and i
 PRINTED = {f"ddl.{name}": f"ddl/{name}.sysbench.txt" for name in ("copy", "inplace_rebuild", "instant")}
 
 
-def run(name: str) -> Facts:
+def run(name: str) -> RunFacts:
     """The whole recording, all of it measured."""
     held = _held(name)
     span = min(float(node.clock[0]) for node in held.nodes), max(float(node.clock[-1]) for node in held.nodes)
@@ -51,7 +51,7 @@ def run(name: str) -> Facts:
     return builders.facts(*nodes, **told, **_level(load))
 
 
-def between(facts: Facts, start: float, end: float) -> Facts:
+def between(facts: RunFacts, start: float, end: float) -> RunFacts:
     """As if that had been the measured phase (s on the recording's clock). Events stay."""
     span = (start, end)
     client = facts.client and replace(facts.client, series=builders.cut(facts.client.series, span))
@@ -59,14 +59,14 @@ def between(facts: Facts, start: float, end: float) -> Facts:
     return replace(facts, measured=span, nodes=tuple(nodes), client=client)
 
 
-def phase(facts: Facts, word: str) -> Facts:
+def phase(facts: RunFacts, word: str) -> RunFacts:
     """The measured part of the one load whose label holds `word`, without its first and last second."""
     [found] = [moment for moment in facts.events if moment.kind == "phase" and word in moment.label]
     assert found.ends_at is not None
     return replace(between(facts, found.starts_at + EDGE, found.ends_at - EDGE), **_level(found.label))
 
 
-def event(facts: Facts, word: str) -> Moment:
+def event(facts: RunFacts, word: str) -> Moment:
     """The first event that was not a change of a node's state and whose label holds `word`."""
     return next(moment for moment in facts.events if moment.kind != "node_state" and word in moment.label)
 
@@ -103,7 +103,7 @@ def _sampled(name: str, said: Mapping[str, Any], held: Mapping[str, Any]) -> Sam
 
 
 @cache
-def _node(recording: str, name: str) -> Node:
+def _node(recording: str, name: str) -> NodeFacts:
     [sampled] = [node for node in _held(recording).nodes if node.name == name]
     return builders.of_sampled(sampled, (float(sampled.clock[0]), float(sampled.clock[-1])))
 
@@ -128,7 +128,7 @@ def _level(label: str) -> dict[str, Any]:
 
 
 @cache
-def _client(name: str) -> Node | None:
+def _client(name: str) -> NodeFacts | None:
     start = _held(name).tool_start
     if name not in PRINTED or start is None:
         return None

@@ -2,46 +2,46 @@
 
 import numpy as np
 
-from apps.use_method.levels import Limits, counted, judge, total
-from apps.use_method.values import Level, Samples
+from apps.use_method.levels import LevelLimits, counted, judge, total
+from apps.use_method.values import MetricSamples, UseLevel
 from tests.use_method.builders import samples, steady
 
-LIMITS = Limits(watch=70.0, saturated=95.0)
+LIMITS = LevelLimits(watch=70.0, saturated=95.0)
 
 
-def level(values: list[float]) -> Level:
+def level(values: list[float]) -> UseLevel:
     found = judge(samples(values), LIMITS, unit="%")
     assert found
     return found.level
 
 
 def test_two_seconds_beyond_the_limit_are_no_level_and_three_are_worth_a_look() -> None:
-    assert level([10.0] * 30 + [99.0] * 2 + [10.0] * 30) is Level.OK
-    assert level([10.0] * 30 + [99.0] * 3 + [10.0] * 30) is Level.WATCH
+    assert level([10.0] * 30 + [99.0] * 2 + [10.0] * 30) is UseLevel.OK
+    assert level([10.0] * 30 + [99.0] * 3 + [10.0] * 30) is UseLevel.WATCH
 
 
 def test_three_seconds_of_a_sampler_that_was_a_little_early_are_three() -> None:
     early = samples([10.0] * 30 + [99.0] * 3 + [10.0] * 30, step=0.999)
     found = judge(early, LIMITS, unit="%")
     assert found is not None
-    assert found.level is Level.WATCH
+    assert found.level is UseLevel.WATCH
 
 
 def test_a_fifth_of_the_time_beyond_the_limit_saturates_in_a_row_or_not() -> None:
-    assert level([10.0] * 40 + [99.0] * 12) is Level.SATURATED
-    assert level([99.0, 10.0, 10.0, 10.0] * 10) is Level.SATURATED
-    assert level([99.0] + [10.0] * 5 + [99.0] + [10.0] * 5) is Level.OK
+    assert level([10.0] * 40 + [99.0] * 12) is UseLevel.SATURATED
+    assert level([99.0, 10.0, 10.0, 10.0] * 10) is UseLevel.SATURATED
+    assert level([99.0] + [10.0] * 5 + [99.0] + [10.0] * 5) is UseLevel.OK
 
 
 def test_a_single_sample_of_a_short_phase_is_no_level() -> None:
-    assert level([99.0, 10.0, 10.0, 10.0]) is Level.OK
-    assert level([99.0, 99.0, 10.0, 10.0]) is Level.SATURATED
+    assert level([99.0, 10.0, 10.0, 10.0]) is UseLevel.OK
+    assert level([99.0, 99.0, 10.0, 10.0]) is UseLevel.SATURATED
 
 
 def test_an_error_that_holds_is_one_however_long_the_phase() -> None:
-    found = judge(samples([0.0] * 300 + [1.0] * 3), Limits(None, 1.0, level=Level.ERROR), unit="s")
+    found = judge(samples([0.0] * 300 + [1.0] * 3), LevelLimits(None, 1.0, level=UseLevel.ERROR), unit="s")
     assert found is not None
-    assert found.level is Level.ERROR
+    assert found.level is UseLevel.ERROR
 
 
 def test_the_words_tell_how_long_and_from_when() -> None:
@@ -53,9 +53,9 @@ def test_the_words_tell_how_long_and_from_when() -> None:
 
 def test_a_gap_is_no_time_at_the_limit() -> None:
     at = np.array([1.0, 2.0, 60.0, 61.0])
-    found = judge(Samples(at, np.array([99.0, 99.0, 99.0, 99.0])), Limits(None, 95.0, share=2), unit="%")
+    found = judge(MetricSamples(at, np.array([99.0, 99.0, 99.0, 99.0])), LevelLimits(None, 95.0, share=2), unit="%")
     assert found is not None
-    assert found.level is Level.OK
+    assert found.level is UseLevel.OK
 
 
 def test_what_was_never_observed_has_no_level() -> None:
@@ -67,4 +67,4 @@ def test_events_are_counted_by_the_time_between_samples() -> None:
     assert total(slow) == 3.0
     found = counted(slow, unit="deadlocks", metric="mysql.status.Innodb_deadlocks")
     assert found is not None
-    assert (found.level, found.value) == (Level.ERROR, 3.0)
+    assert (found.level, found.value) == (UseLevel.ERROR, 3.0)

@@ -4,10 +4,10 @@ from contextlib import closing
 
 from workers.agent.measure import database
 from workers.agent.measure.nodes import sources
-from workers.agent.runtime.client import Client
+from workers.agent.runtime.client import ServerClient
 from workers.agent.runtime.config import Config, ProxyConfig, SystemConfig
-from workers.agent.samplers import SeesNothing, Source, SourceFailed
-from workers.agent.samplers.haproxy import HAProxy
+from workers.agent.samplers import SampleSource, SeesNothing, SourceFailed
+from workers.agent.samplers.haproxy import HAProxySource
 from workers.agent.tools import ToolMissing
 from workers.agent.tools.registry import TOOLS
 
@@ -28,7 +28,7 @@ def check(config: Config) -> list[tuple[bool, str]]:
 
 
 def _server(config: Config) -> tuple[bool, str]:
-    with closing(Client(url=config.url, token=config.token)) as client:
+    with closing(ServerClient(url=config.url, token=config.token)) as client:
         reached, words = client.health()
     return reached, f"server {config.url}: {words}"
 
@@ -91,11 +91,11 @@ def _node(system: SystemConfig, number: int) -> list[tuple[bool, str]]:
 
 
 def _proxy(proxy: ProxyConfig) -> tuple[bool, str]:
-    seen, words = _seen(HAProxy(proxy.address))
+    seen, words = _seen(HAProxySource(proxy.address))
     return seen, f"  proxy {proxy.name}: {words}"
 
 
-def _seen(source: Source) -> tuple[bool, str]:
+def _seen(source: SampleSource) -> tuple[bool, str]:
     try:
         reading = source.read()
     except (SourceFailed, SeesNothing) as problem:

@@ -11,9 +11,9 @@ from types import FrameType
 
 from workers.agent import __version__
 from workers.agent.check import check
-from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import Config, load
-from workers.agent.runtime.loop import Agent
+from workers.agent.runtime.loop import AgentLoop
 from workers.agent.runtime.spool import SpoolInUse
 from workers.agent.runtime.toml_table import ConfigError
 from workers.protocol import wire
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0 if all(well for well, _ in lines) else 1
         if options.command == "failover":
             return _fail_over(config, options.system, options.target)
-        agent = Agent(config)
+        agent = AgentLoop(config)
     except (ConfigError, SpoolInUse) as problem:
         print(problem, file=sys.stderr)
         return CANNOT_START
@@ -61,10 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fail_over(config: Config, system: str, target: str) -> int:
     """Asks the server, which asks AWS: 0 when AWS has taken it on."""
-    client = Client(url=config.url, token=config.token)
+    client = ServerClient(url=config.url, token=config.token)
     try:
         answer = client.fail_over(system, wire.FailoverMessage(target=target))
-    except (Unreachable, Rejected, LeaseLost) as problem:
+    except (Unreachable, Rejected, LeaseGone) as problem:
         print(f"no failover of {system}: {problem}", file=sys.stderr)
         return 1
     finally:

@@ -143,7 +143,7 @@ ACUUtilization | instance | capacity units in use | % | gauge | neutral | cpu | 
 
 
 @dataclass(frozen=True)
-class Published:
+class CloudWatchMetric:
     """How CloudWatch publishes a metric: `of` what, by which statistic, and how long a value covers, s."""
 
     name: str
@@ -156,15 +156,15 @@ class Published:
         return PREFIX + self.name
 
 
-def _published(line: str) -> Published:
+def _published(line: str) -> CloudWatchMetric:
     name, of, *_ = line.split(" | ")
     of, statistic, period = (*of.split(), "Average", "60")[:3]
-    return Published(name, of, statistic, int(period))
+    return CloudWatchMetric(name, of, statistic, int(period))
 
 
 # As metrics.py reads them.
 METRICS = "\n".join(line if line.startswith(" ") else OF_WHAT.sub("", line, 1) for line in TABLE.strip().splitlines())
-PUBLISHED: dict[str, Published] = {
+PUBLISHED: dict[str, CloudWatchMetric] = {
     found.key: found for found in map(_published, re.findall(r"^\S.*", TABLE, re.MULTILINE))
 }
 

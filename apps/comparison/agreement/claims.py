@@ -12,7 +12,7 @@ from apps.comparison import verdict_table
 from apps.comparison.agreement import published_evidence
 from apps.comparison.agreement.published_evidence import StatedWitness
 from apps.comparison.matrix import PRIMARY, Many, ManySide, compare_many
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.selection.sides import FEWEST_SIDES
 from apps.comparison.stats.welch import Verdict
 from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload, Comparison, Level
@@ -48,7 +48,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Claim:
+class SideClaim:
     """What can be claimed of a side under one kind of load: better, worse or equivalent; contested where programs
     contradict each other; else what all witnesses say alike.
 
@@ -89,7 +89,7 @@ class Corroboration:
     verdicts are corrected for the number of all workloads together."""
 
     sides: tuple[ManySide, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[SideClaim, ...]
     tests: int
     notes: tuple[str, ...]
 
@@ -107,7 +107,7 @@ def corroborate(systems: Sequence[str], *, campaign: int | None = None) -> Corro
     return Corroboration(many.sides, claims(many, about), many.tests, many.notes)
 
 
-def claims(many: Many, about: Mapping[str, Mapping[str, tuple[StatedWitness, ...]]]) -> tuple[Claim, ...]:
+def claims(many: Many, about: Mapping[str, Mapping[str, tuple[StatedWitness, ...]]]) -> tuple[SideClaim, ...]:
     """`about`: side -> kind -> what articles state. A kind of which only articles speak has no witnesses."""
     found = []
     for place, side in enumerate(many.sides[1:], start=1):
@@ -150,11 +150,11 @@ def says(testimony: Sequence[Testimony]) -> str:
     return next((claim for claim in (BETTER, WORSE) if claim in words), CANNOT_TELL)
 
 
-def _claim(side: str, kind: str, witnesses: Sequence[Witness], stated: tuple[StatedWitness, ...]) -> Claim:
+def _claim(side: str, kind: str, witnesses: Sequence[Witness], stated: tuple[StatedWitness, ...]) -> SideClaim:
     said = _together(witnesses)
     supported = said if said in CLAIMS else DEPENDS if said == DEPENDS else ""
     agree = tuple(each for each in witnesses if each.says == supported)
-    return Claim(
+    return SideClaim(
         side=side,
         kind=kind,
         says=said,
@@ -186,4 +186,4 @@ def _read(comparison: Comparison, _level: Level | None) -> Corroboration | None:
     return corroboration_of(comparison)
 
 
-READING = Reading("corroboration", Corroboration | None, _read)
+READING = Section("corroboration", Corroboration | None, _read)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.published import queries as published
-from apps.published.values import Comparison, FigureValue
+from apps.published.values import FigureValue, PublishedComparison
 from workers.protocol.workloads.kinds import (
     FAILOVER,
     INGEST,
@@ -74,7 +74,7 @@ def _kind(question: str, figure: FigureValue) -> str:
     return KINDS.get(question, OTHER)
 
 
-def _bearing(comparison: Comparison, side: str, baseline: str) -> list[list[FigureValue]]:
+def _bearing(comparison: PublishedComparison, side: str, baseline: str) -> list[list[FigureValue]]:
     """Each ratio between the two; else each absolute figure of the side with each of the baseline."""
     ratios = [
         [figure]

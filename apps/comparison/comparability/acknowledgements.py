@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from apps.accounts.models import User
-from apps.comparison.comparability.differences import Accepted, Obstacle
+from apps.comparison.comparability.differences import AcceptedDifference, Obstacle
 from apps.comparison.models import Acknowledgement
 from apps.comparison.values import Comparison
 from apps.core.problems import FieldProblem, Invalid
@@ -22,7 +22,7 @@ def with_accepted(comparisons: Sequence[Comparison]) -> list[Comparison]:
         return list(comparisons)
     rows = Acknowledgement.objects.filter(fingerprint__in=wanted, withdrawn_at__isnull=True)
     known = {
-        row.fingerprint: Accepted(row.pk, row.acknowledged_by.get_username(), row.acknowledged_at, row.reason)
+        row.fingerprint: AcceptedDifference(row.pk, row.acknowledged_by.get_username(), row.acknowledged_at, row.reason)
         for row in rows.select_related("acknowledged_by")
     }
     return [

@@ -23,7 +23,7 @@ class Weight(StrEnum):
     MINOR = "minor"
 
 
-class Group(StrEnum):
+class FieldGroup(StrEnum):
     """What a field is about, in the order in which a reader asks. The first three withhold the verdict, each as a
     whole: a person accepts other hardware, another data set or other work, not one field of it."""
 
@@ -43,21 +43,21 @@ class Group(StrEnum):
 
 
 TITLES = {
-    Group.HARDWARE: "hardware",
-    Group.DATASET: "data set",
-    Group.WORKLOAD: "workload",
-    Group.MEMORY: "memory against data",
-    Group.VERSION: "platform and versions",
-    Group.TOPOLOGY: "topology",
-    Group.SETTINGS: "settings on purpose",
-    Group.VARIABLES: "server variables",
-    Group.MEASUREMENT: "how it was measured",
-    Group.CLIENT: "load generator",
-    Group.SAMPLERS: "what was sampled",
-    Group.ORIGIN: "where the runs come from",
-    Group.DATE: "date",
+    FieldGroup.HARDWARE: "hardware",
+    FieldGroup.DATASET: "data set",
+    FieldGroup.WORKLOAD: "workload",
+    FieldGroup.MEMORY: "memory against data",
+    FieldGroup.VERSION: "platform and versions",
+    FieldGroup.TOPOLOGY: "topology",
+    FieldGroup.SETTINGS: "settings on purpose",
+    FieldGroup.VARIABLES: "server variables",
+    FieldGroup.MEASUREMENT: "how it was measured",
+    FieldGroup.CLIENT: "load generator",
+    FieldGroup.SAMPLERS: "what was sampled",
+    FieldGroup.ORIGIN: "where the runs come from",
+    FieldGroup.DATE: "date",
 }
-ACCEPTABLE = (Group.HARDWARE, Group.DATASET, Group.WORKLOAD)
+ACCEPTABLE = (FieldGroup.HARDWARE, FieldGroup.DATASET, FieldGroup.WORKLOAD)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Fact:
 
     field: str
     label: str
-    group: Group
+    group: FieldGroup
     weight: Weight
     values: tuple[str, ...]
     missing: str = NOT_KNOWN
@@ -104,7 +104,7 @@ class Difference:
     label: str
     weight: Weight
     values: tuple[str, ...]
-    group: Group = Group.VARIABLES
+    group: FieldGroup = FieldGroup.VARIABLES
     marks: tuple[str, ...] = ()
     hidden: str = ""
 
@@ -116,7 +116,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Accepted:
+class AcceptedDifference:
     """That a person compares in spite of it: who, when and why."""
 
     id: int
@@ -134,11 +134,11 @@ class Obstacle:
     """
 
     side: str
-    group: Group
+    group: FieldGroup
     fields: tuple[tuple[str, str, str], ...]  # (label, the side's value, the baseline's)
     fingerprint: str
     said: dict[str, Any]
-    accepted: Accepted | None = None
+    accepted: AcceptedDifference | None = None
 
     @property
     def title(self) -> str:
@@ -148,7 +148,7 @@ class Obstacle:
 def differences(sides: Sequence[Sequence[Fact]], besides: Iterable[Difference] = ()) -> tuple[Difference, ...]:
     """All fields in which any two sides differ, by weight, then by group, then in the order in which they were told.
     `besides`: those that are found already."""
-    weights, groups = list(Weight), list(Group)
+    weights, groups = list(Weight), list(FieldGroup)
     found = (*_differing(sides), *besides)
     return tuple(sorted(found, key=lambda each: (weights.index(each.weight), groups.index(each.group))))
 
@@ -196,7 +196,7 @@ def obstacles(found: Sequence[Difference], sides: Sequence[tuple[str, str]]) -> 
     )
 
 
-def _withholding(found: Sequence[Difference], group: Group, place: int) -> list[Difference]:
+def _withholding(found: Sequence[Difference], group: FieldGroup, place: int) -> list[Difference]:
     return [
         each
         for each in found
@@ -204,7 +204,9 @@ def _withholding(found: Sequence[Difference], group: Group, place: int) -> list[
     ]
 
 
-def _obstacle(key: str, group: Group, fields: Sequence[Difference], side: tuple[str, int], baseline: str) -> Obstacle:
+def _obstacle(
+    key: str, group: FieldGroup, fields: Sequence[Difference], side: tuple[str, int], baseline: str
+) -> Obstacle:
     system, place = side
     both = [
         {"system": slug, "values": {each.field: each.values[at] for each in fields}}

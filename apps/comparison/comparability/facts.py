@@ -9,8 +9,8 @@ from typing import Any
 from apps.catalog.models import HardwareClass, System, Workload
 from apps.comparison.comparability import variables
 from apps.comparison.comparability.command_lines import options, program
-from apps.comparison.comparability.differences import NONE, NOT_KNOWN, NOT_SET, Fact, Group, Weight
-from apps.comparison.comparability.variables import Seen
+from apps.comparison.comparability.differences import NONE, NOT_KNOWN, NOT_SET, Fact, FieldGroup, Weight
+from apps.comparison.comparability.variables import NodeVariables
 from apps.comparison.values import Level
 from apps.core.canonical import canonical_json
 from apps.core.units import format_bytes
@@ -37,7 +37,7 @@ class Known:
     workload: Workload
     nodes: Sequence[Mapping[str, Any]]
     rows: Sequence[Mapping[str, Any]]
-    seen: tuple[Seen, ...]
+    seen: tuple[NodeVariables, ...]
 
 
 def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]]:
@@ -100,18 +100,18 @@ def _hardware_facts(side: Known, shared: set[str]) -> Iterator[Fact]:
     hardware = side.system.hardware_class
     for label, text in _hardware(hardware).items():
         field = "hardware" if label == "Hardware class" else f"hardware.{label}"
-        yield _fact(field, label, Group.HARDWARE, Weight.WITHHOLDS, text)
+        yield _fact(field, label, FieldGroup.HARDWARE, Weight.WITHHOLDS, text)
     for role in sorted(shared):
         classes = sorted({node["hardware"] for node in side.nodes if node["role"] == role})
         # Told already of a writer that is what its system is said to be.
         own = [NONE if role == "writer" and each == hardware.name else each for each in classes]
         text = " and ".join(own) if own != [NONE] else "as the system's"
-        yield _fact(f"hardware.nodes.{role}", f"Hardware of each {role}", Group.HARDWARE, Weight.WITHHOLDS, text)
+        yield _fact(f"hardware.nodes.{role}", f"Hardware of each {role}", FieldGroup.HARDWARE, Weight.WITHHOLDS, text)
     price = hardware.price_per_hour
-    yield _fact("hardware.key", "Key of the hardware class", Group.HARDWARE, Weight.MINOR, hardware.slug)
-    yield _fact("hardware.called", "Called by articles", Group.HARDWARE, Weight.MINOR, hardware.label or NONE)
+    yield _fact("hardware.key", "Key of the hardware class", FieldGroup.HARDWARE, Weight.MINOR, hardware.slug)
+    yield _fact("hardware.called", "Called by articles", FieldGroup.HARDWARE, Weight.MINOR, hardware.label or NONE)
     text = NOT_KNOWN if price is None else f"{price.normalize():f} USD/h"
-    yield _fact("hardware.price", "Price", Group.HARDWARE, Weight.MINOR, text)
+    yield _fact("hardware.price", "Price", FieldGroup.HARDWARE, Weight.MINOR, text)
 
 
 def _workload_facts(workload: Workload) -> Iterator[Fact]:
@@ -120,11 +120,11 @@ def _workload_facts(workload: Workload) -> Iterator[Fact]:
     data = spec.data_set if spec else ()
     own = workload.parameters
     for name in sorted(own):
-        group = Group.DATASET if name in data else Group.WORKLOAD
+        group = FieldGroup.DATASET if name in data else FieldGroup.WORKLOAD
         yield Fact(f"{group}.{name}", name, group, Weight.WITHHOLDS, (str(own[name]),), missing=NOT_SET)
-    yield _fact("workload", "Load tool", Group.WORKLOAD, Weight.WITHHOLDS, workload.tool)
-    yield _fact("workload.called", "Workload's name", Group.WORKLOAD, Weight.MINOR, workload.name)
-    yield _fact("workload.judged_by", "Judged by", Group.WORKLOAD, Weight.MINOR, workload.primary_metric.key)
+    yield _fact("workload", "Load tool", FieldGroup.WORKLOAD, Weight.WITHHOLDS, workload.tool)
+    yield _fact("workload.called", "Workload's name", FieldGroup.WORKLOAD, Weight.MINOR, workload.name)
+    yield _fact("workload.judged_by", "Judged by", FieldGroup.WORKLOAD, Weight.MINOR, workload.primary_metric.key)
 
 
 def _memory_facts(side: Known) -> Iterator[Fact]:
@@ -139,7 +139,7 @@ def _memory_facts(side: Known) -> Iterator[Fact]:
         yield Fact(
             f"memory.{field}",
             label,
-            Group.MEMORY,
+            FieldGroup.MEMORY,
             Weight.IMPORTANT,
             (text,) if text else (),
             number=number,
@@ -149,28 +149,30 @@ def _memory_facts(side: Known) -> Iterator[Fact]:
 
 def _versions(side: Known) -> Iterator[Fact]:
     release = side.system.release
-    yield _fact("platform", "Platform", Group.VERSION, Weight.IMPORTANT, release.platform.name)
-    yield _fact("release", "Release", Group.VERSION, Weight.IMPORTANT, str(release))
+    yield _fact("platform", "Platform", FieldGroup.VERSION, Weight.IMPORTANT, release.platform.name)
+    yield _fact("release", "Release", FieldGroup.VERSION, Weight.IMPORTANT, str(release))
     said = _said(row["server_version"] for row in side.rows)
-    yield Fact("server_version", "Server version as it said", Group.VERSION, Weight.MINOR, said)
+    yield Fact("server_version", "Server version as it said", FieldGroup.VERSION, Weight.MINOR, said)
     day = release.released_on
-    yield _fact("released_on", "Released on", Group.VERSION, Weight.MINOR, day.isoformat() if day else NOT_KNOWN)
+    yield _fact("released_on", "Released on", FieldGroup.VERSION, Weight.MINOR, day.isoformat() if day else NOT_KNOWN)
 
 
 def _topology(side: Known) -> Iterator[Fact]:
-    yield _fact("nodes", "Nodes", Group.TOPOLOGY, Weight.IMPORTANT, _nodes(side.nodes))
+    yield _fact("nodes", "Nodes", FieldGroup.TOPOLOGY, Weight.IMPORTANT, _nodes(side.nodes))
     # Where no zone is known there is nothing to tell that the nodes do not tell.
     known = any(node["zone"] for node in side.nodes)
     zones = [f"{node['role']} in {node['zone'] or 'a zone not known'}" for node in side.nodes if known]
     counted = [f"{zones.count(each)} {each}" for each in dict.fromkeys(sorted(zones, reverse=True))]
-    yield _fact("nodes.zones", "Zones", Group.TOPOLOGY, Weight.IMPORTANT, ", ".join(counted) or NOT_KNOWN)
+    yield _fact("nodes.zones", "Zones", FieldGroup.TOPOLOGY, Weight.IMPORTANT, ", ".join(counted) or NOT_KNOWN)
     names = {each.node: each.role or "no role told" for each in side.seen}
     asked = list(names.values())
     told = ", ".join(f"{asked.count(role)} {role}" for role in dict.fromkeys(sorted(asked, reverse=True)))
-    yield _fact("nodes.asked", "Servers whose variables were read", Group.TOPOLOGY, Weight.MINOR, told or NOT_KNOWN)
+    yield _fact(
+        "nodes.asked", "Servers whose variables were read", FieldGroup.TOPOLOGY, Weight.MINOR, told or NOT_KNOWN
+    )
     system = side.system
     place = f"{system.get_aws_kind_display()} in {system.aws_region}" if system.aws_kind else "not at AWS"
-    yield _fact("aws", "At AWS", Group.TOPOLOGY, Weight.IMPORTANT, place)
+    yield _fact("aws", "At AWS", FieldGroup.TOPOLOGY, Weight.IMPORTANT, place)
 
 
 def _nodes(nodes: Sequence[Mapping[str, Any]]) -> str:
@@ -189,7 +191,7 @@ def _settings(side: Known, names: Sequence[str], told: frozenset[str]) -> Iterat
         yield Fact(
             f"settings.{name}",
             name,
-            Group.SETTINGS,
+            FieldGroup.SETTINGS,
             Weight.IMPORTANT,
             (NOT_SET if value is None else str(value),),
             mark=f"is {seen}" if seen else "",
@@ -202,46 +204,46 @@ def _measured(rows: Sequence[Mapping[str, Any]], levels: Sequence[Level]) -> Ite
     lengths = [row["measured_to"] - row["measured_from"] for row in rows if row["measured_to"] is not None]
     ends = dict.fromkeys(seconds(each) for each in (min(lengths), max(lengths))) if lengths else {}
     planned = _said(seconds(row["duration"]) for row in rows)
-    yield Fact("duration", "Measured phase", Group.MEASUREMENT, Weight.IMPORTANT, planned)
+    yield Fact("duration", "Measured phase", FieldGroup.MEASUREMENT, Weight.IMPORTANT, planned)
     before = _said(seconds(row["warmup"]) for row in rows)
-    yield Fact("warmup", "Warm-up", Group.MEASUREMENT, Weight.IMPORTANT, before)
+    yield Fact("warmup", "Warm-up", FieldGroup.MEASUREMENT, Weight.IMPORTANT, before)
     text = ", ".join(text for pk, text in texts.items() if pk in ran) or NONE
-    yield _fact("levels", "Load levels measured", Group.MEASUREMENT, Weight.IMPORTANT, text)
+    yield _fact("levels", "Load levels measured", FieldGroup.MEASUREMENT, Weight.IMPORTANT, text)
     yield Fact(
         "measured",
         "Length that was measured",
-        Group.MEASUREMENT,
+        FieldGroup.MEASUREMENT,
         Weight.MINOR,
         (" to ".join(ends),) if ends else (),
         number=statistics.median(lengths) if lengths else None,
         tolerance=LENGTH_TOLERANCE,
     )
     rules = _said(str(row["derivation"]) for row in rows)
-    yield Fact("derivation", "Version of the rules for series and figures", Group.MEASUREMENT, Weight.MINOR, rules)
+    yield Fact("derivation", "Version of the rules for series and figures", FieldGroup.MEASUREMENT, Weight.MINOR, rules)
     hosts = _said(_host(row["host"]) for row in rows)
-    yield Fact("load_generator", "Load generator's host", Group.CLIENT, Weight.IMPORTANT, hosts)
+    yield Fact("load_generator", "Load generator's host", FieldGroup.CLIENT, Weight.IMPORTANT, hosts)
     tools = _said(row["tool_version"] for row in rows)
-    yield Fact("tool_version", "Version of the load tool", Group.CLIENT, Weight.IMPORTANT, tools)
+    yield Fact("tool_version", "Version of the load tool", FieldGroup.CLIENT, Weight.IMPORTANT, tools)
     programs = _said(program(row["command"]) for row in rows)
-    yield Fact("program", "Program of the load", Group.CLIENT, Weight.MINOR, programs)
+    yield Fact("program", "Program of the load", FieldGroup.CLIENT, Weight.MINOR, programs)
     given = _said(", ".join(options(row["command"])) for row in rows)
-    yield Fact("options", "Options of the load tool", Group.CLIENT, Weight.MINOR, given)
+    yield Fact("options", "Options of the load tool", FieldGroup.CLIENT, Weight.MINOR, given)
     sampled = _said("; ".join(row["samplers"]) for row in rows)
-    yield Fact("samplers", "What was sampled", Group.SAMPLERS, Weight.IMPORTANT, sampled)
+    yield Fact("samplers", "What was sampled", FieldGroup.SAMPLERS, Weight.IMPORTANT, sampled)
 
 
 def _origin(rows: Sequence[Mapping[str, Any]]) -> Iterator[Fact]:
     said = _said(Run.Provenance(row["provenance"]).label for row in rows)
-    yield Fact("provenance", "Where the runs come from", Group.ORIGIN, Weight.IMPORTANT, said)
+    yield Fact("provenance", "Where the runs come from", FieldGroup.ORIGIN, Weight.IMPORTANT, said)
     campaigns = [row["campaign_name"] or "none" for row in rows]
-    yield _listed("campaigns", "Campaigns", Group.ORIGIN, campaigns)
-    yield _listed("tags", "Tags", Group.ORIGIN, [tag for row in rows for tag in row["tags"]])
+    yield _listed("campaigns", "Campaigns", FieldGroup.ORIGIN, campaigns)
+    yield _listed("tags", "Tags", FieldGroup.ORIGIN, [tag for row in rows for tag in row["tags"]])
     days = sorted({row["started_at"].date().isoformat() for row in rows})
     text = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "no runs"
-    yield _fact("dates", "Dates of the runs", Group.DATE, Weight.MINOR, text)
+    yield _fact("dates", "Dates of the runs", FieldGroup.DATE, Weight.MINOR, text)
 
 
-def _fact(field: str, label: str, group: Group, weight: Weight, text: str) -> Fact:
+def _fact(field: str, label: str, group: FieldGroup, weight: Weight, text: str) -> Fact:
     return Fact(field, label, group, weight, (text,))
 
 
@@ -283,7 +285,7 @@ def _said(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({text for text in texts if text}))
 
 
-def _listed(field: str, label: str, group: Group, texts: Iterable[str]) -> Fact:
+def _listed(field: str, label: str, group: FieldGroup, texts: Iterable[str]) -> Fact:
     """One value, of which a few are told."""
     found = sorted(set(texts))
     rest = len(found) - MOST_NAMED

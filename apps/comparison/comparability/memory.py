@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db.models.fields.json import KT
 
 from apps.catalog.models import Node, System
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.values import Comparison, Level
 from apps.runs.models import Configuration, Run, RunNode, Series
 
@@ -17,7 +17,7 @@ SIZE = "innodb_buffer_pool_size"
 
 
 @dataclass(frozen=True)
-class Spread:
+class RunSpread:
     """Median of the runs that tell it, the smallest and the largest of them, and how many they are."""
 
     median: float
@@ -34,12 +34,12 @@ class Pool:
 
     level: int
     runs: int
-    filled_first: Spread | None
-    filled_last: Spread | None
-    dirty_first: Spread | None
-    dirty_last: Spread | None
-    hits_first: Spread | None
-    hits_last: Spread | None
+    filled_first: RunSpread | None
+    filled_last: RunSpread | None
+    dirty_first: RunSpread | None
+    dirty_last: RunSpread | None
+    hits_first: RunSpread | None
+    hits_last: RunSpread | None
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class SideMemory:
 
     side: str
     memory: float | None
-    data: Spread | None
-    pool: Spread | None
+    data: RunSpread | None
+    pool: RunSpread | None
     pools: tuple[Pool, ...]
 
     @property
@@ -125,7 +125,7 @@ def _states(writers: Mapping[int, Mapping[int, object]]) -> dict[tuple[int, str,
 
 
 def _pool(level: int, runs: Sequence[int], states: Mapping[tuple[int, str, str], float]) -> Pool:
-    def told(key: str, moment: str) -> Spread | None:
+    def told(key: str, moment: str) -> RunSpread | None:
         values = [states.get((run, key, moment)) for run in runs]
         return _spread(100 - value if key == MISSED and value is not None else value for value in values)
 
@@ -145,14 +145,14 @@ def _largest(sizes: Mapping[int, float | None]) -> float | None:
     return max((size for size in sizes.values() if size is not None), default=None)
 
 
-def _spread(values: Iterable[float | None]) -> Spread | None:
+def _spread(values: Iterable[float | None]) -> RunSpread | None:
     known = [float(value) for value in values if value is not None]
     if not known:
         return None
-    return Spread(statistics.median(known), min(known), max(known), len(known))
+    return RunSpread(statistics.median(known), min(known), max(known), len(known))
 
 
-def _over(size: float | None, data: Spread | None) -> float | None:
+def _over(size: float | None, data: RunSpread | None) -> float | None:
     return size / data.median if size and data and data.median else None
 
 
@@ -160,4 +160,4 @@ def _read(comparison: Comparison, _level: Level | None) -> tuple[SideMemory, ...
     return memory_of(comparison)
 
 
-READING = Reading("memory", tuple[SideMemory, ...], _read)
+READING = Section("memory", tuple[SideMemory, ...], _read)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from apps.comparison.comparability import differences
-from apps.comparison.comparability.differences import NOT_SET, Difference, Fact, Group, Weight
+from apps.comparison.comparability.differences import NOT_SET, Difference, Fact, FieldGroup, Weight
 
 # Variables that differ between any two servers, or between two moments of one: names, places, clocks, positions.
 VOLATILE = re.compile(
@@ -53,7 +53,7 @@ SIZE = re.compile(r"(-?\d+(?:\.\d+)?)([kmgt]?)")
 
 
 @dataclass(frozen=True)
-class Seen:
+class NodeVariables:
     """The variables of one node in some of a side's runs. `defaults`: what they would be if nobody had set them, empty
     where that is not known. Equal where `hashes`, of both contents, are."""
 
@@ -88,7 +88,7 @@ def _plain(value: str) -> str | float:
 
 
 @lru_cache(maxsize=128)
-def differing(sides: tuple[tuple[Seen, ...], ...], settings: frozenset[str]) -> tuple[Difference, ...]:
+def differing(sides: tuple[tuple[NodeVariables, ...], ...], settings: frozenset[str]) -> tuple[Difference, ...]:
     """Of the servers of each side, as its runs saw them. `settings`: names that are told elsewhere."""
     if not all(sides):  # a side that nobody asked would differ in everything
         return differences.differences([[_known(seen)] for seen in sides])
@@ -96,28 +96,28 @@ def differing(sides: tuple[tuple[Seen, ...], ...], settings: frozenset[str]) -> 
 
 
 @lru_cache(maxsize=128)
-def mixtures(seen: tuple[Seen, ...]) -> tuple[str, ...]:
+def mixtures(seen: tuple[NodeVariables, ...]) -> tuple[str, ...]:
     """In what servers of one side differ from run to run, as phrases."""
     return differences.mixtures(fact for fact in _facts(seen, frozenset()) if not fact.hidden)
 
 
-def value_of(seen: Sequence[Seen], name: str) -> str:
+def value_of(seen: Sequence[NodeVariables], name: str) -> str:
     """As the servers said it; empty: nobody asked, or there is no such variable."""
     return " or ".join(sorted({each.variables[name] for each in seen if name in each.variables}))
 
 
-def contradicts(seen: Sequence[Seen], name: str, value: str) -> bool:
+def contradicts(seen: Sequence[NodeVariables], name: str, value: str) -> bool:
     """Whether a server said otherwise than what was set on purpose."""
     told = [each.variables[name] for each in seen if name in each.variables]
     return any(not is_same(each, value) for each in told)
 
 
-def _known(seen: Sequence[Seen]) -> Fact:
+def _known(seen: Sequence[NodeVariables]) -> Fact:
     text = ("asked",) if seen else ()
-    return Fact("variables", "Server variables", Group.VARIABLES, Weight.IMPORTANT, text)
+    return Fact("variables", "Server variables", FieldGroup.VARIABLES, Weight.IMPORTANT, text)
 
 
-def _facts(seen: Sequence[Seen], settings: Collection[str]) -> Iterator[Fact]:
+def _facts(seen: Sequence[NodeVariables], settings: Collection[str]) -> Iterator[Fact]:
     by_node: dict[str, dict[str, dict[str, bool]]] = {}
     roles = {each.node: each.role or each.node for each in seen}
     for each in seen:
@@ -135,7 +135,7 @@ def _fact(name: str, nodes: Mapping[str, Mapping[str, bool]], roles: Mapping[str
     return Fact(
         field=f"variables.{name}",
         label=name,
-        group=Group.VARIABLES,
+        group=FieldGroup.VARIABLES,
         weight=Weight.IMPORTANT if name in WEIGHTY and not hidden else Weight.MINOR,
         values=_values(nodes, roles),
         # A list of options is there, only without this one.

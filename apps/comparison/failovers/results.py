@@ -13,8 +13,8 @@ from django.db.models import F, QuerySet
 
 from apps.catalog.models import System, Workload
 from apps.comparison.failovers import timeouts, trials
-from apps.comparison.failovers.timeouts import Share
-from apps.comparison.failovers.trials import COUNTS, PHASES, Course, Interruption, Spread, spread
+from apps.comparison.failovers.timeouts import TimeoutShare
+from apps.comparison.failovers.trials import COUNTS, PHASES, Course, Interruption, TrialSpread, spread
 from apps.comparison.values import ComparedCampaign
 from apps.published import queries as published
 from apps.published.values import FigureFilter, FigureValue
@@ -56,7 +56,7 @@ class FailoverFilter:
 
 
 @dataclass(frozen=True)
-class Trial:
+class FailoverTrial:
     """`doubt`: why it does not count among its group's; empty: it does."""
 
     run: int
@@ -72,7 +72,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Group:
+class TrialGroup:
     """Trials of one system, fault and load; the longest outage first. All figures are of the trials that count.
 
     `origins`: where its trials come from; examples and made-up ones have groups of their own.
@@ -92,13 +92,13 @@ class Group:
     load: str
     parameters: Mapping[str, Any]
     origins: tuple[str, ...]
-    trials: tuple[Trial, ...]
+    trials: tuple[FailoverTrial, ...]
     interruption: Interruption
-    phases: Mapping[str, Spread | None]
-    rejoin: Spread | None
-    proxy: Spread | None
+    phases: Mapping[str, TrialSpread | None]
+    rejoin: TrialSpread | None
+    proxy: TrialSpread | None
     counts: Mapping[str, tuple[int, int] | None]
-    shares: tuple[Share, ...]
+    shares: tuple[TimeoutShare, ...]
 
 
 @dataclass(frozen=True)
@@ -120,18 +120,18 @@ class Untold:
 
 
 @dataclass(frozen=True)
-class Failovers:
+class FailoverResults:
     """`groups`: measured ones first; by fault, then those that always recovered, then the shortest median. `stated`:
     published interruptions, never filtered. `has_more`: there are older trials than the MOST_TRIALS newest."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[TrialGroup, ...]
     stated: tuple[FigureValue, ...]
     untold: tuple[Untold, ...]
     choices: Choices
     has_more: bool
 
 
-def load_failovers(chosen: FailoverFilter) -> Failovers:
+def load_failovers(chosen: FailoverFilter) -> FailoverResults:
     """Ten queries."""
     # Named one by one, these are found by an index on runs; through a join, all runs are read.
     probes = {
@@ -149,13 +149,13 @@ def load_failovers(chosen: FailoverFilter) -> Failovers:
     has_more = len(runs) > MOST_TRIALS
     runs = runs[:MOST_TRIALS]
     told = _trials(runs)
-    groups: dict[tuple[Any, ...], list[tuple[Run, Trial]]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[tuple[Run, FailoverTrial]]] = defaultdict(list)
     for run in runs:
         if run.pk in told:
             groups[_key(run)].append((run, told[run.pk]))
     providers = _providers([run.pk for run in runs])
     found = [_group(members, providers) for members in groups.values()]
-    return Failovers(
+    return FailoverResults(
         groups=tuple(sorted(found, key=_rank)),
         stated=tuple(_stated()),
         untold=tuple(Untold(run.pk, run.reason) for run in runs if run.pk not in told),
@@ -180,7 +180,7 @@ def _is_chosen(parameters: Mapping[str, Any], chosen: FailoverFilter) -> bool:
     return chosen.rate is None or parameters.get("rate") == chosen.rate
 
 
-def _trials(runs: Sequence[Run]) -> dict[int, Trial]:
+def _trials(runs: Sequence[Run]) -> dict[int, FailoverTrial]:
     """Two queries."""
     ids = [run.pk for run in runs]
     values: dict[int, dict[str, float]] = defaultdict(dict)
@@ -207,7 +207,7 @@ def _trials(runs: Sequence[Run]) -> dict[int, Trial]:
     return found
 
 
-def _trial(run: Run, course: Course) -> Trial:
+def _trial(run: Run, course: Course) -> FailoverTrial:
     doubt = ""
     if run.is_excluded:
         doubt = "a person left it out"
@@ -215,7 +215,7 @@ def _trial(run: Run, course: Course) -> Trial:
         doubt = "the report ends before it tells the outage"
     elif course.late:
         doubt = "the probe itself was held up"
-    return Trial(
+    return FailoverTrial(
         run=run.pk,
         started_at=run.started_at,
         origin=run.provenance,
@@ -239,13 +239,13 @@ def _load(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: parameters.get(name) for name in names}
 
 
-def _group(members: Sequence[tuple[Run, Trial]], providers: Mapping[int, Sequence[str]]) -> Group:
+def _group(members: Sequence[tuple[Run, FailoverTrial]], providers: Mapping[int, Sequence[str]]) -> TrialGroup:
     run = members[0][0]
     system, parameters = run.system, run.workload.parameters
     platform, fault = system.release.platform, str(parameters.get("fault", ""))
     counted = [trial.course for _, trial in members if not trial.doubt]
     checks = next((course.proxy_checks for course in counted if course.proxy_checks), {})
-    return Group(
+    return TrialGroup(
         system=system.slug,
         system_name=system.name,
         platform=platform.name,
@@ -275,11 +275,11 @@ def _group(members: Sequence[tuple[Run, Trial]], providers: Mapping[int, Sequenc
     )
 
 
-def _length(trial: Trial) -> tuple[bool, float]:
+def _length(trial: FailoverTrial) -> tuple[bool, float]:
     return trial.course.not_recovered, trial.course.outage or 0.0
 
 
-def _rank(group: Group) -> tuple[Any, ...]:
+def _rank(group: TrialGroup) -> tuple[Any, ...]:
     found = group.interruption
     place = list(FAULTS).index(group.fault) if group.fault in FAULTS else len(FAULTS)
     is_worst = found.not_recovered > 0, found.median is None

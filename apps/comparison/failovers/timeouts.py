@@ -18,7 +18,7 @@ _PROXY_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 8
 
 
 @dataclass(frozen=True)
-class Share:
+class TimeoutShare:
     """`seconds`: the most that `who` waits, by `setting` as it is written (`formula`)."""
 
     who: str
@@ -29,7 +29,7 @@ class Share:
 
 def shares(
     fault: str, *, settings: Mapping[str, str], checks: Mapping[str, str], provider: Iterable[str] = ()
-) -> list[Share]:
+) -> list[TimeoutShare]:
     """`settings`: the system's own; `checks`: of its HAProxy; `provider`: wsrep_provider_options as nodes told them."""
     found = []
     if OF_WRITER.fullmatch(fault) and (share := _proxy(checks)):
@@ -41,17 +41,17 @@ def shares(
     return found
 
 
-def _proxy(checks: Mapping[str, str]) -> Share | None:
+def _proxy(checks: Mapping[str, str]) -> TimeoutShare | None:
     """HAProxy's configuration manual, 5.2: a server is down after `fall` failed checks, one each `inter`."""
     interval, fall = _proxy_seconds(str(checks.get("inter", ""))), str(checks.get("fall", ""))
     if interval is None or not fall.isdecimal():
         return None
-    return Share(
+    return TimeoutShare(
         "the proxy", "interval \N{MULTIPLICATION SIGN} fall", f"{checks['inter']} × {fall}", interval * int(fall)
     )
 
 
-def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> Share | None:
+def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> TimeoutShare | None:
     """Galera's documentation, evs.suspect_timeout: a node that was silent for so long is suspected. Nodes that differ
     are told, the longest counts."""
     told = {found[1] for options in provider if (found := _SUSPECT.search(options))}
@@ -62,15 +62,15 @@ def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> Share | No
         return None
     formula = ", ".join(known[seconds] for seconds in sorted(known))
     setting = SUSPECT if len(known) == 1 else f"{SUSPECT}, which differs between the nodes"
-    return Share("the cluster", setting, formula, max(known))
+    return TimeoutShare("the cluster", setting, formula, max(known))
 
 
-def _manager(settings: Mapping[str, str]) -> Share | None:
+def _manager(settings: Mapping[str, str]) -> TimeoutShare | None:
     """MHA's manual, ping_interval: three pings more after the first that failed."""
     interval = settings.get("ping_interval", "")
     if not interval.isdecimal():
         return None
-    return Share(
+    return TimeoutShare(
         "the manager", "ping_interval \N{MULTIPLICATION SIGN} pings", f"{interval} s × {PINGS}", PINGS * float(interval)
     )
 

@@ -33,7 +33,7 @@ PHASES = {
 }
 
 
-class Told(Protocol):
+class TrialEvent(Protocol):
     """An event on the run's clock, s."""
 
     @property
@@ -56,7 +56,7 @@ class Told(Protocol):
 
 
 @dataclass(frozen=True)
-class Phase:
+class TrialPhase:
     """Part of a failover from the end of the one before it; `words`: what ended it, and by which evidence."""
 
     key: str
@@ -84,7 +84,7 @@ class StaleRead:
 
 
 @dataclass(frozen=True)
-class Rows:
+class WriteRows:
     """Which writes and reads the counts are of, as far as the run's report lists them (the first hundred of each)."""
 
     lost: tuple[Insert, ...] = ()
@@ -107,14 +107,14 @@ class Course:
     recovered: bool
     interrupted: bool
     watched: float
-    phases: tuple[Phase, ...]
+    phases: tuple[TrialPhase, ...]
     reached: Mapping[str, float]
     rejoin: float | None
     proxy: float | None
     proxy_words: str
     proxy_checks: Mapping[str, str]
     counts: Mapping[str, int | None]
-    rows: Rows
+    rows: WriteRows
     late: bool
 
     @property
@@ -123,11 +123,11 @@ class Course:
 
 
 def course(
-    events: Iterable[Told], values: Mapping[str, float], *, rate: float = 0.0, offset: float = 0.0
+    events: Iterable[TrialEvent], values: Mapping[str, float], *, rate: float = 0.0, offset: float = 0.0
 ) -> Course | None:
     """`values`: the run's measurements by metric, none of a run that broke off; `rate`: inserts/s; `offset`: when the
     probe's clock began, s on the run's. None: no fault was told."""
-    first: dict[str, Told] = {}
+    first: dict[str, TrialEvent] = {}
     late = False
     for event in sorted(events, key=lambda event: event.starts_at):
         first.setdefault(event.kind, event)
@@ -169,11 +169,11 @@ def course(
     )
 
 
-def _length(event: Told) -> float | None:
+def _length(event: TrialEvent) -> float | None:
     return None if event.ends_at is None else event.ends_at - event.starts_at
 
 
-def _phases(reached: Mapping[str, float], first: Mapping[str, Told], *, since: float) -> Iterable[Phase]:
+def _phases(reached: Mapping[str, float], first: Mapping[str, TrialEvent], *, since: float) -> Iterable[TrialPhase]:
     """In their order, those that were reached; one that came before the end of the phase before it has no length.
     `since`: when the outage began: what is stopped or switched may serve for a while after the control began."""
     before = since
@@ -182,17 +182,17 @@ def _phases(reached: Mapping[str, float], first: Mapping[str, Told], *, since: f
             continue
         end = max(before, reached[key])
         event = first.get(kind or key)
-        yield Phase(key, name, before, end, event.label if event else name)
+        yield TrialPhase(key, name, before, end, event.label if event else name)
         before = end
 
 
-def _rows(first: Mapping[str, Told], *, rate: float, offset: float, at: float) -> Rows:
+def _rows(first: Mapping[str, TrialEvent], *, rate: float, offset: float, at: float) -> WriteRows:
     def inserts(key: str) -> tuple[Insert, ...]:
         numbers = first[READ_BACK].detail.get(key, ()) if READ_BACK in first else ()
         return tuple(Insert(number, number / rate + offset - at if rate else None) for number in numbers)
 
     stale = first[STALE].detail.get("reads", ()) if STALE in first else ()
-    return Rows(
+    return WriteRows(
         lost=inserts("missing"),
         duplicated=inserts("duplicated"),
         failed_present=inserts("failed_present"),
@@ -201,7 +201,7 @@ def _rows(first: Mapping[str, Told], *, rate: float, offset: float, at: float) -
 
 
 @dataclass(frozen=True)
-class Spread:
+class TrialSpread:
     """Of `count` values, s: median, least and greatest."""
 
     count: int
@@ -210,9 +210,9 @@ class Spread:
     high: float
 
 
-def spread(values: Iterable[float | None]) -> Spread | None:
+def spread(values: Iterable[float | None]) -> TrialSpread | None:
     known = [value for value in values if value is not None]
-    return Spread(len(known), statistics.median(known), min(known), max(known)) if known else None
+    return TrialSpread(len(known), statistics.median(known), min(known), max(known)) if known else None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.comparison.stats import dips
-from apps.comparison.stats.dips import Stretch
+from apps.comparison.stats.dips import DipSpan
 from apps.runs.samples.rates import Phase
 from workers.protocol.workloads.schema_changes import SETTLE
 
@@ -18,7 +18,7 @@ EARLY = 0.05
 
 
 @dataclass(frozen=True)
-class Spread:
+class IntervalSpread:
     """Standard deviation (of a sample: n - 1) of the values of `count` intervals; None: there are fewer than FEWEST."""
 
     count: int
@@ -26,7 +26,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Seconds:
+class LoadSeconds:
     """Values over the time since the value before, as load tools print them: `at` their ends, s, rising; NaN: not
     observed, as the latency of a second in which no transaction ended."""
 
@@ -46,17 +46,17 @@ class Disturbance:
     depth: float | None
     depth_before: float | None
     stalled: float | None
-    longest: Stretch | None
+    longest: DipSpan | None
     silent: int
-    throughput_before: Spread
-    throughput_during: Spread
-    latency_before: Spread
-    latency_during: Spread
+    throughput_before: IntervalSpread
+    throughput_during: IntervalSpread
+    latency_before: IntervalSpread
+    latency_during: IntervalSpread
 
 
 def disturbance(
-    throughput: Seconds,
-    latency: Seconds | None,
+    throughput: LoadSeconds,
+    latency: LoadSeconds | None,
     *,
     phase: Phase,
     first: float,
@@ -72,7 +72,7 @@ def disturbance(
     base = float(np.median(before.values)) if len(before.values) >= FEWEST else 0.0
     known = base > 0 and len(during.values) > 0
     low = during.values < base * share / 100
-    latencies = latency or Seconds(np.zeros(0), np.zeros(0))
+    latencies = latency or LoadSeconds(np.zeros(0), np.zeros(0))
     return Disturbance(
         base=base or None,
         depth=_lost(during.values, base) if known else None,
@@ -93,21 +93,21 @@ def ends_at(statement: Phase, following: float | None, *, settle: float = SETTLE
     return statement.end + settle if following is None else min(statement.end + settle, following)
 
 
-def _wholly(seconds: Seconds, start: float, end: float) -> Seconds:
+def _wholly(seconds: LoadSeconds, start: float, end: float) -> LoadSeconds:
     """The observed intervals that lie wholly within."""
     at, values, lengths = _observed(seconds)
     inside = (at - lengths >= start) & (at <= end)
-    return Seconds(at[inside], values[inside])
+    return LoadSeconds(at[inside], values[inside])
 
 
-def _touched(seconds: Seconds, start: float, end: float) -> tuple[Seconds, Floats]:
+def _touched(seconds: LoadSeconds, start: float, end: float) -> tuple[LoadSeconds, Floats]:
     """The observed intervals that overlap, and their lengths."""
     at, values, lengths = _observed(seconds)
     touched = (at > start) & (at - lengths < end)
-    return Seconds(at[touched], values[touched]), lengths[touched]
+    return LoadSeconds(at[touched], values[touched]), lengths[touched]
 
 
-def _observed(seconds: Seconds) -> tuple[Floats, Floats, Floats]:
+def _observed(seconds: LoadSeconds) -> tuple[Floats, Floats, Floats]:
     """Ends, values and lengths; the length of an interval is the time since the one before, observed or not."""
     at, values = seconds.at, seconds.values
     usual = float(np.median(np.diff(at))) if len(at) > 1 else 1.0
@@ -120,6 +120,6 @@ def _lost(values: Floats, base: float) -> float:
     return max(0.0, 100 * (1 - float(values.min()) / base))
 
 
-def _spread(values: Floats) -> Spread:
+def _spread(values: Floats) -> IntervalSpread:
     count = len(values)
-    return Spread(count, float(np.std(values, ddof=1)) if count >= FEWEST else None)
+    return IntervalSpread(count, float(np.std(values, ddof=1)) if count >= FEWEST else None)

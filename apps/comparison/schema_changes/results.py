@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 
 from apps.catalog.models import LoadLevel, Workload
 from apps.comparison.schema_changes import disturbance
-from apps.comparison.schema_changes.disturbance import Disturbance, Seconds
+from apps.comparison.schema_changes.disturbance import Disturbance, LoadSeconds
 from apps.comparison.schema_changes.statements import (
     AS_CHOSEN,
     TOOL,
@@ -22,13 +22,13 @@ from apps.comparison.schema_changes.statements import (
 )
 from apps.comparison.schema_changes.values import (
     QUANTITIES,
+    ChangeStatement,
+    ChangeTrial,
     LeftOut,
     Quantity,
+    QuantityRange,
     SchemaChange,
     SchemaChanges,
-    Statement,
-    Told,
-    Trial,
 )
 from apps.comparison.selection.runs import left_out_word
 from apps.comparison.values import ComparedCampaign
@@ -165,16 +165,16 @@ def _is_chosen(row: Mapping[str, Any], chosen: ChangeFilter) -> bool:
     )
 
 
-def _lines(runs: Sequence[int]) -> dict[int, dict[str, Seconds]]:
+def _lines(runs: Sequence[int]) -> dict[int, dict[str, LoadSeconds]]:
     """Throughput and latencies of the runs, by the second."""
-    found: dict[int, dict[str, Seconds]] = defaultdict(dict)
+    found: dict[int, dict[str, LoadSeconds]] = defaultdict(dict)
     for series in queries.load_series(run_ids=runs, metrics=[THROUGHPUT, *LATENCIES], nodes=[CLIENT]) if runs else ():
         if len(series.at):
-            found[series.run_id][series.metric] = Seconds(series.at, series.values.astype(float))
+            found[series.run_id][series.metric] = LoadSeconds(series.at, series.values.astype(float))
     return found
 
 
-def _change(rows: Sequence[dict[str, Any]], lines: Mapping[int, Mapping[str, Seconds]]) -> SchemaChange:
+def _change(rows: Sequence[dict[str, Any]], lines: Mapping[int, Mapping[str, LoadSeconds]]) -> SchemaChange:
     counted = [row for row in rows if not _why_left_out(row)]
     having = Counter(key for row in counted for key in lines.get(row["id"], {}) if key in LATENCIES)
     latency = max(LATENCIES, key=lambda key: having[key]) if having else ""
@@ -207,7 +207,7 @@ def _why_left_out(row: Mapping[str, Any]) -> str:
     return "" if row["events"] else "no statement in what it printed"
 
 
-def _trial(row: Mapping[str, Any], lines: Mapping[str, Seconds], latency: str) -> Trial:
+def _trial(row: Mapping[str, Any], lines: Mapping[str, LoadSeconds], latency: str) -> ChangeTrial:
     events: list[Event] = row["events"]
     end = max(event.ends_at or event.starts_at for event in events)
     phase = Phase(row["measured_from"] or 0.0, end if row["measured_to"] is None else row["measured_to"])
@@ -224,9 +224,9 @@ def _trial(row: Mapping[str, Any], lines: Mapping[str, Seconds], latency: str) -
             )  # fmt: skip
             silent += did.silent
         values = _values(event, did, row["gap_before"])
-        done.append(Statement(place + 1, _sql(event), statement.start, statement.end, values))
+        done.append(ChangeStatement(place + 1, _sql(event), statement.start, statement.end, values))
     keys = {key for statement in done for key in statement.values}
-    return Trial(
+    return ChangeTrial(
         run=row["id"],
         repetition=row["repetition"],
         started_at=row["started_at"],
@@ -263,11 +263,11 @@ def _values(event: Event, did: Disturbance | None, gap_before: float | None) -> 
     return {key: float(value) for key, value in found.items() if value is not None}
 
 
-def _told(quantity: Quantity, trials: Iterable[Trial]) -> Told:
+def _told(quantity: Quantity, trials: Iterable[ChangeTrial]) -> QuantityRange:
     values = [trial.values[quantity.key] for trial in trials if quantity.key in trial.values]
     if not values:
-        return Told(quantity, 0, None, None, None, quantity.missing if trials else "no run counts")
-    return Told(quantity, len(values), statistics.median(values), min(values), max(values))
+        return QuantityRange(quantity, 0, None, None, None, quantity.missing if trials else "no run counts")
+    return QuantityRange(quantity, len(values), statistics.median(values), min(values), max(values))
 
 
 def _order(changes: Sequence[SchemaChange]) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from apps.comparison.schema_changes.disturbance import FEWEST, Seconds
+from apps.comparison.schema_changes.disturbance import FEWEST, LoadSeconds
 from apps.comparison.schema_changes.statements import Manner
 from apps.comparison.values import ComparedCampaign
 from apps.core import units
@@ -58,7 +58,7 @@ QUANTITIES = (
 
 
 @dataclass(frozen=True)
-class Statement:
+class ChangeStatement:
     """One statement of a run. `starts_at`, `ends_at`: s on the run's clock. `values` by the key of a quantity."""
 
     number: int
@@ -69,7 +69,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Trial:
+class ChangeTrial:
     """One run: of each quantity the worst of its statements. `silent`: intervals in which nothing ended. `throughput`
     and `latency`: its intervals, s on the run's clock."""
 
@@ -78,15 +78,15 @@ class Trial:
     started_at: datetime
     provenance: str
     failed_checks: tuple[str, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[ChangeStatement, ...]
     values: Mapping[str, float]
     silent: int
-    throughput: Seconds | None = field(repr=False, compare=False, default=None)
-    latency: Seconds | None = field(repr=False, compare=False, default=None)
+    throughput: LoadSeconds | None = field(repr=False, compare=False, default=None)
+    latency: LoadSeconds | None = field(repr=False, compare=False, default=None)
 
 
 @dataclass(frozen=True)
-class Told:
+class QuantityRange:
     """One quantity over the runs of a system: median and range of the `count` that have it; of none, `missing` says
     why and the numbers are None."""
 
@@ -136,11 +136,11 @@ class SchemaChange:
     workload: int
     load_level: int
     latency: str
-    told: tuple[Told, ...]
-    trials: tuple[Trial, ...]
+    told: tuple[QuantityRange, ...]
+    trials: tuple[ChangeTrial, ...]
     left_out: tuple[LeftOut, ...]
 
-    def value(self, key: str) -> Told:
+    def value(self, key: str) -> QuantityRange:
         return next(told for told in self.told if told.quantity.key == key)
 
     @property

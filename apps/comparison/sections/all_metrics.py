@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from apps.catalog.models import Metric
 from apps.comparison.compare import compared_metric
 from apps.comparison.sections import verdicts
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.selection.data import grids_of, values_of
 from apps.comparison.stats.welch import Verdict
 from apps.comparison.values import Cell, ComparedMetric, Comparison
@@ -102,4 +102,4 @@ def _significance(one: Measured) -> tuple[bool, bool, float, float]:
     return not one.is_relevant, p is None, 1.0 if p is None else p, -far
 
 
-READING = Reading("everything", Everything, lambda comparison, _: everything(comparison))
+READING = Section("everything", Everything, lambda comparison, _: everything(comparison))

@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef
 
 from apps.catalog.models import HardwareClass, Node, System
 from apps.comparison.sections import scaleup, verdicts
-from apps.comparison.sections.scaleup import Size, StepUp
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.scaleup import SideSize, StepUp
+from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
 from apps.runs.models import COUNTED, Measurement, Run
@@ -219,13 +219,13 @@ def _total(counts: Iterable[int | None]) -> int | None:
     return None if None in known else sum(count for count in known if count is not None)
 
 
-def _size(cost: SideCost) -> Size:
+def _size(cost: SideCost) -> SideSize:
     machines: Mapping[str, int] = {each.slug: each.count for each in cost.machines}
-    return Size(machines=tuple(sorted(machines.items())), vcpu=cost.vcpu, usd_per_hour=cost.usd_per_hour)
+    return SideSize(machines=tuple(sorted(machines.items())), vcpu=cost.vcpu, usd_per_hour=cost.usd_per_hour)
 
 
 def _read(comparison: Comparison, _level: Level | None) -> ComparedCost | None:
     return cost_of(comparison)
 
 
-READING = Reading("cost", ComparedCost | None, _read)
+READING = Section("cost", ComparedCost | None, _read)

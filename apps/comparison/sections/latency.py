@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.values import Comparison, Level, Side
 from apps.runs import queries
-from apps.runs.samples.histograms import DifferentGrids, Distribution, grid_of, merge
+from apps.runs.samples.histograms import DifferentGrids, HistogramCounts, grid_of, merge
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class SideLatency:
     side: Side
     runs: int
     with_histogram: int
-    merged: Distribution | None
+    merged: HistogramCounts | None
     problem: str = ""
 
 
 def latencies(comparison: Comparison, level: Level) -> list[SideLatency]:
     """The sides that have runs at this level, in their order; one query."""
     runs = [run for run in comparison.counted if run.level == level.id]
-    found: dict[int, list[Distribution]] = defaultdict(list)
+    found: dict[int, list[HistogramCounts]] = defaultdict(list)
     for one in queries.distributions([run.id for run in runs]):
         found[one.run_id].append(one.distribution)
     sides = []
@@ -38,7 +38,7 @@ def latencies(comparison: Comparison, level: Level) -> list[SideLatency]:
     return sides
 
 
-def _merged(side: Side, runs: int, found: list[list[Distribution]]) -> SideLatency:
+def _merged(side: Side, runs: int, found: list[list[HistogramCounts]]) -> SideLatency:
     try:
         merged = merge([one for each in found for one in each]) if found else None
     except DifferentGrids as error:
@@ -80,7 +80,7 @@ def _unpack(kept: Sequence[KeptLatency]) -> list[SideLatency]:
             side=one.side,
             runs=one.runs,
             with_histogram=one.with_histogram,
-            merged=Distribution(grid_of(one.grid), one.buckets, one.counts) if one.grid else None,
+            merged=HistogramCounts(grid_of(one.grid), one.buckets, one.counts) if one.grid else None,
             problem=one.problem,
         )
         for one in kept
@@ -91,4 +91,4 @@ def _read(comparison: Comparison, level: Level | None) -> list[SideLatency]:
     return latencies(comparison, level) if level else []
 
 
-READING = Reading("latency", list[KeptLatency], _read, by_level=True, pack=_pack, unpack=_unpack)
+READING = Section("latency", list[KeptLatency], _read, by_level=True, pack=_pack, unpack=_unpack)

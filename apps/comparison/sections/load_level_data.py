@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.comparison.compare import THROUGHPUT
-from apps.comparison.sections.load_levels import PERCENTILES, Climb, LevelQuantile, Rung
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.load_levels import PERCENTILES, LevelQuantile, LoadLevelData, SideLevels
+from apps.comparison.sections.section import Section
 from apps.comparison.stats.resolution import resolution
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import ComparedMetric, ComparedRun, Comparison, Level, Side
 from apps.runs import queries
 from apps.runs.models import Measurement
-from apps.runs.samples.histograms import DifferentGrids, Distribution, merge
+from apps.runs.samples.histograms import DifferentGrids, HistogramCounts, merge
 from apps.runs.tool_output import LATENCY
 
 MEAN = f"{LATENCY}.avg"
@@ -27,7 +27,7 @@ class Climbs:
     part of a ladder. `notes` are sentences."""
 
     metric: ComparedMetric
-    climbs: tuple[Climb, ...]
+    climbs: tuple[SideLevels, ...]
     rated: int
     notes: tuple[str, ...]
 
@@ -40,7 +40,7 @@ def climbs_of(comparison: Comparison) -> Climbs | None:
     levels = {level.id: level for level in comparison.levels if level.rate is None}
     runs = [run for run in comparison.counted if run.level in levels]
     values = _values([run.id for run in runs])
-    histograms: dict[int, list[Distribution]] = defaultdict(list)
+    histograms: dict[int, list[HistogramCounts]] = defaultdict(list)
     for one in queries.distributions([run.id for run in runs]):
         histograms[one.run_id].append(one.distribution)
     read = _Read(metric, values, histograms)
@@ -72,13 +72,15 @@ def _values(runs: Sequence[int]) -> dict[int, dict[str, float]]:
 class _Read:
     """What was read of all sides; `notes` gathers what must be told about it."""
 
-    def __init__(self, metric: ComparedMetric, values: RunValues, histograms: Mapping[int, list[Distribution]]) -> None:
+    def __init__(
+        self, metric: ComparedMetric, values: RunValues, histograms: Mapping[int, list[HistogramCounts]]
+    ) -> None:
         self.metric = metric
         self.values = values
         self.histograms = histograms
         self.notes: list[str] = []
 
-    def climb(self, side: Side, levels: Mapping[int, Level], runs: Sequence[ComparedRun]) -> Climb:
+    def climb(self, side: Side, levels: Mapping[int, Level], runs: Sequence[ComparedRun]) -> SideLevels:
         told = [run for run in runs if self.metric.key in run.values]
         little = not all(self.values.get(run.id, {}).get(MEAN, 0) > 0 for run in told)
         # Little's law needs the throughput of requests, whatever the metric of the ladder counts.
@@ -88,16 +90,18 @@ class _Read:
             own = [run for run in told if run.level == level.id]
             if own:
                 rungs.append(self._rung(side, level, own, little=little, possible=possible))
-        return Climb(side.slug, tuple(rungs), by_littles_law=little and possible)
+        return SideLevels(side.slug, tuple(rungs), by_littles_law=little and possible)
 
-    def _rung(self, side: Side, level: Level, runs: Sequence[ComparedRun], *, little: bool, possible: bool) -> Rung:
+    def _rung(
+        self, side: Side, level: Level, runs: Sequence[ComparedRun], *, little: bool, possible: bool
+    ) -> LoadLevelData:
         throughput = tuple(run.values[self.metric.key] for run in runs)
         response: tuple[float, ...] = ()
         if possible and not little:
             response = tuple(self.values[run.id][MEAN] for run in runs)
         elif possible and min(throughput) > 0:
             response = tuple(1000 * level.threads / value for value in throughput)
-        return Rung(level.id, level.threads, throughput, response, self._quantiles(side, level, runs))
+        return LoadLevelData(level.id, level.threads, throughput, response, self._quantiles(side, level, runs))
 
     def _quantiles(self, side: Side, level: Level, runs: Sequence[ComparedRun]) -> tuple[LevelQuantile, ...]:
         merged = self._merged(side, level, runs)
@@ -115,7 +119,7 @@ class _Read:
                 found.append(LevelQuantile(percent, own, all_of_it.value, all_of_it.low, all_of_it.high, step))
         return tuple(found)
 
-    def _merged(self, side: Side, level: Level, runs: Sequence[ComparedRun]) -> Distribution | None:
+    def _merged(self, side: Side, level: Level, runs: Sequence[ComparedRun]) -> HistogramCounts | None:
         """All requests together of the runs that have a histogram."""
         have = [run.id for run in runs if run.id in self.histograms]
         if not have:
@@ -136,4 +140,4 @@ def _read(comparison: Comparison, _level: Level | None) -> Climbs | None:
     return climbs_of(comparison)
 
 
-READING = Reading("ladder", Climbs | None, _read)
+READING = Section("ladder", Climbs | None, _read)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from apps.comparison.stats import usl, welch
-from apps.comparison.stats.usl import Estimate, Fit, Refused
+from apps.comparison.stats.usl import Estimate, Fit, NoFit
 from apps.comparison.stats.welch import CONFIDENCE, FEWEST_RUNS, Ratio, Sample
 
 PERCENTILES = (50.0, 95.0, 99.0)
@@ -35,7 +35,7 @@ class LevelQuantile:
 
 
 @dataclass(frozen=True)
-class Rung:
+class LoadLevelData:
     """A side at one load level: a value per run. `response`: mean response time, ms."""
 
     level: int
@@ -49,12 +49,12 @@ class Rung:
 
 
 @dataclass(frozen=True)
-class Climb:
+class SideLevels:
     """A side's rungs by threads. `by_littles_law`: the tool told no mean response time, so that it is threads over
     throughput (Little 1961), right where no thread waits between its requests."""
 
     side: str
-    rungs: tuple[Rung, ...]
+    rungs: tuple[LoadLevelData, ...]
     by_littles_law: bool = False
 
 
@@ -78,7 +78,7 @@ class Collapse:
     p: float
 
 
-class Held(StrEnum):
+class ObjectiveState(StrEnum):
     """Whether a level keeps an objective."""
 
     WITHIN = "within"
@@ -94,7 +94,7 @@ class Rested:
 
     level: int
     threads: int
-    held: Held
+    held: ObjectiveState
     value: float | None
     interval: Estimate | None
 
@@ -116,7 +116,7 @@ class Ladder:
     """`best_threads`: the level with the highest throughput measured. `collapse`: None: none is certain."""
 
     side: str
-    fit: Fit | Refused
+    fit: Fit | NoFit
     best_threads: int | None
     collapse: Collapse | None
     saturation: tuple[Saturation, ...]
@@ -124,7 +124,7 @@ class Ladder:
     reach: Reach | None
 
 
-def ladder(climb: Climb, *, percent: float, limit: float | None) -> Ladder:
+def ladder(climb: SideLevels, *, percent: float, limit: float | None) -> Ladder:
     """`limit`: objective in ms at this percentile; None: there is none."""
     rungs = [rung for rung in climb.rungs if rung.throughput]
     best = max(rungs, key=lambda rung: _typical(rung.throughput), default=None)
@@ -139,7 +139,7 @@ def ladder(climb: Climb, *, percent: float, limit: float | None) -> Ladder:
     )
 
 
-def saturation(rungs: Sequence[Rung]) -> tuple[Saturation, ...]:
+def saturation(rungs: Sequence[LoadLevelData]) -> tuple[Saturation, ...]:
     """Of each level above the lowest."""
     told = [rung for rung in rungs if rung.response]
     return tuple(
@@ -150,7 +150,7 @@ def saturation(rungs: Sequence[Rung]) -> tuple[Saturation, ...]:
     )
 
 
-def collapse(rungs: Sequence[Rung]) -> Collapse | None:
+def collapse(rungs: Sequence[LoadLevelData]) -> Collapse | None:
     """The deepest fall below the best level that is none by chance: every pair of levels could have shown one, so p is
     multiplied by their number (Bonferroni). A level's variance is its own, or that of all levels together if that is
     more: three runs alone would find a fall of 10 % at 2 % noise in 39 of 100 ladders, so they find it in 96."""
@@ -176,14 +176,14 @@ class _Noise:
     freedom: int
 
     @classmethod
-    def of(cls, rungs: Sequence[Rung]) -> "_Noise | None":
+    def of(cls, rungs: Sequence[LoadLevelData]) -> "_Noise | None":
         """None: no level's runs differ."""
         logs = [np.log(rung.throughput) for rung in rungs]
         freedom = sum(len(each) - 1 for each in logs)
         squares = float(sum(((each - each.mean()) ** 2).sum() for each in logs))
         return cls(squares / freedom, freedom) if squares > 0 else None
 
-    def fall(self, best: Rung, rung: Rung) -> tuple[Estimate, float]:
+    def fall(self, best: LoadLevelData, rung: LoadLevelData) -> tuple[Estimate, float]:
         """Throughput over that of the best level with its interval, and p."""
         means, square = [], 0.0
         for each in (rung, best):
@@ -196,31 +196,31 @@ class _Noise:
         return Estimate(math.exp(difference), math.exp(difference - half), math.exp(difference + half)), p
 
 
-def reach(rungs: Sequence[Rung], *, percent: float, limit: float) -> Reach:
+def reach(rungs: Sequence[LoadLevelData], *, percent: float, limit: float) -> Reach:
     """Level by level from below: the first that is not surely within ends the search, so that looking at many levels
     makes no false claim likelier (fixed sequence)."""
     levels = tuple(_rested(rung, percent, limit) for rung in rungs)
     within = None
     for each in levels:
-        if each.held is not Held.WITHIN:
+        if each.held is not ObjectiveState.WITHIN:
             break
         within = each.threads
-    beyond = next((each.threads for each in levels if each.held is Held.BEYOND), None)
+    beyond = next((each.threads for each in levels if each.held is ObjectiveState.BEYOND), None)
     return Reach(percent, limit, levels, within, beyond)
 
 
-def _rested(rung: Rung, percent: float, limit: float) -> Rested:
+def _rested(rung: LoadLevelData, percent: float, limit: float) -> Rested:
     quantile = rung.quantile(percent)
     if quantile is None or not quantile.runs:
-        return Rested(rung.level, rung.threads, Held.UNKNOWN, None, None)
+        return Rested(rung.level, rung.threads, ObjectiveState.UNKNOWN, None, None)
     value = quantile.value if quantile.value is not None else _typical(quantile.runs)
     interval = typical_run(quantile.runs, step=quantile.step)
     if interval is None:
-        held = Held.TOO_FEW
+        held = ObjectiveState.TOO_FEW
     elif max(interval.high, quantile.high or 0) <= limit:
-        held = Held.WITHIN
+        held = ObjectiveState.WITHIN
     else:
-        held = Held.BEYOND if min(interval.low, value) > limit else Held.NOT_TOLD
+        held = ObjectiveState.BEYOND if min(interval.low, value) > limit else ObjectiveState.NOT_TOLD
     return Rested(rung.level, rung.threads, held, value, interval)
 
 

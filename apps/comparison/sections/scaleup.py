@@ -10,7 +10,7 @@ from apps.comparison.values import Comparison, Level, Side
 
 
 @dataclass(frozen=True)
-class Size:
+class SideSize:
     """A side's machines, all together: (slug of a hardware class, how many), vCPU, USD/h; None: not stated."""
 
     machines: tuple[tuple[str, int], ...]
@@ -47,7 +47,7 @@ class StepUp:
     gains: tuple[Gain, ...]
 
 
-def steps_up(comparison: Comparison, sizes: Mapping[str, Size], rates: Mapping[int, float]) -> tuple[StepUp, ...]:
+def steps_up(comparison: Comparison, sizes: Mapping[str, SideSize], rates: Mapping[int, float]) -> tuple[StepUp, ...]:
     """Each pair of sides of one platform, release and workload on other machines. `rates`: run -> work done per time.
 
     The hardware is the question here: unlike those on platforms, these verdicts are not withheld for it. All ratios are
@@ -65,7 +65,7 @@ def steps_up(comparison: Comparison, sizes: Mapping[str, Size], rates: Mapping[i
     )
 
 
-def _pairs(sides: Sequence[Side], sizes: Mapping[str, Size]) -> list[StepUp]:
+def _pairs(sides: Sequence[Side], sizes: Mapping[str, SideSize]) -> list[StepUp]:
     found = []
     for one, other in combinations(sides, 2):
         same = (one.platform_slug, one.release, one.workload.id) == (
@@ -81,7 +81,7 @@ def _pairs(sides: Sequence[Side], sizes: Mapping[str, Size]) -> list[StepUp]:
     return found
 
 
-def _order(size: Size) -> tuple[float, float]:
+def _order(size: SideSize) -> tuple[float, float]:
     return size.vcpu or 0, size.usd_per_hour or 0
 
 
@@ -104,7 +104,7 @@ def _samples(comparison: Comparison, rates: Mapping[int, float]) -> dict[tuple[s
 
 
 def _gains(
-    samples: Mapping[tuple[str, int], Sample], sizes: Mapping[str, Size], levels: Sequence[Level], step: StepUp
+    samples: Mapping[tuple[str, int], Sample], sizes: Mapping[str, SideSize], levels: Sequence[Level], step: StepUp
 ) -> list[Gain]:
     shared = [level.id for level in levels if {(step.small, level.id), (step.large, level.id)} <= samples.keys()]
     if not shared:
@@ -131,7 +131,9 @@ def _gains(
     ]
 
 
-def _gain(level: int | None, levels: tuple[int, int], small: tuple[Sample, Size], large: tuple[Sample, Size]) -> Gain:
+def _gain(
+    level: int | None, levels: tuple[int, int], small: tuple[Sample, SideSize], large: tuple[Sample, SideSize]
+) -> Gain:
     def per(small_has: float | None, large_has: float | None) -> Ratio | None:
         if not small_has or not large_has:
             return None

@@ -15,7 +15,7 @@ def _same(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Reading(Generic[T]):
+class Section(Generic[T]):
     """`read` asks the database; what it gives, of type `kind`, is kept when the comparison is saved.
 
     `by_level`: it is another for every load level; else `read` gets None. `pack` and `unpack` stand between a value
@@ -47,14 +47,14 @@ class NotKept(LookupError):
 
 
 @dataclass(frozen=True)
-class Source:
+class SectionSource:
     """Where a comparison and what its parts rest on come from. `kept`: what an edition of a saved comparison holds for
     them; None: the database, now."""
 
     comparison: Comparison
     kept: Mapping[str, Any] | None = None
 
-    def read(self, reading: Reading[T], level: Level | None = None) -> T:
+    def read(self, reading: Section[T], level: Level | None = None) -> T:
         """Raises NotKept."""
         if self.kept is None:
             return reading.read(self.comparison, level)

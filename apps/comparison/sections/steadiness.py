@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.comparison.sections import verdicts
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.stats import dips
 from apps.comparison.stats.dips import Box, Steadiness
 from apps.comparison.stats.welch import Direction
@@ -187,4 +187,4 @@ def _runs(found: Sequence[int]) -> str:
     return f"{len(found)} run{'' if len(found) == 1 else 's'}"
 
 
-READING = Reading("steadiness", ComparedSteadiness | None, lambda comparison, _: steadiness_of(comparison))
+READING = Section("steadiness", ComparedSteadiness | None, lambda comparison, _: steadiness_of(comparison))

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from apps.comparison.sections import verdicts
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.stats import growth_rate
-from apps.comparison.stats.growth_rate import Inserted, Stretch
+from apps.comparison.stats.growth_rate import Inserted, RowSpan
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
 from apps.runs import queries
@@ -30,7 +30,7 @@ class RunGrowth:
     side: str
     repetition: int
     rows: float
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[RowSpan, ...]
 
 
 @dataclass(frozen=True)
@@ -108,4 +108,4 @@ def _read(comparison: Comparison, level: Level | None) -> Growing | None:
     return growing_of(comparison, level) if level else None
 
 
-READING = Reading("growth", Growing | None, _read, by_level=True)
+READING = Section("growth", Growing | None, _read, by_level=True)

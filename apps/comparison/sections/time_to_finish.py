@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.comparison.sections import verdicts
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
 from apps.runs.models import Measurement
@@ -84,4 +84,4 @@ def _read(comparison: Comparison, _level: Level | None) -> Finishing | None:
     return finishing_of(comparison)
 
 
-READING = Reading("finishing", Finishing | None, _read)
+READING = Section("finishing", Finishing | None, _read)

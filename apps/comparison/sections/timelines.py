@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.values import ComparedRun, Comparison, Level
 from apps.runs.models import Event, Run
 
@@ -23,7 +23,7 @@ class ClockEvent:
 
 
 @dataclass(frozen=True)
-class RunClock:
+class RunTimeline:
     """`measured_from`, `measured_to`: s on the run's clock; None: not known."""
 
     run: int
@@ -40,14 +40,14 @@ def newest(comparison: Comparison, level: Level | None) -> list[ComparedRun]:
     ]
 
 
-def clocks(comparison: Comparison, level: Level | None) -> tuple[RunClock, ...]:
+def clocks(comparison: Comparison, level: Level | None) -> tuple[RunTimeline, ...]:
     """Of the runs of `newest`; two queries."""
     ids = [run.id for run in newest(comparison, level)]
     events: dict[int, list[ClockEvent]] = defaultdict(list)
     for event in Event.objects.filter(run_id__in=ids).order_by("starts_at", "pk"):
         events[event.run_id].append(ClockEvent(event.kind, event.label, event.node, event.starts_at, event.ends_at))
     runs = Run.objects.only("measured_from", "measured_to").in_bulk(ids)
-    return tuple(RunClock(pk, run.measured_from, run.measured_to, tuple(events[pk])) for pk, run in runs.items())
+    return tuple(RunTimeline(pk, run.measured_from, run.measured_to, tuple(events[pk])) for pk, run in runs.items())
 
 
-READING = Reading("clocks", tuple[RunClock, ...], clocks, by_level=True)
+READING = Section("clocks", tuple[RunTimeline, ...], clocks, by_level=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from apps.catalog.metrics import work
 from apps.comparison.sections import verdicts
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction, geometric_mean
 from apps.comparison.stats.work_per_transaction import FINGERPRINT, Spent, spent
 from apps.comparison.values import Cell, ComparedMetric, Comparison
@@ -177,4 +177,4 @@ def _notes(comparison: Comparison, found: Mapping[int, Spent], per: str) -> list
     ]
 
 
-READING = Reading("work", tuple[ComparedWork, ...], lambda comparison, _: work_of(comparison))
+READING = Section("work", tuple[ComparedWork, ...], lambda comparison, _: work_of(comparison))

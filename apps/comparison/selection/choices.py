@@ -15,7 +15,7 @@ from apps.comparison.values import ComparedCampaign
 from apps.core.naming import with_tool
 from apps.runs.models import COUNTED, Run
 from apps.runs.queries import places
-from apps.runs.queries.places import Amount, Place
+from apps.runs.queries.places import Amount, RunPlace
 
 MOST_SUGGESTIONS = 8
 # Groups (campaign, workload, system) that are looked at for suggestions, the newest first.
@@ -89,7 +89,7 @@ def workloads(sides: Sequence[str]) -> list[WorkloadChoice]:
     return _workloads(places.counted(systems=list(systems), by_level=False))
 
 
-def _workloads(ran: Sequence[Place]) -> list[WorkloadChoice]:
+def _workloads(ran: Sequence[RunPlace]) -> list[WorkloadChoice]:
     amounts = _summed((place.workload, place) for place in ran)
     sides = Counter(place.workload for place in ran)
     texts = workload_texts(list(Workload.objects.filter(pk__in=amounts)))
@@ -97,7 +97,7 @@ def _workloads(ran: Sequence[Place]) -> list[WorkloadChoice]:
     return sorted(found, key=lambda choice: (-choice.sides, -choice.amount.runs, choice.text))
 
 
-def _summed(ran: Iterable[tuple[int, Place]]) -> dict[int, Amount]:
+def _summed(ran: Iterable[tuple[int, RunPlace]]) -> dict[int, Amount]:
     found: dict[int, Amount] = defaultdict(Amount)
     for key, place in ran:
         found[key] += place.amount

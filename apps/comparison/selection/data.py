@@ -9,16 +9,16 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import F
 
 from apps.catalog.models import Metric, Node
-from apps.comparison.comparability.variables import Seen
+from apps.comparison.comparability.variables import NodeVariables
 from apps.comparison.selection import earlier_runs
 from apps.comparison.selection.runs import Pair, is_counted, run_rows
 from apps.comparison.selection.sides import Chosen
-from apps.comparison.values import Earlier, Tally
+from apps.comparison.values import Earlier, RunTally
 from apps.runs.models import Configuration, Distribution, Measurement, RunNode
 
 
 @dataclass(frozen=True)
-class Held:
+class ComparisonData:
     """What is held of the sides of one comparison; `rows` are their runs in time, `tallies` count all there are.
 
     The mappings may hold more, of other comparisons read with it: `values` run -> metric key -> headline value, of
@@ -29,11 +29,11 @@ class Held:
 
     chosen: Chosen
     rows: tuple[dict[str, Any], ...]
-    tallies: tuple[Tally, ...]
+    tallies: tuple[RunTally, ...]
     earlier: tuple[Earlier, ...]
     values: Mapping[int, Mapping[str, float]]
     nodes: Mapping[int, Sequence[Mapping[str, Any]]]
-    variables: Mapping[Pair, tuple[Seen, ...]]
+    variables: Mapping[Pair, tuple[NodeVariables, ...]]
     metrics: Mapping[str, Metric]
     grids: Mapping[tuple[int, str], Collection[str]]
 
@@ -52,7 +52,7 @@ class Held:
         }
 
 
-def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | None) -> list[Held]:
+def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | None) -> list[ComparisonData]:
     """No two of `each` may share a system under the same workload."""
     if not each:
         return []
@@ -72,7 +72,7 @@ def hold(each: Sequence[Chosen], *, campaign: int | None, runs: Sequence[int] | 
             for level, run in earlier.get(pair, ()):
                 by_side[keys[pair], level].append(run)
         found.append(
-            Held(
+            ComparisonData(
                 chosen=chosen,
                 rows=tuple(row for row in rows if (row["system_id"], row["workload_id"]) in keys),
                 tallies=tuple(tally for pair in keys for tally in tallies.get(pair, ())),
@@ -116,7 +116,7 @@ def _nodes(systems: Collection[int]) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-def variables_of(runs: Sequence[int]) -> dict[Pair, tuple[Seen, ...]]:
+def variables_of(runs: Sequence[int]) -> dict[Pair, tuple[NodeVariables, ...]]:
     asked = list(
         RunNode.objects.filter(run_id__in=runs, configuration__isnull=False)
         .order_by()
@@ -125,10 +125,10 @@ def variables_of(runs: Sequence[int]) -> dict[Pair, tuple[Seen, ...]]:
     )
     # Each once: a configuration has hundreds of variables, and most systems run all workloads under the same.
     known = Configuration.objects.in_bulk({pk for row in asked for pk in row[4:] if pk is not None})
-    found: dict[Pair, list[Seen]] = defaultdict(list)
+    found: dict[Pair, list[NodeVariables]] = defaultdict(list)
     for system, workload, node, role, own, standard in sorted(asked, key=lambda row: (*row[:5], row[5] or 0)):
         configuration, defaults = known[own], known.get(standard)
         hashes = configuration.content_hash, defaults.content_hash if defaults else ""
         values = defaults.variables if defaults else {}
-        found[system, workload].append(Seen(node, role, hashes, configuration.variables, values))
+        found[system, workload].append(NodeVariables(node, role, hashes, configuration.variables, values))
     return {pair: tuple(each) for pair, each in found.items()}

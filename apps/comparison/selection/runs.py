@@ -10,7 +10,7 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, Query
 from django.db.models.functions import RowNumber
 
 from apps.comparison.selection.sides import ChosenSide
-from apps.comparison.values import Level, Tally
+from apps.comparison.values import Level, RunTally
 from apps.runs.models import COUNTED, Run
 from apps.runs.quality.exclusion import why_excluded
 from apps.runs.queries import places
@@ -26,7 +26,7 @@ TOLD_ONE_BY_ONE = 4
 
 def run_rows(
     sides: Sequence[ChosenSide], campaign: int | None, runs: Sequence[int] | None
-) -> tuple[list[dict[str, Any]], dict[Pair, list[Tally]]]:
+) -> tuple[list[dict[str, Any]], dict[Pair, list[RunTally]]]:
     """The runs in time, and how many there are of each kind. Runs that are named one by one are all read."""
     if campaign is None and runs is None:
         ids, tallies = _newest_of_all(sides)
@@ -82,7 +82,7 @@ def _keys(sides: Sequence[ChosenSide]) -> dict[Pair, str]:
     return {(side.system.pk, side.workload.pk): side.key for side in sides}
 
 
-def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], dict[Pair, list[Tally]]]:
+def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], dict[Pair, list[RunTally]]]:
     """Ids of the newest of each kind, and how many there are: without a look at many more runs than are compared."""
     keys = _keys(sides)
     counted = places.counted(pairs=list(keys), newest=MOST_RUNS)
@@ -91,10 +91,10 @@ def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], dict[Pair, l
     words = [(place, "") for place in counted] + [
         (place, left_out_word(*place.kind, is_excluded=True)) for place in others
     ]
-    tallies: dict[Pair, list[Tally]] = defaultdict(list)
+    tallies: dict[Pair, list[RunTally]] = defaultdict(list)
     for place, word in words:
         pair = place.system, place.workload
-        tallies[pair].append(Tally(keys[pair], place.level, word, place.amount))
+        tallies[pair].append(RunTally(keys[pair], place.level, word, place.amount))
     return ids, tallies
 
 
@@ -120,14 +120,14 @@ def _newest(chosen: "QuerySet[Run]") -> "QuerySet[Run, Any]":
     return aged.filter(Q(age__lte=MOST_LEFT_OUT) | Q(counts=True, age__lte=MOST_RUNS)).values("pk")
 
 
-def _tallies(chosen: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> dict[Pair, list[Tally]]:
+def _tallies(chosen: "QuerySet[Run]", sides: Sequence[ChosenSide]) -> dict[Pair, list[RunTally]]:
     keys = _keys(sides)
     alike = ("system_id", "workload_id", "load_level_id", "state", "outcome", "is_excluded")
-    found: dict[Pair, list[Tally]] = defaultdict(list)
+    found: dict[Pair, list[RunTally]] = defaultdict(list)
     for group in chosen.order_by().values(*alike).annotate(runs=Count("id")):
         pair = group["system_id"], group["workload_id"]
         word = left_out_word(group["state"], group["outcome"], is_excluded=group["is_excluded"])
-        found[pair].append(Tally(keys[pair], group["load_level_id"], word, Amount(group["runs"])))
+        found[pair].append(RunTally(keys[pair], group["load_level_id"], word, Amount(group["runs"])))
     return found
 
 
@@ -150,7 +150,7 @@ def left_out_word(state: str, outcome: str, *, is_excluded: bool) -> str:
 
 
 def newest_only(
-    tallies: Iterable[Tally], *, names: Mapping[str, str], levels: Sequence[Level], campaign: bool
+    tallies: Iterable[RunTally], *, names: Mapping[str, str], levels: Sequence[Level], campaign: bool
 ) -> list[str]:
     """Sentences that say of which side and level only the newest runs were read. `names`: of the sides, in order."""
     totals: dict[tuple[bool, int, str], Amount] = defaultdict(Amount)

@@ -13,7 +13,7 @@ FEWEST_SIDES, MOST_SIDES = 2, 4
 NAMED_PARAMETERS = 3
 
 
-class Unknown(Invalid):
+class UnknownSide(Invalid):
     """The address names something that is not there."""
 
 
@@ -61,7 +61,7 @@ def chosen_sides(keys: Sequence[str], workload_id: int) -> Chosen:
         if own not in workloads and own != workload_id
     ]
     if missing:
-        raise Unknown(missing)
+        raise UnknownSide(missing)
     base = workloads[workload_id]
     return Chosen(base, tuple(_chosen(systems[slug], workloads[own], base) for slug, own in wanted))
 

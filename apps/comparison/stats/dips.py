@@ -33,7 +33,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class DipSpan:
     """[`start`, `end`) s from the start of the measured phase."""
 
     start: float
@@ -60,7 +60,7 @@ class Steadiness:
     mean: float
     variation: float | None
     hiccups: float | None
-    longest: Stretch | None
+    longest: DipSpan | None
     worst: float | None
     worst_at: float
 
@@ -118,9 +118,9 @@ def _spread(values: Floats, lengths: Floats, mean: float) -> float:
     return math.sqrt(float(np.average((values - mean) ** 2, weights=lengths))) / mean
 
 
-def longest_stretch(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> Stretch:
+def longest_stretch(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> DipSpan:
     """The longest of the stretches without a value that is not `low`; empty where none is. A gap ends a stretch."""
-    longest, start = Stretch(0.0, 0.0), math.nan
+    longest, start = DipSpan(0.0, 0.0), math.nan
     ends_before = math.nan
     for end, length, is_low in zip(at.tolist(), lengths.tolist(), low.tolist(), strict=True):
         begins = end - length
@@ -129,7 +129,7 @@ def longest_stretch(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> Stre
             start = start if follows else begins
             ends_before = end
             if end - start > longest.length:
-                longest = Stretch(start, end)
+                longest = DipSpan(start, end)
         else:
             start = math.nan
     return longest

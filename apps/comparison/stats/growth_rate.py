@@ -33,7 +33,7 @@ class Inserted:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class RowSpan:
     """From `start` to `end` rows inserted: rows/s over the whole of it, and of the slowest and fastest interval."""
 
     start: float
@@ -59,7 +59,7 @@ def inserted(at: Floats, rates: Floats) -> Inserted | None:
     return Inserted(rows=rows, seconds=np.cumsum(lengths), rates=np.where(known, rates, np.nan))
 
 
-def stretches(run: Inserted, width: float) -> tuple[Stretch, ...]:
+def stretches(run: Inserted, width: float) -> tuple[RowSpan, ...]:
     """Those that the run went through whole, each `width` rows."""
     found = []
     for place in range(int(run.total / width + 1e-9)):
@@ -73,7 +73,7 @@ def stretches(run: Inserted, width: float) -> tuple[Stretch, ...]:
         rate = width / taken if taken > 0 else float("nan")
         # Rounding must not put the whole beside its parts.
         slowest, fastest = min(rates.min(initial=rate), rate), max(rates.max(initial=rate), rate)
-        found.append(Stretch(start, end, rate, float(slowest), float(fastest)))
+        found.append(RowSpan(start, end, rate, float(slowest), float(fastest)))
     return tuple(found)
 
 

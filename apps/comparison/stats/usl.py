@@ -81,7 +81,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Refused:
+class NoFit:
     """There is no fit, for `reason`."""
 
     reason: str
@@ -117,11 +117,11 @@ class Errors:
         return np.asarray(np.abs(contrasts @ self.estimate) > self.margin(contrasts))
 
 
-def fit(runs: Mapping[int, Sequence[float]]) -> Fit | Refused:
+def fit(runs: Mapping[int, Sequence[float]]) -> Fit | NoFit:
     """`runs`: threads -> throughput of each run, all of them as fast as they go."""
     reason = _unusable(runs)
     if reason:
-        return Refused(reason)
+        return NoFit(reason)
     ladder = _ladder(runs)
     errors, misfit = _errors(ladder)
     # Half a second, which every process would pay as it starts.
@@ -130,13 +130,13 @@ def fit(runs: Mapping[int, Sequence[float]]) -> Fit | Refused:
     bounded, _ = optimize.nnls(ladder.design, np.sqrt(ladder.counts))
     reason = _not_the_law(errors, bounded)
     if reason:
-        return Refused(reason)
+        return NoFit(reason)
     deviations = np.sqrt(ladder.counts) / (ladder.design @ bounded) - 1
     worst = int(np.abs(deviations).argmax())
     deviation, deviates_at = float(abs(deviations[worst])), int(ladder.threads[worst])
     if deviation > MOST_DEVIATION:
         off = f"{deviation:.0%}".replace("%", "\u00a0%")
-        return Refused(f"the law does not describe this ladder: it is {off} off at {_threads(deviates_at)}")
+        return NoFit(f"the law does not describe this ladder: it is {off} off at {_threads(deviates_at)}")
     return replace(_fitted(errors, bounded, ladder), deviation=deviation, deviates_at=deviates_at, misfit_p=misfit)
 
 

@@ -64,7 +64,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Noise:
+class RunNoise:
     """Variance of a run's logarithm, its degrees of freedom, and how many earlier runs it rests on. `systematic`: most
     by which the mean of any number of runs may be off, since all are rounded alike to a grid."""
 
@@ -75,11 +75,11 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Seen:
+class NoiseBasis:
     """From what more repetitions are reckoned: noise and runs of the baseline and of the side, and the difference of
     their mean logarithms."""
 
-    noises: tuple[Noise, Noise]
+    noises: tuple[RunNoise, RunNoise]
     counts: tuple[int, int]
     difference: float
 
@@ -107,11 +107,11 @@ class Ratio:
     few_runs: bool = False
     reason: str = ""
     systematic: float = 0.0
-    seen: Seen | None = field(default=None, compare=False, repr=False)
+    seen: NoiseBasis | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
-class Summary:
+class SideSummary:
     """A side's runs in one line. `value` is the geometric mean, because ratios are made of logarithms: the quotient of
     two sides' values is the ratio shown. Median when a value is not positive, or each run holds one event. `variation`:
     run-to-run coefficient of variation; None with one run or a mean of zero."""
@@ -124,14 +124,14 @@ class Summary:
     variation: float | None
 
 
-def summarise(values: Sequence[float], *, single_events: bool = False) -> Summary:
+def summarise(values: Sequence[float], *, single_events: bool = False) -> SideSummary:
     """Raises ValueError without values."""
     if not values:
         raise ValueError("no values to summarise: give at least one run")
     array = np.asarray(values, dtype=np.float64)
     is_mean = bool((array > 0).all()) and not single_events
     mean = float(array.mean())
-    return Summary(
+    return SideSummary(
         count=len(values),
         value=geometric_mean(values) if is_mean else float(np.median(array)),
         kind="geometric mean" if is_mean else "median",
@@ -170,22 +170,22 @@ def compare(baseline: Sample, side: Sample) -> Ratio:
             few_runs=True,
             reason=f"an interval needs {FEWEST_RUNS} runs of each side, or earlier runs of the same configuration",
         )
-    return _judge(found, Seen((noises[0], noises[1]), (len(baseline.values), len(side.values)), difference))
+    return _judge(found, NoiseBasis((noises[0], noises[1]), (len(baseline.values), len(side.values)), difference))
 
 
-def noise(sample: Sample) -> Noise | None:
+def noise(sample: Sample) -> RunNoise | None:
     """None when the side's runs do not tell it and there is no history."""
     count = len(sample.values)
     own = _variance(sample.values)
     earlier = [value for value in sample.history[:HISTORY_RUNS] if value > 0 and math.isfinite(value)]
     if len(earlier) < FEWEST_HISTORY_RUNS:
-        return _on_grid(Noise(own, count - 1, 0), sample.resolution) if count >= FEWEST_RUNS else None
+        return _on_grid(RunNoise(own, count - 1, 0), sample.resolution) if count >= FEWEST_RUNS else None
     known = len(earlier) - 1
     pooled = (known * _variance(earlier) + (count - 1) * own) / (known + count - 1)
-    return _on_grid(Noise(max(own, pooled), known + count - 1, len(earlier)), sample.resolution)
+    return _on_grid(RunNoise(max(own, pooled), known + count - 1, len(earlier)), sample.resolution)
 
 
-def _on_grid(found: Noise, resolution: float) -> Noise:
+def _on_grid(found: RunNoise, resolution: float) -> RunNoise:
     """Rounding adds its own variance (Sheppard: step² / 12). Where runs vary by less than a step, all are rounded the
     same way and their mean stays wrong by up to half a step; noise of a whole step averages that out."""
     step = math.log1p(resolution)
@@ -195,7 +195,7 @@ def _on_grid(found: Noise, resolution: float) -> Noise:
     return replace(found, variance=max(found.variance, step**2 / 12), systematic=shared * step / 2)
 
 
-def _judge(found: Ratio, seen: Seen) -> Ratio:
+def _judge(found: Ratio, seen: NoiseBasis) -> Ratio:
     noises, counts, difference = seen.noises, seen.counts, seen.difference
     found = replace(found, few_runs=not all(each.history for each in noises))
     squares = noises[0].variance / counts[0], noises[1].variance / counts[1]
@@ -268,7 +268,7 @@ def satterthwaite(squares: tuple[float, float], freedoms: tuple[float, float]) -
     return 1 / (share**2 / freedoms[0] + (1 - share) ** 2 / freedoms[1])
 
 
-def _likely_variance(known: Noise, count: int) -> float:
+def _likely_variance(known: RunNoise, count: int) -> float:
     """What will likely be taken for that of `count` runs: with history the larger of their own and the pooled, so on
     average more than it is (by the mean of the positive part of their difference, as if that were normal)."""
     if not known.history:
@@ -295,7 +295,7 @@ def power(*, effect: float, error: float, freedom: float, level: float = 1 - CON
     return float(1 - special.nctdtr(freedom, shift, critical) + lower_tail)
 
 
-def repetitions_needed(seen: Seen, *, level: float) -> int:
+def repetitions_needed(seen: NoiseBasis, *, level: float) -> int:
     """Smallest number of runs of each side, more than there are, that is likely (80 %) to answer: to find the
     difference seen, with p (the cautious one) at most `level`. One below the margin may be none: then to find the
     margin if the sides differ by it, and to call them equivalent if they do not differ."""
@@ -376,6 +376,6 @@ def _cautious(freedom: float, freedoms: tuple[float, float]) -> float:
     return math.sqrt(freedom * min(freedoms))
 
 
-def _freedom_at(known: Noise, count: int) -> float:
+def _freedom_at(known: RunNoise, count: int) -> float:
     """Degrees of freedom that `count` runs would give."""
     return count - 1 + max(known.history - 1, 0)

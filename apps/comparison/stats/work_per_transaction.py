@@ -20,7 +20,7 @@ APART = 60.0
 MOST_OF_IT = 0.9
 
 
-class Rate(Protocol):
+class CounterRate(Protocol):
     """Per second while it was observed, and in all; `base`: what it stood at first, 0: not known."""
 
     @property
@@ -36,7 +36,7 @@ class Rate(Protocol):
     def base(self) -> int: ...
 
 
-class Node(Protocol):
+class CountedNode(Protocol):
     @property
     def name(self) -> str: ...
 
@@ -47,7 +47,7 @@ class Node(Protocol):
     def samples(self) -> int: ...
 
     @property
-    def rates(self) -> Mapping[str, Rate]: ...
+    def rates(self) -> Mapping[str, CounterRate]: ...
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Spent:
     partly: tuple[str, ...]
 
 
-def spent(nodes: Sequence[Node], *, per_second: float, length: float) -> Spent:
+def spent(nodes: Sequence[CountedNode], *, per_second: float, length: float) -> Spent:
     """`per_second`: transactions of the load generator, above 0; `length`: of the measured phase, s."""
     servers = [node for node in nodes if LOAD_GENERATOR not in (node.name, node.role)]
     databases = [node for node in servers if _is_database(node)]
@@ -101,17 +101,17 @@ def spent(nodes: Sequence[Node], *, per_second: float, length: float) -> Spent:
     return Spent(whole, {name: values for name, values in of_nodes.items() if values}, lacking, tuple(partly))
 
 
-def _is_database(node: Node) -> bool:
+def _is_database(node: CountedNode) -> bool:
     return node.role in DATABASE_ROLES or any(key.startswith(SERVER_KEYS) for key in node.rates)
 
 
-def _seen(node: Node, length: float) -> float:
+def _seen(node: CountedNode, length: float) -> float:
     """The share of the measured phase in which the node was observed: by the counter that was observed longest."""
     lengths = [rate.increase / rate.mean for rate in node.rates.values() if rate.increase and rate.mean > 0]
     return max(lengths, default=length) / length
 
 
-def _rate(spec: WorkSpec, node: Node, seen: float) -> float | None:
+def _rate(spec: WorkSpec, node: CountedNode, seen: float) -> float | None:
     """Per second of the measured phase; None: not observed."""
     share = 1.0 if seen >= MOST_OF_IT else seen
     values = {}
@@ -123,7 +123,7 @@ def _rate(spec: WorkSpec, node: Node, seen: float) -> float | None:
     return float(spec.formula.evaluate(values)[0]) * share
 
 
-def _why(blind: Sequence[str], databases: Sequence[Node]) -> str:
+def _why(blind: Sequence[str], databases: Sequence[CountedNode]) -> str:
     if not databases:
         return "no database server was sampled"
     unsampled = [node.name for node in databases if node.name in blind and not node.samples]
@@ -134,9 +134,9 @@ def _why(blind: Sequence[str], databases: Sequence[Node]) -> str:
     return f"{', '.join(blind)} {'does' if len(blind) == 1 else 'do'} not count it, or the agent may not read it"
 
 
-def _machines(nodes: Sequence[Node]) -> list[list[str]]:
+def _machines(nodes: Sequence[CountedNode]) -> list[list[str]]:
     """Names of the nodes of each machine."""
-    groups: list[list[Node]] = []
+    groups: list[list[CountedNode]] = []
     for node in nodes:
         group = next((group for group in groups if _share_machine(group[0], node)), None)
         if group is None:
@@ -146,7 +146,7 @@ def _machines(nodes: Sequence[Node]) -> list[list[str]]:
     return [[node.name for node in group] for group in groups]
 
 
-def _share_machine(one: Node, other: Node) -> bool:
+def _share_machine(one: CountedNode, other: CountedNode) -> bool:
     pairs = [(one.rates[key], other.rates[key]) for key in FINGERPRINT if key in one.rates and key in other.rates]
     known = [(own, its) for own, its in pairs if own.base and its.base]
     return bool(known) and all(abs(own.base - its.base) <= APART * max(own.mean, its.mean) for own, its in known)

@@ -18,7 +18,7 @@ from apps.catalog import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core import yaml_text
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.campaigns.plan import Planned, Size, create_campaign, problems_of, size_of
+from apps.dispatch.campaigns.plan import PlannedWorkload, PlanSize, create_campaign, problems_of, size_of
 from apps.dispatch.models import Campaign
 from workers.protocol.workloads import WORKLOADS
 
@@ -37,11 +37,11 @@ class Checked:
 
     name: str
     systems: Sequence[System]
-    entries: Sequence[Planned]
+    entries: Sequence[PlannedWorkload]
     repetitions: int
 
     @property
-    def size(self) -> Size:
+    def size(self) -> PlanSize:
         return size_of(systems=len(self.systems), entries=self.entries, repetitions=self.repetitions)
 
 
@@ -80,7 +80,7 @@ def _read(content: bytes, *, instead: Mapping[str, str], repetitions: int | None
     except yaml_text.NotYaml as error:
         where = f"line {error.line}: " if error.line else ""
         raise Invalid([FieldProblem("", f"{where}{error}", HELP)]) from error
-    reader = _Reader(stated, instead)
+    reader = _CampaignReader(stated, instead)
     checked = reader.read(repetitions)
     if reader.problems or checked is None:
         raise Invalid([_with_line(problem, lines) for problem in _once(reader.problems)])
@@ -99,7 +99,7 @@ def _with_line(problem: FieldProblem, lines: Mapping[str, int]) -> FieldProblem:
     return replace(problem, message=f"line {lines[path]}: {problem.message}") if path else problem
 
 
-class _Reader:
+class _CampaignReader:
     def __init__(self, stated: Any, instead: Mapping[str, str]) -> None:
         self.stated = stated
         self.instead = instead
@@ -120,7 +120,7 @@ class _Reader:
             return not any(field == path or field.startswith(f"{path}.") for field in broken)
 
         systems = self.systems() if is_sound("systems") else {}
-        entries: list[Planned] = []
+        entries: list[PlannedWorkload] = []
         given = self.stated.get("workloads")
         # What the entries share stands in none of them: where it is broken they cannot be read either.
         if all(is_sound(name) for name in ("load_levels", "warmup", "duration")) and isinstance(given, list):
@@ -163,7 +163,7 @@ class _Reader:
                 self.say("systems", f"{slug!r}, which is to be replaced, is not in the file", f"name one of {slugs}")
         return found
 
-    def entry(self, path: str, stated: dict[str, Any], systems: Mapping[str, System]) -> Iterator[Planned]:
+    def entry(self, path: str, stated: dict[str, Any], systems: Mapping[str, System]) -> Iterator[PlannedWorkload]:
         """None when something is wrong with it."""
         before = len(self.problems)
         workload = self.workload(path, stated)
@@ -180,7 +180,7 @@ class _Reader:
                 )
         if len(self.problems) == before and load is not None and workload is not None:
             levels, ends_when_refused, least_gain = load
-            yield Planned(
+            yield PlannedWorkload(
                 workload=workload,
                 load_levels=levels,
                 warmup=float(stated.get("warmup", self.stated.get("warmup", 0))),
@@ -199,7 +199,7 @@ class _Reader:
                 return catalog.workload_for(
                     tool=stated["tool"], parameters=stated.get("parameters", {}), name=stated.get("name", "")
                 )
-        except catalog.InvalidParameters as error:
+        except catalog.InvalidField as error:
             self.say(f"{path}.{error.field}", error.message, "")
         return None
 
@@ -238,7 +238,7 @@ class _Reader:
             level = each if isinstance(each, dict) else {"threads": each}
             try:
                 found.append(catalog.load_level_for(threads=int(level["threads"]), rate=level.get("rate")))
-            except catalog.InvalidParameters as error:
+            except catalog.InvalidField as error:
                 self.say(path, f"{error.field} {error.message}", "")
         return list(dict.fromkeys(found))
 

@@ -29,7 +29,7 @@ RUN_OVERHEAD = 2.0  # s
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedWorkload:
     """One workload of a plan: at which load levels it is measured, and for how long; `warmup` and `duration` in s.
 
     `workload` None: none was chosen, which is refused; one that is not saved yet can be checked and counted.
@@ -46,7 +46,7 @@ class Planned:
 
 
 @dataclass(frozen=True)
-class Size:
+class PlanSize:
     """How much a plan is; `seconds` when its jobs run one after another and no ladder ends before its last level."""
 
     jobs: int
@@ -56,10 +56,10 @@ class Size:
 
 def alike(
     *, workloads: Sequence[Workload], load_levels: Sequence[Any], warmup: float, duration: float
-) -> list[Planned]:
+) -> list[PlannedWorkload]:
     """Entries that share one list of load levels and their times; without a workload one that is refused."""
     once: list[Workload | None] = [each for place, each in enumerate(workloads) if each not in workloads[:place]]
-    return [Planned(workload, _once(load_levels), warmup, duration) for workload in once or [None]]
+    return [PlannedWorkload(workload, _once(load_levels), warmup, duration) for workload in once or [None]]
 
 
 def plainly(problems: Iterable[FieldProblem]) -> list[FieldProblem]:
@@ -77,7 +77,7 @@ def job_seconds(*, load_levels: int, warmup: float, duration: float) -> float:
     return JOB_OVERHEAD + load_levels * (RUN_OVERHEAD + warmup + duration)
 
 
-def size_of(*, systems: int, entries: Sequence[Planned], repetitions: int) -> Size:
+def size_of(*, systems: int, entries: Sequence[PlannedWorkload], repetitions: int) -> PlanSize:
     """`systems`: how many take part in an entry that names none."""
     jobs = runs = 0
     seconds = 0.0
@@ -87,11 +87,11 @@ def size_of(*, systems: int, entries: Sequence[Planned], repetitions: int) -> Si
         jobs += own_jobs
         runs += own_jobs * levels
         seconds += own_jobs * job_seconds(load_levels=levels, warmup=entry.warmup, duration=entry.duration)
-    return Size(jobs=jobs, runs=runs, seconds=seconds)
+    return PlanSize(jobs=jobs, runs=runs, seconds=seconds)
 
 
 def interleaved(
-    *, systems: Sequence[System], entries: Sequence[Planned], repetitions: int
+    *, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int
 ) -> Iterator[tuple[int, int, System]]:
     """(repetition, place of the entry, system): systems forward in odd rounds, backward in even ones (A B, B A, …), so
     that a drift of the machine or of time weighs on all sides alike."""
@@ -103,7 +103,7 @@ def interleaved(
 
 
 def problems_of(
-    *, name: str, systems: Sequence[System], entries: Sequence[Planned], repetitions: int
+    *, name: str, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int
 ) -> list[FieldProblem]:
     """Everything that is wrong with a plan, by field; those of an entry begin with `entries.` and its place."""
     systems = _once(systems)
@@ -119,7 +119,7 @@ def create_campaign(
     *,
     name: str,
     systems: Sequence[System],
-    entries: Sequence[Planned],
+    entries: Sequence[PlannedWorkload],
     repetitions: int,
     created_by: User | None,
 ) -> Campaign:
@@ -146,7 +146,7 @@ def create_campaign(
     return campaign
 
 
-def _entry(campaign: Campaign, planned: Planned, *, place: int) -> Entry:
+def _entry(campaign: Campaign, planned: PlannedWorkload, *, place: int) -> Entry:
     assert planned.workload is not None, "a plan without a workload was let through"  # noqa: S101
     entry = Entry.objects.create(
         campaign=campaign,
@@ -180,7 +180,7 @@ def _check_systems(systems: Sequence[System]) -> Iterator[FieldProblem]:
             yield FieldProblem("systems", f"{system.slug} is archived", "choose a system that is in use")
 
 
-def _check_entries(entries: Sequence[Planned], systems: Sequence[System]) -> Iterator[FieldProblem]:
+def _check_entries(entries: Sequence[PlannedWorkload], systems: Sequence[System]) -> Iterator[FieldProblem]:
     if not entries:
         yield FieldProblem("entries", "none is chosen", "choose at least one")
     for place, entry in enumerate(entries):
@@ -192,7 +192,7 @@ def _check_entries(entries: Sequence[Planned], systems: Sequence[System]) -> Ite
             yield replace(problem, field=f"entries.{place}.{problem.field}")
 
 
-def _check_entry(entry: Planned) -> Iterator[FieldProblem]:
+def _check_entry(entry: PlannedWorkload) -> Iterator[FieldProblem]:
     if entry.workload is None:
         yield FieldProblem("workload", "none is chosen", "choose at least one")
     elif entry.workload.tool and entry.workload.tool not in WORKLOADS:
@@ -209,7 +209,7 @@ def _check_entry(entry: Planned) -> Iterator[FieldProblem]:
         yield FieldProblem("least_gain", f"{entry.least_gain:g} is no share", "use more than 0, less than 1")
 
 
-def _check_size(size: Size) -> list[FieldProblem]:
+def _check_size(size: PlanSize) -> list[FieldProblem]:
     if size.jobs > MAX_JOBS or size.runs > MAX_RUNS:
         message = f"the plan makes {size.jobs:,} jobs with {size.runs:,} runs"
         return [FieldProblem("", message, f"plan at most {MAX_JOBS:,} jobs and {MAX_RUNS:,} runs at once")]

@@ -93,7 +93,7 @@ def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.He
     for number, described in enumerate(message.systems):
         try:
             registered = catalog.register_system(message=described, hardware=message.hardware)
-        except catalog.InvalidParameters as error:
+        except catalog.InvalidField as error:
             warnings.append(f"systems[{number}].{error.field} {error.message}; {described.slug!r} gets no jobs")
         else:
             reachable.append(registered.system.slug)

@@ -31,16 +31,16 @@ LOOKED_BACK = timedelta(days=31)
 State = Slot.State
 
 
-class NoSuch(LookupError):
+class NoSuchSchedule(LookupError):
     """There is no such schedule."""
 
 
-class Changed(Invalid):
+class ScheduleChanged(Invalid):
     """Somebody else edited the schedule after it was read."""
 
 
 @dataclass(frozen=True)
-class Stated:
+class ScheduleFields:
     """What a person says of a schedule; `patience` in h."""
 
     name: str
@@ -54,11 +54,11 @@ class Stated:
         return canonical_hash(asdict(self))
 
 
-def stated_of(schedule: Schedule) -> Stated:
-    return Stated(schedule.name, schedule.plan, schedule.cron, schedule.zone, schedule.patience)
+def stated_of(schedule: Schedule) -> ScheduleFields:
+    return ScheduleFields(schedule.name, schedule.plan, schedule.cron, schedule.zone, schedule.patience)
 
 
-def check(stated: Stated, *, known_id: int | None = None) -> file.Checked:
+def check(stated: ScheduleFields, *, known_id: int | None = None) -> file.Checked:
     """What each time would begin; nothing is stored. `known_id`: of the schedule that is edited. Raises Invalid with
     everything that is wrong: fields of the plan begin with `plan`."""
     problems = _own_problems(stated, known_id)
@@ -73,20 +73,22 @@ def check(stated: Stated, *, known_id: int | None = None) -> file.Checked:
 
 
 @transaction.atomic
-def create(*, stated: Stated, by: User, now: datetime) -> Schedule:
+def create(*, stated: ScheduleFields, by: User, now: datetime) -> Schedule:
     """Raises Invalid as `check` does."""
     check(stated)
     return _stored(Schedule(created_by=by), stated, now=now)
 
 
 @transaction.atomic
-def edit(*, schedule_id: int, stated: Stated, now: datetime, seen: str = "") -> Schedule:
+def edit(*, schedule_id: int, stated: ScheduleFields, now: datetime, seen: str = "") -> Schedule:
     """A schedule that is paused stays so. What was begun goes on as it was planned. `seen`: fingerprint of what was
     edited; empty: whatever it is now. Raises Changed when it is not that any more, Invalid, or NoSuch."""
     schedule = _locked(schedule_id)
     if seen and seen != stated_of(schedule).fingerprint:
         problem = f"{schedule.name} was edited by somebody else after you had opened it"
-        raise Changed([FieldProblem("seen", problem, "compare it with what you want; keeping yours now replaces it")])
+        raise ScheduleChanged(
+            [FieldProblem("seen", problem, "compare it with what you want; keeping yours now replaces it")]
+        )
     check(stated, known_id=schedule.pk)
     return _stored(schedule, stated, now=now, is_on=schedule.next_at is not None)
 
@@ -220,7 +222,7 @@ def in_utc(moment: datetime) -> str:
 # ---------------------------------------------------------------- what people say
 
 
-def _stored(schedule: Schedule, stated: Stated, *, now: datetime, is_on: bool = True) -> Schedule:
+def _stored(schedule: Schedule, stated: ScheduleFields, *, now: datetime, is_on: bool = True) -> Schedule:
     schedule.name, schedule.plan = stated.name.strip(), stated.plan
     schedule.cron, schedule.zone, schedule.patience = " ".join(stated.cron.split()), stated.zone, stated.patience
     schedule.next_at = cron.next_after(now, expression=schedule.cron, zone=schedule.zone) if is_on else None
@@ -236,13 +238,13 @@ def _locked(schedule_id: int, *, archived: bool = False) -> Schedule:
     locked = Schedule.objects.select_for_update(of=("self",)).select_related("created_by")
     schedule = locked.filter(pk=schedule_id).first()
     if schedule is None:
-        raise NoSuch(f"There is no schedule {schedule_id}.")
+        raise NoSuchSchedule(f"There is no schedule {schedule_id}.")
     if schedule.archived_at is not None and not archived:
         raise Invalid([FieldProblem("", f"{schedule.name} is archived", "make a new schedule of its plan")])
     return schedule
 
 
-def _own_problems(stated: Stated, known_id: int | None) -> list[FieldProblem]:
+def _own_problems(stated: ScheduleFields, known_id: int | None) -> list[FieldProblem]:
     problems = []
     name = stated.name.strip()
     if not name:
@@ -270,7 +272,7 @@ def time_problems(expression: str, zone: str) -> list[FieldProblem]:
     return problems
 
 
-def _unsayable(stated: Stated) -> list[FieldProblem]:
+def _unsayable(stated: ScheduleFields) -> list[FieldProblem]:
     said = {"name": stated.name, "plan": stated.plan}
     return [
         FieldProblem(name, "contains NUL, which no column holds", "leave it out")

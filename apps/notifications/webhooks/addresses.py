@@ -25,7 +25,7 @@ class Forbidden(Exception):
     """The address is none that may be asked."""
 
 
-class Unknown(Exception):
+class UnknownHost(Exception):
     """The name is not known, now."""
 
 
@@ -51,7 +51,7 @@ def check(url: str) -> str:
     except Forbidden as error:
         remedy = "use a public one, or see SPLASHBOARD_WEBHOOK_NETWORKS"
         raise Invalid([FieldProblem("address", str(error), remedy)]) from error
-    except (Unknown, TimeoutError):
+    except (UnknownHost, TimeoutError):
         pass
     return url
 
@@ -71,7 +71,7 @@ def resolve(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise Unknown(f"the name {host} is not known here ({error})") from error
+        raise UnknownHost(f"the name {host} is not known here ({error})") from error
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     if forbidden := [each for each in addresses if not is_allowed(each)]:
         said = host if forbidden[0] == host else f"{host} is {forbidden[0]}, which"

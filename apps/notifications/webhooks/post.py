@@ -16,7 +16,7 @@ def post(url: str, body: bytes, *, headers: dict[str, str]) -> Outcome:
         return _post(httpx.URL(url), body, headers)
     except addresses.Forbidden as error:
         return Outcome(is_sent=False, again=False, words=f"{error}; SPLASHBOARD_WEBHOOK_NETWORKS can allow it")
-    except addresses.Unknown as error:
+    except addresses.UnknownHost as error:
         return Outcome(is_sent=False, again=True, words=str(error))
     except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
         return Outcome(is_sent=False, again=False, words=f"no address of a webhook: {error}")

@@ -11,14 +11,16 @@ import numpy as np
 
 from apps.regressions.detection import change_points
 from apps.regressions.detection import noise as noises
-from apps.regressions.detection.change_points import ALIKE, LEAST_SIGNIFICANT, MOST_ASIDE, Limits
-from apps.regressions.detection.noise import Floats, Noise
+from apps.regressions.detection.change_points import ALIKE, LEAST_SIGNIFICANT, MOST_ASIDE, ChangeLimits
+from apps.regressions.detection.noise import Floats, SeriesNoise
 
 # So much rather does a level change with a release's first run than with any one other near it (docs/statistics.md).
 ODDS = 30.0
 
 
-def place(y: Floats, start: int, at: int, end: int, *, boundaries: Sequence[int], noise: Noise, limits: Limits) -> int:
+def place(
+    y: Floats, start: int, at: int, end: int, *, boundaries: Sequence[int], noise: SeriesNoise, limits: ChangeLimits
+) -> int:
     """Of a change that was found `at` a run between its neighbours `start` and `end` in logarithms (runs,). One of the
     `boundaries`, runs with which a release begins, if it lies within ALIKE runs, the change is large enough there and
     its p below 1e-4 (that it is one was told where the values show it best), and it is likelier there than at all
@@ -40,7 +42,7 @@ def place(y: Floats, start: int, at: int, end: int, *, boundaries: Sequence[int]
     return best if ODDS * weights[best] >= sum(weights[each] for each in places if each not in near) else at
 
 
-def _loss(side: Floats, noise: Noise) -> float:
+def _loss(side: Floats, noise: SeriesNoise) -> float:
     """Twice the negative logarithm of how likely such runs are of one level; an odd run counts no more than others that
     are odd (biweight, as of the pilot)."""
     level = change_points.winsorised(side, noise).mean()

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from apps.regressions.detection import noise as noises
-from apps.regressions.detection.noise import Floats, Noise
+from apps.regressions.detection.noise import Floats, SeriesNoise
 
 CONFIDENCE = 0.95
 # The past that counts, and the least that says anything, in runs.
@@ -33,7 +33,7 @@ ALIKE = 7
 
 
 @dataclass(frozen=True)
-class Limits:
+class ChangeLimits:
     """What counts as a change. `smallest`: shift, as a share of the value; `significant`: p of the test, at most 1e-4,
     since less is asked where a look is spared and where a known change is kept (follow). Raises ValueError."""
 
@@ -47,11 +47,11 @@ class Limits:
             raise ValueError(f"the p of a change is above 0 and at most {LEAST_SIGNIFICANT}, not {self.significant}")
 
 
-DEFAULT = Limits()
+DEFAULT = ChangeLimits()
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangePoint:
     """From run `index` on (counted from 0 over the whole series) values are `ratio` times those before. `low` and
     `high` bound the ratio's approximate 95 % interval: approximate because the place was chosen by the same values.
     `p` is of the test that let it pass. `runs_after`: runs of the new level, up to the next change or the end.
@@ -66,7 +66,7 @@ class Change:
     before: float = field(default=math.nan, compare=False)
 
 
-def detect(values: ArrayLike, *, resets: Sequence[int] = (), limits: Limits = DEFAULT) -> list[Change]:
+def detect(values: ArrayLike, *, resets: Sequence[int] = (), limits: ChangeLimits = DEFAULT) -> list[ChangePoint]:
     """Changes of level of a series (runs,), in its order, without runs that are excluded. Values are positive, of any
     unit. `resets`: runs from which on hardware or configuration was another; what changes there is no finding, and
     no stretch is compared with another. The last 500 runs of each stretch count; one with fewer than 10 has no change.
@@ -74,7 +74,7 @@ def detect(values: ArrayLike, *, resets: Sequence[int] = (), limits: Limits = DE
     Raises ValueError at a value without logarithm and at a reset outside the series.
     """
     y = logarithms(values)
-    found: list[Change] = []
+    found: list[ChangePoint] = []
     for start, end in pairwise(stretches(len(y), resets)):
         first = max(start, end - LONGEST)
         if end - first >= SHORTEST:
@@ -105,7 +105,7 @@ def stretches(runs: int, resets: Sequence[int]) -> list[int]:
     return sorted({0, *resets, runs})
 
 
-def changes(y: Floats, noise: Noise, *, first: int = 0, limits: Limits = DEFAULT) -> list[Change]:
+def changes(y: Floats, noise: SeriesNoise, *, first: int = 0, limits: ChangeLimits = DEFAULT) -> list[ChangePoint]:
     """Of one stretch of logarithms (runs,), at least two segments long. `first`: the run it begins with."""
     bounds = [0, *candidates(y, noise), len(y)]
     found = [_tested(y, bounds, place, noise, limits) for place in range(1, len(bounds) - 1)]
@@ -120,7 +120,7 @@ def changes(y: Floats, noise: Noise, *, first: int = 0, limits: Limits = DEFAULT
     return [change_of(test, first=first) for test in found]
 
 
-def candidates(y: Floats, noise: Noise) -> list[int]:
+def candidates(y: Floats, noise: SeriesNoise) -> list[int]:
     """Places where a segment begins, by KernelCPD("rbf") of ruptures with the penalty 5·√f (Truong et al. 2020), and by
     the pilot segmentation of the noise where the kernel, which is bounded, sees none: it finds large changes sooner."""
     # Its import takes as long as the analysis of a hundred series: only who looks pays for it.
@@ -154,8 +154,8 @@ def test(
     at: int,
     end: int,
     *,
-    noise: Noise,
-    limits: Limits,
+    noise: SeriesNoise,
+    limits: ChangeLimits,
     whole: tuple[int, int] = (0, 0),  # noqa: PT028  it is no test of pytest's
 ) -> Tested:
     """Welch's test of y[start:at] against y[at:end] (Welch 1947; Yuen 1974 for winsorised values), of the up to 40 runs
@@ -195,19 +195,19 @@ def freedom_of(parts: Sequence[float], freedoms: Sequence[float]) -> float:
     return sum(parts) ** 2 / sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
 
 
-def _tested(y: Floats, bounds: Sequence[int], place: int, noise: Noise, limits: Limits) -> Tested:
+def _tested(y: Floats, bounds: Sequence[int], place: int, noise: SeriesNoise, limits: ChangeLimits) -> Tested:
     return test(y, bounds[place - 1], bounds[place], bounds[place + 1], noise=noise, limits=limits)
 
 
-def winsorised(side: Floats, noise: Noise) -> Floats:
+def winsorised(side: Floats, noise: SeriesNoise) -> Floats:
     middle = noises.median(side)
     reach = WINSORISED * max(noises.TO_SIGMA * noises.median(np.abs(side - middle)), noise.scale)
     clipped: Floats = np.clip(side, middle - reach, middle + reach)
     return clipped
 
 
-def change_of(test: Tested, *, first: int) -> Change:
-    return Change(
+def change_of(test: Tested, *, first: int) -> ChangePoint:
+    return ChangePoint(
         index=first + test.index,
         ratio=math.exp(test.shift),
         low=math.exp(test.shift - test.half),

@@ -10,7 +10,7 @@ from scipy import special
 from apps.core.units import NBSP
 from apps.regressions.detection import change_points
 from apps.regressions.detection import noise as noises
-from apps.regressions.detection.change_points import DEFAULT, Limits
+from apps.regressions.detection.change_points import DEFAULT, ChangeLimits
 
 POWER = 0.8
 # Runs of a new level until which a change should have been found.
@@ -31,7 +31,9 @@ class Sight:
     reason: str = ""
 
 
-def sight(values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER, limits: Limits = DEFAULT) -> Sight:
+def sight(
+    values: ArrayLike, *, resets: Sequence[int] = (), after: int = AFTER, limits: ChangeLimits = DEFAULT
+) -> Sight:
     """Of a series (runs,) as detect takes it, by what the runs since the last reset vary, for a change that has lasted
     `after` runs. Raises ValueError as detect does."""
     y = change_points.logarithms(values)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-T = TypeVar("T", bound="Told")
+T = TypeVar("T", bound="StoredChange")
 
 
-class Told(Protocol):
+class StoredChange(Protocol):
     """Of models.Change; "release" or "history" is its `kind`."""
 
     pk: int
@@ -23,7 +23,7 @@ class Told(Protocol):
     gone_at: datetime | None
 
 
-def beneath(changes: Iterable[Told]) -> Mapping[int, int]:
+def beneath(changes: Iterable[StoredChange]) -> Mapping[int, int]:
     """Changes along history, by id, with the id of the change between releases that speaks for them: of the same
     system, workload, load level and metric. One that has gone speaks for none that holds."""
     told = list(changes)
@@ -44,5 +44,5 @@ def counted(changes: "Iterable[T]") -> list[T]:
     return [each for each in told if each.pk not in others]
 
 
-def _key(each: Told) -> tuple[int | None, ...]:
+def _key(each: StoredChange) -> tuple[int | None, ...]:
     return each.system_id, each.workload_id, each.load_level_id, each.metric_id

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from apps.regressions.detection import boundaries as releases
 from apps.regressions.detection import change_points
 from apps.regressions.detection import noise as noises
-from apps.regressions.detection.change_points import DEFAULT, Change, Limits
-from apps.regressions.detection.noise import Floats, Noise
+from apps.regressions.detection.change_points import DEFAULT, ChangeLimits, ChangePoint
+from apps.regressions.detection.noise import Floats, SeriesNoise
 
 # Of what `follow`, `detect` and `boundaries` tell of the same runs: with another, kept histories are followed anew.
 RULES = 2
@@ -31,19 +31,19 @@ class Followed:
     """`changes`: all that hold, in order: the known ones at the index at which they were first told, whatever the newer
     runs say of their place, and `found`, the new ones. `lost`: known ones that newer runs no longer bear out."""
 
-    changes: tuple[Change, ...]
-    found: tuple[Change, ...] = ()
-    lost: tuple[Change, ...] = ()
+    changes: tuple[ChangePoint, ...]
+    found: tuple[ChangePoint, ...] = ()
+    lost: tuple[ChangePoint, ...] = ()
 
 
 def follow(
     values: ArrayLike,
     *,
-    known: Sequence[Change] = (),
+    known: Sequence[ChangePoint] = (),
     analysed: int = 0,
     resets: Sequence[int] = (),
     boundaries: Sequence[int] = (),
-    limits: Limits = DEFAULT,
+    limits: ChangeLimits = DEFAULT,
 ) -> Followed:
     """Changes of a series (runs,) of which the first `analysed` runs were looked at before and had the `known` changes.
     `boundaries`: runs with which a release begins; a new change is rather told there than some runs off.
@@ -55,7 +55,7 @@ def follow(
     array = np.asarray(values, dtype=np.float64)
     if not 0 <= analysed <= len(array):
         raise ValueError(f"{analysed} runs were analysed, the series has {len(array)}: it was shortened since")
-    kept, found, lost = sorted(known, key=lambda change: change.index), list[Change](), list[Change]()
+    kept, found, lost = sorted(known, key=lambda change: change.index), list[ChangePoint](), list[ChangePoint]()
     for start, end in pairwise(change_points.stretches(len(array), resets)):
         if end <= analysed:
             continue
@@ -75,13 +75,13 @@ def follow(
     return Followed(_counted(kept, resets, len(array)), _counted(found, resets, len(array), kept), tuple(lost))
 
 
-def _first(start: int, end: int, known: Sequence[Change], analysed: int) -> int:
+def _first(start: int, end: int, known: Sequence[ChangePoint], analysed: int) -> int:
     """Where to begin: nothing before it is affected by the new runs."""
     settled = [change.index for change in known if change.index <= min(analysed, end) - CONTEXT]
     return max(start, end - change_points.LONGEST, *settled)
 
 
-def _is_quiet(y: Floats, first: int, known: Sequence[Change]) -> bool:
+def _is_quiet(y: Floats, first: int, known: Sequence[ChangePoint]) -> bool:
     """Whether no place of the current level could pass the test. Never where the level's runs are a power of two, so
     that what this overlooks, and known changes that fade, are seen some runs later."""
     level = y[max((change.index - first for change in known if change.index > first), default=0) :]
@@ -101,7 +101,7 @@ def _is_quiet(y: Floats, first: int, known: Sequence[Change]) -> bool:
     return bool((np.abs(differences) * np.sqrt(left * right / runs)).max() < QUIET * math.sqrt(noise.inflation))
 
 
-def _gathering(y: Floats, first: int, known: Sequence[Change]) -> tuple[Change, ...]:
+def _gathering(y: Floats, first: int, known: Sequence[ChangePoint]) -> tuple[ChangePoint, ...]:
     """With what one more run says of the last, while it has room for that."""
     if not known or first + len(y) - known[-1].index > change_points.MOST_ASIDE:
         return tuple(known)
@@ -112,11 +112,13 @@ def _gathering(y: Floats, first: int, known: Sequence[Change]) -> tuple[Change, 
     return (*known[:-1], _stated(known[-1], y, first, bounds[-3:], noise))
 
 
-def _again(y: Floats, first: int, known: Sequence[Change], boundaries: Sequence[int], limits: Limits) -> Followed:
+def _again(
+    y: Floats, first: int, known: Sequence[ChangePoint], boundaries: Sequence[int], limits: ChangeLimits
+) -> Followed:
     """Of the logarithms (runs,) from run `first` on, all of one stretch."""
     noise = noises.estimate(y)
     seen = change_points.changes(y, noise, first=first, limits=limits)
-    kept, lost = list[Change](), list[Change]()
+    kept, lost = list[ChangePoint](), list[ChangePoint]()
     for change in known:
         others = [other.index for other in (*seen, *known) if other is not change]
         nearest = _nearest(change, seen, known)
@@ -137,7 +139,7 @@ def _again(y: Floats, first: int, known: Sequence[Change], boundaries: Sequence[
             kept.append(change_points.change_of(tested, first=first))
         else:
             lost.append(change)
-    found = list[Change]()
+    found = list[ChangePoint]()
     own = [boundary - first for boundary in boundaries]
     # That it is a change was told where the values show it best.
     placed = replace(limits, significant=change_points.LEAST_SIGNIFICANT)
@@ -158,10 +160,10 @@ def _again(y: Floats, first: int, known: Sequence[Change], boundaries: Sequence[
     return Followed(tuple(sorted([*kept, *found], key=lambda change: change.index)), tuple(found), tuple(lost))
 
 
-def _nearest(change: Change, seen: Sequence[Change], known: Sequence[Change]) -> Change | None:
+def _nearest(change: ChangePoint, seen: Sequence[ChangePoint], known: Sequence[ChangePoint]) -> ChangePoint | None:
     """What is seen so near a known change, and nearer to none of the others, that it may be that one."""
 
-    def off(other: Change) -> int:
+    def off(other: ChangePoint) -> int:
         return min(abs(other.index - each.index) for each in known)
 
     own = [other for other in seen if abs(other.index - change.index) == off(other) <= change_points.ALIKE]
@@ -169,7 +171,14 @@ def _nearest(change: Change, seen: Sequence[Change], known: Sequence[Change]) ->
 
 
 def _is_another(
-    y: Floats, index: int, told: Sequence[int], *, others: Sequence[int], first: int, noise: Noise, limits: Limits
+    y: Floats,
+    index: int,
+    told: Sequence[int],
+    *,
+    others: Sequence[int],
+    first: int,
+    noise: SeriesNoise,
+    limits: ChangeLimits,
 ) -> bool:
     """Whether a place is that of none of the changes `told`."""
     near = [each for each in told if abs(each - index) <= change_points.ALIKE]
@@ -177,7 +186,7 @@ def _is_another(
 
 
 def _are_two(
-    y: Floats, known: int, new: int, *, others: Sequence[int], first: int, noise: Noise, limits: Limits
+    y: Floats, known: int, new: int, *, others: Sequence[int], first: int, noise: SeriesNoise, limits: ChangeLimits
 ) -> bool:
     """Whether two places as near as makes one change are two: the new one passes the test beside the known one, and
     that one keeps what it needs to hold beside the new one. `others`: places of all changes."""
@@ -198,7 +207,7 @@ def _between(index: int, others: Sequence[int], first: int, runs: int) -> tuple[
     return before, index - first, after
 
 
-def _stated(change: Change, y: Floats, first: int, bounds: Sequence[int], noise: Noise) -> Change:
+def _stated(change: ChangePoint, y: Floats, first: int, bounds: Sequence[int], noise: SeriesNoise) -> ChangePoint:
     """With the size of the two sides as they are parted where it was told; p stays that of where it was seen. Runs
     between the two are of their side as others are, not odd ones. As it was where a side has too few runs by now."""
     start, at, end = bounds
@@ -223,8 +232,8 @@ def _seen(y: Floats, start: int, at: int, end: int) -> int:
 
 
 def _counted(
-    changes: Sequence[Change], resets: Sequence[int], runs: int, among: Sequence[Change] | None = None
-) -> tuple[Change, ...]:
+    changes: Sequence[ChangePoint], resets: Sequence[int], runs: int, among: Sequence[ChangePoint] | None = None
+) -> tuple[ChangePoint, ...]:
     """With the runs that each level has by now; `among`: all changes, when these are some of them."""
     ends = sorted({*(change.index for change in among or changes), *resets, runs})
     return tuple(

@@ -25,7 +25,7 @@ MOST_LEVELS = 120
 
 
 @dataclass(frozen=True)
-class Noise:
+class SeriesNoise:
     """`scale`: standard deviation of a run's logarithm. `correlation`: of neighbouring runs, 0 to .7. `bounds`: of
     stretches of one level each by that scale, from 0 to the number of runs."""
 
@@ -39,7 +39,7 @@ class Noise:
         return (1 + self.correlation) / (1 - self.correlation)
 
 
-def estimate(y: Floats) -> Noise:
+def estimate(y: Floats) -> SeriesNoise:
     """Of logarithms (runs,), at least three. Differences of neighbours see no level, but too little noise where runs
     resemble the one before; residuals of a pilot segmentation see that."""
     rough = max(between_neighbours(y), FLOOR)
@@ -47,14 +47,14 @@ def estimate(y: Floats) -> Noise:
     residuals = np.concatenate([y[start:end] - np.median(y[start:end]) for start, end in pairwise(bounds)])
     scale = max(rough, min(deviation(residuals), MOST_RAISED * rough))
     bounds = levels(y, scale) if scale > rough else bounds
-    return Noise(scale, _correlation(residuals, scale), tuple(bounds))
+    return SeriesNoise(scale, _correlation(residuals, scale), tuple(bounds))
 
 
-def of_level(y: Floats) -> Noise:
+def of_level(y: Floats) -> SeriesNoise:
     """The same of runs that are taken for one level, in a tenth of the time."""
     rough, residuals = max(between_neighbours(y), FLOOR), y - median(y)
     scale = max(rough, min(deviation(residuals), MOST_RAISED * rough))
-    return Noise(scale, _correlation(residuals, scale), (0, len(y)))
+    return SeriesNoise(scale, _correlation(residuals, scale), (0, len(y)))
 
 
 def _correlation(residuals: Floats, scale: float) -> float:

@@ -12,7 +12,7 @@ from apps.catalog.models import LoadLevel
 from apps.comparison import compare
 from apps.comparison.comparability import differences as comparability_differences
 from apps.comparison.comparability import variables
-from apps.comparison.comparability.differences import Difference, Group, Weight
+from apps.comparison.comparability.differences import Difference, FieldGroup, Weight
 from apps.comparison.sections.work import work_of
 from apps.comparison.selection.data import variables_of
 from apps.comparison.values import Comparison
@@ -121,7 +121,7 @@ class Evidence:
     @property
     def shown_differences(self) -> tuple[Difference, ...]:
         """Without what nobody set and what differs between any two servers or days."""
-        return tuple(each for each in self.differences if not each.hidden and each.group is not Group.DATE)
+        return tuple(each for each in self.differences if not each.hidden and each.group is not FieldGroup.DATE)
 
     @property
     def compared_runs(self) -> tuple[int, ...]:
@@ -269,5 +269,5 @@ def _of_one_system(runs: Sequence[SideRun]) -> tuple[Difference, ...]:
     ]
     if versions[0] == versions[1]:
         return found
-    version = Difference("server_version", "Server version", Weight.IMPORTANT, tuple(versions), Group.VERSION)
+    version = Difference("server_version", "Server version", Weight.IMPORTANT, tuple(versions), FieldGroup.VERSION)
     return (version, *found)

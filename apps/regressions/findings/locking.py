@@ -19,11 +19,11 @@ CLOCKS_APART = timedelta(minutes=5)
 HARMLESS = ("comment", "link", "unlink")
 
 
-class NoSuch(LookupError):
+class NoSuchFinding(LookupError):
     """There is no such finding, or none of that change or link in it."""
 
 
-class Changed(Exception):
+class FindingChanged(Exception):
     """Somebody else was faster: `since` has what happened to the finding since the caller saw it, in sentences."""
 
     def __init__(self, *, finding: Finding, since: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ def changing(finding_id: int, seen: datetime | None) -> Iterator[Finding]:
         reconcile.lock()
         finding = Finding.objects.select_related("owner").filter(pk=finding_id).first()
         if finding is None:
-            raise NoSuch(f"There is no finding {finding_id}.")
+            raise NoSuchFinding(f"There is no finding {finding_id}.")
         check_seen(finding, seen)
         if finding.merged_into_id is not None:
             remedy = f"go to finding {reconcile.merge_target(finding).pk}"
@@ -67,7 +67,7 @@ def check_seen(finding: Finding, seen: datetime | None) -> None:
         for each in since
     ]
     if told:
-        raise Changed(finding=finding, since=told)
+        raise FindingChanged(finding=finding, since=told)
 
 
 def last_note(finding: Finding) -> int | None:

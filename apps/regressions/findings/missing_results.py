@@ -18,7 +18,7 @@ from apps.dispatch.schedules import scheduled_runs
 from apps.dispatch.schedules.scheduled_runs import Lack, Settled
 from apps.dispatch.schedules.services import in_utc
 from apps.regressions.findings import reconcile
-from apps.regressions.findings.reconcile import CLOSED, Place, Told
+from apps.regressions.findings.reconcile import CLOSED, DetectedChange, FindingKey
 from apps.regressions.models import Change, Finding, Repetition
 
 MISSING = Change.Kind.MISSING
@@ -36,11 +36,11 @@ def look(*, now: datetime) -> list[Finding]:
     brought = _brought(known, now)
     came = [change for change in known if _has_come(change, *brought)]
     held = {_key(change): change for change in known if change not in came and change.finding.state not in CLOSED}
-    told: list[tuple[Place, Told]] = []
+    told: list[tuple[FindingKey, DetectedChange]] = []
     for slot, lack in _missing(settled):
         before = held.get((slot.schedule_id, lack.system.pk, lack.workload.pk))
         if before is None or before.slot_id == slot.pk:
-            told.append((Place(kind=Finding.Kind.MISSING, family="", schedule=slot.schedule), _told(slot, lack)))
+            told.append((FindingKey(kind=Finding.Kind.MISSING, family="", schedule=slot.schedule), _told(slot, lack)))
         else:
             before.reason, before.judged_at = _again(before, lack), now
             before.save(update_fields=["reason", "judged_at"])
@@ -65,8 +65,8 @@ def _of_the_last(slot: Slot) -> list[Lack]:
     return [Lack(job.system, job.workload, 1, 1, why) for job in pairs.values()]
 
 
-def _told(slot: Slot, lack: Lack) -> Told:
-    return Told(
+def _told(slot: Slot, lack: Lack) -> DetectedChange:
+    return DetectedChange(
         kind=MISSING,
         verdict=Change.Verdict.MISSING,
         system=lack.system.pk,

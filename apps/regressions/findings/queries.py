@@ -21,7 +21,7 @@ from apps.regressions.findings.values import (
     FindingRow,
     LinkRow,
     MetricShown,
-    Named,
+    NamedSubject,
     NoteRow,
     RepetitionRow,
 )
@@ -101,7 +101,9 @@ def load_finding(finding_id: int, *, now: datetime) -> FindingDetail | None:
             for link in finding.links.select_related("by")
         ),
         repetitions=_repetitions(finding, now=now),
-        merged=tuple(Named(pk, "", title) for pk, title in finding.merged.order_by("id").values_list("id", "title")),
+        merged=tuple(
+            NamedSubject(pk, "", title) for pk, title in finding.merged.order_by("id").values_list("id", "title")
+        ),
         next_states=NEXT[finding.state] if finding.merged_into_id is None else (),
         may_accept=finding.merged_into_id is None and may_accept(finding.state),
         may_reopen=finding.merged_into_id is None and may_reopen(finding.state),
@@ -203,13 +205,13 @@ def _change(change: Change, beneath: int | None = None) -> ChangeRow:
         id=change.pk,
         kind=change.kind,
         verdict=change.verdict,
-        workload=Named(change.workload_id, "", change.workload.name),
+        workload=NamedSubject(change.workload_id, "", change.workload.name),
         tool=change.workload.tool,
         load_level=str(level) if level else "all load levels",
         load_level_id=change.load_level_id,
         metric=MetricShown(metric.key, metric.name, metric.unit, metric.direction) if metric else None,
-        system=Named(change.system_id, change.system.slug, change.system.name),
-        baseline=Named(baseline.pk, baseline.slug, baseline.name) if baseline else None,
+        system=NamedSubject(change.system_id, change.system.slug, change.system.name),
+        baseline=NamedSubject(baseline.pk, baseline.slug, baseline.name) if baseline else None,
         history=change.history_id,
         first_run=change.first_run_id,
         slot=change.slot_id,
@@ -229,9 +231,9 @@ def _change(change: Change, beneath: int | None = None) -> ChangeRow:
     )
 
 
-def _named(thing: Any, slug: str = "") -> Named | None:
+def _named(thing: Any, slug: str = "") -> NamedSubject | None:
     """A release's slug is its version."""
-    return Named(thing.pk, str(getattr(thing, slug)) if slug else "", str(thing)) if thing else None
+    return NamedSubject(thing.pk, str(getattr(thing, slug)) if slug else "", str(thing)) if thing else None
 
 
 def _repetitions(finding: Finding, *, now: datetime) -> tuple[RepetitionRow, ...]:

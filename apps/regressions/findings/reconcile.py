@@ -31,7 +31,7 @@ CAME = ("found", "back", "changed", "grown")
 
 
 @dataclass(frozen=True)
-class Place:
+class FindingKey:
     """What findings are told apart by. `schedule` for results that are missing, else the release and its `baseline`."""
 
     kind: str
@@ -49,7 +49,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Told:
+class DetectedChange:
     """A change as one look told it; the fields are those of models.Change, relations by id."""
 
     kind: str
@@ -104,7 +104,7 @@ def verdict_of(ratio: float, direction: str) -> str:
 
 @transaction.atomic
 def settle(
-    told: Iterable[tuple[Place, Told]], *, looked_at: Collection[Change] = (), anew: bool = False
+    told: Iterable[tuple[FindingKey, DetectedChange]], *, looked_at: Collection[Change] = (), anew: bool = False
 ) -> list[Finding]:
     """Keeps what was told; the findings that something happened to. `looked_at`: changes known before that would have
     been told if they still held; those that were not are gone. `anew`: findings are summed up also where their changes
@@ -183,7 +183,7 @@ def merge_target(finding: Finding) -> Finding:
     return finding
 
 
-def _known(told: Sequence[Told]) -> dict[tuple[Any, ...], Change]:
+def _known(told: Sequence[DetectedChange]) -> dict[tuple[Any, ...], Change]:
     found = Change.objects.select_related("finding").filter(
         kind__in={each.kind for each in told},
         system__in={each.system for each in told},
@@ -192,8 +192,8 @@ def _known(told: Sequence[Told]) -> dict[tuple[Any, ...], Change]:
     return {key_of(change): change for change in found}
 
 
-def _told(change: Change) -> Told:
-    return Told(
+def _told(change: Change) -> DetectedChange:
+    return DetectedChange(
         kind=change.kind,
         verdict=change.verdict,
         system=change.system_id,
@@ -210,7 +210,7 @@ def _told(change: Change) -> Told:
 _RELATED = ("system", "workload", "load_level", "metric", "baseline_system", "history", "first_run", "slot")
 
 
-def _values(told: Told) -> dict[str, Any]:
+def _values(told: DetectedChange) -> dict[str, Any]:
     related = {f"{name}_id": getattr(told, name) for name in _RELATED}
     plain = ("kind", "verdict", "before", "after", "ratio", "low", "high", "p", "reason")
     runs = {"runs_before": list(told.runs_before), "runs_after": list(told.runs_after)}
@@ -228,7 +228,7 @@ def _is_beyond_decided(change: Change) -> bool:
     return change.low > decided * (1 + MARGIN)
 
 
-def _finding(place: Place, now: datetime) -> Finding:
+def _finding(place: FindingKey, now: datetime) -> Finding:
     """The one that is there, or a new one. The caller holds the lock."""
     found = Finding.objects.select_related("merged_into").filter(**_lookup(place), part=0).first()
     if found is None:
@@ -237,7 +237,7 @@ def _finding(place: Place, now: datetime) -> Finding:
     return merge_target(found)
 
 
-def _lookup(place: Place) -> dict[str, Any]:
+def _lookup(place: FindingKey) -> dict[str, Any]:
     return {
         (f"{name}__isnull" if value is None else name): (True if value is None else value)
         for name, value in place.key.items()

@@ -7,9 +7,9 @@ from datetime import datetime
 from apps.accounts.models import User
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.campaigns.plan import MAX_REPETITIONS, Planned, Size, create_campaign, size_of
+from apps.dispatch.campaigns.plan import MAX_REPETITIONS, PlannedWorkload, PlanSize, create_campaign, size_of
 from apps.dispatch.models import FINAL, Campaign, Job
-from apps.regressions.findings.locking import NoSuch, changing, note
+from apps.regressions.findings.locking import NoSuchFinding, changing, note
 from apps.regressions.models import Change, CheckedRelease, Finding, Repetition
 from apps.regressions.releases import stored_checks
 from apps.runs.models import Run
@@ -19,23 +19,23 @@ FEWEST, MOST = 3, 10
 
 
 @dataclass(frozen=True)
-class Plan:
+class RepeatPlan:
     """A campaign that would measure a finding's sides again. `repetitions` and `why` it is so many, in words;
     `under_way`: the campaign that does so already."""
 
     systems: tuple[System, ...]
-    entries: tuple[Planned, ...]
+    entries: tuple[PlannedWorkload, ...]
     repetitions: int
     why: str
-    size: Size
+    size: PlanSize
     under_way: int | None
 
 
-def plan_of(finding_id: int, *, repetitions: int | None = None) -> Plan:
+def plan_of(finding_id: int, *, repetitions: int | None = None) -> RepeatPlan:
     """What `repeat` would begin. Raises NoSuch, and Invalid when there is nothing to measure again."""
     finding = Finding.objects.filter(pk=finding_id).first()
     if finding is None:
-        raise NoSuch(f"There is no finding {finding_id}.")
+        raise NoSuchFinding(f"There is no finding {finding_id}.")
     return _plan(finding, repetitions)
 
 
@@ -64,7 +64,7 @@ def repeat(*, finding_id: int, by: User, repetitions: int | None = None, seen: d
     return campaign
 
 
-def _plan(finding: Finding, repetitions: int | None) -> Plan:
+def _plan(finding: Finding, repetitions: int | None) -> RepeatPlan:
     related = ("system", "baseline_system", "workload", "load_level", "slot__campaign")
     changes = list(finding.changes.select_related(*related).order_by("id"))
     changes = [change for change in changes if change.gone_at is None] or changes
@@ -85,11 +85,13 @@ def _plan(finding: Finding, repetitions: int | None) -> Plan:
         problem = "how these changes were measured is not known"
         raise Invalid([FieldProblem("repetitions", problem, "plan a campaign of both systems by hand")])
     planned = tuple(
-        Planned(workload, sorted(levels, key=lambda level: (level.rate or 0, level.threads)), warmup, duration, pair)
+        PlannedWorkload(
+            workload, sorted(levels, key=lambda level: (level.rate or 0, level.threads)), warmup, duration, pair
+        )
         for (workload, pair, warmup, duration), levels in entries.items()
     )
     count, why = _count(changes, repetitions)
-    return Plan(
+    return RepeatPlan(
         systems=tuple(systems),
         entries=planned,
         repetitions=count,

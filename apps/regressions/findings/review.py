@@ -16,17 +16,17 @@ from django.db.models import F
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.findings import reconcile
-from apps.regressions.findings.locking import LONGEST_REASON, Changed, NoSuch, changing, note, text_of
+from apps.regressions.findings.locking import LONGEST_REASON, FindingChanged, NoSuchFinding, changing, note, text_of
 from apps.regressions.findings.regroup import merge, split
-from apps.regressions.findings.repeat import Plan, plan_of, repeat
+from apps.regressions.findings.repeat import RepeatPlan, plan_of, repeat
 from apps.regressions.findings.states import NEXT, may_accept, may_reopen
 from apps.regressions.models import Finding, Link, Note
 
 __all__ = [
     "LONGEST_REASON",
-    "Changed",
-    "NoSuch",
-    "Plan",
+    "FindingChanged",
+    "NoSuchFinding",
+    "RepeatPlan",
     "accept",
     "assign",
     "comment",
@@ -196,7 +196,7 @@ def unlink(*, finding_id: int, by: User, link_id: int) -> None:
     with changing(finding_id, None) as finding:
         found = finding.links.filter(pk=link_id).first()
         if found is None:
-            raise NoSuch(f"Finding {finding_id} has no link {link_id}.")
+            raise NoSuchFinding(f"Finding {finding_id} has no link {link_id}.")
         note(finding, by=by, what="unlink", detail={"url": found.url, "title": found.title})
         found.delete()
 

@@ -19,7 +19,7 @@ from apps.core.units import format_number, with_unit
 from apps.use_method.indicators import Indicator
 from apps.use_method.panels.repetitions import typical
 from apps.use_method.resource_table import INDICATORS, RESOURCE_OF
-from apps.use_method.values import Aspect, Level, Panel, Reading
+from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 # A level is another from this share of pairs on, those that say the opposite taken off (Cliff's delta).
 MOST_PAIRS = 0.8
@@ -34,13 +34,13 @@ MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class SideValue:
+class IndicatorValue:
     """An indicator on one side: `value` in `unit` of the run `run`, the typical one (None: it has none), and `values`
     of all repetitions that have one. `node`: what this side calls the node. `severities`: of the level in each run that
     could see it."""
 
     node: str
-    level: Level
+    level: UseLevel
     value: float | None
     values: tuple[float, ...]
     run: int
@@ -76,7 +76,7 @@ class SideValue:
         bytes_ = self.unit.startswith("bytes")
         return with_unit(value, self.unit) if bytes_ else format_number(value, unit=self.unit)
 
-    def up_to(self, other: "SideValue") -> str:
+    def up_to(self, other: "IndicatorValue") -> str:
         """ "0 → 340 waits/s"; levels where a side has no value."""
         if self.value is None or other.value is None:
             return f"{self.text} → {other.text}"
@@ -84,14 +84,14 @@ class SideValue:
 
 
 @dataclass(frozen=True)
-class Difference:
+class IndicatorDifference:
     """`where`: the node, by its role where the sides call it differently. `size`: 0 to 1, the change of the value by
     the larger of the two. `climbed`: by how much the level is worse after than before; negative: better."""
 
     indicator: Indicator
     where: str
-    before: SideValue
-    after: SideValue
+    before: IndicatorValue
+    after: IndicatorValue
     size: float
     climbed: int
 
@@ -102,7 +102,7 @@ class Difference:
         return f"{resource[:1].upper()}{resource[1:]}: {self.indicator.title}"
 
     @property
-    def sides(self) -> tuple[SideValue, SideValue]:
+    def sides(self) -> tuple[IndicatorValue, IndicatorValue]:
         return self.before, self.after
 
     @property
@@ -120,7 +120,7 @@ class Difference:
     @property
     def had_room(self) -> bool:
         """Whether it is a utilization that was no trouble on either side."""
-        is_ok = self.before.level is self.after.level is Level.OK
+        is_ok = self.before.level is self.after.level is UseLevel.OK
         return self.indicator.aspect is Aspect.UTILIZATION and is_ok
 
     @property
@@ -134,7 +134,7 @@ class UseDifference:
     """`differences`: the most telling first. `compared`: indicators on nodes that both sides saw. `runs`: with a panel,
     before and after. `one_sided`: nodes that only one side has."""
 
-    differences: tuple[Difference, ...]
+    differences: tuple[IndicatorDifference, ...]
     compared: int
     runs: tuple[int, int]
     one_sided: tuple[str, ...]
@@ -175,13 +175,13 @@ def compare(before: Mapping[int, Panel], after: Mapping[int, Panel], *, is_worse
     found, compared = [], 0
     for key in [key for key in sides[0] if key in sides[1]]:
         first, second = sides[0][key], sides[1][key]
-        if Level.NOT_OBSERVABLE in (first.level, second.level):
+        if UseLevel.NOT_OBSERVABLE in (first.level, second.level):
             continue
         compared += 1
         climbed = second.level.severity - first.level.severity if _is_another_level(first, second) else 0
         size = _size(first, second)
         if climbed or (size >= LEAST_SIZE and _apart(first, second)):
-            found.append(Difference(INDICATORS[key[0]], key[1], first, second, size, climbed))
+            found.append(IndicatorDifference(INDICATORS[key[0]], key[1], first, second, size, climbed))
     return UseDifference(
         differences=tuple(sorted(found, key=lambda each: (each.grew is not is_worse, *_most_telling_first(each)))),
         compared=compared,
@@ -220,7 +220,7 @@ def _one_sided(
     return tuple(sorted(found))
 
 
-def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[str, str], SideValue]:
+def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[str, str], IndicatorValue]:
     """By indicator and place."""
     chosen = typical(panels)
     if chosen is None:
@@ -229,7 +229,7 @@ def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[s
     severities: dict[tuple[str, str], list[int]] = {}
     for panel in panels.values():
         for one in panel.readings:
-            if one.level is not Level.NOT_OBSERVABLE:
+            if one.level is not UseLevel.NOT_OBSERVABLE:
                 severities.setdefault((one.indicator, one.node), []).append(one.level.severity)
             if (value := _value(one, panel)) is not None:
                 values.setdefault((one.indicator, one.node), []).append(value)
@@ -237,7 +237,7 @@ def _side(panels: Mapping[int, Panel], where: Mapping[str, str]) -> dict[tuple[s
     for one, run in zip(chosen.panel.readings, chosen.runs, strict=True):
         if one.indicator in INDICATORS and one.node in where:
             own = values.get((one.indicator, one.node), [])
-            found[one.indicator, where[one.node]] = SideValue(
+            found[one.indicator, where[one.node]] = IndicatorValue(
                 node=one.node,
                 level=one.level,
                 value=_value(one, panels[run]),
@@ -274,20 +274,20 @@ def _unit(one: Reading, panel: Panel) -> str:
     return f"{indicator.unit}/s" if _is_total(indicator) and _seconds(panel) > 0 else indicator.unit
 
 
-def _size(before: SideValue, after: SideValue) -> float:
+def _size(before: IndicatorValue, after: IndicatorValue) -> float:
     if before.value is None or after.value is None or before.unit != after.unit:
         return 0.0
     floor = FLOORS.get(after.unit, USUAL_FLOOR)
     return abs(after.value - before.value) / (max(abs(before.value), abs(after.value)) + floor)
 
 
-def _is_another_level(before: SideValue, after: SideValue) -> bool:
+def _is_another_level(before: IndicatorValue, after: IndicatorValue) -> bool:
     pairs = [(one, other) for one in before.severities for other in after.severities]
     delta = sum((other > one) - (other < one) for one, other in pairs)
     return before.level is not after.level and abs(delta) >= MOST_PAIRS * len(pairs)
 
 
-def _apart(before: SideValue, after: SideValue) -> bool:
+def _apart(before: IndicatorValue, after: IndicatorValue) -> bool:
     one, other = np.asarray(before.values), np.asarray(after.values)
     if not len(one) or not len(other):
         return False
@@ -300,7 +300,7 @@ def _apart(before: SideValue, after: SideValue) -> bool:
     return error == 0 or 2 * float(special.stdtr(freedom, -difference / error)) <= SIGNIFICANT
 
 
-def _most_telling_first(each: Difference) -> tuple[int, int, float, str]:
+def _most_telling_first(each: IndicatorDifference) -> tuple[int, int, float, str]:
     """By how much the level moved, the worse first; then what waits or fails before what is busy, by size."""
     waits = each.indicator.aspect is not Aspect.UTILIZATION
     return -abs(each.climbed), -int(each.climbed > 0), -each.size - 0.5 * waits, each.indicator.key

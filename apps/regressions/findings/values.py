@@ -9,7 +9,7 @@ from apps.regressions.findings.titles import percent
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedSubject:
     """`slug` empty: it has none."""
 
     id: int
@@ -35,13 +35,13 @@ class ChangeRow:
     id: int
     kind: str
     verdict: str
-    workload: Named
+    workload: NamedSubject
     tool: str
     load_level: str
     load_level_id: int | None
     metric: MetricShown | None
-    system: Named
-    baseline: Named | None
+    system: NamedSubject
+    baseline: NamedSubject | None
     history: int | None
     first_run: int | None
     slot: int | None
@@ -95,11 +95,11 @@ class FindingRow:
     id: int
     kind: str
     title: str
-    platform: Named | None
-    hardware_class: Named | None
-    release: Named | None
-    baseline: Named | None
-    schedule: Named | None
+    platform: NamedSubject | None
+    hardware_class: NamedSubject | None
+    release: NamedSubject | None
+    baseline: NamedSubject | None
+    schedule: NamedSubject | None
     family: str
     part: int
     verdict: str
@@ -176,7 +176,7 @@ class FindingDetail:
     notes: tuple[NoteRow, ...]
     links: tuple[LinkRow, ...]
     repetitions: tuple[RepetitionRow, ...]
-    merged: tuple[Named, ...]
+    merged: tuple[NamedSubject, ...]
     next_states: tuple[str, ...]
     may_accept: bool
     may_reopen: bool

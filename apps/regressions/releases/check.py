@@ -13,8 +13,8 @@ from apps.regressions import thresholds
 from apps.regressions.releases import rows as releases_rows
 from apps.regressions.releases import stored_checks
 from apps.regressions.releases.pairs import MEASURED, Lines, Pair, lines
-from apps.regressions.releases.rows import Judged, Where
-from apps.regressions.releases.values import TOLERANCE, CheckRow, Line, ReleaseCheck, Result, RowVerdict, answer
+from apps.regressions.releases.rows import ReleaseWorkload, Where
+from apps.regressions.releases.values import TOLERANCE, CheckRow, ReleaseCheck, Result, RowVerdict, SystemPair, answer
 from apps.runs.models import Run
 
 MOST_NAMED = 4
@@ -92,8 +92,8 @@ def _refuse(release: Release, baseline: Release | None) -> None:
         raise Invalid([FieldProblem("baseline", problem, "choose another release, or leave it out")])
 
 
-def _line(pair: Pair) -> Line:
-    return Line(pair.system.slug, pair.system.name, pair.baseline.slug, pair.baseline.name, pair.differs)
+def _line(pair: Pair) -> SystemPair:
+    return SystemPair(pair.system.slug, pair.system.name, pair.baseline.slug, pair.baseline.name, pair.differs)
 
 
 def _significance(row: CheckRow) -> tuple[int, float, str, str, int]:
@@ -102,7 +102,7 @@ def _significance(row: CheckRow) -> tuple[int, float, str, str, int]:
 
 
 def _notes(
-    found: Lines, where: Mapping[int, set[Where]], judged: Sequence[Judged], rows: Sequence[CheckRow]
+    found: Lines, where: Mapping[int, set[Where]], judged: Sequence[ReleaseWorkload], rows: Sequence[CheckRow]
 ) -> Iterator[str]:
     """Sentences."""
     for pair in found.pairs:

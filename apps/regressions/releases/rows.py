@@ -30,7 +30,7 @@ def ran(systems: Iterable[System]) -> dict[int, set[Where]]:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ReleaseWorkload:
     """A workload on a pair of systems: `cells` of its primary metric alone, corrected with all of the release."""
 
     pair: Pair
@@ -39,7 +39,7 @@ class Judged:
     cells: tuple[Cell, ...]
 
 
-def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Judged]:
+def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[ReleaseWorkload]:
     """All workloads of the baseline's systems."""
     wanted = {workload for pair in pairs for workload, _ in where[pair.baseline.pk]}
     workloads = Workload.objects.select_related("primary_metric").in_bulk(wanted)
@@ -47,7 +47,7 @@ def judge(pairs: Sequence[Pair], where: Mapping[int, set[Where]]) -> list[Judged
     cells = [_primary(comparison) for _, comparison in found]
     corrected = iter(verdict_table.corrected([cell for own in cells for cell in own]))
     return [
-        Judged(pair, workloads[comparison.workload.id], comparison, tuple(next(corrected) for _ in own))
+        ReleaseWorkload(pair, workloads[comparison.workload.id], comparison, tuple(next(corrected) for _ in own))
         for (pair, comparison), own in zip(found, cells, strict=True)
     ]
 
@@ -82,18 +82,18 @@ def _primary(comparison: Comparison) -> list[Cell]:
     return [cell for cell in comparison.cells if cell.metric in keys]
 
 
-def tests(judged: Sequence[Judged]) -> int:
+def tests(judged: Sequence[ReleaseWorkload]) -> int:
     """How many comparisons the correction is for."""
     return sum(cell.ratio is not None and cell.ratio.p is not None for each in judged for cell in each.cells)
 
 
-def rows(judged: Sequence[Judged], *, smallest: Smallest) -> Iterator[CheckRow]:
+def rows(judged: Sequence[ReleaseWorkload], *, smallest: Smallest) -> Iterator[CheckRow]:
     """Of the load levels at which the baseline has the metric."""
     for each in judged:
         yield from _rows(each, smallest(each.workload))
 
 
-def _rows(judged: Judged, least: float) -> Iterator[CheckRow]:
+def _rows(judged: ReleaseWorkload, least: float) -> Iterator[CheckRow]:
     pair, comparison = judged.pair, judged.comparison
     metrics = {metric.key: metric for metric in comparison.metrics}
     levels = {level.id: level for level in comparison.levels}

@@ -17,7 +17,7 @@ from apps.regressions.models import CheckedRelease, SignOff
 LONGEST_NOTE = 2000
 
 
-class Changed(Invalid):
+class ComparisonChanged(Invalid):
     """The comparison changed after it was read."""
 
 
@@ -53,7 +53,9 @@ def sign_off(
         raise Invalid([FieldProblem("release", problem, "it is once runs of it are sealed")])
     if looked_at and looked_at != seen["fingerprint"]:
         problem = "the comparison has changed since you opened it"
-        raise Changed([FieldProblem("fingerprint", problem, "look at the page again, then sign off what it shows now")])
+        raise ComparisonChanged(
+            [FieldProblem("fingerprint", problem, "look at the page again, then sign off what it shows now")]
+        )
     if len(note) > LONGEST_NOTE:
         raise Invalid([FieldProblem("note", f"has {len(note):,} characters", f"use at most {LONGEST_NOTE:,}")])
     standing = SignOff.objects.filter(release=release, hardware_class=hardware_class, by=by, withdrawn_at=None)

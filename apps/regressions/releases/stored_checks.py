@@ -18,7 +18,7 @@ NOT_ACCEPTED: Mapping[str, Any] = {"accepted_until": None, "accepted_why": ""}
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredCheck:
     """`check` with the findings' states of now, its `result` told by them. `platform_color`: place in the palette.
     `is_pending`: runs came that it does not know yet."""
 
@@ -48,7 +48,7 @@ def keep(check: ReleaseCheck) -> CheckedRelease:
     return kept
 
 
-def load(rows: "QuerySet[CheckedRelease]") -> list[Kept]:
+def load(rows: "QuerySet[CheckedRelease]") -> list[StoredCheck]:
     """In the order of `rows`, in three queries. Those whose form is of an older version are left out: they are compared
     anew (outdated)."""
     read = [(row, check) for row in rows.select_related("release__platform") if (check := _check(row)) is not None]
@@ -59,7 +59,7 @@ def load(rows: "QuerySet[CheckedRelease]") -> list[Kept]:
         )
     )
     return [
-        Kept(
+        StoredCheck(
             id=row.pk,
             check=check,
             platform_color=row.release.platform.color,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from apps.catalog.models import Metric
 from apps.comparison.stats.welch import DISCOVERY_RATE
-from apps.regressions.detection.change_points import Limits
+from apps.regressions.detection.change_points import ChangeLimits
 from apps.regressions.models import CheckedRelease
 from apps.regressions.releases import stored_checks
 from apps.regressions.releases.values import CheckRow, RowVerdict
@@ -28,7 +28,7 @@ class TriedReleases:
     worse: int
 
 
-def tried(key: Key, limits: Limits, chosen: Thresholds) -> TriedReleases:
+def tried(key: Key, limits: ChangeLimits, chosen: Thresholds) -> TriedReleases:
     """Of `limits` set for `key` among what else was `chosen`. Three queries."""
     checks = stored_checks.load(CheckedRelease.objects.order_by("-checked_at")[:MOST_CHECKED])
     rows = [row for each in checks for row in each.check.rows if chosen.source(row.workload_id, row.metric_id) == key]

@@ -47,7 +47,7 @@ UNKNOWN = (RowVerdict.MISSING, RowVerdict.WITHHELD, RowVerdict.NO_RATIO, RowVerd
 
 
 @dataclass(frozen=True)
-class Line:
+class SystemPair:
     """Two systems that are held against each other, by slug and name. `differs`: what they differ in though they are
     the only ones there are, as words; empty: they are set alike."""
 
@@ -155,7 +155,7 @@ class ReleaseCheck:
     hardware_id: int
     hardware: str
     hardware_name: str
-    lines: tuple[Line, ...]
+    lines: tuple[SystemPair, ...]
     rows: tuple[CheckRow, ...]
     tests: int
     result: Result

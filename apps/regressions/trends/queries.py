@@ -11,15 +11,15 @@ from django.db.models import Count, F, Q, QuerySet
 from apps.catalog.models import System
 from apps.regressions import thresholds
 from apps.regressions.detection import change_points
-from apps.regressions.detection.change_points import Limits
+from apps.regressions.detection.change_points import ChangeLimits
 from apps.regressions.findings import reconcile
 from apps.regressions.models import Change, History
 from apps.regressions.releases import threshold_preview
 from apps.regressions.releases.threshold_preview import TriedReleases
 from apps.regressions.thresholds import Key
 from apps.regressions.trends import services
-from apps.regressions.trends.series import Point
-from apps.regressions.trends.services import Series
+from apps.regressions.trends.series import SeriesRun
+from apps.regressions.trends.services import TrendSeries
 
 RELATED = ("platform", "hardware_class", "workload", "load_level", "metric")
 MOST_LISTED = 300
@@ -93,7 +93,7 @@ class HistoryChange:
 
 
 @dataclass(frozen=True)
-class Level:
+class TrendLevel:
     """Runs `start` up to `end` of a series, between changes and resets; `value`: their median."""
 
     start: int
@@ -106,10 +106,10 @@ class HistoryDetail:
     """`limits` that count, and for what they were set, in words (`source`)."""
 
     row: HistoryRow
-    points: tuple[Point, ...]
+    points: tuple[SeriesRun, ...]
     changes: tuple[HistoryChange, ...]
-    levels: tuple[Level, ...]
-    limits: Limits
+    levels: tuple[TrendLevel, ...]
+    limits: ChangeLimits
     source: str
 
 
@@ -133,8 +133,8 @@ class TriedChange:
 @dataclass(frozen=True)
 class TriedSeries:
     row: HistoryRow
-    points: tuple[Point, ...]
-    levels: tuple[Level, ...]
+    points: tuple[SeriesRun, ...]
+    levels: tuple[TrendLevel, ...]
     changes: tuple[TriedChange, ...]
 
 
@@ -145,7 +145,7 @@ class Tried:
     changes, the most first."""
 
     key: Key
-    limits: Limits
+    limits: ChangeLimits
     concerned: int
     looked_at: int
     too_short: int
@@ -221,11 +221,11 @@ def words_of(key: Key | None) -> str:
     return both or ("this workload" if workload else "this metric" if metric else "all workloads")
 
 
-def levels(series: Series, places: Sequence[int]) -> tuple[Level, ...]:
+def levels(series: TrendSeries, places: Sequence[int]) -> tuple[TrendLevel, ...]:
     """Between the `places` of changes, and resets."""
     bounds = sorted({*change_points.stretches(len(series.points), series.resets), *places})
     return tuple(
-        Level(start, end, float(np.median(series.values[start:end])))
+        TrendLevel(start, end, float(np.median(series.values[start:end])))
         for start, end in pairwise(bounds)
         if end <= len(series.points)
     )
@@ -254,12 +254,12 @@ def preview(*, workload: int | None, metric: str | None, smallest: float, signif
     )
 
 
-def _is_too_short(series: Series) -> bool:
+def _is_too_short(series: TrendSeries) -> bool:
     bounds = change_points.stretches(len(series.points), series.resets)
     return all(end - start < change_points.SHORTEST for start, end in pairwise(bounds))
 
 
-def _tried(read: Sequence[Series]) -> list[TriedSeries]:
+def _tried(read: Sequence[TrendSeries]) -> list[TriedSeries]:
     told: dict[int, list[Change]] = {series.history.pk: [] for series in read}
     for change in Change.objects.filter(history__in=told).select_related("first_run__system__release"):
         told[change.history_id or 0].append(change)
@@ -280,7 +280,7 @@ def _tried(read: Sequence[Series]) -> list[TriedSeries]:
     return sorted(found, key=lambda each: -len(each.changes))
 
 
-def _would(series: Series, change: change_points.Change, known: Change | None) -> TriedChange:
+def _would(series: TrendSeries, change: change_points.ChangePoint, known: Change | None) -> TriedChange:
     point = series.points[change.index]
     return TriedChange(
         place=change.index,
@@ -297,7 +297,7 @@ def _would(series: Series, change: change_points.Change, known: Change | None) -
     )
 
 
-def _would_not(series: Series, place: int, known: Change) -> TriedChange:
+def _would_not(series: TrendSeries, place: int, known: Change) -> TriedChange:
     return TriedChange(
         place=place,
         run=known.first_run_id or 0,
@@ -313,7 +313,7 @@ def _would_not(series: Series, place: int, known: Change) -> TriedChange:
     )
 
 
-def _change(points: Sequence[Point], change: Change) -> HistoryChange | None:
+def _change(points: Sequence[SeriesRun], change: Change) -> HistoryChange | None:
     if change.first_run is None:
         return None
     return HistoryChange(

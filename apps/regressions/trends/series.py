@@ -34,7 +34,7 @@ ORDER BY release.version_key, release.version, started_at, runs_run.id
 
 
 @dataclass(frozen=True)
-class Point:
+class SeriesRun:
     """A run of a series. `value` in the metric's unit. `reset`: what was another in how it was made than in those
     before; empty: nothing known."""
 
@@ -52,7 +52,7 @@ class Point:
         return self.version_key, self.version, self.started_at, self.run
 
 
-def points_of(histories: Collection[int]) -> dict[int, list[Point]]:
+def points_of(histories: Collection[int]) -> dict[int, list[SeriesRun]]:
     """Of each history (by id) all runs that count, in their order. One query."""
     rows: dict[int, list[Sequence[Any]]] = {history: [] for history in histories}
     with connection.cursor() as cursor:
@@ -62,22 +62,22 @@ def points_of(histories: Collection[int]) -> dict[int, list[Point]]:
     return {history: _points(own) for history, own in rows.items()}
 
 
-def _points(rows: Sequence[Sequence[Any]]) -> list[Point]:
+def _points(rows: Sequence[Sequence[Any]]) -> list[SeriesRun]:
     if any(row[-1] in MEASURED for row in rows):
         rows = [row for row in rows if row[-1] in MEASURED]
     resets = conditions.resets([_conditions(row) for row in rows])
     return [
-        Point(run, system, release, version, tuple(key), at, value, resets.get(number, ""))
+        SeriesRun(run, system, release, version, tuple(key), at, value, resets.get(number, ""))
         for number, (run, system, release, version, key, at, value, *_) in enumerate(rows)
     ]
 
 
-def resets(points: Sequence[Point]) -> list[int]:
+def resets(points: Sequence[SeriesRun]) -> list[int]:
     """Places in the series."""
     return [number for number, point in enumerate(points) if point.reset]
 
 
-def boundaries(points: Sequence[Point]) -> list[int]:
+def boundaries(points: Sequence[SeriesRun]) -> list[int]:
     """Places with which a release begins, but the first."""
     return [place for place in range(1, len(points)) if points[place].release != points[place - 1].release]
 

@@ -19,28 +19,28 @@ from django.utils import timezone
 from apps.catalog.models import Metric, Release
 from apps.regressions import thresholds
 from apps.regressions.detection import change_points, detectable
-from apps.regressions.detection.change_points import Limits
+from apps.regressions.detection.change_points import ChangeLimits
 from apps.regressions.detection.follow import RULES, Followed, follow
 from apps.regressions.detection.noise import Floats
 from apps.regressions.findings import reconcile
-from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Change, Finding, History
 from apps.regressions.trends import series as trends_series
-from apps.regressions.trends.series import Point
+from apps.regressions.trends.series import SeriesRun
 from apps.runs.models import Run
 
 RELATED = ("platform", "hardware_class", "workload", "metric")
 
 
 @dataclass(frozen=True)
-class Series:
+class TrendSeries:
     """A history as it is now: `values` (runs,) of its `points`, and the `limits` that count for it."""
 
     history: History
-    points: Sequence[Point]
+    points: Sequence[SeriesRun]
     values: Floats
     resets: Sequence[int]
-    limits: Limits
+    limits: ChangeLimits
 
 
 def follow_run(run_id: int) -> list[Finding]:
@@ -92,15 +92,15 @@ def follow_history(history_id: int) -> list[Finding]:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedChanges:
     """`holding`: changes that hold, by their place in the series; `known` those of them, and others, that were told
     before. One that comes back near where it was told once is that one again."""
 
-    holding: Sequence[change_points.Change]
+    holding: Sequence[change_points.ChangePoint]
     known: Mapping[int, Change]
 
 
-def judge(series: Series, changes: Sequence[Change], *, analysed: int = 0, anew: bool = False) -> Judged:
+def judge(series: TrendSeries, changes: Sequence[Change], *, analysed: int = 0, anew: bool = False) -> JudgedChanges:
     """`changes` that were ever told of it. `analysed`: so many runs were looked at before, and are as they were.
     `anew`: what was told before must pass the limits as what is new must."""
     known = _known(series, [change for change in changes if change.gone_at is None])
@@ -114,10 +114,10 @@ def judge(series: Series, changes: Sequence[Change], *, analysed: int = 0, anew:
         # What went parted the runs of its neighbours.
         again = _followed(series, {place: change for place, change in known.items() if place in passed}, analysed)
         holding = tuple(change for change in again.changes if change.p < series.limits.significant)
-    return Judged(holding, known)
+    return JudgedChanges(holding, known)
 
 
-def _followed(series: Series, known: Mapping[int, Change], analysed: int) -> Followed:
+def _followed(series: TrendSeries, known: Mapping[int, Change], analysed: int) -> Followed:
     return follow(
         series.values,
         known=[_as_detected(place, change) for place, change in known.items()],
@@ -128,7 +128,7 @@ def _followed(series: Series, known: Mapping[int, Change], analysed: int) -> Fol
     )
 
 
-def _back(series: Series, followed: Followed, gone: Sequence[Change]) -> dict[int, Change]:
+def _back(series: TrendSeries, followed: Followed, gone: Sequence[Change]) -> dict[int, Change]:
     """Those that were told once, by place, and are found again near there, not with a later release."""
     places, found = _known(series, gone), dict[int, Change]()
     points = series.points
@@ -145,11 +145,11 @@ def _back(series: Series, followed: Followed, gone: Sequence[Change]) -> dict[in
     return found
 
 
-def read(histories: Sequence[History], chosen: thresholds.Thresholds) -> list[Series]:
+def read(histories: Sequence[History], chosen: thresholds.Thresholds) -> list[TrendSeries]:
     """In the same order, judged by these thresholds. One query."""
     found = trends_series.points_of([history.pk for history in histories])
     return [
-        Series(
+        TrendSeries(
             history,
             points := found[history.pk],
             np.array([point.value for point in points]),
@@ -160,20 +160,20 @@ def read(histories: Sequence[History], chosen: thresholds.Thresholds) -> list[Se
     ]
 
 
-def _hash(series: Series, runs: int) -> str:
+def _hash(series: TrendSeries, runs: int) -> str:
     """Of the first so many runs: which they are, their values and what they are judged by."""
     text = [repr(series.limits), *(f"{p.run} {p.value!r} {bool(p.reset)}" for p in series.points[:runs])]
     return hashlib.sha256("\n".join(text).encode()).hexdigest()
 
 
-def place_of(points: Sequence[Point], run: Run) -> int:
+def place_of(points: Sequence[SeriesRun], run: Run) -> int:
     """Where a run is, or would be if it counted."""
     release = run.system.release
     own = (tuple(release.version_key), release.version, run.started_at, run.pk)
     return bisect_left([point.order for point in points], own)
 
 
-def _known(series: Series, changes: Sequence[Change]) -> dict[int, Change]:
+def _known(series: TrendSeries, changes: Sequence[Change]) -> dict[int, Change]:
     """Changes by place, the first told at each; not those that have no runs left to bear them out."""
     bounds = change_points.stretches(len(series.points), series.resets)
     found: dict[int, Change] = {}
@@ -190,13 +190,13 @@ def _known(series: Series, changes: Sequence[Change]) -> dict[int, Change]:
     return found
 
 
-def _as_detected(place: int, change: Change) -> change_points.Change:
+def _as_detected(place: int, change: Change) -> change_points.ChangePoint:
     ratio, low, high = change.ratio or 1.0, change.low or 0.0, change.high or math.inf
     before = math.nan if change.before is None else change.before
-    return change_points.Change(place, ratio, low, high, change.p or 0.0, len(change.runs_after), before)
+    return change_points.ChangePoint(place, ratio, low, high, change.p or 0.0, len(change.runs_after), before)
 
 
-def _settled(series: Series, judged: Judged, changes: Sequence[Change], *, anew: bool) -> list[Finding]:
+def _settled(series: TrendSeries, judged: JudgedChanges, changes: Sequence[Change], *, anew: bool) -> list[Finding]:
     """Tells all that hold."""
     holding = judged.holding
     looked_at = [change for change in changes if change.gone_at is None]
@@ -209,16 +209,16 @@ def _settled(series: Series, judged: Judged, changes: Sequence[Change], *, anew:
 
 
 def _told(
-    series: Series,
-    change: change_points.Change,
+    series: TrendSeries,
+    change: change_points.ChangePoint,
     bounds: Sequence[int],
     releases: Mapping[int, Release],
     own: Change | None,
-) -> tuple[Place, Told]:
+) -> tuple[FindingKey, DetectedChange]:
     history, at = series.history, change.index
     start, end = bounds[bisect_left(bounds, at) - 1], bounds[bisect_right(bounds, at)]
     first, last = series.points[at], series.points[at - 1]
-    place = Place(
+    place = FindingKey(
         kind=Finding.Kind.CHANGE,
         family=reconcile.family_of(history.workload),
         platform=history.platform,
@@ -227,7 +227,7 @@ def _told(
         baseline=releases[last.release],
     )
     before = None if math.isnan(change.before) else change.before
-    told = Told(
+    told = DetectedChange(
         kind=Change.Kind.HISTORY,
         verdict=reconcile.verdict_of(change.ratio, history.metric.direction),
         system=first.system,
@@ -249,7 +249,7 @@ def _told(
     return place, told
 
 
-def _keep(series: Series) -> None:
+def _keep(series: TrendSeries) -> None:
     history, points = series.history, series.points
     seen = detectable.sight(series.values, resets=series.resets, limits=series.limits)
     history.analysed, history.last_run_id = len(points), points[-1].run if points else None

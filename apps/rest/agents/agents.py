@@ -72,13 +72,13 @@ class AgentView(APIView):
 def _as_problem(error: Exception) -> Exception:
     match error:
         case dispatch.LeaseLost():
-            return problems.Problem(status=409, kind="lease-lost", title="Lease lost", detail=str(error))
+            return problems.ApiProblem(status=409, kind="lease-lost", title="Lease lost", detail=str(error))
         case dispatch.NoSuchJob():
-            return problems.Problem(status=410, kind="no-such-job", title="No such job", detail=str(error))
+            return problems.ApiProblem(status=410, kind="no-such-job", title="No such job", detail=str(error))
         case dispatch.NoSuchRun():
-            return problems.Problem(status=404, kind="no-such-run", title="No such run", detail=str(error))
+            return problems.ApiProblem(status=404, kind="no-such-run", title="No such run", detail=str(error))
         case AwsTrouble():
-            return problems.Problem(
+            return problems.ApiProblem(
                 status=502 if error.passes else 409, kind="aws", title="AWS did not do it", detail=str(error)
             )
         case accept.Refused():
@@ -102,7 +102,7 @@ class Hello(AgentView):
         return answer(structs.replace(said, warnings=[*said.warnings, *known]))
 
 
-class Claim(AgentView):
+class ClaimJob(AgentView):
     @extend_schema(
         operation_id="agent_claim",
         tags=["agent"],
@@ -169,7 +169,7 @@ class FailOver(AgentView):
         return answer(aws.fail_over(system=job.system, run=dispatch.open_run_of(job), target=message.target))
 
 
-class OpenRun(AgentView):
+class OpenRunView(AgentView):
     @extend_schema(operation_id="agent_open_run", tags=["agent"], request=body_of(wire.RunMessage), responses=STORED)
     def put(self, request: Request, uid: UUID) -> Response:
         """Opens a run under the uid that came with the claim."""

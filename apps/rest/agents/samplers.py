@@ -24,7 +24,7 @@ from workers import tasks
 from workers.protocol import wire
 
 
-class Clock(AgentView):
+class ServerClockView(AgentView):
     @extend_schema(
         operation_id="agent_clock", tags=["agent"], responses={200: answer_of(wire.ClockMessage, "The server's clock.")}
     )
@@ -33,7 +33,7 @@ class Clock(AgentView):
         return answer(wire.ClockMessage(now=time.time()))
 
 
-class Sampling(AgentView):
+class RunsToSample(AgentView):
     @extend_schema(
         operation_id="agent_sampling",
         tags=["agent"],
@@ -49,7 +49,7 @@ class Sampling(AgentView):
 class StreamView(AgentView):
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, streams.Closed):
-            exc = problems.Problem(status=409, kind="stream-closed", title="Stream closed", detail=str(exc))
+            exc = problems.ApiProblem(status=409, kind="stream-closed", title="Stream closed", detail=str(exc))
         return super().handle_exception(exc)
 
     def stream(self, uid: UUID, number: int) -> Stream:

@@ -18,7 +18,7 @@ from apps.accounts.models import User
 from apps.dispatch.campaigns import file
 from apps.dispatch.schedules import cron, queries, services
 from apps.dispatch.schedules.queries import ScheduleRow
-from apps.dispatch.schedules.services import Stated
+from apps.dispatch.schedules.services import ScheduleFields
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import FiniteField, Strict
@@ -143,7 +143,7 @@ class Schedules(APIView):
         """Makes a schedule that is on. Problems of the plan are named by their path in it, after `plan`."""
         stated = StatedSchedule.read(request)
         with transaction.atomic():
-            schedule = services.create(stated=Stated(**stated), by=_person(request), now=timezone.now())
+            schedule = services.create(stated=ScheduleFields(**stated), by=_person(request), now=timezone.now())
             answer = _answer(request, schedule.pk)
         return Response(answer, status=201, headers={"Location": reverse("api:schedule", args=[schedule.pk])})
 
@@ -162,8 +162,8 @@ class OneSchedule(APIView):
         seen = stated.pop("seen")
         try:
             with _as_404():
-                services.edit(schedule_id=schedule_id, stated=Stated(**stated), now=timezone.now(), seen=seen)
-        except services.Changed as error:
+                services.edit(schedule_id=schedule_id, stated=ScheduleFields(**stated), now=timezone.now(), seen=seen)
+        except services.ScheduleChanged as error:
             raise changed_since(error) from error
         return Response(_answer(request, schedule_id))
 
@@ -224,7 +224,7 @@ class ScheduleSlots(APIView):
 def _as_404() -> Iterator[None]:
     try:
         yield
-    except services.NoSuch as error:
+    except services.NoSuchSchedule as error:
         raise Http404(str(error)) from error
 
 

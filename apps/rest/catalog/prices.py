@@ -26,7 +26,7 @@ class PriceDescription(Strict):
     )
 
 
-class Price(APIView):
+class HardwarePrice(APIView):
     @extend_schema(operation_id="state_price", request=PriceDescription, responses=HardwareClassSerializer)
     def put(self, request: Request, slug: str) -> Response:
         """States what one machine of this class costs, with source and day. AWS's list never overwrites it."""

@@ -152,7 +152,7 @@ def register(description: dict[str, Any], *, at: str = "") -> Registered:
             registered = services.register_system(message=message, hardware=hardware)
             if registered.differences and not created:
                 raise conflict(f"{at}slug", "; ".join(registered.differences))
-    except services.InvalidParameters as error:
+    except services.InvalidField as error:
         raise invalid(f"{at}{error.field}", error.message) from error
     return Registered(system=registered.system, created=created, warnings=[*registered.notes, *registered.differences])
 

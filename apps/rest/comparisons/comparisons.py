@@ -15,7 +15,7 @@ from apps.comparison.agreement import claims
 from apps.comparison.comparability import memory
 from apps.comparison.sections import all_metrics, cost, steadiness, time_to_finish, work
 from apps.comparison.sections.load_levels import PERCENTILES
-from apps.comparison.sections.section import Source
+from apps.comparison.sections.section import SectionSource
 from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.comparisons.agreement import CorroborationSerializer
@@ -46,7 +46,7 @@ from apps.use_method.bottlenecks import limits
 class Included:
     """More of a comparison, read when it is asked for: `compute(source, parameters)` gives what `serializer` writes."""
 
-    compute: Callable[[Source, Mapping[str, Any]], Any]
+    compute: Callable[[SectionSource, Mapping[str, Any]], Any]
     serializer: type[serializers.BaseSerializer[Any]]
     many: bool = False
 
@@ -159,11 +159,11 @@ class Comparisons(APIView):
         )
         answer = dict(ComparisonSerializer(comparison).data)
         for name in _included(parameters.get("include", "")):
-            answer[name] = included(name, Source(comparison), parameters)
+            answer[name] = included(name, SectionSource(comparison), parameters)
         return Response(answer)
 
 
-def included(name: str, source: Source, parameters: Mapping[str, Any]) -> Any:
+def included(name: str, source: SectionSource, parameters: Mapping[str, Any]) -> Any:
     """Raises NotKept."""
     more = INCLUDES[name]
     found = more.compute(source, parameters)

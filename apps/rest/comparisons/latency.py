@@ -5,11 +5,11 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.comparison.sections.latency import READING
-from apps.comparison.sections.section import Source
+from apps.comparison.sections.section import SectionSource
 from apps.rest.runs.histograms import QuantileSerializer, quantiles_of
 
 
-def latencies(source: Source) -> list[dict[str, Any]]:
+def latencies(source: SectionSource) -> list[dict[str, Any]]:
     """Of every load level, in one query each."""
     return [
         {

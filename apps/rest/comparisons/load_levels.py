@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.comparison.sections import load_level_data, table_growth
 from apps.comparison.sections.load_levels import ladder
-from apps.comparison.sections.section import Source
+from apps.comparison.sections.section import SectionSource
 from apps.comparison.sections.table_growth import Growing
 from apps.comparison.stats.usl import Fit
 from apps.rest.comparisons.values import BoundField, CellSerializer, ComparedMetricSerializer, RatioSerializer
@@ -15,7 +15,7 @@ from apps.rest.comparisons.values import BoundField, CellSerializer, ComparedMet
 USUAL_PERCENTILE = 95.0
 
 
-def ladders(source: Source, parameters: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def ladders(source: SectionSource, parameters: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Each side's rungs as they were read, with what they say as a whole."""
     found = source.read(load_level_data.READING)
     if found is None:
@@ -144,7 +144,7 @@ class GrowingSerializer(serializers.Serializer[Any]):
     notes = serializers.ListField(child=serializers.CharField())
 
 
-def growth(source: Source) -> list[Growing]:
+def growth(source: SectionSource) -> list[Growing]:
     """Of every load level at which tables grew."""
     found = [source.read(table_growth.READING, level) for level in source.comparison.levels]
     return [each for each in found if each is not None]

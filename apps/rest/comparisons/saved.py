@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.models import User
-from apps.comparison.sections.section import NotKept, Source
+from apps.comparison.sections.section import NotKept, SectionSource
 from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
 from apps.comparison.values import Comparison
 from apps.rest.comparisons.comparisons import INCLUDES, ComparisonSerializer, PartsSerializer, included
@@ -86,11 +86,11 @@ class SavedSerializer(serializers.Serializer[Any]):
         return {name: _part(found, found.comparison, name) for name in INCLUDES}
 
     def get_out_of_date(self, _found: Saved) -> bool:
-        standing: services.Standing = self.context["standing"]
+        standing: services.SnapshotState = self.context["standing"]
         return standing.out_of_date
 
     def get_changes(self, _found: Saved) -> list[str]:
-        standing: services.Standing = self.context["standing"]
+        standing: services.SnapshotState = self.context["standing"]
         return list(standing.changes)
 
 
@@ -194,13 +194,13 @@ class RefreshSavedComparison(APIView):
 def _as_404() -> Iterator[None]:
     try:
         yield
-    except services.NoSuch as error:
+    except services.NoSuchSnapshot as error:
         raise Http404(str(error)) from error
 
 
 def _part(found: Saved, comparison: Comparison, name: str) -> Any:
     try:
-        return included(name, Source(comparison, found.parts), {})
+        return included(name, SectionSource(comparison, found.parts), {})
     except NotKept:
         return None
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from apps.rest.framework.fields import NumberField, WordsField
 from apps.use_method.bottlenecks.find import Kind
 from apps.use_method.resource_table import INDICATORS, RESOURCE_OF
-from apps.use_method.values import Level, Reading
+from apps.use_method.values import Reading, UseLevel
 
 
 class UseReadingSerializer(serializers.Serializer[Any]):
@@ -15,7 +15,7 @@ class UseReadingSerializer(serializers.Serializer[Any]):
     resource = serializers.SerializerMethodField()
     aspect = serializers.SerializerMethodField()
     node = serializers.CharField()
-    level = serializers.ChoiceField(choices=[level.value for level in Level])
+    level = serializers.ChoiceField(choices=[level.value for level in UseLevel])
     value = NumberField(allow_null=True, help_text="null: not observable, `words` says why")
     unit = serializers.SerializerMethodField()
     words = WordsField(help_text="the evidence, or why nothing was observed")
@@ -62,7 +62,7 @@ class FoundSerializer(serializers.Serializer[Any]):
 
 class StepSerializer(serializers.Serializer[Any]):
     resource = serializers.CharField()
-    level = serializers.ChoiceField(choices=[level.value for level in Level], help_text="as most repetitions say")
+    level = serializers.ChoiceField(choices=[level.value for level in UseLevel], help_text="as most repetitions say")
     share = ShareSerializer()
 
 

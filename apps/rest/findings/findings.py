@@ -25,7 +25,7 @@ from apps.rest.findings.serializers import (
     PlanAgainSerializer,
 )
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
-from apps.rest.framework.problems import Problem
+from apps.rest.framework.problems import ApiProblem
 from apps.rest.framework.strict import ChoiceField, FiniteField, MultipleChoiceField, Strict
 
 # ---------------------------------------------------------------- what is asked
@@ -56,7 +56,7 @@ class FindingParameters(Parameters):
     )
 
 
-class Seen(Strict):
+class FindingVersion(Strict):
     seen = serializers.DateTimeField(
         required=False,
         allow_null=True,
@@ -65,29 +65,29 @@ class Seen(Strict):
     )
 
 
-class NewState(Seen):
+class NewState(FindingVersion):
     state = serializers.CharField(max_length=16, help_text="one of the finding's `next_states`")
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=review.LONGEST_REASON)
 
 
-class NewAcceptance(Seen):
+class NewAcceptance(FindingVersion):
     reason = serializers.CharField(max_length=review.LONGEST_REASON)
     until = serializers.DateField(help_text="the last day; after it the finding is new again")
 
 
-class Reopening(Seen):
+class Reopening(FindingVersion):
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=review.LONGEST_REASON)
 
 
-class NewOwner(Seen):
+class NewOwner(FindingVersion):
     owner = serializers.CharField(allow_null=True, max_length=150, help_text="user name; null: nobody")
 
 
-class NewDue(Seen):
+class NewDue(FindingVersion):
     due_on = serializers.DateField(allow_null=True, help_text="today or later, at most ten years away; null: none")
 
 
-class NewLabels(Seen):
+class NewLabels(FindingVersion):
     labels = serializers.ListField(
         child=serializers.CharField(max_length=review.LONGEST_LABEL), max_length=100, help_text="all of them"
     )
@@ -102,11 +102,11 @@ class NewLink(Strict):
     title = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
 
 
-class NewMerge(Seen):
+class NewMerge(FindingVersion):
     into = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, help_text="id of the finding that takes all")
 
 
-class NewSplit(Seen):
+class NewSplit(FindingVersion):
     changes = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID),
         min_length=1,
@@ -114,7 +114,7 @@ class NewSplit(Seen):
     )
 
 
-class NewRepetitions(Seen):
+class NewRepetitions(FindingVersion):
     repetitions = serializers.IntegerField(
         required=False,
         allow_null=True,
@@ -317,9 +317,9 @@ def _told() -> Iterator[None]:
     """What a deed refuses, as the API says it."""
     try:
         yield
-    except review.NoSuch as error:
+    except review.NoSuchFinding as error:
         raise Http404(str(error)) from error
-    except review.Changed as error:
+    except review.FindingChanged as error:
         errors = [FieldProblem("seen", each) for each in error.since]
         title = "Somebody was faster"
-        raise Problem(status=409, kind="conflict", title=title, detail=str(error), errors=errors) from error
+        raise ApiProblem(status=409, kind="conflict", title=title, detail=str(error), errors=errors) from error

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from apps.regressions.findings import filters
-from apps.regressions.findings.values import FindingRow, Named
+from apps.regressions.findings.values import FindingRow, NamedSubject
 from apps.regressions.models import Change
 from apps.rest.campaigns.campaigns import NamedSerializer, ProgressSerializer
 from apps.rest.framework.fields import NumberField, WordsField
@@ -97,7 +97,7 @@ class FindingSerializer(serializers.Serializer[Any]):
         return _version(row.baseline)
 
 
-def _version(release: Named | None) -> str | None:
+def _version(release: NamedSubject | None) -> str | None:
     return release.slug if release else None
 
 

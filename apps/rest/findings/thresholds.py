@@ -88,7 +88,7 @@ class TriedSerializer(serializers.Serializer[Any]):
     releases = TriedReleasesSerializer(help_text="the size counts between releases, too")
 
 
-class Thresholds(APIView):
+class ThresholdList(APIView):
     @extend_schema(
         operation_id="list_thresholds",
         responses=listing(ThresholdSerializer, name="Threshold"),

@@ -13,7 +13,7 @@ LARGEST_JSON = 2 * 1024 * 1024
 DEEPEST = 20
 
 
-class Unreadable(ValueError):
+class InvalidJson(ValueError):
     """Text that is no JSON; the message says where and why."""
 
 
@@ -24,15 +24,15 @@ def decode_json(text: bytes, *, name: str = "") -> Any:
     beyond 64 bits.
     """
     if len(text) > LARGEST_JSON:
-        raise Unreadable(f"it has {len(text):,} bytes; at most {LARGEST_JSON:,} are read")
+        raise InvalidJson(f"it has {len(text):,} bytes; at most {LARGEST_JSON:,} are read")
     try:
         value = json.loads(text.decode(), parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_once)
     except UnicodeDecodeError as error:
-        raise Unreadable(f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}") from error
+        raise InvalidJson(f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}") from error
     except RecursionError as error:
-        raise Unreadable(f"it is nested deeper than {DEEPEST} levels") from error
+        raise InvalidJson(f"it is nested deeper than {DEEPEST} levels") from error
     except ValueError as error:
-        raise Unreadable(str(error)) from error
+        raise InvalidJson(str(error)) from error
     _check(value, path="" if isinstance(value, dict) else name, depth=0)
     return value
 
@@ -41,7 +41,7 @@ class StrictJSONParser(JSONParser):
     def parse(self, stream: IO[Any], *_: str | Mapping[str, Any] | None, **__: Any) -> Any:
         try:
             return decode_json(stream.read())
-        except Unreadable as error:
+        except InvalidJson as error:
             raise ParseError(f"The body is not acceptable JSON: {error}.") from error
 
 
@@ -68,7 +68,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check(value: Any, *, path: str, depth: int) -> None:
     if depth > DEEPEST:
-        raise Unreadable(f"it is nested deeper than {DEEPEST} levels")
+        raise InvalidJson(f"it is nested deeper than {DEEPEST} levels")
     if isinstance(value, str):
         _check_text(value, path=path)
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**63 - 1:

@@ -20,7 +20,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 
-from apps.rest.framework.problems import Problem
+from apps.rest.framework.problems import ApiProblem
 
 Renderers = Sequence[BaseRenderer] | Sequence[type[BaseRenderer]]
 
@@ -88,7 +88,7 @@ class ByQuality(BaseContentNegotiation):
         if _rank(best.media_type, ranges)[0] <= 0:
             offered = ", ".join(one.media_type for one in renderers)
             detail = f"This can be had as {offered}: name one of these in the header Accept, or take ?format=csv."
-            raise Problem(status=406, kind="not-acceptable", title="No such format", detail=detail)
+            raise ApiProblem(status=406, kind="not-acceptable", title="No such format", detail=detail)
         return best, best.media_type
 
 

@@ -48,7 +48,7 @@ def read_body(request: Request, *, limit: int) -> bytes:
     """Raises Problem (413) before anything over `limit` bytes is read, or ParseError."""
     length = announced_length(request)
     if length > limit:
-        raise problems.Problem(
+        raise problems.ApiProblem(
             status=413, detail=f"The body has {length:,} bytes; at most {limit:,} are taken. Send it in smaller parts."
         )
     return bytes(request.body)

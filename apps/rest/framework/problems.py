@@ -25,7 +25,7 @@ MEDIA_TYPE = "application/problem+json"
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class Problem(exceptions.APIException):
+class ApiProblem(exceptions.APIException):
     """Raise it in a view. `kind` makes the problem's type, `urn:splashboard:problem:<kind>`; empty: about:blank."""
 
     def __init__(
@@ -44,27 +44,27 @@ class Problem(exceptions.APIException):
         self.errors = tuple(errors)
 
 
-def invalid(field: str, message: str, remedy: str = "") -> Problem:
+def invalid(field: str, message: str, remedy: str = "") -> ApiProblem:
     """422 that names one field; an empty field means the message as a whole."""
     return _invalid([FieldProblem(field=field, message=message, remedy=remedy)])
 
 
-def conflict(field: str, message: str) -> Problem:
+def conflict(field: str, message: str) -> ApiProblem:
     """409 that names one field."""
     error = FieldProblem(field=field, message=message)
     title = "Contradicts what is held"
-    return Problem(status=409, kind="conflict", title=title, detail=error.sentence(), errors=[error])
+    return ApiProblem(status=409, kind="conflict", title=title, detail=error.sentence(), errors=[error])
 
 
-def changed_since(error: Invalid) -> Problem:
+def changed_since(error: Invalid) -> ApiProblem:
     """409 of what was edited by somebody else after it was read."""
     detail = "; ".join(each.sentence() for each in error.errors)
-    return Problem(status=409, kind="conflict", title="Somebody was faster", detail=detail, errors=error.errors)
+    return ApiProblem(status=409, kind="conflict", title="Somebody was faster", detail=detail, errors=error.errors)
 
 
-def _invalid(errors: Sequence[FieldProblem], *, status: int = 422) -> Problem:
+def _invalid(errors: Sequence[FieldProblem], *, status: int = 422) -> ApiProblem:
     detail = "; ".join(error.sentence() for error in errors)
-    return Problem(status=status, kind="invalid", title="Invalid field", detail=detail, errors=errors)
+    return ApiProblem(status=status, kind="invalid", title="Invalid field", detail=detail, errors=errors)
 
 
 def as_problem(error: Exception, context: dict[str, Any]) -> Response:
@@ -87,7 +87,7 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
     return Response(body(problem), status=problem.status_code, headers=headers, content_type=MEDIA_TYPE)
 
 
-def _unknown_format(error: Exception, context: dict[str, Any]) -> Problem | None:
+def _unknown_format(error: Exception, context: dict[str, Any]) -> ApiProblem | None:
     """DRF answers `format=xml` as if nothing were at the address."""
     if not isinstance(error, Http404) or str(error) or "view" not in context:
         return None
@@ -98,10 +98,10 @@ def _unknown_format(error: Exception, context: dict[str, Any]) -> Problem | None
     return _invalid([FieldProblem("format", f"{asked[:40]!r} is not known here", f"use {known}")], status=400)
 
 
-def _own_fault(error: Exception, *, reading: bool) -> Problem:
+def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
     if _is_for_want_of_space(error):
         remedy = "Free space on the disks of its artifacts and its database, then send the same again."
-        return Problem(status=507, kind="disk-full", detail=f"The server has no space left to store this. {remedy}")
+        return ApiProblem(status=507, kind="disk-full", detail=f"The server has no space left to store this. {remedy}")
     detail = "The server made an error, which is in its log."
     if not reading:
         # It may have come after the commit.
@@ -109,7 +109,7 @@ def _own_fault(error: Exception, *, reading: bool) -> Problem:
             " It is not certain what was stored. Sending the same again is safe except for a campaign: look first "
             "whether it is there."
         )
-    return Problem(status=500, detail=detail)
+    return ApiProblem(status=500, detail=detail)
 
 
 def _is_for_want_of_space(error: Exception) -> bool:
@@ -118,7 +118,7 @@ def _is_for_want_of_space(error: Exception) -> bool:
     return full_disk or isinstance(error.__cause__, psycopg.errors.DiskFull)
 
 
-def body(problem: Problem) -> dict[str, Any]:
+def body(problem: ApiProblem) -> dict[str, Any]:
     document: dict[str, Any] = {
         "type": f"urn:splashboard:problem:{problem.kind}" if problem.kind else "about:blank",
         "title": problem.title or HTTPStatus(problem.status_code).phrase,
@@ -133,23 +133,23 @@ def body(problem: Problem) -> dict[str, Any]:
     return document
 
 
-def _translate(error: Exception, *, refused: int) -> Problem | None:
-    translated: Problem | None = None
+def _translate(error: Exception, *, refused: int) -> ApiProblem | None:
+    translated: ApiProblem | None = None
     match error:
-        case Problem():
+        case ApiProblem():
             translated = error
         case Invalid():
             translated = _invalid(error.errors, status=refused)
         case exceptions.ValidationError():
             translated = _invalid(list(_fields(error.detail)), status=refused)
         case exceptions.APIException():
-            translated = Problem(status=error.status_code, detail=str(error.detail))
+            translated = ApiProblem(status=error.status_code, detail=str(error.detail))
         case Http404():
-            translated = Problem(status=404, detail=str(error) or "There is nothing at this address.")
+            translated = ApiProblem(status=404, detail=str(error) or "There is nothing at this address.")
         case PermissionDenied():
-            translated = Problem(status=403, detail=str(error) or "You may not do this.")
+            translated = ApiProblem(status=403, detail=str(error) or "You may not do this.")
         case RequestDataTooBig() | TooManyFieldsSent() | TooManyFilesSent():
-            translated = Problem(status=413, detail=f"{error} Send less at once.")
+            translated = ApiProblem(status=413, detail=f"{error} Send less at once.")
     return translated
 
 
@@ -174,7 +174,7 @@ def unknown_address(request: HttpRequest, **_: Any) -> HttpResponse:
     other = request.path[:-1] if request.path.endswith("/") else f"{request.path}/"
     if _is_known(other):
         detail = f"There is nothing at {request.path}: use {other}."
-    return JsonResponse(body(Problem(status=404, detail=detail)), status=404, content_type=MEDIA_TYPE)
+    return JsonResponse(body(ApiProblem(status=404, detail=detail)), status=404, content_type=MEDIA_TYPE)
 
 
 unknown_address.login_required = False  # type: ignore[attr-defined]  # LoginRequiredMiddleware looks for it; nothing here is private

@@ -159,7 +159,7 @@ class SignOffs(APIView):
                 seen=stored_checks.seen(rows[0].check),
                 looked_at=wanted.get("fingerprint", ""),
             )
-        except sign_offs.Changed as error:
+        except sign_offs.ComparisonChanged as error:
             raise changed_since(error) from error
         return Response(SignOffSerializer(made).data, status=201)
 

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from apps.catalog import services as catalog
 from apps.core.problems import NAMELESS
 from apps.rest.catalog.systems import SystemDescription
-from apps.rest.framework.bodies import Unreadable, decode_json
+from apps.rest.framework.bodies import InvalidJson, decode_json
 from apps.rest.framework.problems import invalid
 from apps.rest.framework.strict import SLUG, FiniteField, ScalarField, Strict
 from apps.runs.ingest.submit import may_have_started
@@ -193,7 +193,7 @@ def _description(form: QueryDict) -> dict[str, Any]:
     text = given.read() if isinstance(given, UploadedFile) else str(given).encode("utf-8", "surrogatepass")
     try:
         stated = decode_json(text, name="description")
-    except Unreadable as error:
+    except InvalidJson as error:
         raise invalid("description", f"is not acceptable JSON: {error}") from error
     if not isinstance(stated, dict):
         raise invalid("description", "must be a JSON object", 'for example {"system": "my-server", …}')

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.messages import announced_length
-from apps.rest.framework.problems import Problem, conflict, invalid
+from apps.rest.framework.problems import ApiProblem, conflict, invalid
 from apps.runs.ingest import submit
 from apps.runs.ingest.accept import Refused
 from apps.runs.models import Run
@@ -124,6 +124,6 @@ def _find(run_id: int) -> Run:
     return run
 
 
-def _too_large() -> Problem:
+def _too_large() -> ApiProblem:
     detail = f"An attached file has at most {submit.MAX_ATTACHED:,} bytes: shorten it, for example by --limit."
-    return Problem(status=413, kind="too-large", detail=detail)
+    return ApiProblem(status=413, kind="too-large", detail=detail)

@@ -16,7 +16,7 @@ from apps.rest.runs.runs import find_run
 from apps.rest.series.read import etag_of
 from apps.rest.series.series import IF_NONE_MATCH, NOT_MODIFIED
 from apps.runs import queries
-from apps.runs.samples.histograms import PERCENTILES, Distribution, Quantile
+from apps.runs.samples.histograms import PERCENTILES, HistogramCounts, Quantile
 
 
 class BucketsSerializer(serializers.Serializer[Any]):
@@ -103,13 +103,13 @@ def _shown(one: queries.DistributionDetail) -> dict[str, Any]:
     }
 
 
-def quantiles_of(distribution: Distribution) -> list[dict[str, Any]]:
+def quantiles_of(distribution: HistogramCounts) -> list[dict[str, Any]]:
     """As QuantileSerializer writes them."""
     quantiles = [(percent, distribution.percentile(percent)) for percent in PERCENTILES]
     return [_quantile(percent, quantile) for percent, quantile in (*quantiles, (100.0, distribution.maximum))]
 
 
-def _columns(distribution: Distribution) -> dict[str, Any]:
+def _columns(distribution: HistogramCounts) -> dict[str, Any]:
     bounds = [distribution.grid.bounds(bucket) for bucket in distribution.buckets]
     return {
         "index": distribution.buckets,

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.messages import announced_length
-from apps.rest.framework.problems import Problem, invalid
+from apps.rest.framework.problems import ApiProblem, invalid
 from apps.rest.framework.strict import MultipleChoiceField
 from apps.rest.runs.description import RunForm, read_description
 from apps.rest.runs.serializers import RunDetailSerializer, RunSerializer, SubmittedRunSerializer
@@ -150,9 +150,9 @@ def _file(form: QueryDict, name: str) -> bytes:
     return content
 
 
-def _too_large() -> Problem:
+def _too_large() -> ApiProblem:
     detail = f"An output has at most {accept.MAX_ARTIFACT:,} bytes: raise sysbench's --report-interval."
-    return Problem(status=413, kind="too-large", detail=detail)
+    return ApiProblem(status=413, kind="too-large", detail=detail)
 
 
 def _submitted(request: Request, done: Submission) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class OneRun(APIView):
         return Response(RunDetailSerializer(detail, context={"request": request}).data)
 
 
-class ArtifactFile(APIView):
+class ArtifactDownload(APIView):
     @extend_schema(
         operation_id="read_artifact",
         parameters=[
@@ -206,7 +206,7 @@ def _raw(artifact: Artifact, etag: str) -> FileResponse:
     try:
         stored = artifacts.open_artifact(artifact)
     except artifacts.DamagedArtifact as error:
-        raise Problem(status=503, kind="artifact-lost", detail=f"{error}.") from error
+        raise ApiProblem(status=503, kind="artifact-lost", detail=f"{error}.") from error
     # Uploaded by others: never to be run as a page of this site.
     headers = {
         "ETag": etag,

@@ -14,7 +14,7 @@ from apps.rest.framework.problems import conflict, invalid
 from apps.runs.ingest import submit as ingest_submit
 from apps.runs.ingest.accept import Refused
 from apps.runs.models import Run
-from apps.runs.tool_output.formats import DEFAULT, SUBMITTED, Statement, Submitted
+from apps.runs.tool_output.formats import DEFAULT, SUBMITTED, Submitted, SubmittedOutput
 from workers import tasks
 
 
@@ -87,7 +87,7 @@ def submit(*, description: dict[str, Any], output: bytes, series: bytes | None =
     return Submission(run_id=run.pk, created=True, warnings=parts.warnings)
 
 
-def _read(chosen: Submitted, output: bytes) -> Statement:
+def _read(chosen: Submitted, output: bytes) -> SubmittedOutput:
     try:
         return ingest_submit.read(chosen=chosen, output=output)
     except Refused as error:
@@ -98,7 +98,7 @@ def _parts(description: dict[str, Any], chosen: Submitted, *, threads: int, rate
     system, warnings = _system(description["system"])
     try:
         level = catalog.load_level_for(threads=threads, rate=rate)
-    except catalog.InvalidParameters as error:
+    except catalog.InvalidField as error:
         raise invalid(f"load_level.{error.field}", error.message) from error
     return Parts(
         system=system, workload=_workload(description["workload"], chosen), load_level=level, warnings=warnings
@@ -122,7 +122,7 @@ def _workload(stated: int | dict[str, Any], chosen: Submitted) -> Workload:
             raise invalid("workload.tool", f"is {tool}, but {chosen.title} is the output of {chosen.tool}")
         try:
             return catalog.workload_for(**stated | {"tool": tool})
-        except catalog.InvalidParameters as error:
+        except catalog.InvalidField as error:
             raise invalid(f"workload.{error.field}", error.message) from error
     workload = Workload.objects.filter(pk=stated).first()
     if workload is None:

@@ -42,7 +42,7 @@ class TimelineSerializer(serializers.Serializer[Any]):
     problem = serializers.CharField(help_text="why stolen CPU time could not be looked for; empty: it was")
 
 
-class RunTimeline(APIView):
+class RunTimelineView(APIView):
     @extend_schema(
         operation_id="read_timeline",
         parameters=[IF_NONE_MATCH],

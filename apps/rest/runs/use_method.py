@@ -19,9 +19,9 @@ from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.levels import HOLD, SHARE
 from apps.use_method.panels import cells, panels
 from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
-from apps.use_method.values import Aspect, Level, Panel, Reading
+from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
-LEVELS = [level.value for level in Level]
+LEVELS = [level.value for level in UseLevel]
 STRETCH = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
 
 
@@ -106,7 +106,7 @@ def _shown(run: Run, panel: Panel) -> dict[str, Any]:
     }
 
 
-def _level(row: cells.Row) -> dict[str, Any]:
+def _level(row: cells.ResourceCells) -> dict[str, Any]:
     resource = row.resource
     return {
         "resource": resource.key,
@@ -117,7 +117,7 @@ def _level(row: cells.Row) -> dict[str, Any]:
     }
 
 
-def _whole(aspect: Aspect, cell: cells.Cell) -> dict[str, Any]:
+def _whole(aspect: Aspect, cell: cells.AspectCell) -> dict[str, Any]:
     worst = cell.shown.reading
     return {
         "aspect": aspect,

@@ -9,7 +9,7 @@ import orjson
 from rest_framework import serializers
 
 from apps.rest.framework.rounding import MILLISECONDS, Floats, all_significant, significant, to_milliseconds
-from apps.rest.series.read import Absent, Reading, as_float
+from apps.rest.series.read import Absent, SeriesPass, as_float
 from apps.runs import queries
 from apps.runs.models import Run
 from apps.runs.samples.rates import COUNTER
@@ -105,7 +105,7 @@ def described(run: Run) -> dict[str, Any]:
     return {"run": run.pk, "uid": str(run.uid), "measured": measured(run)}
 
 
-def document(head: dict[str, Any], reading: Reading, *, runs: bool) -> Iterator[bytes]:
+def document(head: dict[str, Any], reading: SeriesPass, *, runs: bool) -> Iterator[bytes]:
     """`head`, `series` and `missing` as one object, a piece for each stretch and one that ends it.
 
     `runs`: each entry names its run.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from apps.catalog.metrics import derived
 from apps.catalog.models import Metric
-from apps.rest.framework.problems import Problem
+from apps.rest.framework.problems import ApiProblem
 from apps.runs import queries
 from apps.runs.models import Run, RunNode
 from apps.runs.queries import SeriesValues
@@ -24,7 +24,7 @@ SHAPE = 2
 
 
 @dataclass(frozen=True)
-class Asked:
+class SeriesRequest:
     """Series of `runs`: `metrics` by key (None: all that the runs have), and how the query layer shall read them."""
 
     runs: Sequence[Run]
@@ -65,11 +65,11 @@ class Absent:
     reason: str
 
 
-class Reading:
+class SeriesPass:
     """One pass over the series asked for; what could not be given is known after it: `troubles` are stored series that
     cannot be read."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: SeriesRequest) -> None:
         self.asked = asked
         self.troubles: list[Absent] = []
         self._answered: set[tuple[int, str]] = set()
@@ -90,7 +90,7 @@ class Reading:
         sealed = [run for run in self.asked.runs if run.state == Run.State.SEALED]
         if _seals(sealed) != _seals(Run.objects.filter(pk__in=[run.pk for run in sealed])):
             detail = "A run was stored anew while it was read: ask again."
-            raise Problem(status=503, kind="stored-anew", title="Changed while it was read", detail=detail)
+            raise ApiProblem(status=503, kind="stored-anew", title="Changed while it was read", detail=detail)
 
     def absent(self) -> list[Absent]:
         """Of the metrics asked for by name those without a series, and all series that cannot be read. One query, or
@@ -105,7 +105,7 @@ class Reading:
         return [Absent(pk, key, "", reasons[key in known]) for pk, key in unanswered] + self.troubles
 
 
-def _stretches(asked: Asked) -> Iterator[tuple[list[int], Sequence[str]]]:
+def _stretches(asked: SeriesRequest) -> Iterator[tuple[list[int], Sequence[str]]]:
     """Runs and metrics to be read at once. Of a live run everything is: its batches are decoded whole anyway."""
     sizes = dict(
         RunNode.objects.filter(run_id__in=[run.pk for run in asked.runs], run__state=Run.State.SEALED)

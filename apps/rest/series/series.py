@@ -14,7 +14,7 @@ from apps.rest.framework import formats
 from apps.rest.runs.runs import find_run
 from apps.rest.series import json_encoding, read, tables
 from apps.rest.series.parameters import EVERY, IndexParameters, SeriesOfRunsParameters, SeriesParameters, options
-from apps.rest.series.read import Asked, Reading
+from apps.rest.series.read import SeriesPass, SeriesRequest
 from apps.runs import queries
 from apps.runs.models import Run
 
@@ -97,11 +97,11 @@ def _samples(
 ) -> HttpResponseBase:
     keys = parameters.get("metric")
     metrics = None if not keys or EVERY in keys else tuple(dict.fromkeys(keys))
-    asked = Asked(runs=runs, metrics=metrics, options=options(parameters))
+    asked = SeriesRequest(runs=runs, metrics=metrics, options=options(parameters))
     etag = asked.etag(request.accepted_renderer.media_type, *head)
     if response := formats.unchanged(request, etag):
         return response
-    reading = Reading(asked)
+    reading = SeriesPass(asked)
     if formats.is_json(request):
         pieces = json_encoding.document(head, reading, runs="runs" in head)
     else:

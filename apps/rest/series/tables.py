@@ -15,7 +15,7 @@ from rest_framework.renderers import BaseRenderer
 
 from apps.rest.framework.formats import encoded
 from apps.rest.series.json_encoding import described
-from apps.rest.series.read import Absent, Asked, Reading, as_float
+from apps.rest.series.read import Absent, SeriesPass, SeriesRequest, as_float
 from apps.runs import queries
 from apps.runs.queries import SeriesValues, metric_descriptions
 from apps.runs.storage.blocks import STATISTICS
@@ -25,7 +25,7 @@ METADATA = b"splashboard"
 INT64_MAX = 2**63 - 1
 
 
-def samples_schema(asked: Asked) -> pa.Schema:
+def samples_schema(asked: SeriesRequest) -> pa.Schema:
     """`seconds`: on the clock asked for; `value`: null where nothing was observed; `missing`: why there are no samples,
     in a row without time and value, null in every other.
 
@@ -47,20 +47,20 @@ def samples_schema(asked: Asked) -> pa.Schema:
     return pa.schema([*fields, pa.field("missing", WORD)], metadata={METADATA: json.dumps(_about(asked))})
 
 
-def _about(asked: Asked) -> dict[str, Any]:
+def _about(asked: SeriesRequest) -> dict[str, Any]:
     """What holds for whole runs and metrics."""
     known = metric_descriptions.described({key for keys in asked.keys.values() for key in keys})
     metrics = {key: {"name": spec.name, "direction": spec.direction, "kind": spec.kind} for key, spec in known.items()}
     return {"runs": [described(run) for run in asked.runs], "metrics": metrics}
 
 
-def samples(renderer: BaseRenderer, reading: Reading) -> Iterator[bytes]:
+def samples(renderer: BaseRenderer, reading: SeriesPass) -> Iterator[bytes]:
     """The table in the format of `renderer`."""
     schema = samples_schema(reading.asked)
     yield from encoded(renderer, schema, _batches(schema, reading))
 
 
-def _batches(schema: pa.Schema, reading: Reading) -> Iterator[pa.RecordBatch]:
+def _batches(schema: pa.Schema, reading: SeriesPass) -> Iterator[pa.RecordBatch]:
     for found in reading.stretches():
         if found:
             yield _samples(schema, found, [])

@@ -19,7 +19,7 @@ import msgspec
 from django.db import transaction
 
 from apps.catalog.models import HardwareClass, System
-from apps.catalog.services import InvalidParameters, load_level_for, register_system, workload_for
+from apps.catalog.services import InvalidField, load_level_for, register_system, workload_for
 from apps.runs import archive
 from apps.runs.ingest import accept
 from apps.runs.models import Event, Run
@@ -256,7 +256,7 @@ def read_bundle(path: Path, *, provenance: str = "") -> list[Run]:
             raise MalformedBundle("bundle.json", f"version is {head.version}, this installation reads {VERSION}")
         try:
             systems = {each.slug: register_system(message=each, hardware=head.hardware)[0] for each in head.systems}
-        except InvalidParameters as error:
+        except InvalidField as error:
             raise MalformedBundle("bundle.json", f"systems: {error}") from error
         known = set(Run.objects.filter(uid__in=_uids(head.runs)).values_list("uid", flat=True))
         return [_read_run(bundle, uid, systems, provenance) for uid in _uids(head.runs) if uid not in known]

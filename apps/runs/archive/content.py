@@ -32,7 +32,7 @@ METRIC_FIELDS = {"metric_name": "name", **{name: name for name in ("unit", "kind
 BIRTH_FIELDS = ("byte_start", "byte_end", "parser", "parser_version")
 
 
-class Unreadable(ArchiveTrouble):
+class UnreadableSamples(ArchiveTrouble):
     """A run's own samples cannot be read: they are not archived in part."""
 
 
@@ -107,7 +107,7 @@ def _nodes(run: Run, _names: dict[int, str]) -> Iterator[Row]:
         try:
             clock = codec.decode_floats(node.clock).tolist() if node.clock else None
         except codec.BadBlock as error:
-            raise Unreadable(f"the clock of {node.name} in run {run.pk} is damaged ({error})") from error
+            raise UnreadableSamples(f"the clock of {node.name} in run {run.pk} is damaged ({error})") from error
         yield {
             "run": str(run.uid),
             "node": node.number,
@@ -216,7 +216,7 @@ def stored_series(run: Run, names: dict[int, str]) -> Iterator[tuple[Series, Col
             block = data[series.offset : series.offset + series.length]
             yield series, codec.decode(block, series.base) if series.length else None
         except codec.BadBlock as error:
-            raise Unreadable(
+            raise UnreadableSamples(
                 f"the stored samples of {series.metric.key} on {names.get(number, number)} in run {run.pk} are damaged "
                 f"({error}): restore them from a backup"
             ) from error

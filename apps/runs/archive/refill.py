@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
-class Place:
+class BlockPlace:
     """Where the samples of a series lie in the block of its node, bytes; `base` as the codec's."""
 
     base: int
@@ -31,7 +31,7 @@ class Filled:
     """The blocks of a run by node, and the place of each series in them by node and metric."""
 
     writers: dict[int, BlockWriter] = field(default_factory=lambda: defaultdict(BlockWriter))
-    places: dict[tuple[int, str], Place] = field(default_factory=dict)
+    places: dict[tuple[int, str], BlockPlace] = field(default_factory=dict)
 
     def blocks(self, run: Run) -> list[Block]:
         made = {node: bytes(writer.data) for node, writer in self.writers.items()}
@@ -43,11 +43,11 @@ def filled(local: BinaryIO) -> Filled:
     found = Filled()
     for node, key, column in samples.series_of(local):
         if column is None:
-            found.places[node, key] = Place(0, 0, 0)
+            found.places[node, key] = BlockPlace(0, 0, 0)
             continue
         encoded = codec.encode(column)
         offset = found.writers[node].place(encoded.data)
-        found.places[node, key] = Place(encoded.base, offset, len(encoded.data))
+        found.places[node, key] = BlockPlace(encoded.base, offset, len(encoded.data))
     return found
 
 
@@ -66,12 +66,12 @@ def refill(storage: Storage, manifest: Manifest, run: Run) -> None:
         Block.objects.filter(run=run, node=block.node).update(data=block.data, size=block.size)
 
 
-def _misplaced(rows: Mapping[tuple[int, str], Series], places: Mapping[tuple[int, str], Place]) -> list[Series]:
+def _misplaced(rows: Mapping[tuple[int, str], Series], places: Mapping[tuple[int, str], BlockPlace]) -> list[Series]:
     """None while the codec is that which wrote the run."""
     moved = []
     for where, place in places.items():
         row = rows[where]
-        if Place(row.base, row.offset, row.length) != place:
+        if BlockPlace(row.base, row.offset, row.length) != place:
             row.base, row.offset, row.length = place.base, place.offset, place.length
             moved.append(row)
     return moved

@@ -12,7 +12,7 @@ from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 
 from apps.catalog.models import Metric
-from apps.catalog.services import InvalidParameters, metrics_for
+from apps.catalog.services import InvalidField, metrics_for
 from apps.core.canonical import canonical_hash
 from apps.runs.archive import manifest, refill, samples, store
 from apps.runs.archive.catalog import load_level_of, system_of, workload_of
@@ -40,9 +40,9 @@ def restore(source: Storage, *, path: str) -> Restored:
     """The run of the manifest at `path`, as a whole or not at all. Raises Unreachable."""
     try:
         return Restored(run=_restored(source, path))
-    except store.Unreachable:
+    except store.StoreUnreachable:
         raise
-    except (ArchiveTrouble, InvalidParameters, IntegrityError) as error:
+    except (ArchiveTrouble, InvalidField, IntegrityError) as error:
         return Restored(problem=f"{path}: {error}")
 
 

@@ -32,7 +32,7 @@ class NoArchive(ArchiveTrouble):
         super().__init__("no archive is configured: set SPLASHBOARD_ARCHIVE to a folder or s3://bucket/prefix")
 
 
-class Unreachable(ArchiveTrouble):
+class StoreUnreachable(ArchiveTrouble):
     """The folder or the object store does not answer or has no room: later it may."""
 
 
@@ -153,7 +153,9 @@ def _answers(path: str) -> Iterator[None]:
     except (OSError, BotoCoreError, ClientError) as error:
         # Readers see the sentence, and need not know the address.
         log.warning("archive, %s: %s", path, error)
-        raise Unreachable(f"the archive does not answer, or has no room, for {path}: try again when it does") from error
+        raise StoreUnreachable(
+            f"the archive does not answer, or has no room, for {path}: try again when it does"
+        ) from error
 
 
 def _digest(source: "BinaryIO | File[bytes]", copy: BinaryIO | None = None) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from django.core.files.storage import Storage
 from django.db import transaction
 
 from apps.runs.archive import content, manifest, samples, store, tables
-from apps.runs.archive.content import Unreadable
+from apps.runs.archive.content import UnreadableSamples
 from apps.runs.archive.manifest import ArtifactFile, Manifest, TableFile
 from apps.runs.archive.store import ArchiveTrouble, Damaged
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Run, RunNode
@@ -157,4 +157,6 @@ def _compare(local: BinaryIO, run: Run) -> None:
         node, key, back = next(read)
         same = back is None if column is None else back is not None and back.same_as(column)
         if (node, key) != (series.node, series.metric.key) or not same:
-            raise Unreadable(f"{series.metric.key} on {names[series.node]} in run {run.pk} reads otherwise as Parquet")
+            raise UnreadableSamples(
+                f"{series.metric.key} on {names[series.node]} in run {run.pk} reads otherwise as Parquet"
+            )

@@ -18,7 +18,7 @@ DOUBLINGS = 8
 
 
 @dataclass(frozen=True)
-class Pending:
+class SealWait:
     """What an ended run waits for since `since`, its end. Nothing missing: its seal is under way, or failed so far.
 
     `attempts` to seal it since the last piece arrived; `next_at`: the sweep's next one at the earliest.
@@ -60,14 +60,14 @@ def count_attempt(run: Run) -> bool:
     return waiting.update(seal_attempts=attempts, seal_due_at=timezone.now() + pause_after(attempts)) > 0
 
 
-def pending(run: Run) -> Pending | None:
+def pending(run: Run) -> SealWait | None:
     """None unless the run has ended and is not sealed. Three queries."""
     if run.state != Run.State.ENDED or run.ended_at is None or run.batches_expected is None:
         return None
     # No batch beyond the announced ones is ever taken, so their number tells.
     held = Batch.objects.filter(run=run).count()
     there = set(Artifact.objects.filter(run=run).values_list("name", "sha256"))
-    return Pending(
+    return SealWait(
         since=run.ended_at,
         batches=run.batches_expected,
         missing_batches=max(run.batches_expected - held, 0),

@@ -10,7 +10,7 @@ from django.db.models import Count, Max
 from apps.runs.ingest.clean_text import printable
 from apps.runs.models import Run, Stream, StreamBatch
 from apps.runs.samples.columns import CLIENT, SampledNode
-from apps.runs.samples.decode import Sampled, decoded
+from apps.runs.samples.decode import DecodedSamples, decoded
 from apps.runs.storage import binary_cursor
 from workers.protocol import wire
 
@@ -104,7 +104,7 @@ def read(run: Run) -> Read:
     """What the closed streams of a run hold; one that cannot be read is lost alone."""
     found = Read()
     for stream in Stream.objects.filter(run=run):
-        sampled = Sampled()
+        sampled = DecodedSamples()
         try:
             sampled = decoded(_payloads(stream))
             held = StreamBatch.objects.filter(stream=stream).count()

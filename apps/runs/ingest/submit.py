@@ -16,7 +16,7 @@ from apps.runs.models import ArchivedRun, Artifact, Block, Run
 from apps.runs.samples.columns import NAME_LIMIT
 from apps.runs.storage import artifacts
 from apps.runs.tool_output import formats
-from apps.runs.tool_output.formats import Attached, Statement, Submitted
+from apps.runs.tool_output.formats import Attached, Submitted, SubmittedOutput
 from apps.runs.tool_output.parsers import sysbench
 from workers.protocol import wire
 
@@ -37,7 +37,7 @@ MAX_ATTACHED = 16 * 1024 * 1024
 MOST_ATTACHED = 20
 
 
-def read(*, chosen: Submitted, output: bytes) -> Statement:
+def read(*, chosen: Submitted, output: bytes) -> SubmittedOutput:
     """Raises Refused with the first line that is not of the format."""
     _require(bool(output.strip()), "output", f"is empty: send {chosen.made_by}")
     _require(len(output) <= MAX_ARTIFACT, "output", f"has {len(output)} bytes; it may have at most {MAX_ARTIFACT}")
@@ -51,7 +51,7 @@ def may_have_started(started_at: datetime, *, now: datetime) -> bool:
     return EARLIEST <= started_at <= now + CLOCKS_DIFFER_BY
 
 
-def outcome_of(said: Statement, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:
+def outcome_of(said: SubmittedOutput, *, chosen: Submitted, outcome: str, reason: str) -> tuple[str, str]:
     """Outcome and reason. A run without its totals is no result: only a failed one may lack them. Raises Invalid."""
     complete, fatal = said.output.complete, said.output.fatal
     if chosen.name == formats.DEFAULT:
@@ -69,7 +69,7 @@ def outcome_of(said: Statement, *, chosen: Submitted, outcome: str, reason: str)
     return outcome, ""
 
 
-def load_of(said: Statement, *, threads: int | None, rate: float | None) -> tuple[int, float | None]:
+def load_of(said: SubmittedOutput, *, threads: int | None, rate: float | None) -> tuple[int, float | None]:
     """Threads and rate as the output states them, else as given. Raises Invalid where they contradict each other."""
     threads = said.threads if threads is None else threads
     rate = said.rate if rate is None else rate
@@ -247,7 +247,7 @@ def _series(chosen: Submitted, content: bytes | None) -> dict[str, bytes]:
     return {apart.artifact: content}
 
 
-def _check_foreign(said: Statement, *, load_level: LoadLevel, warmup: float) -> float:
+def _check_foreign(said: SubmittedOutput, *, load_level: LoadLevel, warmup: float) -> float:
     """The warm-up as the output states it; a contradiction is refused."""
     if said.threads is not None and said.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {said.threads}")
@@ -257,7 +257,9 @@ def _check_foreign(said: Statement, *, load_level: LoadLevel, warmup: float) -> 
     return stated
 
 
-def _check_sysbench(parsed: sysbench.Parsed, *, workload: Workload, load_level: LoadLevel, warmup: float) -> None:
+def _check_sysbench(
+    parsed: sysbench.ParsedSysbench, *, workload: Workload, load_level: LoadLevel, warmup: float
+) -> None:
     """What the output says of itself wins over its description: a contradiction is refused."""
     if parsed.threads is not None and parsed.threads != load_level.threads:
         raise Refused("load_level.threads", f"is {load_level.threads}, but the output says {parsed.threads}")
@@ -273,7 +275,7 @@ def _check_sysbench(parsed: sysbench.Parsed, *, workload: Workload, load_level: 
     _check_mix(parsed, workload.parameters)
 
 
-def _check_mix(parsed: sysbench.Parsed, parameters: Mapping[str, Any]) -> None:
+def _check_mix(parsed: sysbench.ParsedSysbench, parameters: Mapping[str, Any]) -> None:
     """A test that only reads has no writes in its totals, and so on; a test not known here may have any mix."""
     if not {"reads", "writes", "transactions"} <= parsed.totals.keys():
         return

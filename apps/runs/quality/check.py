@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from apps.runs.models import Run, RunCheck
 from apps.runs.quality import checklist, evidence, reproducibility
 from apps.runs.quality.checklist import REPRODUCIBLE
-from apps.runs.quality.values import Finding
+from apps.runs.quality.values import RuleFinding
 
 # The checks that failed stand at the run as well, in the order in which they are shown.
 _NOTE_FAILED = """
@@ -63,7 +63,7 @@ def check_siblings(*, run_id: int) -> None:
         _store(changed)
 
 
-def _store(found: Mapping[int, Mapping[str, Finding]]) -> None:
+def _store(found: Mapping[int, Mapping[str, RuleFinding]]) -> None:
     rows = [
         RunCheck(run_id=pk, check_key=key, status=one.status, evidence=one.evidence, detail=dict(one.detail))
         for pk, findings in found.items()

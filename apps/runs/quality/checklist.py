@@ -14,48 +14,50 @@ from apps.runs.quality import (
     tool_checks,
     work_done,
 )
-from apps.runs.quality.values import Facts, Finding
+from apps.runs.quality.values import QualityFacts, RuleFinding
 
 REPRODUCIBLE = "reproducible"
 
 
 @dataclass(frozen=True)
-class Check:
+class QualityCheck:
     """`title` names it in lists of failures; `limits`: what passes, in words."""
 
     key: str
     title: str
     question: str
     limits: str
-    rule: Callable[[Facts], Finding]
+    rule: Callable[[QualityFacts], RuleFinding]
 
 
-CHECKS: Mapping[str, Check] = {
+CHECKS: Mapping[str, QualityCheck] = {
     check.key: check
     for check in (
-        Check(
+        QualityCheck(
             "happened", "did it happen", "Did the servers do what the client claims?", work_done.LIMITS, work_done.check
         ),
-        Check("errors", "errors", "How many operations failed, and how?", errors.LIMITS, errors.check),
-        Check("steady", "steady state", "Was a steady state measured?", steady_state.LIMITS, steady_state.check),
-        Check("generator", "load generator", "Was the load generator the limit?", generator.LIMITS, generator.check),
-        Check("network", "network", "Was the network the limit?", network.LIMITS, network.check),
-        Check(
+        QualityCheck("errors", "errors", "How many operations failed, and how?", errors.LIMITS, errors.check),
+        QualityCheck("steady", "steady state", "Was a steady state measured?", steady_state.LIMITS, steady_state.check),
+        QualityCheck(
+            "generator", "load generator", "Was the load generator the limit?", generator.LIMITS, generator.check
+        ),
+        QualityCheck("network", "network", "Was the network the limit?", network.LIMITS, network.check),
+        QualityCheck(
             "neighbours",
             "noisy neighbours",
             "Did others take part of it?",
             noisy_neighbours.LIMITS,
             noisy_neighbours.check,
         ),
-        Check(
+        QualityCheck(
             REPRODUCIBLE,
             "reproducibility",
             "Does it agree with its siblings?",
             reproducibility.LIMITS,
             reproducibility.check,
         ),
-        Check("sampling", "sampling gaps", "Was all of it seen?", sample_gaps.LIMITS, sample_gaps.check),
-        Check(
+        QualityCheck("sampling", "sampling gaps", "Was all of it seen?", sample_gaps.LIMITS, sample_gaps.check),
+        QualityCheck(
             "told", "the tool's own checks", "What did the tool check itself?", tool_checks.LIMITS, tool_checks.check
         ),
     )
@@ -67,5 +69,5 @@ def title_of(key: str) -> str:
     return CHECKS[key].title if key in CHECKS else key
 
 
-def evaluate(facts: Facts) -> dict[str, Finding]:
+def evaluate(facts: QualityFacts) -> dict[str, RuleFinding]:
     return {key: check.rule(facts) for key, check in CHECKS.items()}

@@ -3,7 +3,17 @@
 import re
 from collections import Counter
 
-from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, limit, listed, passed, percent, plain
+from apps.runs.quality.values import (
+    QualityFacts,
+    RuleFinding,
+    cannot_tell,
+    failed,
+    limit,
+    listed,
+    passed,
+    percent,
+    plain,
+)
 
 # An attempt that fails ends early: one in a hundred is enough to move the 99th percentile of those that do not.
 MOST_ERRORS = 0.01
@@ -14,7 +24,7 @@ LIMITS = f"at most {limit(MOST_ERRORS)} of the attempts fail; no connection is l
 CODE = re.compile(r"\b(?:error|errno|code)\b[ :=]*\(?(\d{4})\b", re.IGNORECASE)
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     codes = codes_of(facts)
     words = listed([f"{count:,} × error {code}" for code, count in codes.most_common()])
     per_second, done = facts.headlines.get("client.errors"), facts.headlines.get("client.throughput")
@@ -39,7 +49,7 @@ def check(facts: Facts) -> Finding:
     return passed(f"{percent(share)} of the attempts failed ({plain(per_second or 0)} errors/s){_of(words)}.", **detail)
 
 
-def codes_of(facts: Facts) -> Counter[int]:
+def codes_of(facts: QualityFacts) -> Counter[int]:
     found: Counter[int] = Counter()
     for one in facts.complaints:
         # A tool that goes on after an error prints it again as what it was caused by.

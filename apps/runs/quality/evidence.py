@@ -16,14 +16,14 @@ from apps.runs.quality import generator, network, noisy_neighbours, reproducibil
 from apps.runs.quality.values import (
     AGENT,
     QUESTIONS,
-    Claim,
-    Complaint,
-    Facts,
     Floats,
-    NodeFacts,
-    Seconds,
+    QualityFacts,
+    QualityNode,
     Siblings,
     Stat,
+    ThroughputSeconds,
+    ToolCheck,
+    ToolError,
 )
 from apps.runs.samples.columns import CLIENT
 from apps.runs.samples.rates import COUNTER
@@ -43,14 +43,14 @@ THROUGHPUTS = ("client.throughput", "client.events", "client.file_reads", "clien
 NEARBY = 2 * reproducibility.NEWEST
 
 
-def facts(run: Run) -> Facts:
+def facts(run: Run) -> QualityFacts:
     """`run`: sealed, with its workload's primary metric. Raises blocks.Moved."""
     spec = WORKLOADS.get(run.workload.tool) or FOREIGN.get(run.workload.tool) or WorkloadSpec("", "", "")
     phase = run.measured_from, run.measured_to
     events = list(Event.objects.filter(run=run, kind__in=("check", "error", "warning")))
     headlines = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
     measured = None if phase[0] is None or phase[1] is None else (phase[0], phase[1])
-    return Facts(
+    return QualityFacts(
         tool=run.workload.tool,
         measured=measured,
         headlines=_rates(headlines),
@@ -72,17 +72,17 @@ def _rates(headlines: Mapping[str, float]) -> dict[str, float]:
     return told | dict(headlines)
 
 
-def _complaint(event: Event) -> Complaint:
+def _complaint(event: Event) -> ToolError:
     code, text = event.detail.get("code"), str(event.detail.get("text") or event.label)
     count = event.detail.get("count", 1)
-    return Complaint(f"error {code}: {text}" if code else text, count if isinstance(count, int) else 1)
+    return ToolError(f"error {code}: {text}" if code else text, count if isinstance(count, int) else 1)
 
 
-def _claim(event: Event) -> Claim:
-    return Claim(str(event.detail.get("text") or event.label), bool(event.detail.get("held")))
+def _claim(event: Event) -> ToolCheck:
+    return ToolCheck(str(event.detail.get("text") or event.label), bool(event.detail.get("held")))
 
 
-def _nodes(run: Run) -> Iterable[NodeFacts]:
+def _nodes(run: Run) -> Iterable[QualityNode]:
     rows = list(RunNode.objects.filter(run=run).order_by("number"))
     stats = _statistics(run, rows)
     bandwidths = dict(
@@ -93,7 +93,7 @@ def _nodes(run: Run) -> Iterable[NodeFacts]:
     elsewhere = {name for names in Stream.objects.filter(run=run).values_list("nodes", flat=True) for name in names}
     for row in rows:
         if row.name != CLIENT:
-            yield NodeFacts(
+            yield QualityNode(
                 name=row.name,
                 role=row.role,
                 clock=_clock(row),
@@ -128,7 +128,7 @@ def _statistics(run: Run, rows: Iterable[RunNode]) -> dict[int, dict[str, Stat]]
     return found
 
 
-def _seconds(run: Run) -> Seconds | None:
+def _seconds(run: Run) -> ThroughputSeconds | None:
     keys = dict.fromkeys((run.workload.primary_metric.key, *THROUGHPUTS))
     nodes = blocks.read([run.pk], list(keys), [CLIENT]).get(run.pk, [])
     for node in nodes:
@@ -137,7 +137,7 @@ def _seconds(run: Run) -> Seconds | None:
             if column is not None and column.observed.any():
                 spec = derived.describe(key)[0]
                 values = column.as_float()[column.observed]
-                return Seconds(spec.name, spec.unit, node.clock[column.observed], values)
+                return ThroughputSeconds(spec.name, spec.unit, node.clock[column.observed], values)
     return None
 
 
@@ -155,7 +155,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Place:
+class SiblingRuns:
     """Runs that count of one system, workload, load level and origin, near one of them in time."""
 
     name: str
@@ -173,7 +173,7 @@ class Place:
         return Siblings(self.name, self.unit, own.value, np.array(values, np.float64))
 
 
-def place_of(run: Run) -> Place:
+def place_of(run: Run) -> SiblingRuns:
     """Around `run`, which has its workload's primary metric. Two queries."""
     metric = run.workload.primary_metric
     alike = Run.objects.filter(
@@ -193,7 +193,7 @@ def place_of(run: Run) -> Place:
         Alike(pk, started_at, (*told, _length(duration), *_lasting(host)), values.get(pk))
         for pk, started_at, duration, host, *told in rows
     )
-    return Place(metric.name, metric.unit, runs)
+    return SiblingRuns(metric.name, metric.unit, runs)
 
 
 def _length(duration: float | None) -> float | None:

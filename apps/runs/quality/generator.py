@@ -1,6 +1,16 @@
 """Was the load generator the limit: its CPU, its lateness, or the agent beside it. Pure."""
 
-from apps.runs.quality.values import AGENT, Facts, Finding, NodeFacts, cannot_tell, failed, limit, passed, plain
+from apps.runs.quality.values import (
+    AGENT,
+    QualityFacts,
+    QualityNode,
+    RuleFinding,
+    cannot_tell,
+    failed,
+    limit,
+    passed,
+    plain,
+)
 
 # Nearer to all of its one CPU, an asynchronous client answers late by itself.
 MOST_OF_ITS_CPU = 0.9
@@ -20,7 +30,7 @@ LIMITS = (
 BUSY, CPUS, SERVER, ITSELF = "derived.cpu.busy", "host.cpus", "derived.cpu.server", "agent.cpu.seconds"
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     seen = [*_own(facts), *_agent(facts), *_host(facts)]
     troubles = [text for is_trouble, text in seen if is_trouble]
     if troubles:
@@ -31,7 +41,7 @@ def check(facts: Facts) -> Finding:
     return passed(f"The load generator had room: {'; '.join(fine)}.")
 
 
-def _own(facts: Facts) -> list[tuple[bool, str]]:
+def _own(facts: QualityFacts) -> list[tuple[bool, str]]:
     found = []
     cpu, late, latency = (
         facts.headlines.get(key) for key in ("client.cpu", "client.schedule_lag", "client.latency.avg")
@@ -43,12 +53,12 @@ def _own(facts: Facts) -> list[tuple[bool, str]]:
     return found
 
 
-def _agent(facts: Facts) -> list[tuple[bool, str]]:
+def _agent(facts: QualityFacts) -> list[tuple[bool, str]]:
     used = [value for node in facts.nodes if node.role == AGENT and (value := node.mean(ITSELF)) is not None]
     return [(max(used) > MOST_OF_AGENT, f"the agent used {plain(max(used))} CPUs")] if used else []
 
 
-def _host(facts: Facts) -> list[tuple[bool, str]]:
+def _host(facts: QualityFacts) -> list[tuple[bool, str]]:
     own = next((node for node in facts.nodes if node.name == AGENT and node.mean(BUSY) is not None), None)
     if own is not None:
         busy = own.mean(BUSY) or 0.0
@@ -69,7 +79,7 @@ def _host(facts: Facts) -> list[tuple[bool, str]]:
     return [(busy >= ALL_BUSY and taken > MOST_TAKEN * cpus, text)]
 
 
-def taken_by_others(facts: Facts, host: NodeFacts, on_host: list[NodeFacts]) -> float | None:
+def taken_by_others(facts: QualityFacts, host: QualityNode, on_host: list[QualityNode]) -> float | None:
     """CPUs that others than servers, proxies and the agent kept busy on the host of `host`, with the nodes `on_host`;
     None: not known."""
     busy, cpus = host.mean(BUSY), host.mean(CPUS)

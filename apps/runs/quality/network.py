@@ -1,9 +1,9 @@
 """Was the network the limit: its bandwidth, or what it lost. Pure."""
 
 from apps.runs.quality.values import (
-    Facts,
-    Finding,
-    NodeFacts,
+    QualityFacts,
+    QualityNode,
+    RuleFinding,
     cannot_tell,
     failed,
     limit,
@@ -27,7 +27,7 @@ RETRANSMITS = "host.tcp.retransmits"
 TOLD = ("mysql.status.Bytes_sent", "mysql.status.Bytes_received")
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     nodes = [node for node in facts.nodes if node.interfaces()]
     if not nodes:
         return cannot_tell("No host's network was sampled.")
@@ -51,13 +51,13 @@ def check(facts: Facts) -> Finding:
     return cannot_tell(f"The hardware class states no bandwidth; {plain(outside / 2**20)} MiB/s went one way at most.")
 
 
-def busiest(node: NodeFacts) -> float | None:
+def busiest(node: QualityNode) -> float | None:
     """Mean of the busier direction of the busiest interface, bytes/s."""
     means = [node.mean(f"host.net.{name}.{way}_bytes") for name in node.interfaces() for way in ("rx", "tx")]
     return max((value for value in means if value is not None), default=None)
 
 
-def _lost(node: NodeFacts) -> float | None:
+def _lost(node: QualityNode) -> float | None:
     """Share of the packets that were sent again, dropped or damaged, the loopback's among those sent."""
 
     def total(what: str) -> float:

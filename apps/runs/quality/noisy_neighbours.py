@@ -1,7 +1,17 @@
 """Noisy neighbours: time that the hypervisor gave to others, and who else used host or database. Pure."""
 
 from apps.runs.quality import generator, work_done
-from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, limit, listed, passed, percent, plain
+from apps.runs.quality.values import (
+    QualityFacts,
+    RuleFinding,
+    cannot_tell,
+    failed,
+    limit,
+    listed,
+    passed,
+    percent,
+    plain,
+)
 
 # What is stolen is missing in throughput where the CPU is the limit: as much as comparisons call no difference.
 MOST_STOLEN = 2.0  # % of the CPU time
@@ -17,7 +27,7 @@ LIMITS = (
 STEAL = "derived.cpu.steal"
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     stolen = {node.name: value for node in facts.nodes if (value := node.mean(STEAL)) is not None}
     troubles = [
         f"{plain(value)} % of the CPU time of {name} was stolen"
@@ -47,7 +57,7 @@ def check(facts: Facts) -> Finding:
     return passed(f"{_capital(listed(fine))}.", stolen=stolen)
 
 
-def _other_statements(facts: Facts) -> tuple[float, bool] | None:
+def _other_statements(facts: QualityFacts) -> tuple[float, bool] | None:
     """By how much the servers executed more than the client sent, as a share of that, and whether it is too much."""
     client, done = facts.headlines.get("client.queries"), facts.headlines.get("client.throughput")
     if not client or not facts.servers or not facts.length or facts.faults:

@@ -3,7 +3,17 @@
 import numpy as np
 from scipy import special
 
-from apps.runs.quality.values import Facts, Finding, Siblings, cannot_tell, failed, limit, passed, percent, plain
+from apps.runs.quality.values import (
+    QualityFacts,
+    RuleFinding,
+    Siblings,
+    cannot_tell,
+    failed,
+    limit,
+    passed,
+    percent,
+    plain,
+)
 
 FEWEST, NEWEST = 3, 10
 # Of runs that are alike, one in a hundred lies outside.
@@ -16,11 +26,11 @@ LIMITS = (
 )
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     return judge(facts.siblings)
 
 
-def judge(found: Siblings | None) -> Finding:
+def judge(found: Siblings | None) -> RuleFinding:
     """A Student prediction interval for one more run on the logarithms: m ± t(.995, n−1)·s·√(1+1/n)."""
     if found is None:
         return cannot_tell("The run has no value to be compared with its siblings by, or does not count.")

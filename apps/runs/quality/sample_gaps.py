@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from apps.runs.quality.values import AGENT, Facts, Finding, cannot_tell, failed, limit, listed, passed, percent, plain
+from apps.runs.quality.values import (
+    AGENT,
+    QualityFacts,
+    RuleFinding,
+    cannot_tell,
+    failed,
+    limit,
+    listed,
+    passed,
+    percent,
+    plain,
+)
 
 # Rates are taken over the gap, so that totals stay right; peaks within it are lost.
 MOST_MISSING = 0.05
@@ -10,7 +21,7 @@ LONGEST = 5.0  # intervals between samples, at least as many seconds
 LIMITS = f"at most {limit(MOST_MISSING)} of a node's samples missing, and no gap of over {LONGEST:g} intervals"
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     sampled = [node for node in facts.nodes if len(node.clock) > 1]
     if not sampled:
         return cannot_tell("No node was sampled: this result came without an agent.")

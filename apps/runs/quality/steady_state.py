@@ -6,7 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.runs.quality.values import Facts, Finding, Floats, Seconds, cannot_tell, failed, limit, passed, percent, plain
+from apps.runs.quality.values import (
+    Floats,
+    QualityFacts,
+    RuleFinding,
+    ThroughputSeconds,
+    cannot_tell,
+    failed,
+    limit,
+    passed,
+    percent,
+    plain,
+)
 
 # Fewer intervals say little of their level.
 FEWEST = 50
@@ -25,7 +36,7 @@ NOISE_FLOOR = 2e-4  # of the median
 TO_SIGMA = 1.4826  # from a median absolute deviation
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     seconds, measured = facts.seconds, facts.measured
     if facts.unsteady:
         return cannot_tell(f"Throughput is not meant to be steady: {facts.unsteady}.")
@@ -49,7 +60,7 @@ def check(facts: Facts) -> Finding:
     return _late(seconds, measured, began)
 
 
-def _late(seconds: Seconds, measured: tuple[float, float], began: float) -> Finding:
+def _late(seconds: ThroughputSeconds, measured: tuple[float, float], began: float) -> RuleFinding:
     """Of a run that is steady only from `began` on, within the measured phase."""
     mean = _mean(seconds, measured[0], measured[1])
     moved = mean / _mean(seconds, began, np.inf) - 1
@@ -109,11 +120,11 @@ def _mad(values: Floats) -> float:
     return TO_SIGMA * float(np.median(np.abs(values - np.median(values))))
 
 
-def _length(seconds: Seconds) -> float:
+def _length(seconds: ThroughputSeconds) -> float:
     return float(np.median(np.diff(seconds.at)))
 
 
-def _mean(seconds: Seconds, start: float, end: float) -> float:
+def _mean(seconds: ThroughputSeconds, start: float, end: float) -> float:
     """Over the intervals whose middle is in it."""
     middles = seconds.at - _length(seconds) / 2
     return float(seconds.values[(middles >= start) & (middles < end)].mean())

@@ -1,11 +1,11 @@
 """What the tool checked itself. Pure."""
 
-from apps.runs.quality.values import Facts, Finding, cannot_tell, failed, listed, passed
+from apps.runs.quality.values import QualityFacts, RuleFinding, cannot_tell, failed, listed, passed
 
 LIMITS = "all hold"
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     broken = [claim.label for claim in facts.claims if not claim.held]
     if broken:
         return failed(f"Does not hold: {listed(broken)}.")

@@ -16,7 +16,7 @@ QUESTIONS = "mysql.status.Questions"
 
 
 @dataclass(frozen=True)
-class Finding:
+class RuleFinding:
     """What a rule says of a run. `evidence`: a sentence with the numbers it rests on; `detail` holds them."""
 
     status: str
@@ -24,16 +24,16 @@ class Finding:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
-def passed(evidence: str, **detail: Any) -> Finding:
-    return Finding(PASSED, evidence, detail)
+def passed(evidence: str, **detail: Any) -> RuleFinding:
+    return RuleFinding(PASSED, evidence, detail)
 
 
-def failed(evidence: str, **detail: Any) -> Finding:
-    return Finding(FAILED, evidence, detail)
+def failed(evidence: str, **detail: Any) -> RuleFinding:
+    return RuleFinding(FAILED, evidence, detail)
 
 
-def cannot_tell(evidence: str, **detail: Any) -> Finding:
-    return Finding(CANNOT_TELL, evidence, detail)
+def cannot_tell(evidence: str, **detail: Any) -> RuleFinding:
+    return RuleFinding(CANNOT_TELL, evidence, detail)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Stat:
 
 
 @dataclass(frozen=True)
-class NodeFacts:
+class QualityNode:
     """A node of the run. `clock`: its samples, s on the run's clock. `apart`: no load generator is on its host.
     `bandwidth`: of its network by the hardware class, bits/s; None: not stated."""
 
@@ -67,7 +67,7 @@ class NodeFacts:
 
 
 @dataclass(frozen=True)
-class Seconds:
+class ThroughputSeconds:
     """Throughput as the tool printed it: the value of each interval, which ended at `at`, s on the run's clock."""
 
     name: str
@@ -77,7 +77,7 @@ class Seconds:
 
 
 @dataclass(frozen=True)
-class Complaint:
+class ToolError:
     """An error that the tool told of, `count` times."""
 
     text: str
@@ -85,7 +85,7 @@ class Complaint:
 
 
 @dataclass(frozen=True)
-class Claim:
+class ToolCheck:
     """Something that the tool itself checked."""
 
     label: str
@@ -104,17 +104,17 @@ class Siblings:
 
 
 @dataclass(frozen=True)
-class Facts:
+class QualityFacts:
     """All that is known of a run, as far as a rule asks for it. `measured`: its phase, s on the run's clock; None: not
     known. `unsteady`, `faults`, `has_database`: as its workload is declared."""
 
     tool: str
     measured: tuple[float, float] | None
     headlines: Mapping[str, float] = field(default_factory=dict)
-    nodes: tuple[NodeFacts, ...] = ()
-    seconds: Seconds | None = None
-    complaints: tuple[Complaint, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    nodes: tuple[QualityNode, ...] = ()
+    seconds: ThroughputSeconds | None = None
+    complaints: tuple[ToolError, ...] = ()
+    claims: tuple[ToolCheck, ...] = ()
     siblings: Siblings | None = None
     unsteady: str = ""
     faults: bool = False
@@ -128,7 +128,7 @@ class Facts:
         return self.measured[1] - self.measured[0]
 
     @property
-    def servers(self) -> list[NodeFacts]:
+    def servers(self) -> list[QualityNode]:
         """Database nodes whose counters were sampled."""
         return [node for node in self.nodes if node.mean(QUESTIONS) is not None]
 

@@ -1,7 +1,17 @@
 """Did it happen: the client's count of its work against the servers' own. Pure."""
 
 from apps.core.units import format_number
-from apps.runs.quality.values import QUESTIONS, Facts, Finding, NodeFacts, cannot_tell, failed, limit, passed, percent
+from apps.runs.quality.values import (
+    QUESTIONS,
+    QualityFacts,
+    QualityNode,
+    RuleFinding,
+    cannot_tell,
+    failed,
+    limit,
+    passed,
+    percent,
+)
 
 # Two counters of the same statements differ by those under way at the ends of the phase, and by its ends themselves:
 # the servers are sampled once a second.
@@ -18,7 +28,7 @@ INSERTED = f"{STATUS}Innodb_rows_inserted"
 SAMPLING = "agent.statements"
 
 
-def check(facts: Facts) -> Finding:
+def check(facts: QualityFacts) -> RuleFinding:
     if not facts.has_database:
         return cannot_tell(f"No database takes part in {facts.tool}: there is no second count of its work.")
     servers = facts.servers
@@ -46,24 +56,24 @@ def check(facts: Facts) -> Finding:
     return passed(f"The servers did what the client claims: {text}.", **detail)
 
 
-def of_servers(facts: Facts, *keys: str) -> float | None:
+def of_servers(facts: QualityFacts, *keys: str) -> float | None:
     """Rate of these counters together over all servers, 1/s; None: no server has any of them."""
     found = [value for node in facts.servers for key in keys if (value := node.mean(key)) is not None]
     return sum(found) if found else None
 
 
-def _of_busiest(facts: Facts, *keys: str) -> float | None:
+def _of_busiest(facts: QualityFacts, *keys: str) -> float | None:
     """On the node that counts most: replicas apply, and count, the same writes once more."""
     sums = [[value for key in keys if (value := node.mean(key)) is not None] for node in facts.servers]
     return max((sum(values) for values in sums if values), default=None)
 
 
-def others_statements(node: NodeFacts) -> float:
+def others_statements(node: QualityNode) -> float:
     """Statements/s of a server that sampling did not send."""
     return (node.mean(QUESTIONS) or 0.0) - (node.mean(SAMPLING) or 0.0)
 
 
-def _statements(facts: Facts) -> tuple[str, float, float] | None:
+def _statements(facts: QualityFacts) -> tuple[str, float, float] | None:
     client = facts.headlines.get("client.queries")
     if client is None:
         # Each transaction has at least one.
@@ -71,19 +81,19 @@ def _statements(facts: Facts) -> tuple[str, float, float] | None:
     return ("statements", client, sum(map(others_statements, facts.servers))) if client else None
 
 
-def _writes(facts: Facts) -> tuple[str, float, float] | None:
+def _writes(facts: QualityFacts) -> tuple[str, float, float] | None:
     client, server = facts.headlines.get("client.writes"), _of_busiest(facts, *WRITES)
     if client and server is not None and server < client:
         server = of_servers(facts, *WRITES)  # several nodes took writes
     return ("writes", client, server) if client and server is not None else None
 
 
-def _rows(facts: Facts) -> tuple[str, float, float] | None:
+def _rows(facts: QualityFacts) -> tuple[str, float, float] | None:
     client, server = facts.headlines.get("client.rows"), _of_busiest(facts, INSERTED)
     return ("rows inserted", client, server) if client and server is not None else None
 
 
-def _matched(facts: Facts) -> float | None:
+def _matched(facts: QualityFacts) -> float | None:
     """Share of the writes that changed a row; None: the tool does not tell, or writes next to nothing."""
     writes, unmatched = facts.headlines.get("client.writes"), facts.headlines.get("client.unmatched")
     if writes is None:

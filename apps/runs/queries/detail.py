@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Case, When
 
 from apps.catalog.models import HardwareClass
-from apps.runs.ingest.seal_queue import Pending, pending
+from apps.runs.ingest.seal_queue import SealWait, pending
 from apps.runs.models import ArchiveAttempt, ArchivedRun, Artifact, Event, Measurement, Run, RunCheck, RunNode
 from apps.runs.quality.checklist import CHECKS
 from apps.runs.quality.exclusion import ExclusionDetail, history
@@ -138,7 +138,7 @@ class RunDetail:
     artifacts: tuple[ArtifactDetail, ...]
     unparsed_lines: tuple[str, ...]
     siblings: tuple[RunRow, ...]
-    pending: Pending | None
+    pending: SealWait | None
     archive: ArchiveDetail | None
     checks: tuple[CheckDetail, ...]
     exclusions: tuple[ExclusionDetail, ...]

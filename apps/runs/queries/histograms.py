@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.runs.models import Distribution as Row
-from apps.runs.samples.histograms import Distribution, grid_of
+from apps.runs.samples.histograms import HistogramCounts, grid_of
 from apps.runs.tool_output import LATENCY
 
 
@@ -19,7 +19,7 @@ class DistributionDetail:
     node: int
     starts_at: float
     ends_at: float
-    distribution: Distribution
+    distribution: HistogramCounts
     artifact: str
     sha256: str
     byte_start: int
@@ -40,7 +40,7 @@ def distributions(run_ids: Sequence[int], metric: str = LATENCY) -> list[Distrib
             node=row.node,
             starts_at=row.starts_at,
             ends_at=row.ends_at,
-            distribution=Distribution(grid_of(row.grid), tuple(row.buckets), tuple(row.counts)),
+            distribution=HistogramCounts(grid_of(row.grid), tuple(row.buckets), tuple(row.counts)),
             artifact=row.artifact.name,
             sha256=row.artifact.sha256,
             byte_start=row.byte_start,

@@ -28,7 +28,7 @@ ORDER BY 1, 2, 3
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampledNodes:
     """`nodes` by run, in their order; `problems`: why the samples of a run cannot be had."""
 
     nodes: dict[int, list[SampledNode]]
@@ -64,14 +64,14 @@ def tails(run_ids: Sequence[int]) -> dict[int, Tail]:
     return found
 
 
-def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str] | None) -> Sampled:
+def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str] | None) -> SampledNodes:
     """The series `keys` of the sealed runs among `run_ids`; samples that were moved to the archive are fetched. Two
     queries when none was."""
     problems: dict[int, str] = {}
     tried: set[int] = set()
     while left := [run_id for run_id in run_ids if run_id not in problems]:
         try:
-            return Sampled(blocks.read(left, keys, names), problems)
+            return SampledNodes(blocks.read(left, keys, names), problems)
         except blocks.Moved as moved:
             # Each is fetched once; who still has none then has none.
             problems |= {
@@ -79,7 +79,7 @@ def sealed(run_ids: Sequence[int], keys: Collection[str], names: Collection[str]
             }
             problems |= {pk: text for pk in moved.run_ids - tried if (text := _fetch(pk))}
             tried |= moved.run_ids
-    return Sampled({}, problems)
+    return SampledNodes({}, problems)
 
 
 def _fetch(run_id: int) -> str:

@@ -34,7 +34,7 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Place:
+class RunPlace:
     """Runs of one system and workload at one load level (0: at any), alike in `kind`: the provenance of those that
     count, state and outcome of the others. `newest`: ids, the newest first."""
 
@@ -53,7 +53,7 @@ def counted(
     by_level: bool = True,
     most: int = MOST_COUNTED,
     newest: int = 0,
-) -> list[Place]:
+) -> list[RunPlace]:
     """Of the runs that count: complete and successful. Of `pairs` of a system and a workload, else of all workloads of
     `systems` (None: all); without `by_level` all levels are one place (of level 0). `most`: count no further; 0: not at
     all. One query, two for all systems."""
@@ -61,14 +61,14 @@ def counted(
     return _places(which=COUNTED, parts=kind, systems=systems, pairs=pairs, most=most, newest=newest)
 
 
-def left_out(*, pairs: Collection[tuple[int, int]], newest: int = 0) -> list[Place]:
+def left_out(*, pairs: Collection[tuple[int, int]], newest: int = 0) -> list[RunPlace]:
     """Of the runs that do not count, of these systems under these workloads."""
     kind = ("load_level_id", "state", "outcome")
     which = f"NOT ({COUNTED})"
     return _places(which=which, parts=kind, pairs=pairs, most=MOST_COUNTED, newest=newest)
 
 
-def look(at: Sequence[Place], *, newest: int, most: int = MOST_COUNTED) -> list[Place]:
+def look(at: Sequence[RunPlace], *, newest: int, most: int = MOST_COUNTED) -> list[RunPlace]:
     """These places of runs that count, with their newest runs and how many they have."""
     query = f"""
     SELECT (SELECT count(*) FROM (SELECT FROM runs_run WHERE {_AT} LIMIT %s + 1) alike),
@@ -99,7 +99,7 @@ def _places(
     pairs: Collection[tuple[int, int]] | None = None,
     most: int,
     newest: int,
-) -> list[Place]:
+) -> list[RunPlace]:
     """`parts`: the columns that tell places of one system and workload apart, in the order of the index."""
     if pairs is None and systems is None:
         systems = list(System.objects.values_list("pk", flat=True))
@@ -144,7 +144,7 @@ def _places(
     with connection.cursor() as cursor:
         cursor.execute(query, values)
         return [
-            Place(system, work, own[0] if own else 0, tuple(own[1:]), _amount(runs, most), tuple(ids))
+            RunPlace(system, work, own[0] if own else 0, tuple(own[1:]), _amount(runs, most), tuple(ids))
             for system, work, *own, runs, ids in cursor.fetchall()
         ]
 

@@ -17,7 +17,7 @@ from apps.runs.samples import downsample, time_series
 from apps.runs.samples.columns import CLIENT, SampledNode
 from apps.runs.samples.derived import Inputs, evaluate
 from apps.runs.samples.rates import COUNTER
-from apps.runs.samples.time_series import Line
+from apps.runs.samples.time_series import TimeSeries
 from apps.runs.storage.codec import Column, Values
 
 Floats = NDArray[np.float64]
@@ -160,7 +160,9 @@ def _on_node(asked: "dict[str, _Asked]", inputs: Inputs, zero: float, window: _W
     ]
     steady = time_series.of_steady(node.clock, node.changing, counters)
     drawn = window.cut(steady.at, steady.values, zero)
-    found = {key: asked[key].shown(Line(*points), node.name) for key, points in zip(steady.keys, drawn, strict=True)}
+    found = {
+        key: asked[key].shown(TimeSeries(*points), node.name) for key, points in zip(steady.keys, drawn, strict=True)
+    }
     return found | {key: series for key, each in asked.items() if key not in found for series in each.on(inputs)}
 
 
@@ -226,13 +228,13 @@ class _Asked:
         patterns = self.spec.formula.inputs if self.spec else (self.metric.key,)
         return next((damaged[key] for pattern in patterns for key in formula.fitting(pattern, damaged)), "")
 
-    def _observed(self, line: Line | None, node: str) -> list[SeriesValues]:
+    def _observed(self, line: TimeSeries | None, node: str) -> list[SeriesValues]:
         return [] if line is None or np.isnan(line.values).all() else [self._shown(line, node)]
 
-    def _shown(self, line: Line, node: str) -> SeriesValues:
+    def _shown(self, line: TimeSeries, node: str) -> SeriesValues:
         return self.shown(line.cut(self.window.places(line.at, line.values, self.zero)), node)
 
-    def shown(self, line: Line, node: str) -> SeriesValues:
+    def shown(self, line: TimeSeries, node: str) -> SeriesValues:
         """All of it."""
         metric = self.metric
         return SeriesValues(
@@ -263,4 +265,4 @@ class _Asked:
         )
 
     def _empty(self, node: str) -> SeriesValues:
-        return self._shown(Line(np.zeros(0), np.zeros(0)), node)
+        return self._shown(TimeSeries(np.zeros(0), np.zeros(0)), node)

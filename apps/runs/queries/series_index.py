@@ -16,8 +16,8 @@ from apps.runs.queries.metric_descriptions import described, kind_of, unit_of
 from apps.runs.samples import derived as samples_derived
 from apps.runs.samples import rates
 from apps.runs.samples.columns import SampledNode, constant_column, covers_interval
-from apps.runs.samples.rates import COUNTER, WHOLE_RUN, Phase, Summary
-from apps.runs.samples.time_series import Line
+from apps.runs.samples.rates import COUNTER, WHOLE_RUN, Phase, SeriesStatistics
+from apps.runs.samples.time_series import TimeSeries
 from apps.runs.storage import codec
 from apps.runs.storage.blocks import STATISTICS
 from apps.runs.storage.codec import Number
@@ -42,18 +42,18 @@ class SeriesInfo:
     aspect: str
     node: str
     constant: bool
-    statistics: Summary
-    whole: Summary
+    statistics: SeriesStatistics
+    whole: SeriesStatistics
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _IndexEntry:
     """`still`: it never changed."""
 
     metric: str
     node: str
-    statistics: Summary
-    whole: Summary
+    statistics: SeriesStatistics
+    whole: SeriesStatistics
     still: bool = False
 
 
@@ -79,29 +79,34 @@ def series_index(run_id: int) -> list[SeriesInfo]:
     return sorted(found, key=lambda info: (info.metric, info.node))
 
 
-def _stored(run_id: int, names: Mapping[int, str]) -> Iterator[_Entry]:
+def _stored(run_id: int, names: Mapping[int, str]) -> Iterator[_IndexEntry]:
     """Those that changed, and the derived ones."""
     whole = [f"whole_{name}" for name in STATISTICS]
     rows = Series.objects.filter(run_id=run_id).values_list("node", "metric__key", "length", *STATISTICS, *whole)
     for node, key, length, *values in rows:
-        measured, throughout = Summary(*values[: len(STATISTICS)]), Summary(*values[len(STATISTICS) :])
+        measured, throughout = (
+            SeriesStatistics(*values[: len(STATISTICS)]),
+            SeriesStatistics(*values[len(STATISTICS) :]),
+        )
         # Where samples are stored, they changed.
         still = not length and throughout.minimum == throughout.maximum
-        yield _Entry(key, names.get(node, ""), measured, throughout, still=still)
+        yield _IndexEntry(key, names.get(node, ""), measured, throughout, still=still)
 
 
-def _of_live(node: SampledNode, known: Mapping[str, MetricSpec], derived: Mapping[str, Line]) -> Iterator[_Entry]:
+def _of_live(
+    node: SampledNode, known: Mapping[str, MetricSpec], derived: Mapping[str, TimeSeries]
+) -> Iterator[_IndexEntry]:
     for key, column in node.changing.items():
         so_far = rates.of_series(known[key], node.clock, column, WHOLE_RUN)
-        yield _Entry(key, node.name, so_far, so_far)
+        yield _IndexEntry(key, node.name, so_far, so_far)
     for key, line in derived.items():
         (so_far,) = samples_derived.statistics(line, (WHOLE_RUN,))
-        yield _Entry(key, node.name, so_far, so_far, still=so_far.minimum == so_far.maximum)
+        yield _IndexEntry(key, node.name, so_far, so_far, still=so_far.minimum == so_far.maximum)
 
 
 def _constants(
     node: str, constants: Mapping[str, Number], known: Mapping[str, MetricSpec], clock: Floats, phase: Phase
-) -> Iterator[_Entry]:
+) -> Iterator[_IndexEntry]:
     """Of the series that never changed. How many values there are depends on what covers an interval alone."""
     ones = constant_column(1, len(clock))
     counts: dict[tuple[bool, bool, int | None], list[int]] = {}
@@ -111,20 +116,20 @@ def _constants(
         if sort not in counts:
             counts[sort] = [one.count for one in rates.of_phases(metric, clock, ones, (phase, WHOLE_RUN))]
         measured, throughout = (_constant(metric, value, count) for count in counts[sort])
-        yield _Entry(key, node, measured, throughout, still=True)
+        yield _IndexEntry(key, node, measured, throughout, still=True)
 
 
-def _constant(metric: MetricSpec, value: Number, count: int) -> Summary:
+def _constant(metric: MetricSpec, value: Number, count: int) -> SeriesStatistics:
     if value is None or not count:
-        return Summary(count=0)
+        return SeriesStatistics(count=0)
     is_counter = metric.kind == COUNTER
     return _flat(0.0 if is_counter else float(value), count, 0.0 if is_counter else None)
 
 
 @lru_cache(maxsize=1024)  # most constants are counters that stand still
-def _flat(level: float, count: int, increase: float | None) -> Summary:
+def _flat(level: float, count: int, increase: float | None) -> SeriesStatistics:
     alike: dict[str, Any] = dict.fromkeys(ALIKE, level)
-    return Summary(count=count, stddev=0.0, increase=increase, **alike)
+    return SeriesStatistics(count=count, stddev=0.0, increase=increase, **alike)
 
 
 def _clock(row: RunNode) -> Floats:
@@ -141,7 +146,7 @@ def _measured(run: Run) -> Phase:
     return Phase(run.measured_from, run.measured_to)
 
 
-def _info(metric: MetricSpec, entry: _Entry) -> SeriesInfo:
+def _info(metric: MetricSpec, entry: _IndexEntry) -> SeriesInfo:
     return SeriesInfo(
         metric=metric.key,
         name=metric.name,

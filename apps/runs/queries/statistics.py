@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from apps.catalog.metrics import derived
 from apps.runs.models import Run
 from apps.runs.queries.metric_descriptions import kind_of, unit_of
-from apps.runs.samples.rates import COUNTER, Summary
+from apps.runs.samples.rates import COUNTER, SeriesStatistics
 
 Floats = NDArray[np.float64]
 MEASURED, WHOLE = "measured", "whole"
-STATISTICS = tuple(Summary.__dataclass_fields__)
+STATISTICS = tuple(SeriesStatistics.__dataclass_fields__)
 # Of a series that never changed, every statistic that is a level; a counter's rate is then 0, and so is all of it.
 LEVELS = frozenset(("mean", "minimum", "maximum", "p1", "p5", "p50", "p95", "p99", "first", "last"))
 

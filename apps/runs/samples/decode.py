@@ -13,7 +13,7 @@ VALUES_AT_ONCE = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Sampled:
+class DecodedSamples:
     """What agents sampled; `offset`: the load tool's second 0 on the run's clock, None: not known."""
 
     nodes: list[SampledNode] = field(default_factory=list)
@@ -21,7 +21,7 @@ class Sampled:
     offset: float | None = None
 
 
-def decoded(payloads: Iterable[bytes]) -> Sampled:
+def decoded(payloads: Iterable[bytes]) -> DecodedSamples:
     """Batches of one stream in their order. Raises BadBatch."""
     decoder = batches.Decoder()
     gatherers: dict[str, NodeGatherer] = {}
@@ -34,7 +34,7 @@ def decoded(payloads: Iterable[bytes]) -> Sampled:
     if gatherers:
         _gather_nodes(gatherers, nodes)
         nodes = [gatherer.finish() for gatherer in gatherers.values()]
-    return Sampled(
+    return DecodedSamples(
         nodes=nodes,
         events=events_of(decoder.events),
         offset=offset_of(decoder.output),

@@ -15,8 +15,8 @@ from apps.catalog.metrics.counter_rules import MetricSpec
 from apps.catalog.metrics.derived import DerivedSpec
 from apps.runs.samples import rates, time_series
 from apps.runs.samples.columns import SampledNode
-from apps.runs.samples.rates import Phase, Summary
-from apps.runs.samples.time_series import Line
+from apps.runs.samples.rates import Phase, SeriesStatistics
+from apps.runs.samples.time_series import TimeSeries
 
 Floats = NDArray[np.float64]
 
@@ -27,13 +27,13 @@ class Inputs:
     def __init__(self, node: SampledNode) -> None:
         self.node = node
         self.keys = frozenset((*node.changing, *node.constants))
-        self._lines: dict[str, Line | None] = {}
+        self._lines: dict[str, TimeSeries | None] = {}
 
     def specs(self) -> list[DerivedSpec]:
         """The derived metrics that the node has."""
         return derived.available(self.keys)
 
-    def line(self, key: str) -> Line | None:
+    def line(self, key: str) -> TimeSeries | None:
         """None: the node has no such series."""
         if key not in self._lines:
             column = self.node.column(key)
@@ -41,12 +41,12 @@ class Inputs:
             self._lines[key] = None if column is None else time_series.of_column(spec, self.node.clock, column)
         return self._lines[key]
 
-    def keep(self, found: Mapping[str, Line]) -> None:
+    def keep(self, found: Mapping[str, TimeSeries]) -> None:
         """Lines that are known already, as far as a derived metric needs them."""
         needed = _needed(self.keys)
         self._lines |= {key: line for key, line in found.items() if key in needed}
 
-    def all_of(self, pattern: str) -> list[Line]:
+    def all_of(self, pattern: str) -> list[TimeSeries]:
         """Those that a key of a formula means."""
         keys = _fitting(pattern, self.keys) if "*" in pattern else [pattern]
         return [line for line in map(self.line, keys) if line is not None]
@@ -69,13 +69,13 @@ def keys(node: SampledNode) -> list[str]:
     return [spec.key for spec in derived.available({*node.changing, *node.constants})]
 
 
-def columns(inputs: Inputs) -> dict[str, Line]:
+def columns(inputs: Inputs) -> dict[str, TimeSeries]:
     """Every derived metric that the node has and that was observed at all, by key."""
     found = ((spec.key, evaluate(spec, [inputs])) for spec in inputs.specs())
     return {key: line for key, line in found if line is not None and not np.isnan(line.values).all()}
 
 
-def statistics(line: Line, phases: Sequence[Phase]) -> list[Summary]:
+def statistics(line: TimeSeries, phases: Sequence[Phase]) -> list[SeriesStatistics]:
     """Over each of `phases`. A value of an interval belongs to the phase that holds its middle, and counts by its
     length."""
     seen = ~np.isnan(line.values)
@@ -86,7 +86,7 @@ def statistics(line: Line, phases: Sequence[Phase]) -> list[Summary]:
     return rates.of_values(at, line.values[seen], phases, lengths=lengths)
 
 
-def evaluate(spec: DerivedSpec, nodes: Sequence[Inputs], how: str = time_series.SUM) -> Line | None:
+def evaluate(spec: DerivedSpec, nodes: Sequence[Inputs], how: str = time_series.SUM) -> TimeSeries | None:
     """The derived metric on one node; of several, the formula over the sums (or means, `how`) of its inputs, so that
     a ratio is that of the totals. None: each node lacks an input or was sampled too seldom.
     """
@@ -97,7 +97,7 @@ def evaluate(spec: DerivedSpec, nodes: Sequence[Inputs], how: str = time_series.
     return line if len(line.at) else None
 
 
-def _on_node(spec: DerivedSpec, node: Inputs) -> Line:
+def _on_node(spec: DerivedSpec, node: Inputs) -> TimeSeries:
     clock = node.node.clock
     length = max(len(clock) - spec.has_rates, 0)
     groups = {pattern: node.all_of(pattern) for pattern in spec.formula.inputs}
@@ -110,10 +110,10 @@ def _on_node(spec: DerivedSpec, node: Inputs) -> Line:
         for other in others:
             if not np.array_equal(other, since):
                 found = np.where(other == since, found, np.nan)
-    return Line(at, found, since, _resets(every))
+    return TimeSeries(at, found, since, _resets(every))
 
 
-def _sum(group: Sequence[Line], length: int) -> Floats:
+def _sum(group: Sequence[TimeSeries], length: int) -> Floats:
     rows = [line.values[len(line.values) - length :] for line in group]
     return (
         rows[0]
@@ -122,7 +122,7 @@ def _sum(group: Sequence[Line], length: int) -> Floats:
     )
 
 
-def _over_nodes(spec: DerivedSpec, nodes: Sequence[Inputs], how: str) -> Line:
+def _over_nodes(spec: DerivedSpec, nodes: Sequence[Inputs], how: str) -> TimeSeries:
     clock = time_series.common_clock([node.node.clock for node in nodes])
     values, parts = {}, np.zeros(0, np.intp)
     for pattern in reversed(spec.formula.inputs):
@@ -132,10 +132,10 @@ def _over_nodes(spec: DerivedSpec, nodes: Sequence[Inputs], how: str) -> Line:
             values[pattern] /= np.maximum(parts, 1)
     resets = _resets([line for node in nodes for pattern in spec.formula.inputs for line in node.all_of(pattern)])
     at, since = (clock[1:], clock[:-1]) if spec.has_rates else (clock, None)
-    return Line(at, spec.formula.evaluate(values), since, resets, parts)
+    return TimeSeries(at, spec.formula.evaluate(values), since, resets, parts)
 
 
-def _on_clock(group: Sequence[Line], clock: Floats, spec: DerivedSpec) -> tuple[Floats, NDArray[np.bool_]]:
+def _on_clock(group: Sequence[TimeSeries], clock: Floats, spec: DerivedSpec) -> tuple[Floats, NDArray[np.bool_]]:
     """The sum of one node's `group` on a clock that is not its own, and where the node takes part."""
     length = len(clock) - spec.has_rates
     placed = [time_series.on_grid(line, clock) for line in group]
@@ -144,7 +144,7 @@ def _on_clock(group: Sequence[Line], clock: Floats, spec: DerivedSpec) -> tuple[
     return found, parts > 0
 
 
-def _resets(every: Iterable[Line]) -> tuple[float, ...]:
+def _resets(every: Iterable[TimeSeries]) -> tuple[float, ...]:
     return tuple(sorted({reset for line in every for reset in line.resets}))
 
 

@@ -214,7 +214,7 @@ class Quantile:
 
 
 @dataclass(frozen=True)
-class Distribution:
+class HistogramCounts:
     """`counts[k]` values in bucket `buckets[k]` of `grid`; buckets rise, counts are at least 1."""
 
     grid: Grid
@@ -261,7 +261,7 @@ class Distribution:
         return Quantile(self.grid.value(bucket), low, high, self.count - self.reached[place])
 
 
-def merge(distributions: Sequence[Distribution]) -> Distribution:
+def merge(distributions: Sequence[HistogramCounts]) -> HistogramCounts:
     """All values together: exactly what one histogram of them would hold. Raises DifferentGrids, ValueError of none."""
     if not distributions:
         raise ValueError("nothing to merge")
@@ -273,4 +273,4 @@ def merge(distributions: Sequence[Distribution]) -> Distribution:
         for bucket, count in zip(distribution.buckets, distribution.counts, strict=True):
             total[bucket] += count
     buckets = tuple(sorted(total))
-    return Distribution(distributions[0].grid, buckets, tuple(total[bucket] for bucket in buckets))
+    return HistogramCounts(distributions[0].grid, buckets, tuple(total[bucket] for bucket in buckets))

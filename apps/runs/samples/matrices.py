@@ -16,7 +16,7 @@ _INTEGERS, _DECIMALS = b"i", b"f"
 
 
 @dataclass(frozen=True)
-class Table:
+class SeriesTable:
     """One row of `values` (row x time) for each of `keys`. Of integers they count from `bases`."""
 
     keys: list[str]
@@ -24,7 +24,7 @@ class Table:
     bases: list[int]
 
 
-class Rows(Mapping[str, Column]):
+class SeriesRows(Mapping[str, Column]):
     """Series by key; a column is made when it is asked for. `damaged`: those that cannot be read, and why."""
 
     def __init__(self, blocks: Mapping[str, tuple[bytes, int]], length: int) -> None:
@@ -38,7 +38,7 @@ class Rows(Mapping[str, Column]):
                 self._decode(key, data, base, length)
         self._keys = [key for key in blocks if key not in self.damaged]
 
-    def tables(self, keys: Collection[str]) -> Iterator[Table]:
+    def tables(self, keys: Collection[str]) -> Iterator[SeriesTable]:
         """Those of `keys` that stand in a matrix."""
         for table in self._tables:
             places = [place for place, key in enumerate(table.keys) if key in keys]
@@ -46,7 +46,7 @@ class Rows(Mapping[str, Column]):
                 yield table
             else:
                 found = [table.keys[place] for place in places]
-                yield Table(found, table.values[places], [table.bases[place] for place in places])
+                yield SeriesTable(found, table.values[places], [table.bases[place] for place in places])
 
     def __getitem__(self, key: str) -> Column:
         if key not in self._columns:
@@ -64,7 +64,7 @@ class Rows(Mapping[str, Column]):
     def __len__(self) -> int:
         return len(self._keys)
 
-    def _table(self, tag: bytes, blocks: Mapping[str, tuple[bytes, int]], length: int) -> Table:
+    def _table(self, tag: bytes, blocks: Mapping[str, tuple[bytes, int]], length: int) -> SeriesTable:
         wanted = [key for key, (data, _) in blocks.items() if codec.is_whole(data, tag)]
         values: NDArray[np.int64] = np.empty((len(wanted), length), np.int64)
         decimals: Values = values.view(np.float64) if tag == _DECIMALS else values
@@ -78,7 +78,7 @@ class Rows(Mapping[str, Column]):
         good = [place for place, key in enumerate(wanted) if key not in self.damaged]
         keys = [wanted[place] for place in good]
         table = decimals if len(good) == len(wanted) else decimals[good]
-        return Table(keys, table, [blocks[key][1] for key in keys])
+        return SeriesTable(keys, table, [blocks[key][1] for key in keys])
 
     def _decode(self, key: str, data: bytes, base: int, length: int) -> None:
         try:

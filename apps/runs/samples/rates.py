@@ -69,7 +69,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Summary:
+class SeriesStatistics:
     """Statistics of one series; None: not observed. `stddev` is of the population; of a counter, all are of its rate,
     with mean and deviation weighted by the length of the intervals, and `increase` is the sum of its positive steps."""
 
@@ -114,7 +114,7 @@ def rates(clock: Floats, counter: Column) -> Rates:
     return Rates(since=since, at=until, steps=steps, per_second=per_second, fell=fell)
 
 
-def _of_intervals(found: Rates, inside: slice) -> Summary:
+def _of_intervals(found: Rates, inside: slice) -> SeriesStatistics:
     """Of the rates of a counter in the intervals that are `inside`."""
     resets = int(np.count_nonzero(found.fell[inside]))
     values, lengths = found.per_second[inside], found.at[inside] - found.since[inside]
@@ -122,7 +122,7 @@ def _of_intervals(found: Rates, inside: slice) -> Summary:
     if not timed.all():
         values, lengths = values[timed], lengths[timed]
     if not len(values):
-        return Summary(count=0, resets=resets)
+        return SeriesStatistics(count=0, resets=resets)
     return _summary(values, weights=lengths, increase=float(found.steps[inside].sum()), resets=resets)
 
 
@@ -136,12 +136,12 @@ class Described(Protocol):
     def kind(self) -> str: ...
 
 
-def of_series(metric: Described, clock: Floats, series: Column, phase: Phase) -> Summary:
+def of_series(metric: Described, clock: Floats, series: Column, phase: Phase) -> SeriesStatistics:
     """Statistics of a series over `phase`; of a counter, those of its rate."""
     return of_phases(metric, clock, series, (phase,))[0]
 
 
-def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence[Phase]) -> list[Summary]:
+def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence[Phase]) -> list[SeriesStatistics]:
     """The same over several phases, in their order."""
     if metric.kind == COUNTER:
         found = rates(clock, series)
@@ -154,18 +154,22 @@ def of_phases(metric: Described, clock: Floats, series: Column, phases: Sequence
     return of_values(moments, values, phases)
 
 
-def of_values(at: Floats, values: Floats, phases: Sequence[Phase], *, lengths: Floats | None = None) -> list[Summary]:
+def of_values(
+    at: Floats, values: Floats, phases: Sequence[Phase], *, lengths: Floats | None = None
+) -> list[SeriesStatistics]:
     """Of observed `values`, each of the moment in `at`, which rises; `lengths`: of the intervals they cover, s."""
 
-    def summarise(inside: slice) -> Summary:
+    def summarise(inside: slice) -> SeriesStatistics:
         if not len(values[inside]):
-            return Summary(count=0)
+            return SeriesStatistics(count=0)
         return _summary(values[inside], weights=None if lengths is None else lengths[inside])
 
     return _once_each(phases, at, summarise)
 
 
-def _once_each(phases: Sequence[Phase], at: Floats, summarise: Callable[[slice], Summary]) -> list[Summary]:
+def _once_each(
+    phases: Sequence[Phase], at: Floats, summarise: Callable[[slice], SeriesStatistics]
+) -> list[SeriesStatistics]:
     """One summary for each phase; phases with the same samples share theirs. `at` rises."""
     places = [phase.within(at) for phase in phases]
     found = {place: summarise(slice(*place)) for place in set(places)}
@@ -179,12 +183,14 @@ def interval_middles(at: Floats, length: float | None = None) -> Floats:
     return at - np.diff(at, prepend=at[:1] - FIRST_LENGTH) / 2
 
 
-def _summary(values: Floats, *, weights: Floats | None, increase: float | None = None, resets: int = 0) -> Summary:
+def _summary(
+    values: Floats, *, weights: Floats | None, increase: float | None = None, resets: int = 0
+) -> SeriesStatistics:
     (found,) = of_rows(values[np.newaxis], weights, None if increase is None else [increase])
     return replace(found, resets=resets) if resets else found
 
 
-def of_rows(rows: Floats, weights: Floats | None, increases: Sequence[float] | None = None) -> list[Summary]:
+def of_rows(rows: Floats, weights: Floats | None, increases: Sequence[float] | None = None) -> list[SeriesStatistics]:
     """Of each of `rows` (series x values, all observed, at least one); `weights` of the values, the same for all."""
     ordered = np.sort(rows, axis=1)
     largest = np.maximum(-ordered[:, 0], ordered[:, -1])
@@ -211,7 +217,7 @@ def of_rows(rows: Floats, weights: Floats | None, increases: Sequence[float] | N
     found *= scale
     every: Sequence[float | None] = increases or [None] * len(rows)
     filled = (dict(zip(_OF_VALUES, values, strict=True)) for values in found.tolist())
-    return [Summary(rows.shape[1], **values, increase=one) for values, one in zip(filled, every, strict=True)]
+    return [SeriesStatistics(rows.shape[1], **values, increase=one) for values, one in zip(filled, every, strict=True)]
 
 
 def _mean(rows: Floats, weights: Floats | None) -> Floats:

@@ -9,8 +9,8 @@ from apps.runs.samples import rates as samples_rates
 from apps.runs.samples import time_series
 from apps.runs.samples.columns import SampledNode, covers_interval
 from apps.runs.samples.derived import Inputs
-from apps.runs.samples.rates import COUNTER, Described, Phase, Summary
-from apps.runs.samples.time_series import Line
+from apps.runs.samples.rates import COUNTER, Described, Phase, SeriesStatistics
+from apps.runs.samples.time_series import TimeSeries
 from apps.runs.storage.codec import Column
 
 # 2 MB of float64: a long run needs little memory, and a short one stays near the processor.
@@ -19,7 +19,7 @@ VALUES_AT_ONCE = 256 * 1024
 
 def of_node(
     node: SampledNode, metrics: Mapping[str, Described], phases: Sequence[Phase]
-) -> Iterator[tuple[str, list[Summary]]]:
+) -> Iterator[tuple[str, list[SeriesStatistics]]]:
     """Key and statistics over each of `phases` of every series that changed and every derived metric."""
     inputs = Inputs(node)
     keys = sorted(node.changing)
@@ -40,23 +40,25 @@ def of_node(
         yield key, samples_derived.statistics(derived[key], phases)
 
 
-def _covers(line: Line, node: SampledNode) -> bool:
+def _covers(line: TimeSeries, node: SampledNode) -> bool:
     """Whether it has a value for each of the node's intervals."""
     return line.since is not None and len(line.at) == len(node.clock) - 1
 
 
-def _moments(node: SampledNode, columns: Mapping[str, Column], metrics: Mapping[str, Described]) -> dict[str, Line]:
+def _moments(
+    node: SampledNode, columns: Mapping[str, Column], metrics: Mapping[str, Described]
+) -> dict[str, TimeSeries]:
     """The gauges that were always observed."""
     return {
-        key: Line(node.clock, column.as_float())
+        key: TimeSeries(node.clock, column.as_float())
         for key, column in columns.items()
         if metrics[key].kind != COUNTER and not covers_interval(key) and column.observed.all()
     }
 
 
 def _of_lines(
-    rows: Mapping[str, Line], phases: Sequence[Phase], counters: Mapping[str, Column] | None = None
-) -> dict[str, list[Summary]]:
+    rows: Mapping[str, TimeSeries], phases: Sequence[Phase], counters: Mapping[str, Column] | None = None
+) -> dict[str, list[SeriesStatistics]]:
     """Of lines without gaps, all at the same times; `counters`: of which they are the rates."""
     if not rows:
         return {}
@@ -64,12 +66,12 @@ def _of_lines(
     lengths = None if first.since is None else first.at - first.since
     places = [phase.within(first.at if lengths is None else first.at - lengths / 2) for phase in phases]
     values = np.stack([line.values for line in rows.values()])
-    found: dict[tuple[int, int], list[Summary]] = {}
+    found: dict[tuple[int, int], list[SeriesStatistics]] = {}
     for start, stop in set(places):
         inside = slice(start, stop)
         increases = [_increase(counters[key], start, stop) for key in rows] if counters else None
         if start == stop:
-            found[start, stop] = [Summary(count=0)] * len(rows)
+            found[start, stop] = [SeriesStatistics(count=0)] * len(rows)
         else:
             weights = None if lengths is None else lengths[inside]
             found[start, stop] = samples_rates.of_rows(values[:, inside], weights, increases)

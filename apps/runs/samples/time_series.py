@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from apps.runs.samples import kernels
 from apps.runs.samples import rates as samples_rates
 from apps.runs.samples.columns import covers_interval
-from apps.runs.samples.matrices import Rows, Table
+from apps.runs.samples.matrices import SeriesRows, SeriesTable
 from apps.runs.samples.rates import COUNTER, FIRST_LENGTH, Described
 from apps.runs.storage.codec import Column
 
@@ -26,7 +26,7 @@ _LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Line:
+class TimeSeries:
     """`values` at `at` (s, rising); NaN: not observed. `since`: where the interval that each value covers begins, and
     `at` is its end; None: values of moments. An interval may reach back over places without a value. `resets`: when a
     counter fell. `parts`: how many nodes each value is of; None: of one.
@@ -38,9 +38,9 @@ class Line:
     resets: tuple[float, ...] = field(default=())
     parts: NDArray[np.intp] | None = None
 
-    def cut(self, places: "NDArray[np.intp] | slice") -> "Line":
+    def cut(self, places: "NDArray[np.intp] | slice") -> "TimeSeries":
         """Some of it."""
-        return Line(
+        return TimeSeries(
             at=self.at[places],
             values=self.values[places],
             since=None if self.since is None else self.since[places],
@@ -49,7 +49,7 @@ class Line:
         )
 
 
-def of_column(metric: Described, clock: Floats, column: Column) -> Line:
+def of_column(metric: Described, clock: Floats, column: Column) -> TimeSeries:
     """A counter as its rates, anything else as it is."""
     if metric.kind == COUNTER:
         rates = samples_rates.rates(clock, column)
@@ -57,13 +57,15 @@ def of_column(metric: Described, clock: Floats, column: Column) -> Line:
         if len(rates.at) < len(since):
             since = since.copy()
             since[np.searchsorted(clock, rates.at) - 1] = rates.since
-        return Line(clock[1:], rates.on_clock(clock), since, tuple(rates.resets()))
+        return TimeSeries(clock[1:], rates.on_clock(clock), since, tuple(rates.resets()))
     covered = covers_interval(metric.key)
-    return Line(clock, column.as_float(), np.concatenate((clock[:1] - FIRST_LENGTH, clock[:-1])) if covered else None)
+    return TimeSeries(
+        clock, column.as_float(), np.concatenate((clock[:1] - FIRST_LENGTH, clock[:-1])) if covered else None
+    )
 
 
 @dataclass(frozen=True)
-class Steady:
+class SteadyRates:
     """Rates of counters that were always observed and never fell: one row of `values` for each of `keys`."""
 
     keys: list[str]
@@ -71,15 +73,15 @@ class Steady:
     since: Floats
     values: Floats
 
-    def lines(self) -> dict[str, Line]:
-        return {key: Line(self.at, self.values[row], self.since) for row, key in enumerate(self.keys)}
+    def lines(self) -> dict[str, TimeSeries]:
+        return {key: TimeSeries(self.at, self.values[row], self.since) for row, key in enumerate(self.keys)}
 
 
-def of_steady(clock: Floats, columns: Mapping[str, Column], keys: Collection[str]) -> Steady:
+def of_steady(clock: Floats, columns: Mapping[str, Column], keys: Collection[str]) -> SteadyRates:
     """Of those counters among `keys`, at a fraction of what one by one would cost."""
     at, since = clock[1:], clock[:-1]
     seconds = at - since
-    tables = list(columns.tables(keys) if isinstance(columns, Rows) else _stacked(columns, keys))
+    tables = list(columns.tables(keys) if isinstance(columns, SeriesRows) else _stacked(columns, keys))
     names = [key for table in tables for key in table.keys]
     values: Floats = np.empty((len(names), len(seconds)))
     rising = np.ones(len(names), np.bool_)
@@ -89,17 +91,17 @@ def of_steady(clock: Floats, columns: Mapping[str, Column], keys: Collection[str
         rising[part] = _rates(table, seconds, values[part])
     if not rising.all():
         names, values = [key for key, kept in zip(names, rising, strict=True) if kept], values[rising]
-    return Steady(names, at, since, values)
+    return SteadyRates(names, at, since, values)
 
 
-def _stacked(columns: Mapping[str, Column], keys: Collection[str]) -> Iterator[Table]:
+def _stacked(columns: Mapping[str, Column], keys: Collection[str]) -> Iterator[SeriesTable]:
     for dtype in (np.int64, np.float64):
         found = [key for key in keys if columns[key].whole and columns[key].values.dtype == dtype]
         if found:
-            yield Table(found, np.array([columns[key].values for key in found]), [0] * len(found))
+            yield SeriesTable(found, np.array([columns[key].values for key in found]), [0] * len(found))
 
 
-def _rates(table: Table, seconds: Floats, found: Floats) -> NDArray[np.bool_]:
+def _rates(table: SeriesTable, seconds: Floats, found: Floats) -> NDArray[np.bool_]:
     """Into `found`; and which rows never fell. From 0 on no difference of two integers of 64 bits is beyond them;
     others are worked out one by one."""
     rising = kernels.rates(table.values, seconds, found)
@@ -125,7 +127,7 @@ def step(clock: Floats) -> float:
     return float(np.median(np.diff(clock))) if len(clock) > 1 else FIRST_LENGTH
 
 
-def over_nodes(lines: Sequence[Line], how: str) -> Line:
+def over_nodes(lines: Sequence[TimeSeries], how: str) -> TimeSeries:
     """Their sum or mean (`how`) on a common clock. All cover intervals, or none does.
 
     A node takes part from its first observed value to its last: one that joins late, or leaves, is not there before and
@@ -145,7 +147,7 @@ def over_nodes(lines: Sequence[Line], how: str) -> Line:
     if how == MEAN:
         values = values / np.maximum(parts, 1)
     resets = sorted({reset for line in lines for reset in line.resets})
-    return Line(at, values, since, tuple(resets), parts)
+    return TimeSeries(at, values, since, tuple(resets), parts)
 
 
 def total(rows: NDArray[np.float64], there: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
@@ -156,14 +158,14 @@ def total(rows: NDArray[np.float64], there: NDArray[np.bool_]) -> tuple[Floats, 
     return np.where(parts > 0, values, np.nan), parts
 
 
-def grid_of(lines: Sequence[Line]) -> Floats:
+def grid_of(lines: Sequence[TimeSeries]) -> Floats:
     """The common clock of their values; of intervals, with the beginning of the first."""
     grid = common_clock([line.at for line in lines])
     starts = [line.since[0] for line in lines if line.since is not None and len(line.since)]
     return np.concatenate(([min(*starts, grid[0] - INSTANT)], grid)) if starts else grid
 
 
-def on_grid(line: Line, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def on_grid(line: TimeSeries, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Its values on `grid`, and where it takes part; of intervals, one for each of the grid's."""
     seen = np.flatnonzero(~np.isnan(line.values))
     if not len(seen):
@@ -182,7 +184,7 @@ def alive(values: Floats) -> NDArray[np.bool_]:
     return there
 
 
-def _moments(line: Line, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _moments(line: TimeSeries, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """The nearest sample, if it is no further than a step; beyond the ends it takes no part."""
     after = np.clip(np.searchsorted(line.at, grid), 1, max(len(line.at) - 1, 1))
     before = after - 1
@@ -193,7 +195,7 @@ def _moments(line: Line, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     return np.where(near, line.values[nearest], np.nan), near | inside
 
 
-def _held(line: Line, since: Floats, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _held(line: TimeSeries, since: Floats, grid: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """The mean over the time of each of the grid's intervals that it covers; NaN where a part was not observed."""
     edges = np.concatenate((since[:1], line.at))
     seconds = np.diff(edges)

@@ -19,14 +19,14 @@ from apps.runs.models import Block, Run, RunNode, Series
 from apps.runs.samples import statistics as samples_statistics
 from apps.runs.samples.columns import CLIENT, SampledNode
 from apps.runs.samples.compress import EncodedColumns
-from apps.runs.samples.matrices import Rows
-from apps.runs.samples.rates import WHOLE_RUN, Phase, Summary
+from apps.runs.samples.matrices import SeriesRows
+from apps.runs.samples.rates import WHOLE_RUN, Phase, SeriesStatistics
 from apps.runs.storage import binary_cursor, codec
 from apps.runs.storage.codec import Number
 
 log = logging.getLogger(__name__)
 
-STATISTICS = tuple(Summary.__dataclass_fields__)
+STATISTICS = tuple(SeriesStatistics.__dataclass_fields__)
 _VALUES = attrgetter(*STATISTICS)
 # Place of a derived metric's samples, which are not stored: base, offset, length.
 NOWHERE = (0, 0, 0)
@@ -127,7 +127,7 @@ def _place(node: SampledNode, key: str, writer: BlockWriter) -> tuple[int, int, 
     return encoded.base, writer.place(encoded.data), len(encoded.data)
 
 
-def _flat(statistics: Sequence[Summary]) -> list[object]:
+def _flat(statistics: Sequence[SeriesStatistics]) -> list[object]:
     return [value for each in statistics for value in _VALUES(each)]
 
 
@@ -231,7 +231,7 @@ def _node(row: _NodeRow, stored: dict[str, tuple[bytes, int]], constants: dict[s
         text = _damage(run_id, name, "clock", error)
         damaged = dict.fromkeys({**stored, **constants}, text)
         return SampledNode(name=name, role=role, clock=np.zeros(0), damaged=damaged)
-    changing = Rows(stored, len(times))
+    changing = SeriesRows(stored, len(times))
     damaged = {key: _damage(run_id, name, key, error) for key, error in changing.damaged.items()}
     return SampledNode(name=name, role=role, clock=times, changing=changing, constants=constants, damaged=damaged)
 

@@ -7,7 +7,7 @@ from apps.runs.models import Artifact
 from apps.runs.storage import artifacts as storage_artifacts
 from apps.runs.tool_output import formats
 from apps.runs.tool_output.formats import Attached, NotThisFormat
-from apps.runs.tool_output.parsers.parsed_output import Table
+from apps.runs.tool_output.parsers.parsed_output import OutputTable
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class AttachedTable:
 
     artifact: str
     format: Attached
-    table: Table | None
+    table: OutputTable | None
     problem: str = ""
 
 
@@ -45,10 +45,10 @@ class _ByContent:
         return isinstance(other, _ByContent) and other.artifact.sha256 == self.artifact.sha256
 
 
-def _table(artifact: Artifact, chosen: Attached) -> Table:
+def _table(artifact: Artifact, chosen: Attached) -> OutputTable:
     return _parsed(_ByContent(artifact), chosen.name)
 
 
 @lru_cache(maxsize=64)
-def _parsed(held: _ByContent, name: str) -> Table:
+def _parsed(held: _ByContent, name: str) -> OutputTable:
     return formats.ATTACHED[name].read(storage_artifacts.read_artifact(held.artifact))

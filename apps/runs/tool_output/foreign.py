@@ -2,13 +2,13 @@
 
 from apps.runs.ingest.clean_text import printable
 from apps.runs.storage.codec import Number
-from apps.runs.tool_output.parsers.parsed_output import Told
+from apps.runs.tool_output.parsers.parsed_output import ParsedOutput
 from apps.runs.tool_output.sysbench_values import LABEL_LIMIT, unparsed_lines
 from apps.runs.tool_output.values import Headline, Output
 from workers.protocol.wire import EventMessage
 
 
-def output_of(told: Told, *, parser: str, version: str) -> Output:
+def output_of(told: ParsedOutput, *, parser: str, version: str) -> Output:
     return Output(
         parser=parser,
         version=version,
@@ -23,7 +23,7 @@ def output_of(told: Told, *, parser: str, version: str) -> Output:
     )
 
 
-def _intervals(told: Told) -> dict[float, dict[str, Number]]:
+def _intervals(told: ParsedOutput) -> dict[float, dict[str, Number]]:
     rows: dict[float, dict[str, Number]] = {second: {} for second in told.clock}
     for metric, values in told.series.items():
         for second, value in zip(told.clock, values, strict=True):
@@ -31,7 +31,7 @@ def _intervals(told: Told) -> dict[float, dict[str, Number]]:
     return rows
 
 
-def _events(told: Told) -> list[EventMessage]:
+def _events(told: ParsedOutput) -> list[EventMessage]:
     found = []
     for said in told.events:
         text = printable(said.label)

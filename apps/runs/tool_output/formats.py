@@ -18,7 +18,7 @@ from apps.runs.tool_output.parsers import (
     tpcc_mysql,
 )
 from apps.runs.tool_output.parsers import sysbench as sysbench_text
-from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, Table, Told, first_line
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, OutputTable, ParsedOutput, first_line
 from apps.runs.tool_output.values import Output
 
 __all__ = [
@@ -27,15 +27,15 @@ __all__ = [
     "SUBMITTED",
     "Attached",
     "NotThisFormat",
-    "Statement",
     "Submitted",
+    "SubmittedOutput",
     "of_artifact",
     "series_for",
 ]
 
 
 @dataclass(frozen=True)
-class Statement:
+class SubmittedOutput:
     """A file read, and what it states of its load; None: it does not say."""
 
     output: Output
@@ -53,7 +53,7 @@ class Submitted:
     tool: str
     extension: str
     made_by: str
-    read: Callable[[bytes], Statement]
+    read: Callable[[bytes], SubmittedOutput]
     series_of: str = ""
 
     @property
@@ -69,22 +69,22 @@ class Attached:
     title: str
     extension: str
     made_by: str
-    read: Callable[[bytes], Table]
+    read: Callable[[bytes], OutputTable]
 
 
-def _read_sysbench(content: bytes) -> Statement:
+def _read_sysbench(content: bytes) -> SubmittedOutput:
     """sysbench's lines are known one by one: a file in which none is known is none of its outputs."""
     parsed = sysbench_text.parse(content)
     known = parsed.totals or parsed.intervals or parsed.messages or parsed.version or parsed.threads is not None
     if not known:
         raise first_line(content).refuse("sysbench's output, which begins “sysbench 1.0.20 (using …)”")
-    return Statement(sysbench_values.read(content), parsed.threads, parsed.rate)
+    return SubmittedOutput(sysbench_values.read(content), parsed.threads, parsed.rate)
 
 
-def _read(name: str, version: str, parse: Callable[[bytes], Told]) -> Callable[[bytes], Statement]:
-    def read(content: bytes) -> Statement:
+def _read(name: str, version: str, parse: Callable[[bytes], ParsedOutput]) -> Callable[[bytes], SubmittedOutput]:
+    def read(content: bytes) -> SubmittedOutput:
         told = parse(content)
-        return Statement(foreign.output_of(told, parser=name, version=version), told.threads)
+        return SubmittedOutput(foreign.output_of(told, parser=name, version=version), told.threads)
 
     return read
 

@@ -3,12 +3,21 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from apps.runs.ingest.clean_text import printable
-from apps.runs.samples.histograms import SYSBENCH, Distribution, OffGrid
+from apps.runs.samples.histograms import SYSBENCH, HistogramCounts, OffGrid
 from apps.runs.storage.codec import Number
 from apps.runs.tool_output import sysbench_values
 from apps.runs.tool_output.parsers import report
 from apps.runs.tool_output.parsers import sysbench as text
-from apps.runs.tool_output.parsers.report import Check, End, Error, Event, Histogram, Interval, Placed, Total
+from apps.runs.tool_output.parsers.report import (
+    End,
+    Error,
+    Placed,
+    ReportCheck,
+    ReportEvent,
+    ReportHistogram,
+    ReportInterval,
+    Total,
+)
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution
 from workers.protocol.wire import EventMessage
 
@@ -37,7 +46,7 @@ def read(content: bytes) -> Output:
         tool_version=_version(found.lines) or said.version,
         complete=total is not None and (ended or not begun),
         fatal=said.fatal(),
-        failures=tuple(p.line.label for p in found.lines if isinstance(p.line, Check) and not p.line.held),
+        failures=tuple(p.line.label for p in found.lines if isinstance(p.line, ReportCheck) and not p.line.held),
         headlines=tuple(_headlines(total, said)) if total else (),
         intervals=intervals,
         measured=_measured(total, intervals),
@@ -68,7 +77,7 @@ def _intervals(lines: Iterable[Placed]) -> dict[float, dict[str, Number]]:
     rows: dict[float, dict[str, Number]] = {}
     for placed in lines:
         line = placed.line
-        if not isinstance(line, Interval) or line.seconds <= 0:
+        if not isinstance(line, ReportInterval) or line.seconds <= 0:
             continue
         row: dict[str, Number] = {
             RATES.get(name, f"client.{name}"): count / line.seconds for name, count in _counts(line.counts).items()
@@ -79,7 +88,7 @@ def _intervals(lines: Iterable[Placed]) -> dict[float, dict[str, Number]]:
     return rows
 
 
-def _headlines(placed: Placed, said: text.Parsed) -> Iterator[Headline]:
+def _headlines(placed: Placed, said: text.ParsedSysbench) -> Iterator[Headline]:
     total = placed.line
     assert isinstance(total, Total)  # noqa: S101  (chosen as one)
     values: dict[str, float] = {"client.elapsed": round(total.to - total.from_, 6)}
@@ -104,7 +113,7 @@ def _measured(total: Placed | None, intervals: Mapping[float, object]) -> tuple[
     return (0.0, max(intervals)) if intervals else None
 
 
-def _text_histogram(total: Total, said: text.Parsed) -> text.Histogram | None:
+def _text_histogram(total: Total, said: text.ParsedSysbench) -> text.SysbenchHistogram | None:
     """sysbench's own, when it holds the events of the totals."""
     events = total.counts.get("events", total.counts.get("transactions"))
     if said.histogram is None or events is None:
@@ -113,11 +122,13 @@ def _text_histogram(total: Total, said: text.Parsed) -> text.Histogram | None:
     return said.histogram if abs(sum(said.histogram.counts) - events) <= astray else None
 
 
-def _distributions(lines: Iterable[Placed], total: Placed | None, said: text.Parsed) -> Iterator[ReadDistribution]:
+def _distributions(
+    lines: Iterable[Placed], total: Placed | None, said: text.ParsedSysbench
+) -> Iterator[ReadDistribution]:
     told: dict[str, ReadDistribution] = {}
     for placed in lines:
         line = placed.line
-        if isinstance(line, Histogram) and (found := _on_grid(line)):
+        if isinstance(line, ReportHistogram) and (found := _on_grid(line)):
             told[line.metric] = ReadDistribution(line.metric, line.from_, line.to, found, placed.start, placed.end)
     if LATENCY not in told and total is not None and isinstance(total.line, Total):
         histogram = _text_histogram(total.line, said)
@@ -127,21 +138,21 @@ def _distributions(lines: Iterable[Placed], total: Placed | None, said: text.Par
     yield from told.values()
 
 
-def _on_grid(line: Histogram) -> Distribution | None:
+def _on_grid(line: ReportHistogram) -> HistogramCounts | None:
     counted = [(value, count) for value, count in line.buckets if count]
     try:
         buckets = SYSBENCH.printed([round(value, 3) for value, _ in counted])
     except OffGrid:
         return None
-    return Distribution(SYSBENCH, buckets, tuple(count for _, count in counted)) if counted else None
+    return HistogramCounts(SYSBENCH, buckets, tuple(count for _, count in counted)) if counted else None
 
 
 def _events(lines: Iterable[Placed]) -> Iterator[EventMessage]:
     for placed in lines:
         line = placed.line
-        if isinstance(line, Event):
+        if isinstance(line, ReportEvent):
             yield _event(line.event[:40], line.label, (line.from_, line.to), line.node, dict(line.detail))
-        elif isinstance(line, Check):
+        elif isinstance(line, ReportCheck):
             detail = {"check": line.check, "held": line.held, "expected": line.expected, "found": line.found}
             yield _event("check", line.label, (line.t or 0.0, None), "client", detail)
         elif isinstance(line, Error):

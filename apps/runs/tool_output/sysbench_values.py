@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from apps.runs.ingest.clean_text import printable
-from apps.runs.samples.histograms import SYSBENCH, Distribution, OffGrid
+from apps.runs.samples.histograms import SYSBENCH, HistogramCounts, OffGrid
 from apps.runs.storage.codec import Number
 from apps.runs.tool_output.parsers import sysbench
-from apps.runs.tool_output.parsers.sysbench import Figure, Histogram, Interval, Parsed
+from apps.runs.tool_output.parsers.sysbench import OutputNumber, ParsedSysbench, SysbenchHistogram, SysbenchInterval
 from apps.runs.tool_output.values import LATENCY, Headline, Output, ReadDistribution
 from workers.protocol.wire import EventMessage
 
@@ -78,12 +78,12 @@ def read(content: bytes) -> Output:
     )
 
 
-def has_totals(parsed: Parsed) -> bool:
+def has_totals(parsed: ParsedSysbench) -> bool:
     """Whether the final report of an OLTP test, of cpu or of fileio is there."""
     return parsed.complete and not KINDS.isdisjoint(parsed.totals)
 
 
-def headlines(parsed: Parsed) -> list[Headline]:
+def headlines(parsed: ParsedSysbench) -> list[Headline]:
     """Of a complete output; none otherwise."""
     if not has_totals(parsed):
         return []
@@ -99,7 +99,7 @@ def headlines(parsed: Parsed) -> list[Headline]:
     return [*values, _elapsed(parsed)]
 
 
-def intervals(printed: Iterable[Interval]) -> dict[float, dict[str, Number]]:
+def intervals(printed: Iterable[SysbenchInterval]) -> dict[float, dict[str, Number]]:
     """Those of OLTP, cpu and fileio. A second printed twice counts once, as it was printed last."""
     rows: dict[float, dict[str, Number]] = {}
     for interval in printed:
@@ -114,29 +114,29 @@ def intervals(printed: Iterable[Interval]) -> dict[float, dict[str, Number]]:
     return rows
 
 
-def distributions(parsed: Parsed) -> list[ReadDistribution]:
+def distributions(parsed: ParsedSysbench) -> list[ReadDistribution]:
     """The latencies of a complete output; none without a histogram that holds its events on sysbench's grid."""
     histogram, span = _histogram(parsed), measured_phase(parsed)
     return [found] if histogram and span and (found := distribution(histogram, span)) else []
 
 
-def distribution(histogram: Histogram, span: tuple[float, float]) -> ReadDistribution | None:
+def distribution(histogram: SysbenchHistogram, span: tuple[float, float]) -> ReadDistribution | None:
     """None: it has no event, or is not on sysbench's grid."""
     counted = [(value.value, n) for value, n in zip(histogram.values, histogram.counts, strict=True) if n]
     try:
         buckets = SYSBENCH.printed([value for value, _ in counted])
     except OffGrid:
         return None
-    found = Distribution(SYSBENCH, buckets, tuple(count for _, count in counted)) if counted else None
+    found = HistogramCounts(SYSBENCH, buckets, tuple(count for _, count in counted)) if counted else None
     return ReadDistribution(LATENCY, *span, found, histogram.start, histogram.end) if found else None
 
 
-def _of_histogram(parsed: Parsed, percent: int) -> Figure | None:
+def _of_histogram(parsed: ParsedSysbench, percent: int) -> OutputNumber | None:
     histogram = _histogram(parsed)
     return histogram.percentile(percent) if histogram else None
 
 
-def _histogram(parsed: Parsed) -> Histogram | None:
+def _histogram(parsed: ParsedSysbench) -> SysbenchHistogram | None:
     """Of a complete output, when it holds the events that the final report counts."""
     histogram = parsed.histogram
     if histogram is None or not has_totals(parsed):
@@ -147,7 +147,7 @@ def _histogram(parsed: Parsed) -> Histogram | None:
     return histogram if abs(sum(histogram.counts) - events) <= astray else None
 
 
-def _elapsed(parsed: Parsed) -> Headline:
+def _elapsed(parsed: ParsedSysbench) -> Headline:
     """Seconds that the final report covers: from the last checkpoint, where there was one."""
     end = parsed.totals["total_time"]
     start = _checkpoint_time(parsed)
@@ -156,11 +156,11 @@ def _elapsed(parsed: Parsed) -> Headline:
     return Headline(ELAPSED, round(end.value - start.value, 4), start.start, end.end)
 
 
-def _checkpoint_time(parsed: Parsed) -> Figure | None:
+def _checkpoint_time(parsed: ParsedSysbench) -> OutputNumber | None:
     return parsed.checkpoints[-1].figures.get("total_time") if parsed.checkpoints else None
 
 
-def measured_phase(parsed: Parsed) -> tuple[float, float] | None:
+def measured_phase(parsed: ParsedSysbench) -> tuple[float, float] | None:
     """What the final report covers, s on the tool's clock. None: it covers nothing.
 
     Of an output that broke off: from the last checkpoint, or the start, to the last line.
@@ -176,7 +176,7 @@ def measured_phase(parsed: Parsed) -> tuple[float, float] | None:
     return start, max(start, end)
 
 
-def error_events(parsed: Parsed) -> list[EventMessage]:
+def error_events(parsed: ParsedSysbench) -> list[EventMessage]:
     """What the tool complained of, at the end of the second after which it did; equal complaints counted."""
     found: dict[tuple[str, float, str], EventMessage] = {}
     for message in parsed.messages:

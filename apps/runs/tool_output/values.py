@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from apps.runs.samples.histograms import Distribution
+from apps.runs.samples.histograms import HistogramCounts
 from apps.runs.storage.codec import Number
 from workers.protocol.wire import EventMessage
 
@@ -27,7 +27,7 @@ class ReadDistribution:
     metric: str
     starts_at: float
     ends_at: float
-    distribution: Distribution
+    distribution: HistogramCounts
     byte_start: int
     byte_end: int
 

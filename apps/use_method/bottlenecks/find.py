@@ -12,7 +12,7 @@ from enum import StrEnum
 from apps.use_method.indicators import Resource
 from apps.use_method.panels.repetitions import middle
 from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
-from apps.use_method.values import Aspect, Level, Panel, Reading
+from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 CPU, CLIENT, SHARED = "cpu", "client", "client.shared"
 # Throughput still grows while 1 % more threads bring at least 0.5 % more of it, as the ladder's knee has it.
@@ -24,7 +24,7 @@ BEHIND = ("replication", "purge")
 
 
 @dataclass(frozen=True)
-class Rung:
+class PanelsAtLevel:
     """A side at one load level: `panels` of its repetitions by run, `throughput` a value a run."""
 
     threads: int
@@ -46,7 +46,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Share:
+class RepetitionShare:
     """How many of the `judged` repetitions of a level."""
 
     saturated: int
@@ -68,14 +68,14 @@ class Onset:
 
     resource: str
     threads: int
-    share: Share
+    share: RepetitionShare
     reading: Reading
     besides: tuple[Reading, ...] = ()
     before: Reading | None = None
     before_threads: int | None = None
     nodes: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    early: tuple[int, Share] | None = None
+    early: tuple[int, RepetitionShare] | None = None
     watched: int = 0
     relents: tuple[int, ...] = ()
     holds: int | None = None
@@ -87,7 +87,7 @@ class Onset:
 
 
 @dataclass(frozen=True)
-class Found:
+class Bottleneck:
     """What limits a side. `first`: resources that are named, those at the same level too; `onsets`: of all resources
     that saturate, in their order; `passing`: that do at single levels only, with those levels. `unseen`: resources that
     could not be observed. `top`: threads of the highest judged level; `stands`: threads from which on throughput does
@@ -110,11 +110,11 @@ class Found:
 BY_KEY: dict[str, Resource] = {resource.key: resource for resource in RESOURCES}
 
 
-def find(rungs: Sequence[Rung]) -> Found:
+def find(rungs: Sequence[PanelsAtLevel]) -> Bottleneck:
     """`rungs` by threads; those without a panel tell throughput only."""
     judged = [rung for rung in rungs if rung.panels]
     if not judged:
-        return Found(Kind.UNKNOWN)
+        return Bottleneck(Kind.UNKNOWN)
     onsets, passing = [], []
     for resource in RESOURCES:
         shares = [share_of(resource.key, rung) for rung in judged]
@@ -126,7 +126,7 @@ def find(rungs: Sequence[Rung]) -> Found:
     onsets.sort(key=_first)
     first = _named(onsets)
     generator = _generator(judged, first)
-    return Found(
+    return Bottleneck(
         kind=_kind(judged, first),
         first=first,
         onsets=tuple(onsets),
@@ -141,21 +141,23 @@ def find(rungs: Sequence[Rung]) -> Found:
     )
 
 
-def _kind(rungs: Sequence[Rung], first: Sequence[Onset]) -> Kind:
+def _kind(rungs: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Kind:
     if first:
         return Kind.CLIENT if first[0].is_client else Kind.LIMITED
     servers = (resource.key for resource in RESOURCES if resource.layer != CLIENT)
-    unseen = (None, Level.NOT_OBSERVABLE)
+    unseen = (None, UseLevel.NOT_OBSERVABLE)
     observed = any(level_of(key, rung) not in unseen for key in servers for rung in rungs)
     return Kind.NOTHING if observed else Kind.UNSEEN
 
 
-def share_of(resource: str, rung: Rung) -> Share:
+def share_of(resource: str, rung: PanelsAtLevel) -> RepetitionShare:
     """Of the repetitions, those with the resource saturated on any node."""
-    return Share(sum(bool(list(_saturated(resource, panel))) for panel in rung.panels.values()), len(rung.panels))
+    return RepetitionShare(
+        sum(bool(list(_saturated(resource, panel))) for panel in rung.panels.values()), len(rung.panels)
+    )
 
 
-def level_of(resource: str, rung: Rung) -> Level | None:
+def level_of(resource: str, rung: PanelsAtLevel) -> UseLevel | None:
     """Utilization and saturation of the resource: the level that more than half of the repetitions reach; None: it was
     not looked for."""
     levels = []
@@ -163,8 +165,8 @@ def level_of(resource: str, rung: Rung) -> Level | None:
         own = [one.level for one in _of(resource, panel) if INDICATORS[one.indicator].aspect is not Aspect.ERRORS]
         if own:
             levels.append(max(own, key=lambda level: level.severity))
-    seen = sorted((level for level in levels if level is not Level.NOT_OBSERVABLE), key=lambda level: level.severity)
-    return seen[middle(len(seen))] if seen else Level.NOT_OBSERVABLE if levels else None
+    seen = sorted((level for level in levels if level is not UseLevel.NOT_OBSERVABLE), key=lambda level: level.severity)
+    return seen[middle(len(seen))] if seen else UseLevel.NOT_OBSERVABLE if levels else None
 
 
 def _of(resource: str, panel: Panel) -> Iterator[Reading]:
@@ -174,10 +176,10 @@ def _of(resource: str, panel: Panel) -> Iterator[Reading]:
 
 
 def _saturated(resource: str, panel: Panel) -> Iterator[Reading]:
-    return (reading for reading in _of(resource, panel) if reading.level is Level.SATURATED)
+    return (reading for reading in _of(resource, panel) if reading.level is UseLevel.SATURATED)
 
 
-def _from(shares: Sequence[Share]) -> int | None:
+def _from(shares: Sequence[RepetitionShare]) -> int | None:
     """The place from which on most levels are saturated, the next one too."""
     for place, share in enumerate(shares):
         above = shares[place + 1 :]
@@ -187,7 +189,11 @@ def _from(shares: Sequence[Share]) -> int | None:
 
 
 def _onset(
-    resource: str, rungs: Sequence[Rung], shares: Sequence[Share], place: int, held: tuple[int | None, float | None]
+    resource: str,
+    rungs: Sequence[PanelsAtLevel],
+    shares: Sequence[RepetitionShare],
+    place: int,
+    held: tuple[int | None, float | None],
 ) -> Onset:
     rung = rungs[place]
     lead, besides = _evidence(resource, rung)
@@ -216,7 +222,7 @@ def _onset(
     )
 
 
-def _evidence(resource: str, rung: Rung) -> tuple[Reading, tuple[Reading, ...]]:
+def _evidence(resource: str, rung: PanelsAtLevel) -> tuple[Reading, tuple[Reading, ...]]:
     """The reading that tells most: saturation before utilization, then in the order of the table, on the node where it
     is worst; and one of each other indicator that is saturated too."""
     order = {key: place for place, key in enumerate(INDICATORS)}
@@ -244,31 +250,31 @@ def _middle(readings: Sequence[Reading]) -> Reading | None:
     return told[middle(len(told))] if told else None
 
 
-def _nodes(indicator: str, rung: Rung) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _nodes(indicator: str, rung: PanelsAtLevel) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Nodes that most repetitions show saturated, or any where none does; and those that were seen and are not."""
-    levels: dict[str, list[Level]] = {}
+    levels: dict[str, list[UseLevel]] = {}
     for panel in rung.panels.values():
         for one in panel.of(indicator):
-            if one.level is not Level.NOT_OBSERVABLE:
+            if one.level is not UseLevel.NOT_OBSERVABLE:
                 levels.setdefault(one.node, []).append(one.level)
-    often = {node: sum(level is Level.SATURATED for level in own) for node, own in levels.items()}
+    often = {node: sum(level is UseLevel.SATURATED for level in own) for node, own in levels.items()}
     chosen = [node for node, number in often.items() if 2 * number > len(levels[node])]
     chosen = chosen or [node for node, number in often.items() if number]
     return tuple(chosen), tuple(node for node in levels if node not in chosen)
 
 
-def _watched(resource: str, rungs: Sequence[Rung]) -> int:
+def _watched(resource: str, rungs: Sequence[PanelsAtLevel]) -> int:
     """Threads from which on, up to the last of `rungs`, it is at least at watch."""
     threads = rungs[-1].threads
     for rung in reversed(rungs):
         level = level_of(resource, rung)
-        if level is None or level.severity < Level.WATCH.severity:
+        if level is None or level.severity < UseLevel.WATCH.severity:
             break
         threads = rung.threads
     return threads
 
 
-def _held(rungs: Sequence[Rung], since: int) -> tuple[int | None, float | None]:
+def _held(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float | None]:
     """From `since` threads on: Onset's `holds` and `grew`. Throughput that is not told, or of one level, is held."""
     told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
     base = next((held for threads, held in told if threads == since), None)
@@ -294,15 +300,15 @@ def _grows(one: tuple[int, float], other: tuple[int, float]) -> bool:
     return after / before >= ROOM or math.log(after / before) / math.log(high / low) >= GROWS
 
 
-def _generator(rungs: Sequence[Rung], first: Sequence[Onset]) -> Reading | None:
+def _generator(rungs: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Reading | None:
     for rung in rungs:
         if first and not any(onset.is_client for onset in first) and rung.threads == first[0].threads:
-            own = (one for panel in rung.panels.values() for one in _of(CLIENT, panel) if one.level is Level.WATCH)
+            own = (one for panel in rung.panels.values() for one in _of(CLIENT, panel) if one.level is UseLevel.WATCH)
             return next(own, None)
     return None
 
 
-def _unexplained(rungs: Sequence[Rung], first: int | None) -> int | None:
+def _unexplained(rungs: Sequence[PanelsAtLevel], first: int | None) -> int | None:
     """Found's `stands`; `first`: threads from which on a resource is saturated."""
     told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
     stands = _stands(told) if len(told) > 1 else None
@@ -332,19 +338,19 @@ def _named(onsets: Sequence[Onset]) -> tuple[Onset, ...]:
     return tuple(sorted(same, key=lambda onset: onset.is_client))
 
 
-def _unseen(rungs: Sequence[Rung]) -> Iterator[str]:
+def _unseen(rungs: Sequence[PanelsAtLevel]) -> Iterator[str]:
     for resource in RESOURCES:
         levels = {level_of(resource.key, rung) for rung in rungs} - {None}
-        if levels == {Level.NOT_OBSERVABLE}:
+        if levels == {UseLevel.NOT_OBSERVABLE}:
             yield resource.key
 
 
-def _errors(rungs: Sequence[Rung]) -> Iterator[tuple[str, int]]:
+def _errors(rungs: Sequence[PanelsAtLevel]) -> Iterator[tuple[str, int]]:
     """Resources with errors in most repetitions of a level, and the lowest such level."""
     for resource in RESOURCES:
         for rung in rungs:
             hit = sum(
-                any(one.level is Level.ERROR for one in _of(resource.key, panel)) for panel in rung.panels.values()
+                any(one.level is UseLevel.ERROR for one in _of(resource.key, panel)) for panel in rung.panels.values()
             )
             if 2 * hit > len(rung.panels):
                 yield resource.key, rung.threads

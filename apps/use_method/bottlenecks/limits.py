@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.comparison.sections.load_level_data import throughput_metric
-from apps.comparison.sections.section import Reading
+from apps.comparison.sections.section import Section
 from apps.comparison.stats import welch
 from apps.comparison.stats.welch import Sample
 from apps.comparison.values import ComparedRun, Comparison, Level, Side
@@ -14,25 +14,24 @@ from apps.published.bottlenecks import StatedLimit, stated_limits
 from apps.runs.models import Run
 from apps.use_method.bottlenecks import find
 from apps.use_method.bottlenecks import wording as words
-from apps.use_method.bottlenecks.find import Found, Rung, Share
+from apps.use_method.bottlenecks.find import Bottleneck, PanelsAtLevel, RepetitionShare
 from apps.use_method.panels import panels
 from apps.use_method.panels.repetitions import Typical, typical
 from apps.use_method.resource_table import RESOURCES
-from apps.use_method.values import Level as UseLevel
-from apps.use_method.values import Panel
+from apps.use_method.values import Panel, UseLevel
 
 # Runs without a panel that are judged while a reader waits; who asks again is told of more of them.
 JUDGED_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class Step:
+class ResourceAtLevel:
     """A resource at a load level: what most repetitions say of its utilization and saturation, and in how many of them
     it is saturated."""
 
     resource: str
     level: UseLevel
-    share: Share
+    share: RepetitionShare
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class LevelUse:
     level: int
     runs: int
     judged: int
-    steps: tuple[Step, ...]
+    steps: tuple[ResourceAtLevel, ...]
     typical: Typical | None
 
 
@@ -51,7 +50,7 @@ class SideUse:
     """`headline`, `evidence`, `throughput` and `notes`: `found` in sentences; empty: nothing to say."""
 
     side: str
-    found: Found
+    found: Bottleneck
     headline: str
     evidence: tuple[str, ...]
     throughput: str
@@ -92,7 +91,7 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
         if run.side == side.slug:
             by_level[run.level].append(run)
     metric = throughput_metric(comparison.metrics)
-    rungs: dict[int, Rung] = {}
+    rungs: dict[int, PanelsAtLevel] = {}
     for level in comparison.levels:
         if own := by_level.get(level.id):
             rungs[level.id] = _rung(level, own, found, metric.key if metric else "")
@@ -113,7 +112,7 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
     )
 
 
-def _grown(rungs: Sequence[Rung]) -> words.Grown:
+def _grown(rungs: Sequence[PanelsAtLevel]) -> words.Grown:
     """By the interval of a comparison of two levels' runs, each looked at alone."""
     samples = {rung.threads: Sample(rung.throughput) for rung in rungs if rung.typical_throughput is not None}
 
@@ -125,7 +124,7 @@ def _grown(rungs: Sequence[Rung]) -> words.Grown:
     return grown
 
 
-def _at_a_rate(comparison: Comparison, rungs: Mapping[int, Rung]) -> Iterator[str]:
+def _at_a_rate(comparison: Comparison, rungs: Mapping[int, PanelsAtLevel]) -> Iterator[str]:
     for level in comparison.levels:
         if level.rate is not None and level.id in rungs:
             full = [each.key for each in RESOURCES if find.share_of(each.key, rungs[level.id]).most]
@@ -133,17 +132,17 @@ def _at_a_rate(comparison: Comparison, rungs: Mapping[int, Rung]) -> Iterator[st
                 yield f"At {level.text} saturated: {words.join([words.name(key) for key in full])}"
 
 
-def _rung(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel], metric: str) -> Rung:
-    return Rung(
+def _rung(level: Level, runs: Iterable[ComparedRun], found: Mapping[int, Panel], metric: str) -> PanelsAtLevel:
+    return PanelsAtLevel(
         threads=level.threads,
         panels={run.id: found[run.id] for run in runs if run.id in found},
         throughput=tuple(run.values[metric] for run in runs if metric in run.values),
     )
 
 
-def _level(level: int, runs: int, rung: Rung) -> LevelUse:
+def _level(level: int, runs: int, rung: PanelsAtLevel) -> LevelUse:
     steps = [
-        Step(resource.key, reached, find.share_of(resource.key, rung))
+        ResourceAtLevel(resource.key, reached, find.share_of(resource.key, rung))
         for resource in RESOURCES
         if (reached := find.level_of(resource.key, rung)) is not None
     ]
@@ -154,4 +153,4 @@ def _read(comparison: Comparison, _level: Level | None) -> ComparedUse:
     return limits_of(comparison)
 
 
-READING = Reading("use", ComparedUse, _read)
+READING = Section("use", ComparedUse, _read)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from apps.core.units import with_unit
-from apps.use_method.bottlenecks.find import BY_KEY, CPU, Found, Kind, Onset, Rung
+from apps.use_method.bottlenecks.find import BY_KEY, CPU, Bottleneck, Kind, Onset, PanelsAtLevel
 from apps.use_method.resource_table import INDICATORS
 from apps.use_method.values import Reading
 
@@ -15,7 +15,7 @@ AT_A_RATE = "no ladder: what comes out at a fixed rate is what was asked for"
 NO_RUN = "no run counts"
 
 
-def headline(found: Found) -> str:
+def headline(found: Bottleneck) -> str:
     """“limited by CPU from 8 threads on”; of a machine that the load generator takes a good part of, that it does."""
     if found.kind is Kind.UNKNOWN:
         return "no run is judged yet"
@@ -39,7 +39,7 @@ def _named(resource: str, *, is_shared: bool) -> str:
     return f"{name(resource)} (shared with the load generator)" if is_shared and resource == CPU else name(resource)
 
 
-def _since(found: Found) -> str:
+def _since(found: Bottleneck) -> str:
     onset = found.first[0]
     text = threads(onset.threads if onset.holds is None else onset.holds)
     return f"from {text} on" if found.levels > 1 else f"at {text}, the only level judged"
@@ -69,7 +69,7 @@ def _number(reading: Reading) -> str:
     return with_unit(reading.value, indicator.unit, indicator.digits)
 
 
-def throughput(found: Found, rungs: Sequence[Rung], unit: str, grown: Grown) -> str:
+def throughput(found: Bottleneck, rungs: Sequence[PanelsAtLevel], unit: str, grown: Grown) -> str:
     """What it did from where it is held on; empty: nothing saturates, or it is not told."""
     told = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
     here = (found.first[0].holds or found.first[0].threads) if found.first else None
@@ -86,12 +86,12 @@ def throughput(found: Found, rungs: Sequence[Rung], unit: str, grown: Grown) -> 
     return ", ".join(parts)
 
 
-def notes(found: Found, grown: Grown) -> list[str]:
+def notes(found: Bottleneck, grown: Grown) -> list[str]:
     """What a reader must know besides: where nodes and repetitions disagree, what comes next, what was not seen."""
     return [note[:1].upper() + note[1:] for note in _notes(found, grown)]
 
 
-def _notes(found: Found, grown: Grown) -> Iterator[str]:
+def _notes(found: Bottleneck, grown: Grown) -> Iterator[str]:
     for onset in found.first:
         yield from _disagreements(onset, grown)
     yield from _tie(found)
@@ -128,7 +128,7 @@ def _disagreements(onset: Onset, grown: Grown) -> Iterator[str]:
         yield f"{title}: saturated from {threads(onset.threads)} on, and {grew}"
 
 
-def _tie(found: Found) -> Iterator[str]:
+def _tie(found: Bottleneck) -> Iterator[str]:
     if len(found.first) < 2:
         return
     onset = found.first[0]
@@ -142,7 +142,7 @@ def _tie(found: Found) -> Iterator[str]:
     yield f"{names} saturate at the same level: {how}"
 
 
-def _other(onset: Onset, found: Found, grown: Grown) -> str:
+def _other(onset: Onset, found: Bottleneck, grown: Grown) -> str:
     first = found.first[0]
     text = f"{name(onset.resource)}: saturated from {threads(onset.threads)} on"
     if onset.threads < first.threads and onset.grew is not None and onset.grew > 1:

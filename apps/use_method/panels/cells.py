@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
-from apps.use_method.values import Aspect, Level, Panel, Reading
+from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 
 @dataclass(frozen=True)
-class Told:
+class IndicatorReading:
     """A reading with the indicator that it is of."""
 
     indicator: Indicator
@@ -17,17 +17,17 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Cell:
+class AspectCell:
     """All that is told of an aspect of a resource, the worst first: that one is shown. Of the whole, over all nodes."""
 
-    told: tuple[Told, ...]
+    told: tuple[IndicatorReading, ...]
 
     @property
-    def level(self) -> Level:
+    def level(self) -> UseLevel:
         return self.told[0].reading.level
 
     @property
-    def shown(self) -> Told:
+    def shown(self) -> IndicatorReading:
         return self.told[0]
 
     @property
@@ -37,41 +37,43 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class ResourceCells:
     """`whole` and each of `nodes` (by name, in the panel's order) by aspect; no entry: no indicator looks at it."""
 
     resource: Resource
-    whole: dict[Aspect, Cell]
-    nodes: dict[str, dict[Aspect, Cell]]
+    whole: dict[Aspect, AspectCell]
+    nodes: dict[str, dict[Aspect, AspectCell]]
 
     @property
-    def level(self) -> Level:
+    def level(self) -> UseLevel:
         return max((cell.level for cell in self.whole.values()), key=lambda level: level.severity)
 
 
-def rows(panel: Panel) -> list[Row]:
+def rows(panel: Panel) -> list[ResourceCells]:
     """Of the resources that were looked for, in the order of the table. Readings of indicators that the table does not
     have any more are left out."""
-    known = [Told(INDICATORS[one.indicator], one) for one in panel.readings if one.indicator in INDICATORS]
+    known = [IndicatorReading(INDICATORS[one.indicator], one) for one in panel.readings if one.indicator in INDICATORS]
     found = []
     for resource in RESOURCES:
         own = [told for told in known if RESOURCE_OF[told.indicator.key] is resource]
         names = [name for name, _ in panel.nodes if any(told.reading.node == name for told in own)]
         if own:
             nodes = {name: cells(told for told in own if told.reading.node == name) for name in names}
-            found.append(Row(resource, cells(own), nodes))
+            found.append(ResourceCells(resource, cells(own), nodes))
     return found
 
 
-def cells(told: Iterable[Told]) -> dict[Aspect, Cell]:
+def cells(told: Iterable[IndicatorReading]) -> dict[Aspect, AspectCell]:
     """Of equally bad readings the one first in the table is shown, and of its nodes the one with the highest value."""
     order = {key: place for place, key in enumerate(INDICATORS)}
-    by_aspect: dict[Aspect, list[Told]] = {}
+    by_aspect: dict[Aspect, list[IndicatorReading]] = {}
     for one in told:
         by_aspect.setdefault(one.indicator.aspect, []).append(one)
 
-    def worst_first(one: Told) -> tuple[int, int, float]:
+    def worst_first(one: IndicatorReading) -> tuple[int, int, float]:
         value = one.reading.value
         return -one.reading.level.severity, order[one.indicator.key], -(value if value is not None else 0.0)
 
-    return {aspect: Cell(tuple(sorted(own, key=worst_first))) for aspect in Aspect if (own := by_aspect.get(aspect))}
+    return {
+        aspect: AspectCell(tuple(sorted(own, key=worst_first))) for aspect in Aspect if (own := by_aspect.get(aspect))
+    }

@@ -15,7 +15,7 @@ from apps.runs.queries import SeriesValues
 from apps.runs.queries import nodes as queries_nodes
 from apps.runs.samples.columns import CLIENT
 from apps.use_method.resource_table import METRICS
-from apps.use_method.values import Complaint, Facts, Hidden, Moment, Node, Samples, Span
+from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
 TOLD_ELSEWHERE = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
@@ -25,13 +25,13 @@ ANSWERS, NO = "answers", "no"
 BUSY = "derived.cpu.busy"
 
 
-def facts(run: Run) -> Facts:
+def facts(run: Run) -> RunFacts:
     """`run`: of RELATED. Eleven queries. The samples of a run that was moved to the archive are fetched."""
     events = list(Event.objects.filter(run=run).order_by("starts_at"))
     measured = _measured(run)
     nodes = _nodes(run, events, measured)
     told = dict(Measurement.objects.filter(run=run).values_list("metric__key", "value"))
-    return Facts(
+    return RunFacts(
         tool=run.workload.tool,
         platform=run.system.release.platform.slug,
         measured=measured,
@@ -53,13 +53,13 @@ def _measured(run: Run) -> Span | None:
     return run.measured_from, run.measured_to
 
 
-def _client(nodes: Iterable[Node]) -> Node | None:
+def _client(nodes: Iterable[NodeFacts]) -> NodeFacts | None:
     """What the load generator printed, joined by what was sampled of its machine where the agent is apart."""
     own = next((node for node in nodes if node.name == CLIENT), None)
     beside = next((node for node in nodes if node.role == "agent"), None)
     if own is None or beside is None:
         return own or beside
-    return Node(
+    return NodeFacts(
         name=CLIENT,
         role=CLIENT,
         series={**beside.series, **own.series},
@@ -68,7 +68,7 @@ def _client(nodes: Iterable[Node]) -> Node | None:
     )
 
 
-def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[Node]:
+def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[NodeFacts]:
     live = queries_nodes.live([run.pk]).get(run.pk, [])
     rows = list(
         RunNode.objects.filter(run=run)
@@ -85,7 +85,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     late = LONGEST_PERIOD if run.system.aws_kind else 0
     reach = (measured[0], measured[1] + late) if measured else None
     found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=reach)
-    series: dict[str, dict[str, Samples]] = defaultdict(dict)
+    series: dict[str, dict[str, MetricSamples]] = defaultdict(dict)
     for each in found:
         if not each.problem:
             samples = _samples(each, measured)
@@ -127,7 +127,7 @@ def _patterns() -> list[re.Pattern[str]]:
     return [re.compile(re.escape(key).replace(r"\*", ".+")) for key in METRICS]
 
 
-def _samples(series: SeriesValues, measured: Span | None) -> Samples:
+def _samples(series: SeriesValues, measured: Span | None) -> MetricSamples:
     """Cut to `measured`. Of values of long periods those whose middle is in it; where none is, those that touch it."""
     at, values = series.at, series.values.astype("float64")
     period = period_of(series.metric) or 0
@@ -137,7 +137,7 @@ def _samples(series: SeriesValues, measured: Span | None) -> Samples:
         if period and not kept.any():
             kept = (at > start) & (at - period < end)
         at, values = at[kept], values[kept]
-    return Samples(at, values, series.resets)
+    return MetricSamples(at, values, series.resets)
 
 
 def _node(
@@ -145,14 +145,14 @@ def _node(
     name: str,
     role: str,
     variables: Mapping[str, str],
-    series: Mapping[str, Samples],
+    series: Mapping[str, MetricSamples],
     hardware: HardwareClass | None,
     events: Iterable[Event],
     until: float,
     apart: bool,
-) -> Node:
+) -> NodeFacts:
     own = [event for event in events if event.node == name]
-    return Node(
+    return NodeFacts(
         name=name,
         role=role,
         series=series,
@@ -168,9 +168,9 @@ def _node(
     )
 
 
-def _hidden(event: Event) -> Hidden:
+def _hidden(event: Event) -> NotObservable:
     told = event.detail
-    return Hidden(str(told.get("what", event.label)), str(told.get("reason", "")), str(told.get("remedy", "")))
+    return NotObservable(str(told.get("what", event.label)), str(told.get("reason", "")), str(told.get("remedy", "")))
 
 
 def _silent(events: Iterable[Event], until: float) -> Iterable[Span]:
@@ -187,9 +187,9 @@ def _silent(events: Iterable[Event], until: float) -> Iterable[Span]:
         yield since, max(since, until)
 
 
-def _complaint(event: Event) -> Complaint:
+def _complaint(event: Event) -> ServerError:
     code, count = event.detail.get("code"), event.detail.get("count", 1)
-    return Complaint(
+    return ServerError(
         code=code if isinstance(code, int) else None,
         text=str(event.detail.get("text") or event.label),
         count=count if isinstance(count, int) else 1,

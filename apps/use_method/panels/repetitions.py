@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from apps.use_method.values import Level, Panel, Reading
+from apps.use_method.values import Panel, Reading, UseLevel
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def typical(panels: Mapping[int, Panel]) -> Typical | None:
 
 
 def _most_say(readings: Sequence[tuple[int, Reading]]) -> tuple[int, Reading]:
-    seen = [one for one in readings if one[1].level is not Level.NOT_OBSERVABLE] or list(readings)
+    seen = [one for one in readings if one[1].level is not UseLevel.NOT_OBSERVABLE] or list(readings)
     levels = sorted((one.level for _, one in seen), key=lambda level: level.severity)
     level = levels[middle(len(levels))]
     own = sorted((one for one in seen if one[1].level is level), key=lambda one: _value(one[1]))

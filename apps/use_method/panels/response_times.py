@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from apps.core.units import format_number, with_unit
 from apps.use_method.resources.disk import LEAST_QUEUE, OVER_LIMITS
-from apps.use_method.values import Level, Panel, Reading
+from apps.use_method.values import Panel, Reading, UseLevel
 
 OVER, QUEUE = "disk.over_baseline", "disk.queue"
 TIMES = {"disk.await_read": "read", "disk.await_write": "write"}
@@ -78,8 +78,8 @@ def _over(told: Reading, readings: Collection[Reading], baseline: Baseline, *, i
     level = _level(ratio)
     if waiting is not None:
         words += f"; queue {format_number(waiting, 2)}"
-        if level is not Level.OK and waiting < LEAST_QUEUE:
-            level, words = Level.OK, f"{words}: too few at once to wait for each other"
+        if level is not UseLevel.OK and waiting < LEAST_QUEUE:
+            level, words = UseLevel.OK, f"{words}: too few at once to wait for each other"
     return replace(told, level=level, value=ratio, words=words, metric=one.metric, peak=ratio, spans=one.spans)
 
 
@@ -88,7 +88,7 @@ def _usual(baseline: Baseline, one: Reading) -> float | None:
     return statistics.median(found) if found else None
 
 
-def _level(ratio: float) -> Level:
+def _level(ratio: float) -> UseLevel:
     if OVER_LIMITS.saturated is not None and ratio >= OVER_LIMITS.saturated:
-        return Level.SATURATED
-    return Level.WATCH if OVER_LIMITS.watch is not None and ratio >= OVER_LIMITS.watch else Level.OK
+        return UseLevel.SATURATED
+    return UseLevel.WATCH if OVER_LIMITS.watch is not None and ratio >= OVER_LIMITS.watch else UseLevel.OK

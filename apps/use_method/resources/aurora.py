@@ -6,9 +6,9 @@ import numpy as np
 
 from apps.core.units import format_duration, with_unit
 from apps.use_method.indicators import Indicator, Resource, Rule
-from apps.use_method.levels import Limits, for_and_from, judge, mean, steps
+from apps.use_method.levels import LevelLimits, for_and_from, judge, mean, steps
 from apps.use_method.resources.counters import gauge, setting
-from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 PREFIX = "aws.rds."
 CONNECTIONS, LAG, RDS_LAG = PREFIX + "DatabaseConnections", PREFIX + "AuroraReplicaLag", PREFIX + "ReplicaLag"
@@ -17,12 +17,12 @@ READS, WRITES = PREFIX + "VolumeReadIOPs", PREFIX + "VolumeWriteIOPs"
 BURSTS = {PREFIX + name: name for name in ("EBSIOBalance%", "EBSByteBalance%", "BurstBalance")}
 UPTIME, LOGINS, CAPACITY = PREFIX + "EngineUptime", PREFIX + "LoginFailures", PREFIX + "ACUUtilization"
 PERIOD = 300.0  # s: what one value of the volume's counts covers
-CONNECTIONS_LIMITS = Limits(watch=80.0, saturated=95.0)
-LAG_LIMITS = Limits(watch=100.0, saturated=1000.0)
-COMMIT_LIMITS = Limits(watch=10.0, saturated=50.0)
-LOAD_LIMITS = Limits(watch=0.7, saturated=1.0)
-LOGINS_LIMITS = Limits(watch=0.01, saturated=1.0, level=Level.ERROR)
-CAPACITY_LIMITS = Limits(watch=80.0, saturated=99.0)
+CONNECTIONS_LIMITS = LevelLimits(watch=80.0, saturated=95.0)
+LAG_LIMITS = LevelLimits(watch=100.0, saturated=1000.0)
+COMMIT_LIMITS = LevelLimits(watch=10.0, saturated=50.0)
+LOAD_LIMITS = LevelLimits(watch=0.7, saturated=1.0)
+LOGINS_LIMITS = LevelLimits(watch=0.01, saturated=1.0, level=UseLevel.ERROR)
+CAPACITY_LIMITS = LevelLimits(watch=80.0, saturated=99.0)
 # Of what is left: from when it is little, and from when it is gone.
 CREDITS_LEFT, BURST_LEFT = (30.0, 1.0), (30.0, 1.0)
 GUIDE = "Amazon Aurora User Guide"
@@ -33,11 +33,11 @@ SELDOM = {"Aurora": "CloudWatch, one value in five minutes"}
 CLOUDWATCH, CLUSTER = "cloudwatch:", "cluster"
 
 
-def on_instances(node: Node, facts: Facts) -> bool:
+def on_instances(node: NodeFacts, facts: RunFacts) -> bool:
     return bool(facts.aws) and node.name.startswith(CLOUDWATCH) and node.role != CLUSTER
 
 
-def on_volumes(node: Node, facts: Facts) -> bool:
+def on_volumes(node: NodeFacts, facts: RunFacts) -> bool:
     """CloudWatch tells of the volume under the name of the cluster."""
     return bool(facts.aws) and node.role == CLUSTER
 
@@ -46,23 +46,23 @@ def or_none(rule: Rule, *keys: str, why: str = "") -> Rule:
     """What the rule finds, else that CloudWatch told none of `keys`, and `why`."""
     names = ", ".join(key.removeprefix(PREFIX) for key in keys)
     reason = f"CloudWatch has no value of {names}" + (f": {why}" if why else "")
-    return lambda node, facts: rule(node, facts) or Found(Level.NOT_OBSERVABLE, None, reason)
+    return lambda node, facts: rule(node, facts) or RuleResult(UseLevel.NOT_OBSERVABLE, None, reason)
 
 
-def connections(node: Node, facts: Facts) -> Found | None:
+def connections(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     samples = node.series.get(CONNECTIONS)
     if samples is None:
         return None
     most = next(filter(None, (setting(each, "max_connections") for each in (node, *facts.nodes))), None)
     if not most:
         words = f"{with_unit(mean(samples), 'connections')} open; max_connections is not known: CloudWatch has it not"
-        return Found(Level.NOT_OBSERVABLE, None, words, CONNECTIONS)
-    shares = Samples(samples.at, samples.values * 100 / most)
+        return RuleResult(UseLevel.NOT_OBSERVABLE, None, words, CONNECTIONS)
+    shares = MetricSamples(samples.at, samples.values * 100 / most)
     found = judge(shares, CONNECTIONS_LIMITS, unit="%", metric=CONNECTIONS)
     return found and replace(found, words=f"{found.words}, of max_connections = {most:g}")
 
 
-def volume(node: Node, _: Facts) -> Found | None:
+def volume(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """Reads and writes that are billed, each second; they have no limit that could be used up."""
     both = [node.series[key] for key in (READS, WRITES) if key in node.series]
     if not both:
@@ -71,56 +71,56 @@ def volume(node: Node, _: Facts) -> Found | None:
     if not rates:
         return None
     words = "reads and writes that are billed; AWS states no limit of the volume"
-    return Found(Level.OK, sum(rates), words, READS if READS in node.series else WRITES)
+    return RuleResult(UseLevel.OK, sum(rates), words, READS if READS in node.series else WRITES)
 
 
-def lag(node: Node, _: Facts) -> Found | None:
+def lag(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """Of a reader; the writer has none. Of RDS: in seconds, -1 where replication has stopped."""
     if LAG in node.series:
         return judge(node.series[LAG], LAG_LIMITS, unit="ms", metric=LAG)
     samples = node.series.get(RDS_LAG)
     if samples is None:
-        return Found(Level.OK, None, "the writer has none") if node.role == "writer" else None
+        return RuleResult(UseLevel.OK, None, "the writer has none") if node.role == "writer" else None
     if (samples.values == -1).any():
-        return Found(Level.ERROR, None, "replication has stopped", RDS_LAG)
-    return judge(Samples(samples.at, samples.values * 1000), LAG_LIMITS, unit="ms", metric=RDS_LAG)
+        return RuleResult(UseLevel.ERROR, None, "replication has stopped", RDS_LAG)
+    return judge(MetricSamples(samples.at, samples.values * 1000), LAG_LIMITS, unit="ms", metric=RDS_LAG)
 
 
-def load(node: Node, _: Facts) -> Found | None:
+def load(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples, cpus = node.series.get(LOAD), node.hardware_vcpu
     if samples is None or not cpus:
         return None
-    found = judge(Samples(samples.at, samples.values / cpus), LOAD_LIMITS, unit="sessions", metric=LOAD)
+    found = judge(MetricSamples(samples.at, samples.values / cpus), LOAD_LIMITS, unit="sessions", metric=LOAD)
     return found and replace(found, words=f"{found.words}, for each of {cpus} vCPU")
 
 
-def left(samples: Samples, limits: tuple[float, float], *, unit: str, metric: str) -> Found | None:
+def left(samples: MetricSamples, limits: tuple[float, float], *, unit: str, metric: str) -> RuleResult | None:
     """Of what is used up: watch below the one, saturated below the other."""
     if np.isnan(samples.values).all():
         return None
     least = float(np.nanmin(samples.values))
     seen = ~np.isnan(samples.values)
-    for level, limit in ((Level.SATURATED, limits[1]), (Level.WATCH, limits[0])):
+    for level, limit in ((UseLevel.SATURATED, limits[1]), (UseLevel.WATCH, limits[0])):
         below = np.zeros(len(seen), np.bool_)
         below[seen] = samples.values[seen] < limit
         if below.any():
             lengths = steps(samples.at)
             spans = tuple((float(samples.at[i] - lengths[i]), float(samples.at[i])) for i in np.flatnonzero(below))
             words = f"below {limit:g} {for_and_from(spans)}, least {with_unit(least, unit)}"
-            return Found(level, least, words, metric, None, spans)
-    return Found(Level.OK, least, f"least {with_unit(least, unit)}", metric)
+            return RuleResult(level, least, words, metric, None, spans)
+    return RuleResult(UseLevel.OK, least, f"least {with_unit(least, unit)}", metric)
 
 
-def credits_left(node: Node, _: Facts) -> Found | None:
+def credits_left(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(CREDITS)
     if samples is not None:
         return left(samples, CREDITS_LEFT, unit="credits", metric=CREDITS)
     if node.hardware_class and not node.hardware_class.startswith("db.t"):
-        return Found(Level.OK, None, "its class is not burstable: it has no credits")
+        return RuleResult(UseLevel.OK, None, "its class is not burstable: it has no credits")
     return None
 
 
-def bursts(node: Node, _: Facts) -> Found | None:
+def bursts(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     there = {name: key for key, name in BURSTS.items() if key in node.series}
     found = {name: left(node.series[key], BURST_LEFT, unit="%", metric=key) for name, key in there.items()}
     seen = {name: one for name, one in found.items() if one is not None}
@@ -130,22 +130,22 @@ def bursts(node: Node, _: Facts) -> Found | None:
     return replace(seen[name], words=f"{name}: {seen[name].words}")
 
 
-def restarts(node: Node, _: Facts) -> Found | None:
+def restarts(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(UPTIME)
     if samples is None or np.isnan(samples.values).all():
         return None
     seen = samples.values[~np.isnan(samples.values)]
     fell = np.flatnonzero(np.diff(seen) < 0)
     if not len(fell):
-        return Found(Level.OK, 0.0, "none seen", UPTIME)
+        return RuleResult(UseLevel.OK, 0.0, "none seen", UPTIME)
     at = samples.at[~np.isnan(samples.values)][fell[0] + 1]
     words = f"its uptime fell before {format_duration(round(float(at)))}: a restart or a failover"
-    return Found(Level.ERROR, float(len(fell)), words, UPTIME)
+    return RuleResult(UseLevel.ERROR, float(len(fell)), words, UPTIME)
 
 
-def errors_of_volume(_: Node, __: Facts) -> Found:
+def errors_of_volume(_: NodeFacts, __: RunFacts) -> RuleResult:
     words = "Aurora repairs copies of its volume by itself and tells its guests nothing of them"
-    return Found(Level.NOT_OBSERVABLE, None, words)
+    return RuleResult(UseLevel.NOT_OBSERVABLE, None, words)
 
 
 RESOURCE = Resource(

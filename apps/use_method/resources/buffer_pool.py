@@ -1,7 +1,7 @@
 """InnoDB's buffer pool."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, judge
+from apps.use_method.levels import LevelLimits, judge
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
     FEWEST_SERVED,
@@ -15,24 +15,24 @@ from apps.use_method.resources.counters import (
     stalls,
     with_words,
 )
-from apps.use_method.values import Aspect, Facts, Found, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
 USED, DIRTY = "derived.buffer_pool.used", "derived.buffer_pool.dirty"
 READS, MISSES = STATUS + "Innodb_buffer_pool_reads", "derived.buffer_pool.misses_per_statement"
 WAITS = STATUS + "Innodb_buffer_pool_wait_free"
-USED_LIMITS = Limits(None, None)
-MISS_LIMITS = Limits(watch=0.1, saturated=1.0)
-WAIT_LIMITS = Limits(watch=None, saturated=1.0)
+USED_LIMITS = LevelLimits(None, None)
+MISS_LIMITS = LevelLimits(watch=0.1, saturated=1.0)
+WAIT_LIMITS = LevelLimits(watch=None, saturated=1.0)
 # Of innodb_max_dirty_pages_pct; that itself where the server does not say.
 NEAR, DIRTY_DEFAULT = 0.9, 90.0
 
 
-def dirty(node: Node, _: Facts) -> Found | None:
+def dirty(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(DIRTY)
     if samples is None:
         return None
     most = setting(node, "innodb_max_dirty_pages_pct") or DIRTY_DEFAULT
-    found = judge(samples, Limits(NEAR * most, most), unit="%", metric=DIRTY)
+    found = judge(samples, LevelLimits(NEAR * most, most), unit="%", metric=DIRTY)
     return with_words(found, f"; the server flushes at all cost from {most:g} % on")
 
 

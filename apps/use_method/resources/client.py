@@ -7,18 +7,18 @@ import numpy as np
 from apps.runs.quality.generator import ALL_BUSY, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
 from apps.runs.quality.work_done import LEAST_MATCHED
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, judge, mean, total
+from apps.use_method.levels import LevelLimits, judge, mean, total
 from apps.use_method.resources import cpu
 from apps.use_method.resources.counters import gauge, unseen
 from apps.use_method.resources.parts import either, held_at
-from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 BUSY, CPUS, SERVER = cpu.BUSY, cpu.CPUS, "derived.cpu.server"
 AGENT, ITS_CPU, LATENESS, LATENCY = "agent.cpu.seconds", "client.cpu", "client.schedule_lag", "client.latency.avg"
 QUEUE, IN_PROGRESS, UNMATCHED, WRITES = "client.queue_length", "client.concurrency", "client.unmatched", "client.writes"
-HOST_LIMITS = Limits(watch=60.0, saturated=MOST_BUSY)
-AGENT_LIMITS = Limits(watch=MOST_OF_AGENT, saturated=1.0)
-QUEUE_LIMITS = Limits(watch=1.0, saturated=None)
+HOST_LIMITS = LevelLimits(watch=60.0, saturated=MOST_BUSY)
+AGENT_LIMITS = LevelLimits(watch=MOST_OF_AGENT, saturated=1.0)
+QUEUE_LIMITS = LevelLimits(watch=1.0, saturated=None)
 # Of the threads: while fewer are at work, an event that waits does not wait for the server.
 ALL_AT_WORK = 0.9
 UNMATCHED_FROM = 5.0  # % of the writes
@@ -27,14 +27,14 @@ OPEN_OR_CLOSED = "Schroeder, Wierman, Harchol-Balter, Open Versus Closed: A Caut
 NO_RATE = "each thread begins its next transaction when its last one ends: no rate is set that could be missed"
 
 
-def beside(facts: Facts) -> list[Node]:
+def beside(facts: RunFacts) -> list[NodeFacts]:
     """Nodes of the system that are on the load generator's machine, as far as their machine was sampled."""
     if facts.client is not None and BUSY in facts.client.series:
         return []
     return [node for node in facts.nodes if not node.apart and BUSY in node.series]
 
 
-def host(node: Node, facts: Facts) -> Found | None:
+def host(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     found = gauge(BUSY, HOST_LIMITS, "%")(node, facts)
     shared = beside(facts)
     if found is None and shared:
@@ -42,12 +42,16 @@ def host(node: Node, facts: Facts) -> Found | None:
     return found or unseen("nobody sampled its machine")
 
 
-def shared(node: Node, facts: Facts) -> Found | None:
+def shared(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """CPU time that it and others took on the servers' machine, by all that the machine has."""
     nodes = beside(facts)
     if not nodes:
         told = BUSY in node.series
-        return Found(Level.OK, 0.0, "it has a machine of its own") if told else unseen("nobody sampled its machine")
+        return (
+            RuleResult(UseLevel.OK, 0.0, "it has a machine of its own")
+            if told
+            else unseen("nobody sampled its machine")
+        )
     on = nodes[0]
     taken, busy = taken_by_others(node, facts, on), mean(on.series[BUSY])
     where = f"shares the machine with {listed([each.name for each in nodes])}"
@@ -55,10 +59,10 @@ def shared(node: Node, facts: Facts) -> Found | None:
         return unseen(f"it {where}; what the servers took of its CPUs was not sampled")
     limit = busy >= ALL_BUSY and taken > MOST_TAKEN * busy
     words = f"{where}, whose CPUs were {busy:.0f} % busy: {taken:.0f} % of them went to it and others, not to servers"
-    return Found(Level.WATCH if limit else Level.OK, taken, words)
+    return RuleResult(UseLevel.WATCH if limit else UseLevel.OK, taken, words)
 
 
-def taken_by_others(node: Node, facts: Facts, on: Node) -> float | None:
+def taken_by_others(node: NodeFacts, facts: RunFacts, on: NodeFacts) -> float | None:
     """Mean share of the CPU time of the machine of `on`, %, that neither servers, proxies nor the agent took."""
     cpus = mean(on.series[CPUS]) if CPUS in on.series else None
     servers = [each.series[SERVER] for each in facts.nodes if not each.apart and SERVER in each.series]
@@ -75,22 +79,22 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
-def thread(_: Node, facts: Facts) -> Found | None:
+def thread(_: NodeFacts, facts: RunFacts) -> RuleResult | None:
     used = facts.headlines.get(ITS_CPU)
     if used is None:
         return unseen("only our asynchronous client, which has one thread for all connections, tells its own CPU")
-    level = Level.SATURATED if used > MOST_OF_ITS_CPU else Level.OK
+    level = UseLevel.SATURATED if used > MOST_OF_ITS_CPU else UseLevel.OK
     words = "of the one CPU that it can use, mean of the run"
-    return Found(level, used, words, "", used)
+    return RuleResult(level, used, words, "", used)
 
 
-def queue(node: Node, facts: Facts) -> Found | None:
+def queue(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """Events that no thread took yet. All threads at work: the servers lag behind the rate, else the generator does."""
     samples = node.series.get(QUEUE)
     if samples is None:
         return unseen(NO_RATE) if facts.rate is None else None
     found = judge(samples, QUEUE_LIMITS, unit="events", metric=QUEUE)
-    if found is None or found.level is Level.OK:
+    if found is None or found.level is UseLevel.OK:
         return found
     at_work = node.series.get(IN_PROGRESS)
     if at_work is None or not facts.threads:
@@ -98,14 +102,14 @@ def queue(node: Node, facts: Facts) -> Found | None:
     share = at_work_while_waiting(samples, at_work, facts.threads)
     if share is None or share >= ALL_AT_WORK:
         words = f"{found.words}, with all {facts.threads} threads at work: the servers did not keep up with the rate"
-        return Found(Level.WATCH, found.value, words, QUEUE, found.peak, found.spans)
+        return RuleResult(UseLevel.WATCH, found.value, words, QUEUE, found.peak, found.spans)
     words = (
         f"{found.words}, with {100 * share:.0f} % of its {facts.threads} threads at work: the generator itself was late"
     )
-    return Found(Level.SATURATED, found.value, words, QUEUE, found.peak, found.spans)
+    return RuleResult(UseLevel.SATURATED, found.value, words, QUEUE, found.peak, found.spans)
 
 
-def at_work_while_waiting(queued: Samples, at_work: Samples, threads: int) -> float | None:
+def at_work_while_waiting(queued: MetricSamples, at_work: MetricSamples, threads: int) -> float | None:
     """Share of the threads that worked while events waited, each second counted by how many did."""
     working = held_at(at_work, queued.at)
     seen = ~np.isnan(queued.values) & ~np.isnan(working)
@@ -113,16 +117,18 @@ def at_work_while_waiting(queued: Samples, at_work: Samples, threads: int) -> fl
     return float(np.average(working[seen], weights=waited)) / threads if waited.sum() > 0 else None
 
 
-def late(_: Node, facts: Facts) -> Found | None:
+def late(_: NodeFacts, facts: RunFacts) -> RuleResult | None:
     lag, latency = facts.headlines.get(LATENESS), facts.headlines.get(LATENCY)
     if lag is None or not latency:
         return unseen(NO_RATE if facts.rate is None else f"{facts.tool} does not tell how late it began")
     share = 100 * lag / latency
-    level = Level.SATURATED if share > 100 * MOST_LATE else Level.OK
-    return Found(level, share, f"began {lag:.3g} ms late on average, part of a latency of {latency:.3g} ms", "", share)
+    level = UseLevel.SATURATED if share > 100 * MOST_LATE else UseLevel.OK
+    return RuleResult(
+        level, share, f"began {lag:.3g} ms late on average, part of a latency of {latency:.3g} ms", "", share
+    )
 
 
-def unmatched(node: Node, facts: Facts) -> Found | None:
+def unmatched(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """Writes that changed no row: the load is then not the one that it is called."""
     if UNMATCHED not in node.series or WRITES not in node.series:
         return unseen(f"{facts.tool} does not count the writes that change no row")
@@ -130,9 +136,9 @@ def unmatched(node: Node, facts: Facts) -> Found | None:
     if none is None or not writes:
         return unseen("it wrote nothing")
     share = 100 * none / writes
-    level = Level.OK if share < UNMATCHED_FROM else Level.WATCH
-    level = Level.ERROR if share > 100 * (1 - LEAST_MATCHED) else level
-    return Found(level, share, f"{none:,.0f} of {writes:,.0f} writes changed no row", UNMATCHED, share)
+    level = UseLevel.OK if share < UNMATCHED_FROM else UseLevel.WATCH
+    level = UseLevel.ERROR if share > 100 * (1 - LEAST_MATCHED) else level
+    return RuleResult(level, share, f"{none:,.0f} of {writes:,.0f} writes changed no row", UNMATCHED, share)
 
 
 RESOURCE = Resource(

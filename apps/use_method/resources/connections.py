@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, counted
+from apps.use_method.levels import LevelLimits, counted
 from apps.use_method.resources.counters import (
     CONNECTED,
     FROM_THE_FIRST,
@@ -14,23 +14,23 @@ from apps.use_method.resources.counters import (
     stalls,
     together,
 )
-from apps.use_method.values import Aspect, Facts, Found, Node, Samples
+from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts
 
 REFUSED = STATUS + "Connection_errors_max_connections"
 LOST, FAILED = STATUS + "Aborted_clients", STATUS + "Aborted_connects"
 INTERNAL = STATUS + "Connection_errors_internal"
-USED_LIMITS = Limits(watch=80.0, saturated=95.0)
-REFUSED_LIMITS = Limits(watch=None, saturated=1.0)
+USED_LIMITS = LevelLimits(watch=80.0, saturated=95.0)
+REFUSED_LIMITS = LevelLimits(watch=None, saturated=1.0)
 SHOWN = {"MariaDB and MySQL": "SHOW GLOBAL STATUS", "Aurora": "SHOW GLOBAL STATUS, where an agent may ask it"}
 MANUAL = "MySQL 8.4 Reference Manual"
 
 
-def failed(node: Node, _: Facts) -> Found | None:
+def failed(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if FAILED not in node.series or REFUSED not in node.series:
         samples = node.series.get(FAILED)
         return counted(samples, unit="connections", metric=FAILED) if samples else None
     at, (all_of_them, refused) = together(node.series, (FAILED, REFUSED))
-    return counted(Samples(at, np.maximum(all_of_them - refused, 0.0)), unit="connections", metric=FAILED)
+    return counted(MetricSamples(at, np.maximum(all_of_them - refused, 0.0)), unit="connections", metric=FAILED)
 
 
 RESOURCE = Resource(

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from apps.use_method.indicators import Rule
-from apps.use_method.levels import Limits, counted, judge, mean, total
-from apps.use_method.values import Facts, Floats, Found, Level, Node, Samples
+from apps.use_method.levels import LevelLimits, counted, judge, mean, total
+from apps.use_method.values import Floats, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 STATUS = "mysql.status."
 CONNECTED, RUNNING = STATUS + "Threads_connected", STATUS + "Threads_running"
@@ -22,20 +22,20 @@ FROM_THE_FIRST = "from the first on"
 FEWEST_SERVED = 50.0  # statements/s
 
 
-def gauge(key: str, limits: Limits, unit: str) -> Rule:
+def gauge(key: str, limits: LevelLimits, unit: str) -> Rule:
     """Judged as it is."""
 
-    def rule(node: Node, _: Facts) -> Found | None:
+    def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples = node.series.get(key)
         return judge(samples, limits, unit=unit, metric=key) if samples else None
 
     return rule
 
 
-def events(*keys: str, unit: str, level: Level = Level.ERROR) -> Rule:
+def events(*keys: str, unit: str, level: UseLevel = UseLevel.ERROR) -> Rule:
     """Of counters that should not rise, by the first of `keys` that the node has: `level` from one on."""
 
-    def rule(node: Node, _: Facts) -> Found | None:
+    def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         for key in keys:
             if key in node.series:
                 return counted(node.series[key], unit=unit, metric=key, level=level)
@@ -44,41 +44,41 @@ def events(*keys: str, unit: str, level: Level = Level.ERROR) -> Rule:
     return rule
 
 
-def stalls(key: str, limits: Limits, unit: str) -> Rule:
+def stalls(key: str, limits: LevelLimits, unit: str) -> Rule:
     """Of a counter of waits: `limits` by its rate, and watch from the first one on."""
 
-    def rule(node: Node, _: Facts) -> Found | None:
+    def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples = node.series.get(key)
         if samples is None:
             return None
         found = judge(samples, limits, unit=f"{unit}/s", metric=key)
-        number = counted(samples, unit=unit, metric=key, level=Level.WATCH)
+        number = counted(samples, unit=unit, metric=key, level=UseLevel.WATCH)
         if found is None or number is None:
             return None
-        if found.level is Level.OK:
+        if found.level is UseLevel.OK:
             return number
         return replace(found, value=number.value, words=f"{number.words}; {found.words}", peak=number.peak)
 
     return rule
 
 
-def stall_words(limits: Limits, unit: str) -> str:
+def stall_words(limits: LevelLimits, unit: str) -> str:
     return f"watch {FROM_THE_FIRST}, {limits.words(f'{unit}/s')}"
 
 
-def unseen(words: str) -> Found:
-    return Found(Level.NOT_OBSERVABLE, None, words)
+def unseen(words: str) -> RuleResult:
+    return RuleResult(UseLevel.NOT_OBSERVABLE, None, words)
 
 
-def scaled(samples: Samples, factor: float) -> Samples:
+def scaled(samples: MetricSamples, factor: float) -> MetricSamples:
     return replace(samples, values=samples.values * factor)
 
 
-def with_words(found: Found | None, more: str) -> Found | None:
+def with_words(found: RuleResult | None, more: str) -> RuleResult | None:
     return found and replace(found, words=f"{found.words}{more}")
 
 
-def setting(node: Node, name: str) -> float | None:
+def setting(node: NodeFacts, name: str) -> float | None:
     """A variable of the server as a number; None: it is not known, or is none."""
     try:
         return float(node.variables[name])
@@ -86,10 +86,10 @@ def setting(node: Node, name: str) -> float | None:
         return None
 
 
-def share_of(key: str, variable: str, limits: Limits) -> Rule:
+def share_of(key: str, variable: str, limits: LevelLimits) -> Rule:
     """A gauge by the server's variable that limits it, %."""
 
-    def rule(node: Node, _: Facts) -> Found | None:
+    def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples, most = node.series.get(key), setting(node, variable)
         if samples is None:
             return None
@@ -101,7 +101,7 @@ def share_of(key: str, variable: str, limits: Limits) -> Rule:
     return rule
 
 
-def clients(node: Node, facts: Facts) -> float:
+def clients(node: NodeFacts, facts: RunFacts) -> float:
     """Connections of the load on this node: no more than the load has, nor than the node without the sampler's."""
     samples = node.series.get(CONNECTED)
     seen = samples.values[~np.isnan(samples.values)] if samples else ()
@@ -109,7 +109,9 @@ def clients(node: Node, facts: Facts) -> float:
     return min(float(facts.threads), here) if facts.threads > 1 else here
 
 
-def by_clients(samples: Samples, node: Node, facts: Facts, limits: Limits, metric: str) -> Found | None:
+def by_clients(
+    samples: MetricSamples, node: NodeFacts, facts: RunFacts, limits: LevelLimits, metric: str
+) -> RuleResult | None:
     """How many wait at once, by the connections that could, %."""
     number = clients(node, facts)
     found = judge(scaled(samples, 100 / number), limits, unit="%", metric=metric)
@@ -119,11 +121,11 @@ def by_clients(samples: Samples, node: Node, facts: Facts, limits: Limits, metri
     return with_words(found, f"; {waiting:.3g} of {number:.0f} connections at once on average")
 
 
-def for_each_statement(key: str, limits: Limits, *, by: float, unit: str, opens: str) -> Rule:
+def for_each_statement(key: str, limits: LevelLimits, *, by: float, unit: str, opens: str) -> Rule:
     """How often a counter rises for each statement, times `by`, in the seconds with enough statements from clients:
     what a server does on its own says nothing of them. `opens`: the derived metric of the same, if it is there."""
 
-    def rule(node: Node, _: Facts) -> Found | None:
+    def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         if key not in node.series or QUESTIONS not in node.series:
             return None
         at, (values, asked) = together(node.series, (key, QUESTIONS))
@@ -132,24 +134,24 @@ def for_each_statement(key: str, limits: Limits, *, by: float, unit: str, opens:
         np.divide(by * values, served, out=each, where=served >= FEWEST_SERVED)
         if np.isnan(each).all():
             return unseen(f"fewer than {FEWEST_SERVED:g} statements/s")
-        return judge(Samples(at, each), limits, unit=unit, metric=opens if opens in node.series else key)
+        return judge(MetricSamples(at, each), limits, unit=unit, metric=opens if opens in node.series else key)
 
     return rule
 
 
-def own_statements(node: Node) -> float:
+def own_statements(node: NodeFacts) -> float:
     """Of sampling, a second; one where it was not counted."""
     samples = node.series.get(SAMPLING)
     told = mean(samples) if samples else None
     return 1.0 if told is None else told
 
 
-def idle_running(node: Node) -> float:
+def idle_running(node: NodeFacts) -> float:
     """Threads_running while no client asks: the sampler's own and those of replication, mean of the phase."""
     return 1.0 + sum(mean(node.series[key]) or 0.0 for key in (DUMPS, *REPLICA) if key in node.series)
 
 
-def transactions(node: Node) -> float | None:
+def transactions(node: NodeFacts) -> float | None:
     """Committed in the phase by clients: COMMIT statements, else writes that commit themselves; None: not observed."""
     commits = total(node.series[COMMITS]) if COMMITS in node.series else None
     if commits:
@@ -158,7 +160,7 @@ def transactions(node: Node) -> float | None:
     return sum(found for found in writes if found is not None) if writes else commits
 
 
-def together(series: Mapping[str, Samples], keys: Sequence[str]) -> tuple[Floats, list[Floats]]:
+def together(series: Mapping[str, MetricSamples], keys: Sequence[str]) -> tuple[Floats, list[Floats]]:
     """The moments at which all of `keys` were sampled, and their values there."""
     at = series[keys[0]].at
     for key in keys[1:]:

@@ -6,27 +6,27 @@ import numpy as np
 
 from apps.runs.quality.noisy_neighbours import MOST_STOLEN
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, judge, mean
+from apps.use_method.levels import LevelLimits, judge, mean
 from apps.use_method.resources.counters import DUMPS, REPLICA, gauge, idle_running, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, held_at
-from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 BUSY, SERVER, CPUS = "derived.cpu.busy", "derived.cpu.server_share", "host.cpus"
 RUNNABLE, RUNNING = "derived.cpu.runnable", "derived.threads.running_per_cpu"
 STEAL, PRESSURE = "derived.cpu.steal", "derived.cpu.pressure"
 BUSY_OF_AWS = f"{AWS}CPUUtilization"
 BUSY_FROM = 70.0  # %
-BUSY_LIMITS = Limits(watch=BUSY_FROM, saturated=95.0)
-SERVER_LIMITS = Limits(watch=70.0, saturated=95.0)
-RUNNABLE_LIMITS = Limits(watch=1.5, saturated=2.0)
-RUNNING_LIMITS = Limits(watch=2.0, saturated=4.0)
-STEAL_LIMITS = Limits(watch=MOST_STOLEN, saturated=10.0)
-PRESSURE_LIMITS = Limits(watch=30.0, saturated=60.0)
+BUSY_LIMITS = LevelLimits(watch=BUSY_FROM, saturated=95.0)
+SERVER_LIMITS = LevelLimits(watch=70.0, saturated=95.0)
+RUNNABLE_LIMITS = LevelLimits(watch=1.5, saturated=2.0)
+RUNNING_LIMITS = LevelLimits(watch=2.0, saturated=4.0)
+STEAL_LIMITS = LevelLimits(watch=MOST_STOLEN, saturated=10.0)
+PRESSURE_LIMITS = LevelLimits(watch=30.0, saturated=60.0)
 GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 6 (CPUs)"
 FROM_PROC = {"Linux": "/proc/stat", "Aurora": "AWS shows its guests neither the machine's run queue nor its CPU states"}
 
 
-def busy(node: Node, facts: Facts) -> Found | None:
+def busy(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     found = gauge(BUSY, BUSY_LIMITS, "%")(node, facts)
     own = mean(node.series[SERVER]) if SERVER in node.series else None
     if found is None or found.value is None or own is None:
@@ -34,7 +34,7 @@ def busy(node: Node, facts: Facts) -> Found | None:
     return with_words(found, f"; the server took {own:.0f} of {found.value:.0f} %")
 
 
-def runnable(node: Node, _: Facts) -> Found | None:
+def runnable(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """Without the sampler, which runs whenever it looks."""
     samples, cpus = node.series.get(RUNNABLE), node.series.get(CPUS)
     number = mean(cpus) if cpus else None
@@ -51,7 +51,7 @@ def runnable(node: Node, _: Facts) -> Found | None:
     )
 
 
-def running(node: Node, _: Facts) -> Found | None:
+def running(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """Statements wait for a CPU only while the CPUs are busy: else they wait for a lock, a disk or a commit."""
     samples = node.series.get(RUNNING)
     if samples is None:
@@ -62,7 +62,9 @@ def running(node: Node, _: Facts) -> Found | None:
     return while_busy(node, samples, RUNNING_LIMITS, unit="threads", metric=RUNNING, room=room)
 
 
-def while_busy(node: Node, samples: Samples, limits: Limits, *, unit: str, metric: str, room: str) -> Found | None:
+def while_busy(
+    node: NodeFacts, samples: MetricSamples, limits: LevelLimits, *, unit: str, metric: str, room: str
+) -> RuleResult | None:
     """Judges `samples` at the seconds in which the CPUs are busy; `room`: said of a limit that is passed in others."""
     cpu = node.series.get(BUSY)
     if cpu is None:
@@ -71,14 +73,14 @@ def while_busy(node: Node, samples: Samples, limits: Limits, *, unit: str, metri
     counts = replace(samples, values=np.where(idle & ~np.isnan(samples.values), 0.0, samples.values))
     found = judge(counts, limits, unit=unit, metric=metric, value=mean(samples))
     always = judge(samples, limits, unit=unit)
-    if found is None or always is None or found.level is not Level.OK:
+    if found is None or always is None or found.level is not UseLevel.OK:
         return found
-    if always.level is Level.OK:
+    if always.level is UseLevel.OK:
         return replace(found, words=always.words, peak=always.peak)
     return replace(found, words=f"{always.words}, {room}", peak=always.peak)
 
 
-def errors(node: Node, facts: Facts) -> Found | None:
+def errors(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if facts.aws or BUSY not in node.series:
         return None
     return unseen("a CPU's machine checks go to the kernel's log, which counts nothing")

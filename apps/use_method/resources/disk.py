@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from apps.use_method.indicators import Indicator, Resource, Rule
-from apps.use_method.levels import Limits, judge, mean
+from apps.use_method.levels import LevelLimits, judge, mean
 from apps.use_method.resources.counters import gauge, scaled, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, worst
-from apps.use_method.values import Aspect, Facts, Found, Level, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts, UseLevel
 
 PREFIX = "derived.disk."
 UTILIZATION, QUEUE, REQUESTS = ".utilization", ".queue", ".requests"
@@ -17,13 +17,13 @@ PRESSURE, IN_ALL = f"{PREFIX}pressure", f"{PREFIX}*"
 # Of swap in memory, no disk; what is swapped is told of the memory.
 NO_DISK = re.compile(r"zram\d+")
 # No "saturated": a disk that serves many requests at once is not full when it always has one.
-UTILIZATION_LIMITS = Limits(watch=95.0, saturated=None)
-IOPS_LIMITS = Limits(watch=70.0, saturated=95.0)
-QUEUE_LIMITS = Limits(watch=16.0, saturated=64.0)
-AWAIT_LIMITS = Limits(watch=20.0, saturated=50.0)
-PRESSURE_LIMITS = Limits(watch=40.0, saturated=80.0)
+UTILIZATION_LIMITS = LevelLimits(watch=95.0, saturated=None)
+IOPS_LIMITS = LevelLimits(watch=70.0, saturated=95.0)
+QUEUE_LIMITS = LevelLimits(watch=16.0, saturated=64.0)
+AWAIT_LIMITS = LevelLimits(watch=20.0, saturated=50.0)
+PRESSURE_LIMITS = LevelLimits(watch=40.0, saturated=80.0)
 # Response time by that at the lowest load: see apps.use_method.panels.response_times.
-OVER_LIMITS = Limits(watch=2.0, saturated=3.0)
+OVER_LIMITS = LevelLimits(watch=2.0, saturated=3.0)
 # Mean requests in flight below which they hardly meet each other.
 LEAST_QUEUE = 1.0
 # Codes of errors by which a server tells of its disk, and how 1030 names those of the system.
@@ -35,7 +35,7 @@ DISKSTATS = "/proc/diskstats"
 NO_GUEST = "Aurora's volume is a service of its own: no guest sees its disks"
 
 
-def disks(node: Node) -> list[str]:
+def disks(node: NodeFacts) -> list[str]:
     """Those that did anything in the phase."""
     found = node.matching(PREFIX, REQUESTS)
     return [name for name, samples in found.items() if not NO_DISK.fullmatch(name) and (mean(samples) or 0.0) > 0]
@@ -44,18 +44,18 @@ def disks(node: Node) -> list[str]:
 def of_each(rule_of: Callable[[str], Rule], suffix: str, *, idle: str = "") -> Rule:
     """What `rule_of` a key says of the worst disk; `idle`: the words where no disk did anything."""
 
-    def rule(node: Node, facts: Facts) -> Found | None:
+    def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         if not node.matching(PREFIX, REQUESTS):
             return None
         busy = disks(node)
         if not busy:
-            return Found(Level.OK, 0.0, "no request reached a disk") if not idle else unseen(idle)
+            return RuleResult(UseLevel.OK, 0.0, "no request reached a disk") if not idle else unseen(idle)
         return worst({name: rule_of(f"{PREFIX}{name}{suffix}")(node, facts) for name in busy})
 
     return rule
 
 
-def each_gauge(suffix: str, limits: Limits, unit: str) -> Rule:
+def each_gauge(suffix: str, limits: LevelLimits, unit: str) -> Rule:
     return of_each(lambda key: gauge(key, limits, unit), suffix)
 
 
@@ -63,7 +63,7 @@ def waited(suffix: str, counter: str, what: str) -> Rule:
     """Response times of one kind of request; there are none without requests of it."""
     of_worst = of_each(lambda key: gauge(key, AWAIT_LIMITS, "ms"), suffix, idle=f"no {what} reached a disk")
 
-    def rule(node: Node, facts: Facts) -> Found | None:
+    def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         found = of_worst(node, facts)
         counted = [node.series[key] for name in disks(node) if (key := f"host.disk.{name}.{counter}") in node.series]
         if found is None and counted and not any(mean(samples) for samples in counted):
@@ -74,9 +74,9 @@ def waited(suffix: str, counter: str, what: str) -> Rule:
 
 
 def utilization(key: str) -> Rule:
-    def rule(node: Node, facts: Facts) -> Found | None:
+    def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         found = gauge(key, UTILIZATION_LIMITS, "%")(node, facts)
-        if found is None or found.level is Level.OK:
+        if found is None or found.level is UseLevel.OK:
             return found
         return with_words(found, "; it says that a request was always in flight, not that no more would fit")
 
@@ -84,10 +84,10 @@ def utilization(key: str) -> Rule:
 
 
 def iops(key: str) -> Rule:
-    def rule(node: Node, _: Facts) -> Found | None:
+    def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples = node.series[key]
         if not node.hardware_iops:
-            seen = judge(samples, Limits(None, None), unit="requests/s")
+            seen = judge(samples, LevelLimits(None, None), unit="requests/s")
             return seen and unseen(f"the hardware class states no IOPS to measure by; {seen.words}")
         found = judge(scaled(samples, 100 / node.hardware_iops), IOPS_LIMITS, unit="%", metric=key)
         return with_words(found, f", of {node.hardware_iops:,} requests/s that {node.hardware_class} has")
@@ -95,10 +95,10 @@ def iops(key: str) -> Rule:
     return rule
 
 
-def of_aws(name: str, limits: Limits, unit: str, factor: float = 1.0) -> Rule:
+def of_aws(name: str, limits: LevelLimits, unit: str, factor: float = 1.0) -> Rule:
     """The same as CloudWatch tells it of an instance's storage."""
 
-    def rule(node: Node, _: Facts) -> Found | None:
+    def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples = node.series.get(AWS + name)
         found = judge(scaled(samples, factor), limits, unit=unit, metric=AWS + name) if samples else None
         return found and replace(found, words=f"{found.words} (mean of each minute)")
@@ -106,14 +106,14 @@ def of_aws(name: str, limits: Limits, unit: str, factor: float = 1.0) -> Rule:
     return rule
 
 
-def over_baseline(node: Node, _: Facts) -> Found | None:
+def over_baseline(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """What stands until the panel is read and its baseline is known."""
     if not disks(node):
         return None
     return unseen("no run of the same system and workload at a lower load was judged: nothing to compare with")
 
 
-def errors(node: Node, facts: Facts) -> Found | None:
+def errors(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if facts.aws or not node.matching(PREFIX, REQUESTS):
         return None
     told = [one for one in facts.complaints if one.code in OF_DISKS or IN_WORDS.search(one.text)]
@@ -121,8 +121,8 @@ def errors(node: Node, facts: Facts) -> Found | None:
     if told and node.name in (writers or [facts.nodes[0].name]):
         first = min(told, key=lambda one: one.at if one.at is not None else float("inf"))
         spans = tuple((one.at, one.at) for one in told if one.at is not None)
-        return Found(
-            Level.ERROR, float(sum(one.count for one in told)), f"the client was told: {first.text}", "", None, spans
+        return RuleResult(
+            UseLevel.ERROR, float(sum(one.count for one in told)), f"the client was told: {first.text}", "", None, spans
         )
     return unseen("the kernel counts no errors of disks; no error of a disk reached the client")
 

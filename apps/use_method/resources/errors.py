@@ -10,7 +10,7 @@ from apps.use_method.levels import mean, peak, total
 from apps.use_method.resources import codes
 from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import FROM_THE_FIRST
-from apps.use_method.values import Aspect, Complaint, Facts, Found, Level, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts, ServerError, UseLevel
 
 FAILED, DONE, RECONNECTS = "client.errors", "client.throughput", "client.reconnects"
 # What an engine said behind the server's 1030: "Got error 188 'Too many …' from storage engine InnoDB".
@@ -20,14 +20,14 @@ TEXT = 80  # characters
 SOURCES = {"tool": "what the load tool printed, by error number", "CloudWatch": "does not know what clients met"}
 
 
-def numbers(complaint: Complaint) -> set[int]:
+def numbers(complaint: ServerError) -> set[int]:
     """The server's and the engine's; a tool may name one twice."""
     told = {int(text) for text in (*CODE.findall(complaint.text), *ENGINE_CODE.findall(complaint.text))}
     return told | ({complaint.code} if complaint.code else set())
 
 
 def of_kind(kind: str) -> "Indicator":
-    def rule(node: Node, facts: Facts) -> Found | None:
+    def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         return told(kind, node, facts)
 
     title, reason, literature = KINDS[kind]
@@ -49,7 +49,7 @@ def of_kind(kind: str) -> "Indicator":
     )
 
 
-def told(kind: str, _: Node, facts: Facts) -> Found:
+def told(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
     """What has no number counts as other, by its text; beside numbers it is what the tool said as it gave up."""
     found: Counter[int | str] = Counter()
     first: dict[int | str, float] = {}
@@ -62,15 +62,15 @@ def told(kind: str, _: Node, facts: Facts) -> Found:
                 if complaint.at is not None:
                     first[one] = min(first.get(one, complaint.at), complaint.at)
     if not found:
-        return Found(Level.OK, 0.0, "none told")
+        return RuleResult(UseLevel.OK, 0.0, "none told")
     words = "; ".join(_said(one, count, first.get(one)) for one, count in found.most_common(SHOWN))
     more = len(found) - SHOWN
     words += f"; {more} more kinds" if more > 0 else ""
     number = sum(found.values())
-    level = Level.WATCH if kind == codes.CONFLICT and _is_rare(number, facts) else Level.ERROR
+    level = UseLevel.WATCH if kind == codes.CONFLICT and _is_rare(number, facts) else UseLevel.ERROR
     # They make no series of their own: the reader sees when, and opens the tool's count of all errors.
     moments = sorted(set(first.values()))
-    return Found(level, float(number), words, FAILED, None, tuple((at, at) for at in moments))
+    return RuleResult(level, float(number), words, FAILED, None, tuple((at, at) for at in moments))
 
 
 def _said(one: int | str, count: int, first: float | None) -> str:
@@ -81,26 +81,28 @@ def _said(one: int | str, count: int, first: float | None) -> str:
     return f"{count:,} × error {one}{since}: {code.meaning}, remedy: {code.remedy}"
 
 
-def _is_rare(number: float, facts: Facts) -> bool:
+def _is_rare(number: float, facts: RunFacts) -> bool:
     """Next to what was done; False where the tool does not say how much that was."""
     done = _total(facts.client, DONE)
     return bool(done) and number / (number + (done or 0.0)) < MOST_ERRORS
 
 
-def _total(node: Node | None, key: str) -> float | None:
+def _total(node: NodeFacts | None, key: str) -> float | None:
     samples = node.series.get(key) if node else None
     return total(samples) if samples else None
 
 
-def share(node: Node, facts: Facts) -> Found | None:
+def share(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """By the tool's own count, which has those that it passed over in silence, too."""
     failed, done = _total(node, FAILED), _total(node, DONE)
     if failed is None or done is None:
         if FAILED not in facts.headlines or DONE not in facts.headlines:
-            return Found(Level.NOT_OBSERVABLE, None, f"{facts.tool} does not say how many of its operations failed")
+            return RuleResult(
+                UseLevel.NOT_OBSERVABLE, None, f"{facts.tool} does not say how many of its operations failed"
+            )
         failed, done = facts.headlines[FAILED], facts.headlines[DONE]
     if not failed:
-        return Found(Level.OK, 0.0, "errors were counted, and there were none", FAILED, 0.0)
+        return RuleResult(UseLevel.OK, 0.0, "errors were counted, and there were none", FAILED, 0.0)
     part = failed / (failed + done)
     series = node.series.get(FAILED)
     highest = peak(series) if series else None
@@ -108,19 +110,19 @@ def share(node: Node, facts: Facts) -> Found | None:
     words = f"{with_unit(rate, 'errors/s')} on average" + (
         f", highest {with_unit(highest, 'errors/s')}" if series else ""
     )
-    return Found(Level.ERROR if part >= MOST_ERRORS else Level.WATCH, 100 * part, words, FAILED, None)
+    return RuleResult(UseLevel.ERROR if part >= MOST_ERRORS else UseLevel.WATCH, 100 * part, words, FAILED, None)
 
 
-def reconnects(node: Node, _: Facts) -> Found | None:
+def reconnects(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     number = _total(node, RECONNECTS)
     if number is None:
-        return Found(Level.NOT_OBSERVABLE, None, "the tool does not count them")
+        return RuleResult(UseLevel.NOT_OBSERVABLE, None, "the tool does not count them")
     if number < 0.5:
-        return Found(Level.OK, 0.0, "none", RECONNECTS, 0.0)
-    return Found(Level.ERROR, float(round(number)), with_unit(round(number), "reconnects"), RECONNECTS)
+        return RuleResult(UseLevel.OK, 0.0, "none", RECONNECTS, 0.0)
+    return RuleResult(UseLevel.ERROR, float(round(number)), with_unit(round(number), "reconnects"), RECONNECTS)
 
 
-def on(node: Node, facts: Facts) -> bool:
+def on(node: NodeFacts, facts: RunFacts) -> bool:
     """The load generator; where a run broke off before it printed anything, the first node stands for it."""
     return node is facts.client or (facts.client is None and node is facts.nodes[0] and bool(facts.complaints))
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from apps.core.units import NBSP, with_unit
 from apps.use_method.indicators import Indicator, Resource, on_servers
-from apps.use_method.levels import Limits, counted, for_and_from, judge, steps, stretches, total
-from apps.use_method.values import Aspect, Facts, Floats, Found, Level, Node, Samples, Span
+from apps.use_method.levels import LevelLimits, counted, for_and_from, judge, steps, stretches, total
+from apps.use_method.values import Aspect, Floats, MetricSamples, NodeFacts, RuleResult, RunFacts, Span, UseLevel
 
 STATUS = "mysql.status.wsrep_"
 STATE, PRIMARY, READY = STATUS + "local_state", STATUS + "cluster_status", STATUS + "ready"
@@ -20,12 +20,12 @@ PAUSED, LATENCY, TRAFFIC = "derived.galera.paused", "derived.galera.latency", "d
 STATES = {0: "alone", 1: "joining", 2: "donor or desynced", 3: "joined, catching up", 4: "synced"}
 SYNCED = 4
 
-PAUSED_LIMITS = Limits(watch=1.0, saturated=10.0)
+PAUSED_LIMITS = LevelLimits(watch=1.0, saturated=10.0)
 # Flow control empties the queue as soon as it is full, so that few samples meet it there.
 QUEUE_SHARE = 0.05
 FC_LIMIT = 16
-SENDING_LIMITS = Limits(watch=1.0, saturated=10.0)
-LATENCY_LIMITS = Limits(watch=5.0, saturated=50.0)
+SENDING_LIMITS = LevelLimits(watch=1.0, saturated=10.0)
+LATENCY_LIMITS = LevelLimits(watch=5.0, saturated=50.0)
 REFUSED = 1.0  # % of the node's own transactions from which on refusals are an error
 CODERSHIP = "Galera Cluster documentation"
 MANUAL = f"{CODERSHIP}, Monitoring the Cluster: Checking the Replication Health"
@@ -33,30 +33,30 @@ CONFLICTS = f"{CODERSHIP}, Dealing with Multi-Master Conflicts"
 SOURCES = {"Galera": "SHOW GLOBAL STATUS"}
 
 
-def has_galera(node: Node) -> bool:
+def has_galera(node: NodeFacts) -> bool:
     """A server without it has some names of it too, but no state."""
     return STATE in node.series
 
 
-def on(node: Node, facts: Facts) -> bool:
+def on(node: NodeFacts, facts: RunFacts) -> bool:
     return on_servers(node, facts) and any(map(has_galera, facts.nodes))
 
 
-def members(facts: Facts) -> int:
+def members(facts: RunFacts) -> int:
     return sum(on_servers(node, facts) for node in facts.nodes)
 
 
-def traffic(node: Node, _: Facts) -> Found | None:
+def traffic(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(TRAFFIC)
-    return judge(samples, Limits(None, None), unit="bytes/s", metric=TRAFFIC) if samples else None
+    return judge(samples, LevelLimits(None, None), unit="bytes/s", metric=TRAFFIC) if samples else None
 
 
-def paused(node: Node, _: Facts) -> Found | None:
+def paused(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(PAUSED)
     return judge(samples, PAUSED_LIMITS, unit="%", metric=PAUSED) if samples else None
 
 
-def asked(node: Node, facts: Facts) -> Found | None:
+def asked(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """Of each second of pause as much as this node's share of the requests for one: those of that second, or where
     none was sent in it, of the last second with any."""
     if SENT not in node.series or PAUSED not in node.series:
@@ -69,7 +69,7 @@ def asked(node: Node, facts: Facts) -> Found | None:
     for place, number in enumerate(everybody):
         share = float(own[place] / number) if number else share
         values[place] = share * pause[place]
-    found = judge(Samples(at, values), PAUSED_LIMITS, unit="%", metric=SENT)
+    found = judge(MetricSamples(at, values), PAUSED_LIMITS, unit="%", metric=SENT)
     number = total(node.series[SENT])
     if found is None or number is None:
         return None
@@ -77,14 +77,14 @@ def asked(node: Node, facts: Facts) -> Found | None:
     return replace(found, words=words)
 
 
-def _on(at: Floats, samples: Samples) -> Floats:
+def _on(at: Floats, samples: MetricSamples) -> Floats:
     """The sample nearest to each moment; 0 where nothing was observed within two seconds."""
     places = np.searchsorted((samples.at[1:] + samples.at[:-1]) / 2, at)
     near = np.abs(samples.at[places] - at) <= 2
     return np.where(near, np.nan_to_num(samples.values[places]), 0.0)
 
 
-def flow_limit(node: Node, facts: Facts) -> float:
+def flow_limit(node: NodeFacts, facts: RunFacts) -> float:
     """Write sets in the queue from which on the node asks for a pause: gcs.fc_limit, by the root of the number of nodes
     unless the cluster was told that it has one writer."""
     options = dict(re.findall(r"([\w.]+) = ([^;]*)", node.variables.get("wsrep_provider_options", "")))
@@ -93,12 +93,12 @@ def flow_limit(node: Node, facts: Facts) -> float:
     return limit if one_writer else limit * max(1, members(facts)) ** 0.5
 
 
-def receiving(node: Node, facts: Facts) -> Found | None:
+def receiving(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     samples = node.series.get(RECEIVING)
     if samples is None:
         return None
     limit = round(flow_limit(node, facts), 1)
-    limits = Limits(watch=limit / 2, saturated=limit, share=QUEUE_SHARE, least=1)
+    limits = LevelLimits(watch=limit / 2, saturated=limit, share=QUEUE_SHARE, least=1)
     found = judge(samples, limits, unit="write sets", metric=RECEIVING)
     pause = (
         f"from {limit:g} on it asks for a pause, which empties the queue: {100 * QUEUE_SHARE:g} % of the time is much"
@@ -106,12 +106,12 @@ def receiving(node: Node, facts: Facts) -> Found | None:
     return found and replace(found, words=f"{found.words}; {pause}")
 
 
-def sending(node: Node, _: Facts) -> Found | None:
+def sending(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(SENDING)
     return judge(samples, SENDING_LIMITS, unit="write sets", metric=SENDING) if samples else None
 
 
-def latency(node: Node, _: Facts) -> Found | None:
+def latency(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """Galera tells a mean that begins anew each report period: parted into that of each second by how many messages it
     is of. A second without a message has none."""
     means, numbers = node.series.get(LATENCY), node.series.get(TIMED)
@@ -122,30 +122,30 @@ def latency(node: Node, _: Facts) -> Found | None:
     number = numbers.values[1:] - before
     spent = means.values[1:] * numbers.values[1:] - np.where(grown < 0, 0.0, means.values[:-1]) * before
     of_each = np.where(number > 0, np.maximum(spent, 0.0) / np.where(number > 0, number, 1.0), np.nan)
-    found = judge(Samples(means.at[1:], of_each), LATENCY_LIMITS, unit="ms", metric=LATENCY)
-    return found or Found(Level.OK, None, "no message was replicated", LATENCY)
+    found = judge(MetricSamples(means.at[1:], of_each), LATENCY_LIMITS, unit="ms", metric=LATENCY)
+    return found or RuleResult(UseLevel.OK, None, "no message was replicated", LATENCY)
 
 
-def certification(node: Node, _: Facts) -> Found | None:
+def certification(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     return _refused(node, FAILURES, "transactions")
 
 
-def aborts(node: Node, _: Facts) -> Found | None:
+def aborts(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     return _refused(node, ABORTS, "transactions")
 
 
-def _refused(node: Node, key: str, unit: str) -> Found | None:
+def _refused(node: NodeFacts, key: str, unit: str) -> RuleResult | None:
     samples = node.series.get(key)
-    found = counted(samples, unit=unit, metric=key, level=Level.WATCH) if samples else None
+    found = counted(samples, unit=unit, metric=key, level=UseLevel.WATCH) if samples else None
     if found is None or not found.value:
         return found
     done = total(node.series[COMMITS]) if COMMITS in node.series else None
     share = 100 * found.value / (found.value + (done or 0.0))
-    level = Level.ERROR if share >= REFUSED else Level.WATCH
+    level = UseLevel.ERROR if share >= REFUSED else UseLevel.WATCH
     return replace(found, level=level, words=f"{found.words}; {share:.2g}{NBSP}% of its own transactions")
 
 
-def size(node: Node, facts: Facts) -> Found | None:
+def size(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     samples = node.series.get(SIZE)
     if samples is None or np.isnan(samples.values).all():
         return None
@@ -153,11 +153,13 @@ def size(node: Node, facts: Facts) -> Found | None:
     least = int(np.nanmin(samples.values))
     spans = tuple(stretches(samples, samples.values < most))
     if not spans:
-        return Found(Level.OK, float(least), f"all {most}", SIZE, float(most))
-    return Found(Level.ERROR, float(least), f"{least} of {most} nodes {for_and_from(spans)}", SIZE, float(most), spans)
+        return RuleResult(UseLevel.OK, float(least), f"all {most}", SIZE, float(most))
+    return RuleResult(
+        UseLevel.ERROR, float(least), f"{least} of {most} nodes {for_and_from(spans)}", SIZE, float(most), spans
+    )
 
 
-def state(node: Node, _: Facts) -> Found | None:
+def state(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(STATE)
     if samples is None or np.isnan(samples.values).all():
         return None
@@ -166,16 +168,16 @@ def state(node: Node, _: Facts) -> Found | None:
     spans = tuple(stretches(samples, other)) or refusing
     length = float(steps(samples.at)[other].sum())
     if not spans:
-        return Found(Level.OK, 0.0, "synced all the time", STATE)
+        return RuleResult(UseLevel.OK, 0.0, "synced all the time", STATE)
     first = int(samples.values[other][0]) if other.any() else SYNCED
     words = f"{STATES.get(first, 'in an unknown state')} {for_and_from(spans)}"
     if refusing:
         words += f"; it refused statements {for_and_from(refusing)}"
-    level = Level.ERROR if refusing or first in (0, 1) else Level.WATCH
-    return Found(level, length, words, STATE, None, spans)
+    level = UseLevel.ERROR if refusing or first in (0, 1) else UseLevel.WATCH
+    return RuleResult(level, length, words, STATE, None, spans)
 
 
-def _zero(node: Node, key: str) -> tuple[Span, ...]:
+def _zero(node: NodeFacts, key: str) -> tuple[Span, ...]:
     samples = node.series.get(key)
     return tuple(stretches(samples, samples.values == 0)) if samples else ()
 
@@ -235,7 +237,7 @@ RESOURCE = Resource(
             metrics=(RECEIVING,),
             formula="wsrep_local_recv_queue",
             limits="watch from half, saturated from all of gcs.fc_limit x √nodes on (without the root where the "
-            f"cluster was told that it has one writer), {Limits(None, 1.0, share=QUEUE_SHARE).held()}",
+            f"cluster was told that it has one writer), {LevelLimits(None, 1.0, share=QUEUE_SHARE).held()}",
             reason="At the limit the node asks all others to pause. The pause empties the queue at once, so that "
             "samples once a second rarely meet it full: one in twenty is much.",
             literature=f"{MANUAL}; MariaDB manual, wsrep_provider_options: gcs.fc_limit, gcs.fc_single_primary",

@@ -5,25 +5,25 @@ from dataclasses import replace
 import numpy as np
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, judge
+from apps.use_method.levels import LevelLimits, judge
 from apps.use_method.resources.counters import events, gauge, unseen
 from apps.use_method.resources.parts import AWS, either
-from apps.use_method.values import Aspect, Facts, Found, Level, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts, UseLevel
 
 USED, SWAP_USED, SWAP_TOTAL = "derived.memory.used", "derived.memory.swap_used", "host.memory.SwapTotal"
 SWAPPING, FAULTS = "derived.memory.swapping", "process.faults.major"
 PRESSURE, KILLED = "derived.memory.pressure", "host.vmstat.oom_kill"
 FREE_OF_AWS = f"{AWS}FreeableMemory"
-USED_LIMITS = Limits(watch=90.0, saturated=97.0)
-SWAP_LIMITS = Limits(watch=50.0, saturated=95.0)
-SWAPPING_LIMITS = Limits(watch=1.0, saturated=100.0)
-FAULTS_LIMITS = Limits(watch=10.0, saturated=100.0)
-PRESSURE_LIMITS = Limits(watch=1.0, saturated=10.0)
+USED_LIMITS = LevelLimits(watch=90.0, saturated=97.0)
+SWAP_LIMITS = LevelLimits(watch=50.0, saturated=95.0)
+SWAPPING_LIMITS = LevelLimits(watch=1.0, saturated=100.0)
+FAULTS_LIMITS = LevelLimits(watch=10.0, saturated=100.0)
+PRESSURE_LIMITS = LevelLimits(watch=1.0, saturated=10.0)
 GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 7 (Memory)"
 NO_GUEST = "AWS shows its guests only FreeableMemory and SwapUsage, one value a minute"
 
 
-def used_of_aws(node: Node, _: Facts) -> Found | None:
+def used_of_aws(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     free, size = node.series.get(FREE_OF_AWS), node.hardware_memory
     if free is None or not size:
         return None
@@ -31,15 +31,15 @@ def used_of_aws(node: Node, _: Facts) -> Found | None:
     return judge(used, USED_LIMITS, unit="%", metric=FREE_OF_AWS)
 
 
-def swap_used(node: Node, facts: Facts) -> Found | None:
+def swap_used(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """Without swap nothing can be in it."""
     size = node.series.get(SWAP_TOTAL)
     if size is not None and not np.nan_to_num(size.values).any():
-        return Found(Level.OK, 0.0, "the machine has no swap", SWAP_TOTAL, 0.0)
+        return RuleResult(UseLevel.OK, 0.0, "the machine has no swap", SWAP_TOTAL, 0.0)
     return gauge(SWAP_USED, SWAP_LIMITS, "%")(node, facts)
 
 
-def killed(node: Node, facts: Facts) -> Found | None:
+def killed(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     if KILLED not in node.series and USED in node.series:
         return unseen("this kernel does not count the processes that it killed for want of memory")
     return events(KILLED, unit="processes")(node, facts)

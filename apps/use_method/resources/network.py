@@ -6,19 +6,19 @@ import numpy as np
 
 from apps.runs.quality.network import LEAST_OUTSIDE, MOST_LOST, MOST_USED
 from apps.use_method.indicators import Indicator, Resource, Rule
-from apps.use_method.levels import Limits, counted, judge, mean
+from apps.use_method.levels import LevelLimits, counted, judge, mean
 from apps.use_method.resources.counters import gauge, scaled, unseen, with_words
 from apps.use_method.resources.parts import AWS, either, held_at, worst
-from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 PREFIX, RECEIVED, SENT, LOOPBACK = "host.net.", ".rx_bytes", ".tx_bytes", "lo"
 AGAIN, DROPPED = "derived.net.sent_again", "derived.net.dropped"
 RETRANSMITS, DAMAGED = "host.tcp.retransmits", "host.tcp.errors"
 OF_AWS = tuple(f"{AWS}Network{way}Throughput" for way in ("Receive", "Transmit"))
-BANDWIDTH_LIMITS = Limits(watch=100 * MOST_USED, saturated=90.0)
+BANDWIDTH_LIMITS = LevelLimits(watch=100 * MOST_USED, saturated=90.0)
 WAYS = ("rx", "tx")
-NONE = Limits(None, None)
-LOST_LIMITS = Limits(watch=10 * MOST_LOST, saturated=100 * MOST_LOST)
+NONE = LevelLimits(None, None)
+LOST_LIMITS = LevelLimits(watch=10 * MOST_LOST, saturated=100 * MOST_LOST)
 # Packets per second: of so few, one that is lost is a large share and troubles nobody.
 FEW = 500.0
 MATHIS = "Mathis et al., The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, CCR 27(3), 1997"
@@ -26,7 +26,7 @@ GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 10 (Network)"
 NO_GUEST = "AWS shows its guests the bytes and no packets"
 
 
-def busier_ways(node: Node) -> dict[str, Samples]:
+def busier_ways(node: NodeFacts) -> dict[str, MetricSamples]:
     """Of each interface that moved anything, the loopback apart: the way with more bytes, bytes/s."""
     found = {}
     for name, received in node.matching(PREFIX, RECEIVED).items():
@@ -37,11 +37,11 @@ def busier_ways(node: Node) -> dict[str, Samples]:
     return found
 
 
-def key_of(node: Node, name: str, samples: Samples) -> str:
+def key_of(node: NodeFacts, name: str, samples: MetricSamples) -> str:
     return next(key for way in (RECEIVED, SENT) if node.series.get(key := f"{PREFIX}{name}{way}") is samples)
 
 
-def bandwidth(node: Node, _: Facts) -> Found | None:
+def bandwidth(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if not node.matching(PREFIX, RECEIVED):
         return None
     if not node.hardware_network:
@@ -50,7 +50,7 @@ def bandwidth(node: Node, _: Facts) -> Found | None:
     told = f", of {full / 1e9:g} Gbit/s that {node.hardware_class} has"
     ways = busier_ways(node)
     if not ways:
-        return Found(Level.OK, 0.0, "nothing went over any interface but the loopback")
+        return RuleResult(UseLevel.OK, 0.0, "nothing went over any interface but the loopback")
     return worst(
         {
             name: with_words(
@@ -61,20 +61,20 @@ def bandwidth(node: Node, _: Facts) -> Found | None:
     )
 
 
-def moved(node: Node, _: Facts) -> Found | None:
+def moved(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     if not node.matching(PREFIX, RECEIVED):
         return None
     ways = busier_ways(node)
     if not ways:
-        return Found(Level.OK, 0.0, "nothing went over any interface but the loopback")
+        return RuleResult(UseLevel.OK, 0.0, "nothing went over any interface but the loopback")
     return worst({name: judge(one, NONE, unit="bytes/s", metric=key_of(node, name, one)) for name, one in ways.items()})
 
 
-def moved_of_aws(node: Node, facts: Facts) -> Found | None:
+def moved_of_aws(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     return worst({key.removeprefix(AWS): gauge(key, NONE, "bytes/s")(node, facts) for key in OF_AWS})
 
 
-def loopback(node: Node, facts: Facts) -> Found | None:
+def loopback(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     found = gauge(f"{PREFIX}{LOOPBACK}{RECEIVED}", NONE, "bytes/s")(node, facts)
     return with_words(found, "; no bandwidth limits it: what it costs is CPU time")
 
@@ -82,7 +82,7 @@ def loopback(node: Node, facts: Facts) -> Found | None:
 def lost(key: str) -> Rule:
     """A share of the packets, of seconds that had more than a few."""
 
-    def rule(node: Node, _: Facts) -> Found | None:
+    def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         share = node.series.get(key)
         packets = {
             f"{name} {way}": held_at(one, share.at)
@@ -97,24 +97,24 @@ def lost(key: str) -> Rule:
         counts = replace(share, values=np.where((number < FEW) & ~np.isnan(share.values), 0.0, share.values))
         found = judge(counts, LOST_LIMITS, unit="%", metric=key, value=average)
         inside = sum(float(np.nansum(each)) for name, each in packets.items() if name.startswith(f"{LOOPBACK} "))
-        if found is None or found.level is Level.OK or inside < (1 - LEAST_OUTSIDE) * float(number.sum()):
+        if found is None or found.level is UseLevel.OK or inside < (1 - LEAST_OUTSIDE) * float(number.sum()):
             return found
         words = f"{found.words}; nearly all over the loopback, which loses none: a task that had no CPU was late"
-        return replace(found, level=Level.WATCH if found.level is Level.SATURATED else Level.OK, words=words)
+        return replace(found, level=UseLevel.WATCH if found.level is UseLevel.SATURATED else UseLevel.OK, words=words)
 
     return rule
 
 
-def errors(node: Node, _: Facts) -> Found | None:
+def errors(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """Of an interface they are errors; a segment that TCP takes for wrong may also be of a connection that is gone."""
     parts = {f"{name} {way}": one for way in WAYS for name, one in node.matching(PREFIX, f".{way}_errors").items()}
     found = {name: counted(one, unit="packets", metric=metric_of(name)) for name, one in parts.items()}
     if DAMAGED in node.series:
-        found["TCP"] = counted(node.series[DAMAGED], unit="packets", metric=DAMAGED, level=Level.WATCH)
+        found["TCP"] = counted(node.series[DAMAGED], unit="packets", metric=DAMAGED, level=UseLevel.WATCH)
     if not found:
         return None
-    bad = {name: one for name, one in found.items() if one is not None and one.level is not Level.OK}
-    return worst(bad) if bad else Found(Level.OK, 0.0, "none", DAMAGED, 0.0)
+    bad = {name: one for name, one in found.items() if one is not None and one.level is not UseLevel.OK}
+    return worst(bad) if bad else RuleResult(UseLevel.OK, 0.0, "none", DAMAGED, 0.0)
 
 
 def metric_of(name: str) -> str:

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from apps.use_method.indicators import Rule
-from apps.use_method.values import Facts, Floats, Found, Node, Samples
+from apps.use_method.values import Floats, MetricSamples, NodeFacts, RuleResult, RunFacts
 
 AWS = "aws.rds."
 
 
-def worst(found: Mapping[str, Found | None]) -> Found | None:
+def worst(found: Mapping[str, RuleResult | None]) -> RuleResult | None:
     """Of parts by their name: what is told of the worst, with its name before the words. None: nothing was observed."""
     seen = [(name, one) for name, one in found.items() if one is not None]
     if not seen:
@@ -23,13 +23,13 @@ def worst(found: Mapping[str, Found | None]) -> Found | None:
 def either(*rules: Rule) -> Rule:
     """The first of them that finds anything."""
 
-    def rule(node: Node, facts: Facts) -> Found | None:
+    def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         return next((found for each in rules if (found := each(node, facts))), None)
 
     return rule
 
 
-def held_at(samples: Samples, at: Floats) -> Floats:
+def held_at(samples: MetricSamples, at: Floats) -> Floats:
     """What was observed at the moments `at`: of rates, that of the interval around each; NaN beyond the last."""
     places = np.searchsorted(samples.at, at - 1e-6)
     found: Floats = np.append(samples.values, np.nan)[places]

@@ -7,9 +7,9 @@ import numpy as np
 
 from apps.core.units import NBSP
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, counted, for_and_from, judge, mean, stretches, total
+from apps.use_method.levels import LevelLimits, counted, for_and_from, judge, mean, stretches, total
 from apps.use_method.resources.parts import held_at, worst
-from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 PREFIX = "haproxy."
 CONNECTIONS, BUSY, CPU = "derived.proxy.connections", "derived.proxy.busy", "derived.cpu.server"
@@ -18,25 +18,25 @@ BACKEND, FRONTEND = "BACKEND", "FRONTEND"
 RETRIED = {"wretr": "tried again", "wredis": "sent elsewhere"}
 # What a server ended before its time is in eresp.
 BROKEN = {"econ": "could not connect", "eresp": "broke off"}
-CONNECTIONS_LIMITS = Limits(watch=80.0, saturated=95.0)
-BUSY_LIMITS = Limits(watch=70.0, saturated=95.0)
-QUEUE_LIMITS = Limits(watch=None, saturated=1.0)
-TASKS_LIMITS = Limits(watch=10.0, saturated=100.0)
+CONNECTIONS_LIMITS = LevelLimits(watch=80.0, saturated=95.0)
+BUSY_LIMITS = LevelLimits(watch=70.0, saturated=95.0)
+QUEUE_LIMITS = LevelLimits(watch=None, saturated=1.0)
+TASKS_LIMITS = LevelLimits(watch=10.0, saturated=100.0)
 MANUAL = "HAProxy Management Guide, 9.1 (CSV format)"
 SOURCES = {"HAProxy": "show stat and show info on its stats socket", "Aurora": "its endpoint is a DNS name"}
 INFO = {"HAProxy": "show info on its stats socket", "Aurora": "its endpoint is a DNS name"}
 
 
-def on(node: Node, _: Facts) -> bool:
+def on(node: NodeFacts, _: RunFacts) -> bool:
     return node.role == "proxy"
 
 
-def connections(node: Node, _: Facts) -> Found | None:
+def connections(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(CONNECTIONS)
     return judge(samples, CONNECTIONS_LIMITS, unit="%", metric=CONNECTIONS) if samples else None
 
 
-def busy(node: Node, _: Facts) -> Found | None:
+def busy(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """HAProxy counts as busy also the time in which its thread was ready and had no CPU: no more of it counts than the
     CPU time that it took."""
     samples, taken = node.series.get(BUSY), node.series.get(CPU)
@@ -45,20 +45,20 @@ def busy(node: Node, _: Facts) -> Found | None:
     if taken is None:
         return judge(samples, BUSY_LIMITS, unit="%", metric=BUSY)
     spent = 100 * held_at(taken, samples.at)
-    found = judge(Samples(samples.at, np.fmin(samples.values, spent)), BUSY_LIMITS, unit="%", metric=BUSY)
+    found = judge(MetricSamples(samples.at, np.fmin(samples.values, spent)), BUSY_LIMITS, unit="%", metric=BUSY)
     told, cpus = mean(samples), mean(taken)
     if found is None or told is None or cpus is None:
         return found
     return replace(found, words=f"{found.words}; it took {cpus:.2g} CPUs and called itself {told:.0f}{NBSP}% busy")
 
 
-def of_backends(node: Node, *fields: str) -> dict[str, Samples]:
+def of_backends(node: NodeFacts, *fields: str) -> dict[str, MetricSamples]:
     """Series of whole backends, by key: what it counts of its servers is in them."""
     ends = tuple(f".{BACKEND}.{field}" for field in fields)
     return {key: samples for key, samples in node.series.items() if key.startswith(PREFIX) and key.endswith(ends)}
 
 
-def of_servers(node: Node, field: str) -> dict[str, Samples]:
+def of_servers(node: NodeFacts, field: str) -> dict[str, MetricSamples]:
     """The same of single servers."""
     found = {key: each for key, each in node.series.items() if key.startswith(PREFIX) and key.endswith(f".{field}")}
     return {key: samples for key, samples in found.items() if key.split(".")[-2] not in (BACKEND, FRONTEND)}
@@ -69,32 +69,34 @@ def name_of(key: str) -> str:
     return "/".join(word for word in key.split(".")[1:-1] if word != BACKEND)
 
 
-def queue(node: Node, _: Facts) -> Found | None:
+def queue(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     queues = of_backends(node, "qcur") | of_servers(node, "qcur")
     return worst({name_of(key): judge(each, QUEUE_LIMITS, unit="requests", metric=key) for key, each in queues.items()})
 
 
-def tasks(node: Node, _: Facts) -> Found | None:
+def tasks(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     samples = node.series.get(RUN_QUEUE)
     return judge(samples, TASKS_LIMITS, unit="tasks", metric=RUN_QUEUE) if samples else None
 
 
-def retries(node: Node, _: Facts) -> Found | None:
-    return _summed(of_backends(node, *RETRIED), RETRIED, Level.WATCH)
+def retries(node: NodeFacts, _: RunFacts) -> RuleResult | None:
+    return _summed(of_backends(node, *RETRIED), RETRIED, UseLevel.WATCH)
 
 
-def failed(node: Node, _: Facts) -> Found | None:
-    return _summed(of_backends(node, *BROKEN), BROKEN, Level.ERROR)
+def failed(node: NodeFacts, _: RunFacts) -> RuleResult | None:
+    return _summed(of_backends(node, *BROKEN), BROKEN, UseLevel.ERROR)
 
 
-def checks(node: Node, _: Facts) -> Found | None:
+def checks(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     counters = of_servers(node, "chkfail")
     if not counters and of_servers(node, "up"):
-        return Found(Level.NOT_OBSERVABLE, None, "the proxy is told to take its servers for up without checking them")
-    return _summed(counters, {"chkfail": "checks failed"}, Level.WATCH)
+        return RuleResult(
+            UseLevel.NOT_OBSERVABLE, None, "the proxy is told to take its servers for up without checking them"
+        )
+    return _summed(counters, {"chkfail": "checks failed"}, UseLevel.WATCH)
 
 
-def _summed(counters: Mapping[str, Samples], words: Mapping[str, str], level: Level) -> Found | None:
+def _summed(counters: Mapping[str, MetricSamples], words: Mapping[str, str], level: UseLevel) -> RuleResult | None:
     """Of counters by key; `words`: what each counts, by the end of its key. A reader opens the one that rose most."""
     numbers = {key: round(number) for key, samples in counters.items() if (number := total(samples)) is not None}
     if not numbers:
@@ -111,14 +113,14 @@ def _summed(counters: Mapping[str, Samples], words: Mapping[str, str], level: Le
     return replace(found, value=float(sum(numbers.values())), words=f"{'; '.join(told)}; {found.words.split(', ')[-1]}")
 
 
-def down(node: Node, _: Facts) -> Found | None:
+def down(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """Of servers, and of backends that have none left. A server that was never up was out of use before the run."""
     known = of_backends(node, "up") | of_servers(node, "up")
     if not known:
         return None
     spans = {key: found for key, each in known.items() if (found := stretches(each, each.values == 0))}
     if not spans:
-        return Found(Level.OK, 0.0, "all up all the time", next(iter(known)))
+        return RuleResult(UseLevel.OK, 0.0, "all up all the time", next(iter(known)))
     told = []
     for key, found in spans.items():
         what = "down" if key.split(".")[-2] != BACKEND else "no server left"
@@ -127,8 +129,8 @@ def down(node: Node, _: Facts) -> Found | None:
     longest = max(lengths, key=lambda key: lengths[key])
     news = any(key.split(".")[-2] == BACKEND or np.nansum(known[key].values) for key in spans)
     every = tuple(sorted({span for found in spans.values() for span in found}))
-    level = Level.ERROR if news else Level.WATCH
-    return Found(level, lengths[longest], "; ".join(told), longest, None, every)
+    level = UseLevel.ERROR if news else UseLevel.WATCH
+    return RuleResult(level, lengths[longest], "; ".join(told), longest, None, every)
 
 
 RESOURCE = Resource(

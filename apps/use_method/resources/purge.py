@@ -6,11 +6,11 @@ import numpy as np
 
 from apps.core.units import with_unit
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, judge
+from apps.use_method.levels import LevelLimits, judge
 from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import STATUS, setting, unseen
 from apps.use_method.resources.row_locks import INNODB_METRICS
-from apps.use_method.values import Aspect, Facts, Found, Level, Node, Samples
+from apps.use_method.values import Aspect, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 LENGTHS = (STATUS + "Innodb_history_list_length", "mysql.innodb.trx_rseg_history_len")
 WATCH, SATURATED = 100_000.0, 1_000_000.0
@@ -23,17 +23,17 @@ SOURCES = {
 }
 
 
-def length(node: Node, _: Facts) -> Found | None:
+def length(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     key, samples = _length(node)
     if samples is None:
         return None
     lag = setting(node, "innodb_max_purge_lag")
-    limits = Limits(lag / 2, lag) if lag else Limits(WATCH, SATURATED)
+    limits = LevelLimits(lag / 2, lag) if lag else LevelLimits(WATCH, SATURATED)
     found = judge(samples, limits, unit="transactions", metric=key)
     return found and replace(found, words=f"{found.words}{f'; innodb_max_purge_lag = {lag:,.0f}' if lag else ''}")
 
 
-def growth(node: Node, _: Facts) -> Found | None:
+def growth(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     """From the mean of the first third of the phase to that of the last, which single seconds do not move."""
     key, samples = _length(node)
     if samples is None:
@@ -50,11 +50,11 @@ def growth(node: Node, _: Facts) -> Found | None:
         f"from {with_unit(first, 'transactions')} in the first third to {with_unit(last, 'transactions')} in the last"
     )
     if rate < GROWTH:
-        return Found(Level.OK, max(0.0, rate), words, key, None)
-    return Found(Level.WATCH, rate, words, key, None, ((float(at[0]), float(at[-1])),))
+        return RuleResult(UseLevel.OK, max(0.0, rate), words, key, None)
+    return RuleResult(UseLevel.WATCH, rate, words, key, None, ((float(at[0]), float(at[-1])),))
 
 
-def _length(node: Node) -> tuple[str, Samples | None]:
+def _length(node: NodeFacts) -> tuple[str, MetricSamples | None]:
     key = LENGTHS[0] if LENGTHS[0] in node.series else LENGTHS[1]
     return key, node.series.get(key)
 
@@ -72,7 +72,7 @@ RESOURCE = Resource(
             unit="transactions",
             metrics=LENGTHS,
             formula="Innodb_history_list_length, else trx_rseg_history_len of INNODB_METRICS",
-            limits=Limits(WATCH, SATURATED).words("transactions")
+            limits=LevelLimits(WATCH, SATURATED).words("transactions")
             + "; with innodb_max_purge_lag set: saturated from it on, watch from half of it on",
             reason="Reads walk over what is not purged. A million is what the manual names for a workload in trouble; "
             "from innodb_max_purge_lag on the server delays every write.",

@@ -1,29 +1,29 @@
 """InnoDB's redo log."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, judge
+from apps.use_method.levels import LevelLimits, judge
 from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import STATUS, stall_words, stalls
-from apps.use_method.values import Aspect, Facts, Found, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
 # MariaDB and Percona Server; MySQL from 8.0.30 on.
 AGES = ("derived.redo.checkpoint_age", "derived.redo.in_use")
 WAITS = STATUS + "Innodb_log_waits"
 PENDING = tuple(STATUS + name for name in ("Innodb_os_log_pending_fsyncs", "Innodb_data_pending_fsyncs"))
-AGE_LIMITS = Limits(watch=90.0, saturated=95.0)
-WAIT_LIMITS = Limits(watch=None, saturated=1.0)
-PENDING_LIMITS = Limits(watch=1.0, saturated=None)
+AGE_LIMITS = LevelLimits(watch=90.0, saturated=95.0)
+WAIT_LIMITS = LevelLimits(watch=None, saturated=1.0)
+PENDING_LIMITS = LevelLimits(watch=1.0, saturated=None)
 AURORA = "Aurora has no redo log of its own: its storage applies the changes"
 
 
-def age(node: Node, _: Facts) -> Found | None:
+def age(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     for key in AGES:
         if key in node.series:
             return judge(node.series[key], AGE_LIMITS, unit="%", metric=key)
     return None
 
 
-def pending(node: Node, _: Facts) -> Found | None:
+def pending(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     for key in PENDING:
         if key in node.series:
             return judge(node.series[key], PENDING_LIMITS, unit="fsyncs", metric=key)

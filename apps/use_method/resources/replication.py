@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from apps.core.units import format_duration, format_number, with_unit
 from apps.use_method.indicators import Indicator, Resource, on_servers
-from apps.use_method.levels import Limits, for_and_from, judge, steps
+from apps.use_method.levels import LevelLimits, for_and_from, judge, steps
 from apps.use_method.resources.counters import setting
 from apps.use_method.resources.parts import held_at, worst
-from apps.use_method.values import Aspect, Facts, Floats, Found, Level, Node, Samples
+from apps.use_method.values import Aspect, Floats, MetricSamples, NodeFacts, RuleResult, RunFacts, UseLevel
 
 PREFIX = "mysql.replication."
 READ_ONLY, POSITION = PREFIX + "read_only", PREFIX + "gtid_position"
@@ -20,11 +20,11 @@ DELAY, SPACE = "seconds_behind", "relay_log_space"
 BYTES, TRANSACTIONS = "unapplied_bytes", "unapplied_transactions"
 RECEIVES, APPLIES = "io_running", "sql_running"
 # Both tell it to about a second.
-LAG_LIMITS = Limits(watch=2.0, saturated=5.0)
-SPACE_LIMITS = Limits(watch=50.0, saturated=90.0)
-BYTES_LIMITS = Limits(watch=2.0**20, saturated=2.0**24)
-TRANSACTIONS_LIMITS = Limits(watch=1000.0, saturated=10_000.0)
-STOPPED = Limits(None, 1.0, level=Level.ERROR)
+LAG_LIMITS = LevelLimits(watch=2.0, saturated=5.0)
+SPACE_LIMITS = LevelLimits(watch=50.0, saturated=90.0)
+BYTES_LIMITS = LevelLimits(watch=2.0**20, saturated=2.0**24)
+TRANSACTIONS_LIMITS = LevelLimits(watch=1000.0, saturated=10_000.0)
+STOPPED = LevelLimits(None, 1.0, level=UseLevel.ERROR)
 # The delay is told in whole seconds.
 WHOLE = 1.0  # s
 MARIADB = "MariaDB and MySQL"
@@ -37,11 +37,11 @@ HIGH_PERFORMANCE = "Schwartz, Zaitsev, Tkachenko, High Performance MySQL, 3rd ed
 ASKS = ("replication",)
 
 
-def is_replica(node: Node) -> bool:
+def is_replica(node: NodeFacts) -> bool:
     return bool(connections(node, APPLIES))
 
 
-def on(node: Node, facts: Facts) -> bool:
+def on(node: NodeFacts, facts: RunFacts) -> bool:
     """Replicas, by what they say or, where nobody could ask them, by their role beside another that says so."""
     if not on_servers(node, facts) or facts.aws:
         return False
@@ -49,13 +49,15 @@ def on(node: Node, facts: Facts) -> bool:
     return is_replica(node) or (node.role == "reader" and not asked and any(map(is_replica, facts.nodes)))
 
 
-def connections(node: Node, what: str) -> dict[str, Samples]:
+def connections(node: NodeFacts, what: str) -> dict[str, MetricSamples]:
     """By the name of the connection; empty for the only one."""
     named = node.matching(PREFIX, f".{what}")
     return ({"": node.series[PREFIX + what]} if PREFIX + what in node.series else {}) | named
 
 
-def _each(node: Node, facts: Facts, what: str, limits: Limits, unit: str, *, scale: float = 1.0) -> Found | None:
+def _each(
+    node: NodeFacts, facts: RunFacts, what: str, limits: LevelLimits, unit: str, *, scale: float = 1.0
+) -> RuleResult | None:
     found = {}
     for name, samples in connections(node, what).items():
         scaled = replace(samples, values=samples.values * scale)
@@ -64,7 +66,7 @@ def _each(node: Node, facts: Facts, what: str, limits: Limits, unit: str, *, sca
     return found[""] if list(found) == [""] else worst(found)
 
 
-def _older(node: Node, facts: Facts, connection: str, at: Floats) -> NDArray[np.bool_]:
+def _older(node: NodeFacts, facts: RunFacts, connection: str, at: Floats) -> NDArray[np.bool_]:
     """When the replica was still at what was written before this load began: its delay is longer than the load."""
     delay = connections(node, DELAY).get(connection)
     loads = [event.starts_at for event in facts.events if event.kind == "load"]
@@ -75,26 +77,28 @@ def _older(node: Node, facts: Facts, connection: str, at: Floats) -> NDArray[np.
     return older
 
 
-def _without_older(found: Found, samples: Samples, older: NDArray[np.bool_], limits: Limits) -> Found:
+def _without_older(
+    found: RuleResult, samples: MetricSamples, older: NDArray[np.bool_], limits: LevelLimits
+) -> RuleResult:
     """What an earlier load left behind is worth a look, and no saturation by this one."""
-    if found.level is Level.OK or not older.any():
+    if found.level is UseLevel.OK or not older.any():
         return found
     length = format_duration(round(float(steps(samples.at)[older].sum()), 1))
     words = f"{found.words}; for {length} it was still at what was written before this load"
     own = judge(replace(samples, values=np.where(older, np.nan, samples.values)), limits, unit="")
     is_own = own is not None and own.level is found.level
-    return replace(found, level=found.level if is_own else Level.WATCH, words=words)
+    return replace(found, level=found.level if is_own else UseLevel.WATCH, words=words)
 
 
 def _key(connection: str, what: str) -> str:
     return f"{PREFIX}{connection}.{what}" if connection else PREFIX + what
 
 
-def space(node: Node, facts: Facts) -> Found | None:
+def space(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """In bytes; by the share of relay_log_space_limit where there is one."""
     most = setting(node, "relay_log_space_limit")
     if not most:
-        found = _each(node, facts, SPACE, Limits(None, None), "bytes")
+        found = _each(node, facts, SPACE, LevelLimits(None, None), "bytes")
         return found and replace(found, words=f"{found.words}; it has no limit of its own")
     found = _each(node, facts, SPACE, SPACE_LIMITS, "%", scale=100 / most)
     if found is None or found.value is None:
@@ -103,11 +107,11 @@ def space(node: Node, facts: Facts) -> Found | None:
     return replace(found, value=found.value * most / 100, words=words, peak=(found.peak or 0.0) * most / 100)
 
 
-def delay(node: Node, facts: Facts) -> Found | None:
+def delay(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     return _each(node, facts, DELAY, LAG_LIMITS, "s")
 
 
-def behind(node: Node, facts: Facts) -> Found | None:
+def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """By position: since when the node that is furthest had what this one has now. What either had at the beginning
     counts as equal, so that it is the ground lost since then."""
     own = node.series.get(POSITION)
@@ -127,46 +131,46 @@ def behind(node: Node, facts: Facts) -> Found | None:
     seconds = np.where(np.isnan(own.values), np.nan, seconds)
     # Seconds a reader can look at: no series is of the position of two nodes.
     told = next((_key(name, DELAY) for name in connections(node, DELAY)), POSITION)
-    found = judge(Samples(own.at, seconds), LAG_LIMITS, unit="s", metric=told)
+    found = judge(MetricSamples(own.at, seconds), LAG_LIMITS, unit="s", metric=told)
     if found is None:
         return None
     return replace(found, words=f"{found.words}; at most {format_number(float(missing.max()))} transactions behind")
 
 
-def _risen(samples: Samples) -> Floats:
+def _risen(samples: MetricSamples) -> Floats:
     """By how much a counter rose since the first sample; over what was not observed not at all."""
     found: Floats = np.cumsum(np.nan_to_num(samples.values) * steps(samples.at))
     return found - found[0] if len(found) else found
 
 
-def waiting(node: Node, facts: Facts) -> Found | None:
+def waiting(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     return _each(node, facts, BYTES, BYTES_LIMITS, "bytes")
 
 
-def transactions(node: Node, facts: Facts) -> Found | None:
+def transactions(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     found = _each(node, facts, TRANSACTIONS, TRANSACTIONS_LIMITS, "transactions")
     if found is None and connections(node, BYTES):
-        return Found(Level.NOT_OBSERVABLE, None, "this replica does not replicate by GTID; see the bytes")
+        return RuleResult(UseLevel.NOT_OBSERVABLE, None, "this replica does not replicate by GTID; see the bytes")
     return found
 
 
-def receiving(node: Node, facts: Facts) -> Found | None:
+def receiving(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     return _running(node, facts, RECEIVES, "IO")
 
 
-def applying(node: Node, facts: Facts) -> Found | None:
+def applying(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     return _running(node, facts, APPLIES, "SQL")
 
 
-def _running(node: Node, facts: Facts, what: str, thread: str) -> Found | None:
+def _running(node: NodeFacts, facts: RunFacts, what: str, thread: str) -> RuleResult | None:
     """Threads that stand while the server takes writes itself stand by intention: it was promoted."""
-    found: dict[str, Found | None] = {}
+    found: dict[str, RuleResult | None] = {}
     writes = node.series.get(READ_ONLY)
     for name, samples in connections(node, what).items():
         stands = 1.0 - samples.values
         if writes is not None and len(writes.values) == len(stands):
             stands = np.where(writes.values == 0, 0.0, stands)
-        one = judge(Samples(samples.at, stands), STOPPED, unit="", metric=_key(name, what))
+        one = judge(MetricSamples(samples.at, stands), STOPPED, unit="", metric=_key(name, what))
         if one is None:
             continue
         length = sum(end - start for start, end in one.spans)
@@ -177,7 +181,7 @@ def _running(node: Node, facts: Facts, what: str, thread: str) -> Found | None:
     return found[""] if list(found) == [""] else worst(found)
 
 
-def _error(node: Node, facts: Facts, thread: str, connection: str) -> Iterable[str]:
+def _error(node: NodeFacts, facts: RunFacts, thread: str, connection: str) -> Iterable[str]:
     """What the replica said of it, if it began to say so while the run was on."""
     what = f"replication {thread} error" + (f" of {connection}" if connection else "")
     said = [str(event.detail["to"]) for event in facts.events if _tells(event.detail, what) and event.node == node.name]

@@ -4,31 +4,31 @@ from dataclasses import replace
 
 from apps.core.units import with_unit
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, counted
+from apps.use_method.levels import LevelLimits, counted
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import COMMITS, FROM_THE_FIRST, STATUS, WRITES, by_clients, events, transactions
-from apps.use_method.values import Aspect, Facts, Found, Level, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts, UseLevel
 
 WAITING = "derived.row_locks.waiting"
 NOW = STATUS + "Innodb_row_lock_current_waits"
 DEADLOCKS, INNODB_DEADLOCKS = STATUS + "Innodb_deadlocks", "mysql.innodb.lock_deadlocks"
 TIMEOUTS = "mysql.innodb.lock_timeouts"
-LIMITS = Limits(watch=10.0, saturated=50.0)
+LIMITS = LevelLimits(watch=10.0, saturated=50.0)
 MOST_DEADLOCKS = 0.01  # of all transactions
 INNODB_METRICS = ("InnoDB metrics",)
 
 
-def waiting(node: Node, facts: Facts) -> Found | None:
+def waiting(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     samples = node.series.get(WAITING)
     return by_clients(samples, node, facts, LIMITS, WAITING) if samples else None
 
 
-def waiting_now(node: Node, facts: Facts) -> Found | None:
+def waiting_now(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     samples = node.series.get(NOW)
     return by_clients(samples, node, facts, LIMITS, NOW) if samples else None
 
 
-def deadlocks(node: Node, _: Facts) -> Found | None:
+def deadlocks(node: NodeFacts, _: RunFacts) -> RuleResult | None:
     key = DEADLOCKS if DEADLOCKS in node.series else INNODB_DEADLOCKS
     samples = node.series.get(key)
     found = counted(samples, unit="deadlocks", metric=key) if samples else None
@@ -36,7 +36,7 @@ def deadlocks(node: Node, _: Facts) -> Found | None:
         return found
     done = transactions(node) or 0.0
     share = found.value / (found.value + done)
-    level = Level.ERROR if share >= MOST_DEADLOCKS else Level.WATCH
+    level = UseLevel.ERROR if share >= MOST_DEADLOCKS else UseLevel.WATCH
     return replace(found, level=level, words=f"{found.words}, {with_unit(100 * share, '%', 2)} of the transactions")
 
 

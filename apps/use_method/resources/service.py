@@ -4,30 +4,30 @@ from apps.core.units import format_duration
 from apps.use_method.indicators import Indicator, Resource, on_servers
 from apps.use_method.levels import for_and_from
 from apps.use_method.resources.counters import QUESTIONS
-from apps.use_method.values import Aspect, Facts, Found, Level, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts, UseLevel
 
 UPTIME = "mysql.status.Uptime"
 
 
-def silent(node: Node, facts: Facts) -> Found | None:
+def silent(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     start, end = facts.measured or (0.0, float("inf"))
     spans = tuple((max(span[0], start), min(span[1], end)) for span in node.silent if span[1] > start and span[0] < end)
     if spans:
         length = sum(until - since for since, until in spans)
         words = f"no answer {for_and_from(spans)}"
-        return Found(Level.ERROR, length, words, QUESTIONS, None, spans)
-    return Found(Level.OK, 0.0, "it always answered", QUESTIONS) if UPTIME in node.series else None
+        return RuleResult(UseLevel.ERROR, length, words, QUESTIONS, None, spans)
+    return RuleResult(UseLevel.OK, 0.0, "it always answered", QUESTIONS) if UPTIME in node.series else None
 
 
-def restarts(node: Node, facts: Facts) -> Found | None:
+def restarts(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     samples = node.series.get(UPTIME)
     if samples is None:
         return None
     start, end = facts.measured or (0.0, float("inf"))
     seen = [at for at in samples.resets if start <= at <= end]
     if not seen:
-        return Found(Level.OK, 0.0, "none seen", UPTIME)
-    return Found(Level.ERROR, float(len(seen)), f"up again at {format_duration(round(seen[0], 1))}", UPTIME)
+        return RuleResult(UseLevel.OK, 0.0, "none seen", UPTIME)
+    return RuleResult(UseLevel.ERROR, float(len(seen)), f"up again at {format_duration(round(seen[0], 1))}", UPTIME)
 
 
 RESOURCE = Resource(

@@ -19,7 +19,7 @@ from apps.use_method.resources.counters import (
     own_statements,
     together,
 )
-from apps.use_method.values import Facts, Floats, Found, Level, Moment, Node, Samples, Span
+from apps.use_method.values import Floats, MetricSamples, Moment, NodeFacts, RuleResult, RunFacts, Span, UseLevel
 
 ROWS_NOW = STATUS + "Innodb_row_lock_current_waits"
 PAGES = STATUS + "Innodb_buffer_pool_read_requests"
@@ -52,7 +52,7 @@ class Stood:
     why: str
 
 
-def standstill(node: Node, facts: Facts) -> Found | None:
+def standstill(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """Only what nothing else explains: rows, disks, the redo log, semi-synchronous replicas and the cluster have
     indicators of their own."""
     if RUNNING not in node.series or QUESTIONS not in node.series:
@@ -66,16 +66,18 @@ def standstill(node: Node, facts: Facts) -> Found | None:
         return None
     usual = float(np.percentile(served[seen], USUAL))
     if usual < LEAST:
-        return Found(Level.OK, 0.0, f"fewer than {LEAST:g} statements/s from clients, too few to tell", QUESTIONS)
+        return RuleResult(
+            UseLevel.OK, 0.0, f"fewer than {LEAST:g} statements/s from clients, too few to tell", QUESTIONS
+        )
     waiting = running - idle_running(node)
     few = np.maximum(np.where(waiting >= PILE, STILL_PILED, STILL) * usual, max(own, 2.0))
     still = seen & (served < few) & (waiting >= FEWEST)
     if not still.any():
-        return Found(Level.OK, 0.0, "statements came through in every second", RUNNING)
-    return _found(node, facts.events, Samples(at, waiting), still)
+        return RuleResult(UseLevel.OK, 0.0, "statements came through in every second", RUNNING)
+    return _found(node, facts.events, MetricSamples(at, waiting), still)
 
 
-def _found(node: Node, events: Sequence[Moment], waiting: Samples, still: NDArray[np.bool_]) -> Found:
+def _found(node: NodeFacts, events: Sequence[Moment], waiting: MetricSamples, still: NDArray[np.bool_]) -> RuleResult:
     """Each stretch by its own cause: one behind a table is not lit for another that waited for rows."""
     stood: list[Stood] = []
     elsewhere: list[Stood] = []
@@ -95,13 +97,13 @@ def _found(node: Node, events: Sequence[Moment], waiting: Samples, still: NDArra
         f"hardly a statement came through while up to {most:.0f} were in execution: {longest.why}"
     )
     if not stood:
-        return Found(Level.OK, length, words, RUNNING, most)
+        return RuleResult(UseLevel.OK, length, words, RUNNING, most)
     held = any(end - start >= HOLD - SLACK for start, end in (one.span for one in stood))
     spans = tuple(one.span for one in stood)
-    return Found(Level.SATURATED if held else Level.WATCH, length, words, RUNNING, most, spans)
+    return RuleResult(UseLevel.SATURATED if held else UseLevel.WATCH, length, words, RUNNING, most, spans)
 
 
-def _explained(node: Node, at: Floats, waiting: float) -> str:
+def _explained(node: NodeFacts, at: Floats, waiting: float) -> str:
     """What else they waited for at these moments, `waiting` of them at once; empty: nothing else is known."""
     pages = node.series.get(PAGES)
     usual = float(np.nanpercentile(pages.values, USUAL)) if pages else 0.0
@@ -116,7 +118,7 @@ def _explained(node: Node, at: Floats, waiting: float) -> str:
     return next((words for holds, words in reasons if holds), "")
 
 
-def _then(node: Node, key: str, at: Floats) -> float:
+def _then(node: NodeFacts, key: str, at: Floats) -> float:
     """Median at these moments; 0: it was not sampled then."""
     samples = node.series.get(key)
     if samples is None:
@@ -125,7 +127,7 @@ def _then(node: Node, key: str, at: Floats) -> float:
     return float(np.nanmedian(values)) if len(values) and not np.isnan(values).all() else 0.0
 
 
-def _mean(node: Node, key: str, otherwise: float) -> float:
+def _mean(node: NodeFacts, key: str, otherwise: float) -> float:
     samples = node.series.get(key)
     return otherwise if samples is None or np.isnan(samples.values).all() else float(np.nanmean(samples.values))
 

@@ -1,17 +1,17 @@
 """The table cache and the server's open files."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits
+from apps.use_method.levels import LevelLimits
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import STATUS, gauge, share_of, stall_words, stalls
 from apps.use_method.values import Aspect
 
 TABLES, FILES = STATUS + "Open_tables", STATUS + "Open_files"
 OVERFLOWS, OPENED = STATUS + "Table_open_cache_overflows", STATUS + "Opened_tables"
-CACHE_LIMITS = Limits(None, None)
-FILE_LIMITS = Limits(watch=80.0, saturated=95.0)
-OVERFLOW_LIMITS = Limits(watch=None, saturated=10.0)
-OPENED_LIMITS = Limits(watch=50.0, saturated=None)
+CACHE_LIMITS = LevelLimits(None, None)
+FILE_LIMITS = LevelLimits(watch=80.0, saturated=95.0)
+OVERFLOW_LIMITS = LevelLimits(watch=None, saturated=10.0)
+OPENED_LIMITS = LevelLimits(watch=50.0, saturated=None)
 
 RESOURCE = Resource(
     key="table_cache",

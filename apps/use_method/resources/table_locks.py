@@ -4,42 +4,42 @@ import numpy as np
 
 from apps.core.units import format_duration
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits
+from apps.use_method.levels import LevelLimits
 from apps.use_method.resources import stalls as still
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import FROM_THE_FIRST, RUNNING, STATUS, by_clients, stall_words, stalls
 from apps.use_method.resources.stalls import FEWEST, HOLD
-from apps.use_method.values import Aspect, Facts, Found, Level, Moment, Node
+from apps.use_method.values import Aspect, Moment, NodeFacts, RuleResult, RunFacts, UseLevel
 
 WAITED = STATUS + "Table_locks_waited"
 METADATA = "mysql.waits.lock.metadata.sql.mdl.seconds"
-METADATA_LIMITS = Limits(watch=10.0, saturated=50.0)
-WAITED_LIMITS = Limits(watch=None, saturated=1.0)
+METADATA_LIMITS = LevelLimits(watch=10.0, saturated=50.0)
+WAITED_LIMITS = LevelLimits(watch=None, saturated=1.0)
 SHORT = 0.05  # s: how often the tool that changes a schema looks
 
 
-def schema_change(node: Node, facts: Facts) -> Found | None:
+def schema_change(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """What the tool that changed a table saw of the metadata lock; looked at every 50 ms. Told of the node on which
     most ran meanwhile."""
     seen = [event for event in facts.events if event.kind == "ddl" and "metadata_lock_wait" in event.detail]
     if not seen:
-        return Found(Level.OK, 0.0, "no tool changed a table, or none looked at its lock")
+        return RuleResult(UseLevel.OK, 0.0, "no tool changed a table, or none looked at its lock")
     worst = max(seen, key=lambda event: (_number(event, "metadata_lock_queue"), _number(event, "seconds")))
     if node is not max(facts.nodes, key=lambda each: _ran(each, worst)):
-        return Found(Level.OK, 0.0, "not on this node")
+        return RuleResult(UseLevel.OK, 0.0, "not on this node")
     queue, took = _number(worst, "metadata_lock_queue"), _number(worst, "seconds")
     statement = str(worst.detail.get("statement", worst.label))[:80]
     wait = format_duration(_number(worst, "metadata_lock_wait"))
     words = f"“{statement}” took {format_duration(took)}, {wait} of it until it had its lock; "
     words += f"{queue:.0f} connections waited for a metadata lock meanwhile"
     if queue < 1 or took <= SHORT:
-        return Found(Level.OK, queue, words, RUNNING, queue)
+        return RuleResult(UseLevel.OK, queue, words, RUNNING, queue)
     span = (worst.starts_at, worst.ends_at if worst.ends_at is not None else worst.starts_at)
-    level = Level.SATURATED if took >= HOLD and queue >= FEWEST else Level.WATCH
-    return Found(level, queue, words, RUNNING, queue, (span,))
+    level = UseLevel.SATURATED if took >= HOLD and queue >= FEWEST else UseLevel.WATCH
+    return RuleResult(level, queue, words, RUNNING, queue, (span,))
 
 
-def _ran(node: Node, event: Moment) -> float:
+def _ran(node: NodeFacts, event: Moment) -> float:
     """Most statements in execution while the event lasted."""
     samples = node.series.get(RUNNING)
     if samples is None:
@@ -54,7 +54,7 @@ def _number(event: Moment, name: str) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def metadata(node: Node, facts: Facts) -> Found | None:
+def metadata(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     samples = node.series.get(METADATA)
     return by_clients(samples, node, facts, METADATA_LIMITS, METADATA) if samples else None
 

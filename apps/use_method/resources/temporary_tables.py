@@ -1,7 +1,7 @@
 """Internal temporary tables and sorts."""
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits
+from apps.use_method.levels import LevelLimits
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
     FEWEST_SERVED,
@@ -18,9 +18,9 @@ from apps.use_method.values import Aspect
 MADE = STATUS + "Created_tmp_tables"
 ON_DISK, SHARE = STATUS + "Created_tmp_disk_tables", "derived.tables.temporary_on_disk_share"
 PASSES = STATUS + "Sort_merge_passes"
-MADE_LIMITS = Limits(None, None)
-DISK_LIMITS = Limits(watch=1.0, saturated=10.0)
-PASS_LIMITS = Limits(watch=None, saturated=1.0)
+MADE_LIMITS = LevelLimits(None, None)
+DISK_LIMITS = LevelLimits(watch=1.0, saturated=10.0)
+PASS_LIMITS = LevelLimits(watch=None, saturated=1.0)
 
 RESOURCE = Resource(
     key="temporary_tables",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import Limits, mean
+from apps.use_method.levels import LevelLimits, mean
 from apps.use_method.resources.connections import MANUAL, SHOWN
 from apps.use_method.resources.counters import (
     DUMPS,
@@ -17,19 +17,19 @@ from apps.use_method.resources.counters import (
     setting,
     unseen,
 )
-from apps.use_method.values import Aspect, Facts, Found, Level, Node
+from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts, UseLevel
 
 CREATED, SLOW = STATUS + "Threads_created", STATUS + "Slow_launch_threads"
 CPUS = "host.cpus"
-RUNNING_LIMITS = Limits(None, None)
-CREATED_LIMITS = Limits(watch=10.0, saturated=100.0)
+RUNNING_LIMITS = LevelLimits(None, None)
+CREATED_LIMITS = LevelLimits(watch=10.0, saturated=100.0)
 # A server is said to hold its threads when so many times as many clients load it as run, and these never change.
 CLIENTS_EACH, NEAR = 2.0, 0.9
 # With fewer CPUs a load generator that is slow looks the same.
 FEWEST = 4
 
 
-def held(node: Node, facts: Facts) -> Found | None:
+def held(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     """Statements of clients in execution: always as many as vCPU while far more clients ask: others wait before."""
     samples = node.series.get(RUNNING)
     if samples is None:
@@ -44,13 +44,13 @@ def held(node: Node, facts: Facts) -> Found | None:
     words = f"{usual:.0f} usual, {most:.0f} at most, {facts.threads} client threads, {cap:.0f} {named}"
     steady = NEAR * cap <= usual and most <= cap + 1 and facts.rate is None
     if not steady or cap < FEWEST or facts.threads < CLIENTS_EACH * cap:
-        return Found(Level.OK, usual, words, RUNNING, most)
+        return RuleResult(UseLevel.OK, usual, words, RUNNING, most)
     waiting = facts.threads - usual
     said = f"held at {words}: about {waiting:.0f} clients wait to be let in"
-    return Found(Level.SATURATED, usual, said, RUNNING, most, ((float(samples.at[0]), float(samples.at[-1])),))
+    return RuleResult(UseLevel.SATURATED, usual, said, RUNNING, most, ((float(samples.at[0]), float(samples.at[-1])),))
 
 
-def _allowed(node: Node) -> tuple[float | None, str]:
+def _allowed(node: NodeFacts) -> tuple[float | None, str]:
     size = setting(node, "thread_pool_size")
     if node.variables.get("thread_handling") == "pool-of-threads" and size:
         return size, "thread groups"

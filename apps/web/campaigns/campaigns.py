@@ -19,12 +19,12 @@ from apps.dispatch import queries
 from apps.dispatch import services as dispatch
 from apps.dispatch.models import Campaign, Job
 from apps.dispatch.schedules import queries as schedules_queries
-from apps.dispatch.values import CampaignDetail, Grid, JobCell, RunCell
+from apps.dispatch.values import CampaignDetail, JobCell, JobGrid, RunCell
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.models import Finding
 from apps.runs import queries as runs
 from apps.web.accounts import writers_only
-from apps.web.campaigns.plan import Plan, prefilled
+from apps.web.campaigns.plan import PlanForm, prefilled
 from apps.web.components.pages import is_partial, render_page
 from workers import tasks
 
@@ -46,10 +46,10 @@ class Now:
 
 
 @dataclass(frozen=True)
-class Part:
+class WorkloadGrid:
     """`comparison`: address of the page, empty as long as there is nothing to compare."""
 
-    grid: Grid
+    grid: JobGrid
     comparison: str
 
 
@@ -77,8 +77,8 @@ def show_all(request: HttpRequest) -> HttpResponse:
 @writers_only
 def plan(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return _plan_page(request, Plan(initial=_initial() | prefilled(request.GET)))
-    form = Plan(request.POST)
+        return _plan_page(request, PlanForm(initial=_initial() | prefilled(request.GET)))
+    form = PlanForm(request.POST)
     assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
     campaign = form.plan(user=request.user)
     if campaign is None:
@@ -90,10 +90,10 @@ def plan(request: HttpRequest) -> HttpResponse:
 @require_safe
 def size(request: HttpRequest) -> HttpResponse:
     """How many jobs and runs the plan makes and how long it would take, while it is being typed."""
-    return render_page(request, "web/campaigns/size.html", _size(Plan(request.GET)))
+    return render_page(request, "web/campaigns/size.html", _size(PlanForm(request.GET)))
 
 
-def _size(form: Plan) -> dict[str, Any]:
+def _size(form: PlanForm) -> dict[str, Any]:
     """What the box beside the button says; `waiting_jobs` are those of the chosen systems that no agent reaches."""
     counted = form.size()
     if counted is None:
@@ -108,11 +108,11 @@ def _size(form: Plan) -> dict[str, Any]:
 
 
 def _initial() -> dict[str, Any]:
-    return {name: field.initial for name, field in Plan().fields.items() if field.initial is not None}
+    return {name: field.initial for name, field in PlanForm().fields.items() if field.initial is not None}
 
 
-def _plan_page(request: HttpRequest, form: Plan, *, status: int = 200) -> HttpResponse:
-    counted = form if form.is_bound else Plan(_as_typed(form.initial))
+def _plan_page(request: HttpRequest, form: PlanForm, *, status: int = 200) -> HttpResponse:
+    counted = form if form.is_bound else PlanForm(_as_typed(form.initial))
     unreachable = queries.unreachable(form.offered, now=timezone.now())
     context = {
         "form": form,
@@ -184,14 +184,14 @@ def _current(detail: CampaignDetail) -> list[Now]:
     return current
 
 
-def _part(grid: Grid, detail: CampaignDetail, pin: baselines.Pin | None) -> Part:
+def _part(grid: JobGrid, detail: CampaignDetail, pin: baselines.Pin | None) -> WorkloadGrid:
     workload = grid.entry.workload
     measured = {
         job.system.slug for job in detail.jobs if job.workload == workload and any(run.is_complete for run in job.runs)
     }
     sides = baselines.first([system.slug for system in detail.row.systems if system.slug in measured], pin)[:MOST_SIDES]
     query = urlencode({"side": sides, "workload": workload.id, "campaign": detail.row.id}, doseq=True)
-    return Part(grid, f"/compare/?{query}" if len(sides) > 1 else "")
+    return WorkloadGrid(grid, f"/compare/?{query}" if len(sides) > 1 else "")
 
 
 @require_POST

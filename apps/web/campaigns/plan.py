@@ -17,7 +17,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch import services as dispatch
 from apps.dispatch.campaigns.file import LEAST_GAIN
 from apps.dispatch.models import Campaign
-from apps.dispatch.services import Size
+from apps.dispatch.services import PlanSize
 from workers.protocol.workloads import WORKLOADS, sysbench
 
 # Where dispatch's names of fields differ from the form's.
@@ -62,13 +62,13 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class Problem:
+class PlanProblem:
     field: str
     label: str
     message: str
 
 
-class Plan(forms.Form):
+class PlanForm(forms.Form):
     name = forms.CharField(required=False)
     systems = forms.ModelMultipleChoiceField(
         System.objects.none(), to_field_name="slug", required=False, widget=forms.CheckboxSelectMultiple
@@ -132,7 +132,7 @@ class Plan(forms.Form):
         chosen = self["workloads"].value() or ()
         return [str(key) for key in chosen if str(key).isascii() and str(key).isdecimal()]
 
-    def size(self) -> Size | None:
+    def size(self) -> PlanSize | None:
         """None as long as the plan is not whole enough to count."""
         self.is_valid()
         data = self.cleaned_data
@@ -144,7 +144,7 @@ class Plan(forms.Form):
             return None
         return dispatch.size_of(systems=len(data["systems"]), entries=entries, repetitions=data["repetitions"])
 
-    def _entries(self, workloads: Sequence[Workload]) -> list[dispatch.Planned]:
+    def _entries(self, workloads: Sequence[Workload]) -> list[dispatch.PlannedWorkload]:
         """With numbers of threads for load levels. Fields that could not be read count as right."""
         data = self.cleaned_data
         climbs = bool(data.get("climb"))
@@ -154,7 +154,7 @@ class Plan(forms.Form):
             return data.get(name, default) if own in (None, []) else own
 
         return [
-            dispatch.Planned(
+            dispatch.PlannedWorkload(
                 workload=workload,
                 load_levels=[1] if _loads_itself(workload) else said(workload, "threads", [1]),
                 warmup=said(workload, "warmup", 0.0),
@@ -187,18 +187,18 @@ class Plan(forms.Form):
                     repetitions=data["repetitions"],
                     created_by=user,
                 )
-        except catalog.InvalidParameters as error:
+        except catalog.InvalidField as error:
             self._add_refused_workload(error)
             self._check_the_rest()
         except Invalid as refused:
             self._add(refused.errors, entries)
         return None
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[PlanProblem]:
         """What is wrong, in the order of the page; without a field: the plan as a whole."""
         names = sorted(self.errors.keys() - {NON_FIELD_ERRORS}, key=_place)
-        found = [Problem(name, _label(name), str(text)) for name in names for text in self.errors[name]]
-        return [Problem("", "", str(text)) for text in self.non_field_errors()] + found
+        found = [PlanProblem(name, _label(name), str(text)) for name in names for text in self.errors[name]]
+        return [PlanProblem("", "", str(text)) for text in self.non_field_errors()] + found
 
     def _check_the_rest(self) -> None:
         """What is wrong with the fields that could be read, where others could not."""
@@ -209,7 +209,7 @@ class Plan(forms.Form):
                 with transaction.atomic():
                     self._new_workload()
                     transaction.set_rollback(True)
-            except catalog.InvalidParameters as error:
+            except catalog.InvalidField as error:
                 self._add_refused_workload(error)
         workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test", "unreadable") else [])]
         entries = self._entries(workloads)
@@ -223,7 +223,7 @@ class Plan(forms.Form):
         wrong = set(self.errors)
         self._add([problem for problem in known if self._field(problem.field, entries) not in wrong], entries)
 
-    def _field(self, path: str, entries: Sequence[dispatch.Planned]) -> str | None:
+    def _field(self, path: str, entries: Sequence[dispatch.PlannedWorkload]) -> str | None:
         """The form's name for a field of the plan: the workload's own where something was typed there."""
         place = re.match(r"entries\.(\d+)\.", path)
         shared = path[place.end() :] if place else path
@@ -232,12 +232,12 @@ class Plan(forms.Form):
         own = f"{name}_{workload.pk}" if workload else ""
         return own if self.cleaned_data.get(own) not in (None, []) else name
 
-    def _add_refused_workload(self, error: catalog.InvalidParameters) -> None:
+    def _add_refused_workload(self, error: catalog.InvalidField) -> None:
         field = NEW_WORKLOAD.get(error.field, "test")
         if error.message not in self.errors.get(field, ()):
             self.add_error(field, error.message)
 
-    def _add(self, problems: Iterable[FieldProblem], entries: Sequence[dispatch.Planned]) -> None:
+    def _add(self, problems: Iterable[FieldProblem], entries: Sequence[dispatch.PlannedWorkload]) -> None:
         for problem in problems:
             text = f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
             field = self._field(problem.field, entries)

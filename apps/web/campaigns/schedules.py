@@ -17,7 +17,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.campaigns import file, text
 from apps.dispatch.models import Campaign
 from apps.dispatch.schedules import cron, queries, services
-from apps.dispatch.schedules.services import Stated
+from apps.dispatch.schedules.services import ScheduleFields
 from apps.regressions.models import Finding
 from apps.web.accounts import may_write, writers_only
 from apps.web.campaigns.files import EXAMPLE
@@ -25,7 +25,7 @@ from apps.web.components.pages import render_page
 from workers import tasks
 
 PAGE = 50
-START = Stated(name="", plan=EXAMPLE, cron="30 2 * * *")
+START = ScheduleFields(name="", plan=EXAMPLE, cron="30 2 * * *")
 FIELDS = ("name", "cron", "zone", "patience")
 
 
@@ -143,7 +143,7 @@ def edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
         raise Http404(f"There is no schedule {schedule_id}.")
     if request.method != "POST":
         row = detail.row
-        return _form(request, Stated(row.name, detail.plan, row.cron, row.zone, row.patience), known=detail)
+        return _form(request, ScheduleFields(row.name, detail.plan, row.cron, row.zone, row.patience), known=detail)
     seen = request.POST.get("seen", "")
     return _sent(
         request,
@@ -152,16 +152,16 @@ def edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
     )
 
 
-def _prefilled(query: QueryDict) -> Stated:
+def _prefilled(query: QueryDict) -> ScheduleFields:
     asked = query.get("campaign", "")
     if not (asked.isascii() and asked.isdecimal() and len(asked) < 19):
         return START
     campaign = get_object_or_404(Campaign, pk=int(asked))
-    return Stated(name=campaign.name, plan=text.of(campaign), cron=START.cron)
+    return ScheduleFields(name=campaign.name, plan=text.of(campaign), cron=START.cron)
 
 
 def _sent(
-    request: HttpRequest, keep: Callable[[Stated], int], *, known: queries.ScheduleDetail | None = None
+    request: HttpRequest, keep: Callable[[ScheduleFields], int], *, known: queries.ScheduleDetail | None = None
 ) -> HttpResponse:
     typed = {name: request.POST.get(name, "").strip() for name in FIELDS}
     try:
@@ -169,7 +169,7 @@ def _sent(
     except ValueError:
         patience = float("nan")
     plan = request.POST.get("plan", "").replace("\r\n", "\n")
-    stated = Stated(typed["name"], plan, typed["cron"], typed["zone"], patience)
+    stated = ScheduleFields(typed["name"], plan, typed["cron"], typed["zone"], patience)
     known_id = known.row.id if known else None
     seen = request.POST.get("seen", "")
     try:
@@ -177,7 +177,7 @@ def _sent(
             checked = services.check(stated, known_id=known_id)
             return _form(request, stated, typed=typed, known=known, seen=seen, checked=checked)
         kept = keep(stated)
-    except services.Changed as refused:
+    except services.ScheduleChanged as refused:
         # Now it has been said: keeping once more is meant.
         return _form(request, stated, typed=typed, known=known, problems=refused.errors, status=409)
     except Invalid as refused:
@@ -188,7 +188,7 @@ def _sent(
 
 def _form(
     request: HttpRequest,
-    stated: Stated,
+    stated: ScheduleFields,
     *,
     typed: dict[str, str] | None = None,
     known: queries.ScheduleDetail | None = None,
@@ -237,7 +237,7 @@ def act(request: HttpRequest, schedule_id: int) -> HttpResponse:
         raise Http404("There is no such deed.")
     try:
         messages.info(request, deed())
-    except services.NoSuch as error:
+    except services.NoSuchSchedule as error:
         raise Http404(str(error)) from error
     except Invalid as refused:
         for problem in refused.errors:

@@ -17,7 +17,7 @@ from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 
 
-class Price(forms.Form):
+class PriceForm(forms.Form):
     """An empty price takes the one that is there away."""
 
     usd_per_hour = forms.DecimalField(
@@ -52,8 +52,8 @@ def state(request: HttpRequest, slug: str) -> HttpResponse:
         known = {"source": hardware.price_source, "date": hardware.price_date}
         if hardware.price_per_hour is not None:
             known["usd_per_hour"] = f"{hardware.price_per_hour.normalize():f}"
-        return _page(request, hardware, Price(initial=known))
-    form = Price(request.POST)
+        return _page(request, hardware, PriceForm(initial=known))
+    form = PriceForm(request.POST)
     if not form.keep(hardware):
         return _page(request, hardware, form, status=422)
     words = "is stated" if form.cleaned_data["usd_per_hour"] is not None else "is no longer stated"
@@ -61,6 +61,6 @@ def state(request: HttpRequest, slug: str) -> HttpResponse:
     return HttpResponseRedirect(f"{reverse('web:catalog')}#hardware")
 
 
-def _page(request: HttpRequest, hardware: HardwareClass, form: Price, *, status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, hardware: HardwareClass, form: PriceForm, *, status: int = 200) -> HttpResponse:
     context: dict[str, Any] = {"hardware": hardware, "form": form, "longest": prices.LONGEST_SOURCE}
     return render_page(request, "web/catalog/price.html", context, status=status)

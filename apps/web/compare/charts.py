@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.sections.timelines import RunClock, newest
+from apps.comparison.sections.timelines import RunTimeline, newest
 from apps.comparison.stats.welch import MARGIN, Ratio
 from apps.comparison.values import ComparedMetric, Comparison, Level
 from apps.comparison.wording import interval_text, label, ratio_text
@@ -31,7 +31,7 @@ class SeriesView:
 
     level: Level | None
     apart: bool
-    clocks: tuple[RunClock, ...] = ()
+    clocks: tuple[RunTimeline, ...] = ()
     on_run: bool = False
 
 
@@ -170,7 +170,7 @@ def _series(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
     }
 
 
-def _clock(clock: RunClock | None, on_run: bool) -> dict[str, Any]:
+def _clock(clock: RunTimeline | None, on_run: bool) -> dict[str, Any]:
     """Measured phase and events of a run on the clock chosen."""
     if clock is None or clock.measured_from is None or clock.measured_to is None:
         return {"measured": None, "events": []}

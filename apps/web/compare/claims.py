@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.comparison.agreement.claims import corroborate
-from apps.comparison.selection.sides import Unknown
+from apps.comparison.selection.sides import UnknownSide
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.compare.sections.agreement import shown
 from apps.web.components.pages import render_page
@@ -25,7 +25,7 @@ def show(request: HttpRequest) -> HttpResponse:
         found = corroborate(systems, campaign=campaign)
     except Invalid as error:
         context: dict[str, Any] = {"problems": [each.sentence() for each in error.errors]}
-        status = 404 if isinstance(error, Unknown) else 400
+        status = 404 if isinstance(error, UnknownSide) else 400
         return render_page(
             request, "web/compare/claims.html", context | {"matrix_url": reverse("web:matrix")}, status=status
         )

@@ -12,7 +12,7 @@ from apps.comparison import compare
 from apps.comparison.sections import timelines
 from apps.comparison.sections.latency import READING
 from apps.comparison.selection import baselines, choices
-from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, Unknown, system_slug
+from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, UnknownSide, system_slug
 from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
 from apps.comparison.wording import label
 from apps.core.problems import FieldProblem, Invalid
@@ -21,7 +21,7 @@ from apps.saved.services import LONGEST_TITLE
 from apps.web.accounts import may_write
 from apps.web.compare.charts import SeriesView, chart_data, overlaid
 from apps.web.compare.parts import PARTS, common, rendered, shown
-from apps.web.compare.view import Address, Seen
+from apps.web.compare.view import CompareAddress, CompareView
 from apps.web.compare.wording import answers, doubted_runs, table, value_note, value_words
 from apps.web.components.addresses import matrix_address, overlay_address, runs_address
 from apps.web.components.pages import is_partial, render_page
@@ -36,9 +36,9 @@ LISTED_RUNS = 100
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     try:
-        address = Address.read(request.GET)
+        address = CompareAddress.read(request.GET)
     except Invalid as error:
-        return _choose(request, Address(), problems=error.errors, status=400)
+        return _choose(request, CompareAddress(), problems=error.errors, status=400)
     if address.runs and not address.sides:
         return _from_runs(request, address)
     if len(address.sides) < FEWEST_SIDES:
@@ -54,7 +54,7 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
     if chosen is None:
         raise Http404(f"Compare has no part {name!r}")
     try:
-        address = Address.read(request.GET)
+        address = CompareAddress.read(request.GET)
         seen = seen_at(request, address)
         context: dict[str, Any] = {
             "html": rendered(chosen, seen),
@@ -65,12 +65,12 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
     except Invalid as error:
         context = {"problems": [problem.sentence() for problem in error.errors]}
         # htmx leaves the page as it is when an answer is an error; the sentence is to be seen in its place.
-        status = 200 if is_partial(request) else 404 if isinstance(error, Unknown) else 400
+        status = 200 if is_partial(request) else 404 if isinstance(error, UnknownSide) else 400
     context["part"] = chosen
     return render_page(request, "web/compare/part_page.html", context, part="web/compare/part.html", status=status)
 
 
-def _compare(request: HttpRequest, address: Address) -> HttpResponse:
+def _compare(request: HttpRequest, address: CompareAddress) -> HttpResponse:
     if address.workload is None:
         shared = choices.workloads([system_slug(side) for side in address.sides])
         if shared and shared[0].sides >= FEWEST_SIDES:
@@ -78,7 +78,7 @@ def _compare(request: HttpRequest, address: Address) -> HttpResponse:
     try:
         seen = seen_at(request, address)
     except Invalid as error:
-        status = 404 if isinstance(error, Unknown) else 400
+        status = 404 if isinstance(error, UnknownSide) else 400
         return _choose(request, address, problems=error.errors, status=status)
     if not seen.comparison.counted:
         problem = FieldProblem("", _nothing(seen.comparison, address), "choose another workload or campaign")
@@ -90,7 +90,7 @@ def _compare(request: HttpRequest, address: Address) -> HttpResponse:
     return render_page(request, "web/compare/compare.html", context)
 
 
-def _against_pinned(address: Address) -> Address | None:
+def _against_pinned(address: CompareAddress) -> CompareAddress | None:
     """One side without a baseline is held against the one that is pinned to its workload."""
     if len(address.sides) != 1 or address.workload is None:
         return None
@@ -100,7 +100,7 @@ def _against_pinned(address: Address) -> Address | None:
     return replace(address, sides=(pin.system, *address.sides))
 
 
-def seen_at(request: HttpRequest, address: Address) -> Seen:
+def seen_at(request: HttpRequest, address: CompareAddress) -> CompareView:
     """Raises Invalid for what is not there, or is no comparison."""
     comparison = compare.compare(
         sides=address.sides,
@@ -108,30 +108,30 @@ def seen_at(request: HttpRequest, address: Address) -> Seen:
         campaign=address.campaign,
         runs=address.runs,
     )
-    return Seen(comparison, address, level_of(comparison, address), request)
+    return CompareView(comparison, address, level_of(comparison, address), request)
 
 
-def _workload(address: Address) -> int:
+def _workload(address: CompareAddress) -> int:
     if address.workload is None:
         shared = choices.workloads([system_slug(side) for side in address.sides])
         if shared and shared[0].sides >= FEWEST_SIDES:
             raise Invalid([FieldProblem("workload", "is missing", "name the workload under which the sides ran")])
-        raise Unknown([FieldProblem("side", "no two of these sides ran the same workload", "choose others")])
+        raise UnknownSide([FieldProblem("side", "no two of these sides ran the same workload", "choose others")])
     return address.workload
 
 
-def level_of(comparison: Comparison, address: Address) -> Level | None:
+def level_of(comparison: Comparison, address: CompareAddress) -> Level | None:
     """The load level whose seconds are overlaid: the one asked for, else the highest that every side ran."""
     if address.level:
         for level in comparison.levels:
             if level.key == address.level:
                 return level
-        raise Unknown([FieldProblem("level", f"no side ran at {address.level!r}", "choose one of the levels")])
+        raise UnknownSide([FieldProblem("level", f"no side ran at {address.level!r}", "choose one of the levels")])
     ran = {level: {run.side for run in comparison.counted if run.level == level.id} for level in comparison.levels}
     return max(ran, key=lambda level: (len(ran[level]), comparison.levels.index(level)), default=None)
 
 
-def _nothing(comparison: Comparison, address: Address) -> str:
+def _nothing(comparison: Comparison, address: CompareAddress) -> str:
     """Why there is nothing to compare."""
     where = f" in campaign {address.campaign}" if address.campaign is not None else ""
     left_out = sum((amount for _, amount in _left_out(comparison)), Amount())
@@ -139,7 +139,7 @@ def _nothing(comparison: Comparison, address: Address) -> str:
     return f"none of these sides has a complete run of {comparison.workload.name}{where}{kept_out}"
 
 
-def _from_runs(request: HttpRequest, address: Address) -> HttpResponse:
+def _from_runs(request: HttpRequest, address: CompareAddress) -> HttpResponse:
     """Runs chosen from a list say their sides themselves."""
     sides, workloads = choices.sides_of(address.runs or ())
     problem = None
@@ -149,13 +149,13 @@ def _from_runs(request: HttpRequest, address: Address) -> HttpResponse:
         named = f"{len(sides)} system{'' if len(sides) == 1 else 's'}"
         problem = FieldProblem("runs", f"these runs are of {named}", "choose runs of two to four systems")
     if problem:
-        return _choose(request, Address(), problems=[problem], status=400)
+        return _choose(request, CompareAddress(), problems=[problem], status=400)
     ordered = baselines.first(sides, baselines.pins(workloads).get(workloads[0]))
     return HttpResponseRedirect(replace(address, sides=ordered, workload=workloads[0]).url())
 
 
 def _choose(
-    request: HttpRequest, address: Address, *, problems: Sequence[FieldProblem] = (), status: int = 200
+    request: HttpRequest, address: CompareAddress, *, problems: Sequence[FieldProblem] = (), status: int = 200
 ) -> HttpResponse:
     """The page without a comparison: what is wrong, the picker, and what can be opened."""
     context = {
@@ -164,7 +164,7 @@ def _choose(
         "suggestions": [
             {
                 "value": each,
-                "url": Address(
+                "url": CompareAddress(
                     sides=tuple(slug for slug, _ in each.sides),
                     workload=each.workload,
                     campaign=each.campaign.id if each.campaign else None,
@@ -176,7 +176,7 @@ def _choose(
     return render_page(request, "web/compare/choose.html", context | _picker(address), status=status)
 
 
-def _picker(address: Address, compared: Sequence[ComparedRun] = ()) -> dict[str, Any]:
+def _picker(address: CompareAddress, compared: Sequence[ComparedRun] = ()) -> dict[str, Any]:
     """`compared`: runs of all campaigns, whose campaigns are then those to choose from, the newest first."""
     named = [run.campaign for run in reversed(compared) if run.campaign and not run.left_out]
     systems, workloads = choices.picker()
@@ -194,13 +194,13 @@ def _picker(address: Address, compared: Sequence[ComparedRun] = ()) -> dict[str,
     }
 
 
-def title(seen: Seen) -> str:
+def title(seen: CompareView) -> str:
     """What a saved comparison is called unless its author knows better."""
     baseline, *others = (side.name for side in seen.comparison.sides)
     return f"{', '.join(others)} against {baseline}, {seen.comparison.workload.name}"[:LONGEST_TITLE]
 
 
-def page_context(seen: Seen) -> dict[str, Any]:
+def page_context(seen: CompareView) -> dict[str, Any]:
     """What the page shows of a comparison, made now or kept. Raises NotKept."""
     comparison, address, level = seen.comparison, seen.address, seen.level
     on_run = address.option("clock") == "run"

@@ -8,7 +8,7 @@ from apps.core.naming import with_tool
 from apps.core.problems import Invalid
 from apps.web.compare import compare
 from apps.web.compare.sections.all_metrics import comma_separated, markdown
-from apps.web.compare.view import Address
+from apps.web.compare.view import CompareAddress
 
 TYPES = {"csv": "text/csv", "md": "text/markdown"}
 
@@ -19,7 +19,7 @@ def everything_as(request: HttpRequest, form: str) -> HttpResponse:
     if form not in TYPES:
         raise Http404(f"{form!r} is not known; choose csv or md")
     try:
-        address = Address.read(request.GET)
+        address = CompareAddress.read(request.GET)
         comparison = compare.seen_at(request, address).comparison
     except Invalid as error:
         sentences = " ".join(problem.sentence() for problem in error.errors)

@@ -20,16 +20,18 @@ from apps.web.compare.sections import (
     use_method,
     work,
 )
-from apps.web.compare.view import Part, Seen, nothing_of_today
+from apps.web.compare.view import ComparePart, CompareView, nothing_of_today
 
-PARTS: tuple[Part, ...] = (
-    Part("comparability", "Comparability", "sides", "web/compare/sections/comparability.html", comparability.context),
-    Part("differences", "Differences", "sides", "web/compare/sections/differences.html", differences.context),
-    Part("quality", "Quality of the runs", "sides", "web/compare/sections/quality.html", quality.context),
-    Part(
+PARTS: tuple[ComparePart, ...] = (
+    ComparePart(
+        "comparability", "Comparability", "sides", "web/compare/sections/comparability.html", comparability.context
+    ),
+    ComparePart("differences", "Differences", "sides", "web/compare/sections/differences.html", differences.context),
+    ComparePart("quality", "Quality of the runs", "sides", "web/compare/sections/quality.html", quality.context),
+    ComparePart(
         "ladder", "Over threads", "answer", "web/compare/load_levels/load_levels.html", load_levels.context, lazy=True
     ),
-    Part(
+    ComparePart(
         "use",
         "What limits each side",
         "answer",
@@ -38,7 +40,7 @@ PARTS: tuple[Part, ...] = (
         lazy=True,
         at_once=True,
     ),
-    Part(
+    ComparePart(
         "all-metrics",
         "Everything that was measured",
         "answer",
@@ -46,7 +48,7 @@ PARTS: tuple[Part, ...] = (
         all_metrics.context,
         lazy=True,
     ),
-    Part(
+    ComparePart(
         "steadiness",
         "Steadiness",
         "latency",
@@ -55,8 +57,10 @@ PARTS: tuple[Part, ...] = (
         lazy=True,
         nothing=steadiness.NOTHING,
     ),
-    Part("work", "Work for each transaction", "seconds", "web/compare/sections/work.html", work.context, lazy=True),
-    Part(
+    ComparePart(
+        "work", "Work for each transaction", "seconds", "web/compare/sections/work.html", work.context, lazy=True
+    ),
+    ComparePart(
         "corroboration",
         "Who bears it out",
         "seconds",
@@ -64,31 +68,31 @@ PARTS: tuple[Part, ...] = (
         agreement.context,
         lazy=True,
     ),
-    Part("cost", "Cost and scale-up", "seconds", "web/compare/sections/cost.html", cost.context, lazy=True),
+    ComparePart("cost", "Cost and scale-up", "seconds", "web/compare/sections/cost.html", cost.context, lazy=True),
 )
 
 
 @dataclass(frozen=True)
-class Shown:
+class RenderedPart:
     """A part as the page has it: its HTML, or (empty) where htmx fetches it from."""
 
-    part: Part
+    part: ComparePart
     html: SafeString
     url: str
 
 
-def shown(seen: Seen, parts: Sequence[Part] | None = None) -> dict[str, list[Shown]]:
+def shown(seen: CompareView, parts: Sequence[ComparePart] | None = None) -> dict[str, list[RenderedPart]]:
     """The parts by the section that they follow; those with nothing to say are left out."""
-    found: dict[str, list[Shown]] = {}
+    found: dict[str, list[RenderedPart]] = {}
     for part in PARTS if parts is None else parts:
         url = seen.address.part_url(part.name)
         html = SafeString("") if part.lazy else rendered(part, seen)
         if html is not None:
-            found.setdefault(part.after, []).append(Shown(part, html, url))
+            found.setdefault(part.after, []).append(RenderedPart(part, html, url))
     return found
 
 
-def rendered(part: Part, seen: Seen) -> SafeString | None:
+def rendered(part: ComparePart, seen: CompareView) -> SafeString | None:
     """Its HTML; None: it has nothing to say here. An edition of a saved comparison that does not hold the part says
     so: what is true now is never shown in its place."""
     try:
@@ -99,7 +103,7 @@ def rendered(part: Part, seen: Seen) -> SafeString | None:
     return None if own is None else render_to_string(part.template, common(seen) | own, seen.request)
 
 
-def common(seen: Seen) -> dict[str, Any]:
+def common(seen: CompareView) -> dict[str, Any]:
     """What every part's template may use."""
     comparison = seen.comparison
     return {

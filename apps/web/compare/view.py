@@ -10,7 +10,7 @@ from django.db import connection
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from apps.comparison.sections.section import NotKept, Reading, Source
+from apps.comparison.sections.section import NotKept, Section, SectionSource
 from apps.comparison.selection.sides import system_slug
 from apps.comparison.values import Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Address:
+class CompareAddress:
     """What the address asks for; the same address gives the same page. `at`: that of a saved comparison, which says
     itself what is compared, in this `edition` (empty: the newest); without `at` it is one of Compare."""
 
@@ -40,7 +40,7 @@ class Address:
     edition: str = ""
 
     @classmethod
-    def read(cls, query: QueryDict) -> "Address":
+    def read(cls, query: QueryDict) -> "CompareAddress":
         """Raises Invalid naming each parameter at fault. Empty parameters are those of an unfilled form."""
         errors: list[FieldProblem] = []
 
@@ -88,7 +88,7 @@ class Address:
             return f"{self.at}part/{name}/?{urlencode(self._view(), safe=',@:')}"
         return f"{reverse('web:compare-part', args=[name])}?{self.query()}"
 
-    def live(self) -> "Address":
+    def live(self) -> "CompareAddress":
         """The same question, asked now."""
         return replace(self, at="", edition="")
 
@@ -119,12 +119,12 @@ class Address:
         """Empty where the address does not have it."""
         return dict(self.options).get(name, "")
 
-    def with_option(self, name: str, value: str) -> "Address":
+    def with_option(self, name: str, value: str) -> "CompareAddress":
         """Without the option where `value` is empty."""
         chosen = dict(self.options) | {name: value}
         return replace(self, options=tuple((each, chosen[each]) for each in OPTIONS if chosen.get(each)))
 
-    def with_baseline(self, slug: str) -> "Address":
+    def with_baseline(self, slug: str) -> "CompareAddress":
         return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
 
 
@@ -138,23 +138,23 @@ def _sides(query: QueryDict) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class CompareView:
     """A comparison as an address shows it; `level` is the load level whose seconds and latencies are shown. `kept`:
     what an edition of a saved comparison holds for its parts; None: the comparison is made now."""
 
     comparison: Comparison
-    address: Address
+    address: CompareAddress
     level: Level | None
     request: HttpRequest
     kept: Mapping[str, Any] | None = None
 
-    def read(self, reading: Reading[T]) -> T:
+    def read(self, reading: Section[T]) -> T:
         """What a part rests on: from the database, or as the edition keeps it. Raises NotKept."""
-        return Source(self.comparison, self.kept).read(reading, self.level)
+        return SectionSource(self.comparison, self.kept).read(reading, self.level)
 
 
 @contextmanager
-def nothing_of_today(seen: Seen) -> Iterator[None]:
+def nothing_of_today(seen: CompareView) -> Iterator[None]:
     """Whoever shows an edition of a saved comparison must not ask the database: raises NotKept where that is tried."""
 
     def refuse(*_: object) -> None:
@@ -168,7 +168,7 @@ def nothing_of_today(seen: Seen) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Part:
+class ComparePart:
     """A section of the Compare page. `context` gives what its template shows; None: it has nothing to say here.
 
     What it asks of the database it gets by `seen.read`, so that a saved comparison can keep it.
@@ -182,7 +182,7 @@ class Part:
     title: str
     after: str
     template: str
-    context: Callable[[Seen], dict[str, Any] | None]
+    context: Callable[[CompareView], dict[str, Any] | None]
     lazy: bool = False
     at_once: bool = False
     nothing: str = "These sides have nothing to show here."

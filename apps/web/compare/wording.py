@@ -32,7 +32,7 @@ ORDER = (
 
 
 @dataclass(frozen=True)
-class Part:
+class AnswerPart:
     """A verdict and at which load levels it holds."""
 
     words: str
@@ -40,17 +40,17 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SideAnswer:
     """One side against the baseline in one metric."""
 
     side: Side
     metric: ComparedMetric
     label: str
-    parts: tuple[Part, ...]
+    parts: tuple[AnswerPart, ...]
 
 
 @dataclass(frozen=True)
-class Entry:
+class AnswerCell:
     """One cell of the table as it is shown. `judged` is False for the baseline and for what has no verdict."""
 
     metric: ComparedMetric
@@ -70,7 +70,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """`failed`: checks that `doubted` of the runs failed."""
 
     level: Level
@@ -80,26 +80,26 @@ class Row:
     failed: tuple[str, ...]
     runs_title: str
     few_runs: bool
-    entries: tuple[Entry, ...]
+    entries: tuple[AnswerCell, ...]
 
 
-def answers(comparison: Comparison) -> list[Answer]:
+def answers(comparison: Comparison) -> list[SideAnswer]:
     """For each metric that is judged and each side but the baseline, the primary metric first."""
     metrics = sorted((m for m in comparison.metrics if m.kind != "errors"), key=lambda m: not m.primary)
     return [
-        Answer(side, metric, label(metric), tuple(_parts(comparison, side, metric)))
+        SideAnswer(side, metric, label(metric), tuple(_parts(comparison, side, metric)))
         for metric in metrics
         for side in comparison.sides[1:]
     ]
 
 
-def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterable[Part]:
+def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterable[AnswerPart]:
     names = {each.slug: each.name for each in comparison.sides}
     told = [(level, comparison.cell(side=side.slug, level=level.id, metric=metric.key)) for level in comparison.levels]
     return parts(told, names)
 
 
-def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[Part]:
+def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[AnswerPart]:
     """Verdicts and at which load levels they hold. `names` of the sides, by slug."""
     places = {words: place for place, words in enumerate(ORDER)}
     told = sorted(cells_told, key=lambda pair: places.get(pair[1].words, len(ORDER)))
@@ -108,15 +108,15 @@ def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) ->
         at = join_levels([level for level, _ in pairs])
         cells = [cell for _, cell in pairs]
         if words in ("no runs", "none on either side"):
-            yield Part(words, f"at {at}")
+            yield AnswerPart(words, f"at {at}")
         elif pairs[0][1].ratio is None or pairs[0][1].ratio.value is None:
-            yield Part(words, f"at {at}: {_reason(cells)}")
+            yield AnswerPart(words, f"at {at}: {_reason(cells)}")
         elif words == "too few repetitions":
-            yield Part(words, f"at {at}: {_remedies(pairs, names)}")
+            yield AnswerPart(words, f"at {at}: {_remedies(pairs, names)}")
         elif words == "not told apart":
-            yield Part(words, f"at {_ratios(pairs)}: {_remedies(pairs, names)}")
+            yield AnswerPart(words, f"at {_ratios(pairs)}: {_remedies(pairs, names)}")
         else:
-            yield Part(words, f"at {_ratios(pairs)}")
+            yield AnswerPart(words, f"at {_ratios(pairs)}")
 
 
 def _ratios(pairs: Sequence[tuple[Level, Cell]]) -> str:
@@ -232,19 +232,19 @@ def _kinds(comparison: Comparison, metric: ComparedMetric) -> set[str]:
     return {cell.summary.kind for cell in comparison.cells if cell.metric == metric.key and cell.summary}
 
 
-def table(comparison: Comparison) -> list[Row]:
+def table(comparison: Comparison) -> list[TableRow]:
     """A row per load level and side."""
     return [_row(comparison, level, side) for level in comparison.levels for side in comparison.sides]
 
 
-def _row(comparison: Comparison, level: Level, side: Side) -> Row:
+def _row(comparison: Comparison, level: Level, side: Side) -> TableRow:
     cells = {
         metric: comparison.cell(side=side.slug, level=level.id, metric=metric.key) for metric in comparison.metrics
     }
     names = {each.slug: each.name for each in comparison.sides}
     runs = [run for run in comparison.counted if (run.level, run.side) == (level.id, side.slug)]
     history = max((cell.history for cell in cells.values()), default=0)
-    return Row(
+    return TableRow(
         level=level,
         side=side,
         runs=len(runs),
@@ -268,7 +268,7 @@ def run_words(run: int, failed_checks: Sequence[str]) -> str:
     return f"run {run}{failed}"
 
 
-def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
+def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCell:
     """`names` of the sides."""
     summary, ratio = cell.summary, cell.ratio
     spread = title = ratio_title = note = ""
@@ -282,7 +282,7 @@ def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> Entry:
         ratio_title = _ratio_title(ratio)
         undecided = cell.words in (Verdict.NOT_TOLD_APART, Verdict.TOO_FEW)
         note = remedy(cell, names) if undecided else ratio.reason if cell.words == Verdict.NO_RATIO else ""
-    return Entry(
+    return AnswerCell(
         metric=metric,
         label=label(metric),
         value=summary.value if summary else None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from apps.comparison.failovers.results import Failovers, Group, Trial
+from apps.comparison.failovers.results import FailoverResults, FailoverTrial, TrialGroup
 from apps.comparison.failovers.trials import COUNTS, PHASES
 from apps.core import tabular
 from apps.core.tabular import escaped
@@ -15,7 +15,7 @@ COLUMNS = (
 )
 
 
-def markdown(found: Failovers, *, link: str) -> str:
+def markdown(found: FailoverResults, *, link: str) -> str:
     """The answers, the trials in one table, published figures, with a link to the page."""
     rows = [_row(group, trial) for group in found.groups for trial in group.trials]
     heads = ["Platform", "System", "Fault", "Load", "Run", "Outage, s"]
@@ -35,7 +35,7 @@ def markdown(found: Failovers, *, link: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(group: Group, trial: Trial) -> list[str]:
+def _row(group: TrialGroup, trial: FailoverTrial) -> list[str]:
     course = trial.course
     phases = [_seconds(course.reached.get(key)) for key in PHASES]
     counts = [
@@ -51,7 +51,7 @@ def _seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def comma_separated(found: Failovers, *, link: Callable[[Trial], str]) -> str:
+def comma_separated(found: FailoverResults, *, link: Callable[[FailoverTrial], str]) -> str:
     """A line for each trial; an empty field: not reached, not told or not read back."""
     return tabular.comma_separated(
         COLUMNS,

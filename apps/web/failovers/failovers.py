@@ -8,7 +8,14 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.failovers.results import FAULTS, FailoverFilter, Failovers, Group, Trial, load_failovers
+from apps.comparison.failovers.results import (
+    FAULTS,
+    FailoverFilter,
+    FailoverResults,
+    FailoverTrial,
+    TrialGroup,
+    load_failovers,
+)
 from apps.comparison.failovers.trials import PHASES, Course
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number
@@ -25,7 +32,7 @@ MOST_OPEN = 12
 
 
 @dataclass(frozen=True)
-class Address:
+class FailoverAddress:
     """What the address asks for."""
 
     systems: tuple[str, ...] = ()
@@ -34,7 +41,7 @@ class Address:
     rate: float | None = None
 
     @classmethod
-    def read(cls, query: QueryDict) -> "Address":
+    def read(cls, query: QueryDict) -> "FailoverAddress":
         """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
         texts = [text for name in ("system", "fault") for text in query.getlist(name)]
         if not all(text.isprintable() for text in texts):
@@ -78,7 +85,7 @@ def _rate(text: str) -> float:
 
 
 @dataclass(frozen=True)
-class Part:
+class BarPart:
     """Of a bar: from `start` to `end`, % of the scale."""
 
     kind: str
@@ -88,12 +95,12 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Line:
+class TrialRow:
     """A trial of the table. `cells`: of the phases, in their order, when they ended (s), or why there is no such time;
     `rows`: which writes, in words."""
 
-    trial: Trial
-    parts: tuple[Part, ...]
+    trial: FailoverTrial
+    parts: tuple[BarPart, ...]
     mark: str
     cells: tuple[tuple[float | None, str], ...]
     outage: str
@@ -102,21 +109,21 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class GroupSheet:
     """A group as the page shows it. `dots`: each trial that counts on the scale (%), and whether it recovered."""
 
-    group: Group
+    group: TrialGroup
     anchor: str
     answer: str
     shares: tuple[str, ...]
-    lines: tuple[Line, ...]
-    folded: tuple[Line, ...]
+    lines: tuple[TrialRow, ...]
+    folded: tuple[TrialRow, ...]
     dots: tuple[tuple[float, bool], ...]
     median: float | None
 
 
 @dataclass(frozen=True)
-class Bar:
+class FailoverBar:
     """A row of the overview: a group's interruptions, or a published figure (`stated`)."""
 
     platform: str
@@ -136,10 +143,10 @@ class Bar:
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     try:
-        address = Address.read(request.GET)
+        address = FailoverAddress.read(request.GET)
     except Invalid as error:
         sentences = [each.sentence() for each in error.errors]
-        context = {"problems": sentences, "address": Address(), "found": load_failovers(FailoverFilter())}
+        context = {"problems": sentences, "address": FailoverAddress(), "found": load_failovers(FailoverFilter())}
         return render_page(request, "web/failovers/failovers.html", context | {"faults": FAULTS}, status=400)
     found = load_failovers(address.filter())
     bars, bar_ticks = _bars(found)
@@ -164,7 +171,7 @@ def show(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest, ending: str) -> HttpResponse:
     """The same as a file. Whoever asks wrongly is told so in plain text: programs ask for files."""
     try:
-        address = Address.read(request.GET)
+        address = FailoverAddress.read(request.GET)
     except Invalid as error:
         sentences = "; ".join(each.sentence() for each in error.errors)
         return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")
@@ -178,7 +185,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
     return HttpResponse(text, content_type=f"{media_type}; charset=utf-8", headers=headers)
 
 
-def run_address(trial: Trial) -> str:
+def run_address(trial: FailoverTrial) -> str:
     """Its run's clock around the fault."""
     course = trial.course
     end = max([course.watched if course.not_recovered else 0.0, *course.reached.values(), course.outage or 0.0])
@@ -200,11 +207,11 @@ def _ticks(scale: float) -> list[tuple[str, float]]:
     return [(f"{tick:g} s" if tick == ticks[-1] else f"{tick:g}", 100 * tick / scale) for tick in ticks]
 
 
-def _sheet(group: Group, scale: float) -> Sheet:
+def _sheet(group: TrialGroup, scale: float) -> GroupSheet:
     lines = [_line(trial, scale) for trial in group.trials]
     counted = [trial.course for trial in group.trials if not trial.doubt and trial.course.outage is not None]
     median = group.interruption.median
-    return Sheet(
+    return GroupSheet(
         group=group,
         anchor=f"{group.system}-{group.fault}-{group.trials[0].run}",
         answer=words.answer(group),
@@ -219,10 +226,10 @@ def _sheet(group: Group, scale: float) -> Sheet:
     )
 
 
-def _line(trial: Trial, scale: float) -> Line:
+def _line(trial: FailoverTrial, scale: float) -> TrialRow:
     course = trial.course
     parts = [
-        Part(
+        BarPart(
             phase.key,
             _percent(phase.start, scale),
             _percent(phase.end, scale),
@@ -233,8 +240,8 @@ def _line(trial: Trial, scale: float) -> Line:
     ]
     if course.not_recovered:
         last = course.phases[-1].end if course.phases else 0.0
-        parts.append(Part("open", _percent(last, scale), 100.0, "no write acknowledged to the end"))
-    return Line(
+        parts.append(BarPart("open", _percent(last, scale), 100.0, "no write acknowledged to the end"))
+    return TrialRow(
         trial=trial,
         parts=tuple(parts),
         mark=words.state(course),
@@ -249,7 +256,7 @@ def _percent(seconds: float, scale: float) -> float:
     return round(min(100.0, max(0.0, 100 * seconds / scale)), 3)
 
 
-def _bars(found: Failovers) -> tuple[list[Bar], list[tuple[str, float]]]:
+def _bars(found: FailoverResults) -> tuple[list[FailoverBar], list[tuple[str, float]]]:
     """Measured interruptions and stated ones on one scale, and its ticks."""
     longest = [group.interruption.high or group.interruption.watched or 0.0 for group in found.groups]
     longest += [group.interruption.watched or 0.0 for group in found.groups]
@@ -259,10 +266,10 @@ def _bars(found: Failovers) -> tuple[list[Bar], list[tuple[str, float]]]:
     return measured + stated, _ticks(scale)
 
 
-def _measured_bar(group: Group, scale: float) -> Bar:
+def _measured_bar(group: TrialGroup, scale: float) -> FailoverBar:
     seen = group.interruption
     middle = seen.median if seen.median is not None else seen.watched
-    return Bar(
+    return FailoverBar(
         platform=group.platform,
         color=group.platform_color,
         name=group.system_name,
@@ -277,11 +284,11 @@ def _measured_bar(group: Group, scale: float) -> Bar:
     )
 
 
-def _stated_bar(figure: FigureValue, scale: float) -> Bar:
+def _stated_bar(figure: FigureValue, scale: float) -> FailoverBar:
     side = figure.side
     assert side is not None  # noqa: S101  (load_failovers leaves others out)
     of_which = f", {figure.of_which_text}" if figure.of_which_text else ""
-    return Bar(
+    return FailoverBar(
         platform=side.name,
         color=side.color,
         name=side.name,

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from apps.comparison.failovers.results import Group
-from apps.comparison.failovers.timeouts import Share
-from apps.comparison.failovers.trials import Course, Insert, Interruption, Rows, Spread
+from apps.comparison.failovers.results import TrialGroup
+from apps.comparison.failovers.timeouts import TimeoutShare
+from apps.comparison.failovers.trials import Course, Insert, Interruption, TrialSpread, WriteRows
 from apps.core.units import NBSP, format_number
 
 COUNT_WORDS = {
@@ -43,7 +43,7 @@ def _span(found: Interruption) -> str:
     return f"{format_number(found.low)} to {seconds(found.high)}"
 
 
-def answer(group: Group) -> str:
+def answer(group: TrialGroup) -> str:
     """What came of it, in a sentence without its end."""
     found = interruption(group.interruption)
     lost = group.counts["lost"]
@@ -63,7 +63,7 @@ def _of(span: tuple[int, int]) -> str:
     return f"{span[0]:,}" if span[0] == span[1] else f"{span[0]:,} to {span[1]:,}"
 
 
-def shares(group: Group) -> Iterator[str]:
+def shares(group: TrialGroup) -> Iterator[str]:
     """ "6 of 8 s are the proxy's interval × fall": which settings explain how much of the median."""
     median = group.interruption.median
     if median is None:
@@ -74,20 +74,20 @@ def shares(group: Group) -> Iterator[str]:
         yield "They run at the same time, from the fault on: they do not add up."
 
 
-def _share(share: Share, median: float, seen: Spread | None) -> str:
+def _share(share: TimeoutShare, median: float, seen: TrialSpread | None) -> str:
     text = f"{part_of(share, median)} are {share.who}'s {share.setting} ({share.formula})"
     if seen is None:
         return f"{text}."
     return f"{text}; it acted {seconds(seen.median)} after the fault{_median_of(seen)}."
 
 
-def part_of(share: Share, median: float) -> str:
+def part_of(share: TimeoutShare, median: float) -> str:
     """ "Up to 6 of 8.10 s": what the setting can explain of the outage, which may be all of it."""
     whole = share.seconds >= median
     return f"Up to all of {seconds(median)}" if whole else f"Up to {share.seconds:g} of {seconds(median)}"
 
 
-def _median_of(seen: Spread) -> str:
+def _median_of(seen: TrialSpread) -> str:
     return f" (median of {seen.count})" if seen.count > 1 else ""
 
 
@@ -117,7 +117,7 @@ def outage(course: Course) -> str:
     return f"≥ {format_number(course.outage)}" if course.not_recovered else format_number(course.outage)
 
 
-def rows(listed: Rows, counts: Mapping[str, int | None]) -> Iterator[tuple[str, str]]:
+def rows(listed: WriteRows, counts: Mapping[str, int | None]) -> Iterator[tuple[str, str]]:
     """What they are, and which: inserts by number, with when each was due."""
     kinds = {"lost": listed.lost, "duplicated": listed.duplicated, "failed_present": listed.failed_present}
     for key, found in kinds.items():

@@ -21,7 +21,7 @@ from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.queries import unreachable
 from apps.regressions.findings import queries, review
-from apps.regressions.findings.review import Changed, NoSuch
+from apps.regressions.findings.review import FindingChanged, NoSuchFinding
 from apps.web.accounts import writers_only
 from apps.web.components.pages import is_partial, render_page
 from apps.web.findings import finding, findings
@@ -185,11 +185,11 @@ def act(request: HttpRequest, finding_id: int, deed: str) -> HttpResponse:
         raise Http404(f"Nobody can do {deed!r} with a finding.")
     try:
         said, problems, status = done(Given(request, finding_id)), [], 200
-    except NoSuch as error:
+    except NoSuchFinding as error:
         raise Http404(str(error)) from error
     except Invalid as error:
         said, problems, status = "", [each.sentence() for each in error.errors], 400
-    except Changed as error:
+    except FindingChanged as error:
         said, problems, status = "", [str(error)], 409
     if is_partial(request):
         # htmx leaves the page as it is when an answer is an error: the row says what happened in its place.

@@ -25,7 +25,7 @@ ROOM = 0.12
 
 
 @dataclass(frozen=True)
-class Value:
+class RunValue:
     """One run: `value` in the metric's unit; `note` says what is to be held against it, empty: nothing."""
 
     run: int
@@ -38,12 +38,12 @@ class SideValues:
     """`level`: what the side as a whole has; None: not known."""
 
     title: str
-    values: Sequence[Value]
+    values: Sequence[RunValue]
     level: float | None
 
 
 @dataclass(frozen=True)
-class Point:
+class RunPoint:
     x: float
     y: float
     run: int
@@ -60,19 +60,19 @@ class Band:
     right: float
     middle: float
     title: str
-    points: tuple[Point, ...]
+    points: tuple[RunPoint, ...]
     y: float | None
     text: str
 
 
 @dataclass(frozen=True)
-class Tick:
+class FindingTick:
     y: float
     text: str
 
 
 @dataclass(frozen=True)
-class Chart:
+class FindingChart:
     """`broken_at`: the value at which the axis begins, in words; empty: at zero. `label`: the chart in a sentence.
     `threshold`: (top, height) of the band around the earlier level within which nothing would be told."""
 
@@ -80,7 +80,7 @@ class Chart:
     height: int
     unit: str
     bands: tuple[Band, Band]
-    ticks: tuple[Tick, ...]
+    ticks: tuple[FindingTick, ...]
     broken_at: str
     label: str
     threshold: tuple[float, float] | None = None
@@ -128,7 +128,7 @@ def chart(
     unit: str,
     smallest: float | None = None,
     width: int = WIDTH,
-) -> Chart | None:
+) -> FindingChart | None:
     """`smallest`: relative difference from which on it is a finding. None: no run of either side has a value."""
     values = [each.value for side in (before, after) for each in side.values]
     if not values:
@@ -145,12 +145,12 @@ def chart(
         top = axis.y(min(before.level * (1 + smallest), axis.high))
         foot = axis.y(max(before.level * (1 - smallest), axis.low))
         threshold = (top, round(foot - top, 1))
-    return Chart(
+    return FindingChart(
         width=width,
         height=HEIGHT,
         unit=unit,
         bands=bands,
-        ticks=tuple(Tick(axis.y(tick), f"{tick:,g}") for tick in linear_ticks(axis.low, axis.high)),
+        ticks=tuple(FindingTick(axis.y(tick), f"{tick:,g}") for tick in linear_ticks(axis.low, axis.high)),
         broken_at=with_unit(axis.low, unit) if axis.low > 0 else "",
         label="; ".join(_side_words(side, unit) for side in (before, after)) + f": {metric} of each run",
         threshold=threshold,
@@ -176,7 +176,7 @@ def _band(side: SideValues, left: float, right: float, axis: _Axis, unit: str) -
     count = len(side.values)
     step = (right - left) / max(count, 1)
     points = tuple(
-        Point(
+        RunPoint(
             x=round(left + step * (place + 0.5), 1),
             y=axis.y(each.value),
             run=each.run,

@@ -24,49 +24,49 @@ DEEDS_TOLD = 5
 
 
 @dataclass(frozen=True)
-class Entry:
+class FeedEntry:
     row: FindingRow
     deeds: tuple[tuple[datetime, str], ...]
 
 
 @dataclass(frozen=True)
-class Asked:
+class FeedRequest:
     wanted: FindingFilter
-    entries: tuple[Entry, ...]
+    entries: tuple[FeedEntry, ...]
 
 
 if TYPE_CHECKING:
-    FindingFeed = Feed[Entry, Asked]
+    FindingFeed = Feed[FeedEntry, FeedRequest]
 else:  # only the stubs of it are generic
     FindingFeed = Feed
 
 
-class Findings(FindingFeed):
+class FindingsFeed(FindingFeed):
     feed_type = Atom1Feed
     subtitle = "What got worse or better between releases and along history, the latest change first."
     author_name = "Splashboard"
 
-    def get_object(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> Asked:
+    def get_object(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> FeedRequest:
         """Raises Invalid naming the parameter at fault."""
         wanted = filters.read(_latest_first(request))
         rows = queries.list_findings(wanted, me=_reader(request), limit=MOST_ENTRIES)
         deeds = _deeds([row.id for row in rows])
-        return Asked(wanted, tuple(Entry(row, deeds.get(row.id, ())) for row in rows))
+        return FeedRequest(wanted, tuple(FeedEntry(row, deeds.get(row.id, ())) for row in rows))
 
-    def title(self, asked: Asked) -> str:
+    def title(self, asked: FeedRequest) -> str:
         said = ", ".join(f"{name} {value}" for name, value in asked.wanted.as_query() if name != "sort")
         return f"Findings: {said}" if said else "Findings"
 
-    def link(self, _asked: Asked) -> str:
+    def link(self, _asked: FeedRequest) -> str:
         return "/findings/"
 
-    def items(self, asked: Asked) -> tuple[Entry, ...]:
+    def items(self, asked: FeedRequest) -> tuple[FeedEntry, ...]:
         return asked.entries
 
-    def item_title(self, item: Entry) -> str:
+    def item_title(self, item: FeedEntry) -> str:
         return item.row.title
 
-    def item_description(self, item: Entry) -> str:
+    def item_description(self, item: FeedEntry) -> str:
         row = item.row
         shown = row.shown.words if row.shown else "no change holds"
         owner = f"owner {row.owner}" if row.owner else "nobody's yet"
@@ -75,16 +75,16 @@ class Findings(FindingFeed):
         )
         return format_html("<p>{}; {}, {}. {}</p><ul>{}</ul>", row.verdict_words, row.state, owner, shown, said)
 
-    def item_link(self, item: Entry) -> str:
+    def item_link(self, item: FeedEntry) -> str:
         return f"/findings/{item.row.id}/"
 
-    def item_pubdate(self, item: Entry) -> datetime:
+    def item_pubdate(self, item: FeedEntry) -> datetime:
         return item.row.found_at
 
-    def item_updateddate(self, item: Entry) -> datetime:
+    def item_updateddate(self, item: FeedEntry) -> datetime:
         return item.row.changed_at
 
-    def item_categories(self, item: Entry) -> list[str]:
+    def item_categories(self, item: FeedEntry) -> list[str]:
         return [item.row.verdict, item.row.state, *item.row.labels]
 
 
@@ -93,7 +93,7 @@ class Findings(FindingFeed):
 def findings(request: HttpRequest) -> HttpResponse:
     """Whoever asks wrongly is told so in plain text: programs ask for feeds."""
     try:
-        response = Findings()(request)
+        response = FindingsFeed()(request)
     except Invalid as error:
         sentences = "; ".join(each.sentence() for each in error.errors)
         return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")

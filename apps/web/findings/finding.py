@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.regressions import thresholds
-from apps.regressions.detection.change_points import Limits
+from apps.regressions.detection.change_points import ChangeLimits
 from apps.regressions.findings import evidence, queries, review
 from apps.regressions.findings.evidence import Evidence, SideRun
 from apps.regressions.findings.filters import FindingFilter
@@ -19,10 +19,10 @@ from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRo
 from apps.regressions.models import Change, Finding
 from apps.runs.quality.checklist import title_of
 from apps.web.accounts import may_write
-from apps.web.compare.view import Address
+from apps.web.compare.view import CompareAddress
 from apps.web.components.pages import render_page
 from apps.web.findings import findings
-from apps.web.findings.chart import NARROW, WIDTH, Chart, SideValues, Value, chart
+from apps.web.findings.chart import NARROW, WIDTH, FindingChart, RunValue, SideValues, chart
 from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
 
 # Rows of the table of what servers did and of differences that are shown before they are folded.
@@ -130,13 +130,13 @@ def _beside(finding_id: int | None, listed: str) -> str:
     return f"{address}?{listed}" if listed else address
 
 
-def _limits(change: ChangeRow) -> Limits | None:
+def _limits(change: ChangeRow) -> ChangeLimits | None:
     """From which size on it is a finding. Two queries."""
     metric = Change.objects.values_list("metric", flat=True).get(pk=change.id)
     return thresholds.of(change.workload.id, metric) if metric is not None else None
 
 
-def _chart(told: Evidence, limits: Limits | None, width: int) -> Chart | None:
+def _chart(told: Evidence, limits: ChangeLimits | None, width: int) -> FindingChart | None:
     change = told.change
     if change.metric is None:
         return None
@@ -153,7 +153,7 @@ def _chart(told: Evidence, limits: Limits | None, width: int) -> Chart | None:
 def _side(runs: tuple[SideRun, ...], level: float | None, word: str) -> SideValues:
     named = list(dict.fromkeys(run.system_name for run in runs))
     title = named[0] if len(named) == 1 else f"{word}: {len(named)} systems" if named else f"{word}: no runs left"
-    values = [Value(run.id, run.value, _note(run)) for run in runs if run.value is not None]
+    values = [RunValue(run.id, run.value, _note(run)) for run in runs if run.value is not None]
     return SideValues(title, values, level)
 
 
@@ -167,7 +167,7 @@ def _compare_url(told: Evidence) -> str:
     """The comparison behind it: these runs, on the page Compare; empty: both sides are one system, or one is gone."""
     if told.systems is None or told.systems[0] == told.systems[1] or told.problem:
         return ""
-    return Address(
+    return CompareAddress(
         sides=(told.systems[0][0], told.systems[1][0]),
         workload=told.change.workload.id,
         runs=told.compared_runs,

@@ -31,7 +31,7 @@ NAMES = ("workload", "metric", "percent", "significant")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ThresholdFields:
     """As the form has it: texts."""
 
     workload: str
@@ -95,11 +95,13 @@ def drop(request: HttpRequest, threshold_id: int) -> HttpResponse:
     return HttpResponseRedirect(reverse("web:thresholds"))
 
 
-def _read(given: QueryDict) -> Asked:
-    return Asked(**{name: given.get(name, "").strip() for name in NAMES})
+def _read(given: QueryDict) -> ThresholdFields:
+    return ThresholdFields(**{name: given.get(name, "").strip() for name in NAMES})
 
 
-def _page(request: HttpRequest, asked: Asked, *, problems: Invalid | None = None, status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, asked: ThresholdFields, *, problems: Invalid | None = None, status: int = 200
+) -> HttpResponse:
     tried = None
     if asked.is_tried and problems is None:
         try:

@@ -2,12 +2,12 @@
 
 from apps.core import tabular
 from apps.core.tabular import escaped
-from apps.web.matrix.sheet import Group, Sheet
+from apps.web.matrix.sheet import MatrixSheet, TestGroup
 
 COLUMNS = ("test", "parameters", "metric", "direction", "load", "side", "shown", "value", "low", "high", "verdict")
 
 
-def markdown(sheet: Sheet, *, link: str) -> str:
+def markdown(sheet: MatrixSheet, *, link: str) -> str:
     """The answer, the table and what its cells are, with a link to the page."""
     heads = [f"{head.name} (baseline)" if head.is_baseline else head.name for head in sheet.heads]
     rows = [
@@ -27,7 +27,7 @@ def markdown(sheet: Sheet, *, link: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def comma_separated(sheet: Sheet) -> str:
+def comma_separated(sheet: MatrixSheet) -> str:
     """A line for each cell. `shown` is the cell as on the screen, the numbers have all their digits."""
     return tabular.comma_separated(
         COLUMNS,
@@ -43,5 +43,5 @@ def comma_separated(sheet: Sheet) -> str:
     )
 
 
-def _test(group: Group) -> str:
+def _test(group: TestGroup) -> str:
     return f"{group.test} ({group.detail})" if group.detail else group.test

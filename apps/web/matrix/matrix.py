@@ -14,16 +14,16 @@ from apps.comparison import matrix
 from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow
 from apps.comparison.selection import baselines, choices
 from apps.comparison.selection.sides import MOST_SIDES as MOST_COMPARED
-from apps.comparison.selection.sides import Unknown
+from apps.comparison.selection.sides import UnknownSide
 from apps.comparison.verdict_table import WITHHELD
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import matrix as published
 from apps.runs.models import Run
 from apps.runs.queries import places
-from apps.web.compare.view import Address as CompareAddress
+from apps.web.compare.view import CompareAddress
 from apps.web.components.pages import render_page
 from apps.web.matrix.exports import comma_separated, markdown
-from apps.web.matrix.sheet import Sheet, measured_sheet, stated_sheet
+from apps.web.matrix.sheet import MatrixSheet, measured_sheet, stated_sheet
 
 # Sides of a matrix that nobody chose.
 USUAL_SIDES = 4
@@ -41,7 +41,7 @@ FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 
 
 @dataclass(frozen=True)
-class Address:
+class MatrixAddress:
     """What the address asks for; `article`: the slug of one whose ratios are shown instead of measured ones."""
 
     sides: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Address:
     article: str = ""
 
     @classmethod
-    def read(cls, query: QueryDict) -> "Address":
+    def read(cls, query: QueryDict) -> "MatrixAddress":
         """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
         campaign = query.get("campaign", "")
         if campaign and not (campaign.isdecimal() and campaign.isascii() and len(campaign) < 19):
@@ -80,7 +80,7 @@ class Address:
     def url(self) -> str:
         return f"{reverse('web:matrix')}?{self.query()}"
 
-    def with_baseline(self, slug: str) -> "Address":
+    def with_baseline(self, slug: str) -> "MatrixAddress":
         return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
 
     def compare(self, row: ManyRow, side: str) -> str:
@@ -92,7 +92,7 @@ class Address:
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     try:
-        address = Address.read(request.GET)
+        address = MatrixAddress.read(request.GET)
         if address.article:
             return _article(request, address)
         if not address.sides:
@@ -101,8 +101,8 @@ def show(request: HttpRequest) -> HttpResponse:
             return _choose(request, address)
         many = _many(address)
     except Invalid as error:
-        status = 404 if isinstance(error, Unknown) else 400
-        return _choose(request, Address(), problems=[each.sentence() for each in error.errors], status=status)
+        status = 404 if isinstance(error, UnknownSide) else 400
+        return _choose(request, MatrixAddress(), problems=[each.sentence() for each in error.errors], status=status)
     context = {
         "many": many,
         "sheet": measured_sheet(many, address=address.compare),
@@ -120,11 +120,11 @@ def show(request: HttpRequest) -> HttpResponse:
 def export(request: HttpRequest, ending: str) -> HttpResponse:
     """The same table as a file. Whoever asks wrongly is told so in plain text: programs ask for files."""
     try:
-        address = Address.read(request.GET)
+        address = MatrixAddress.read(request.GET)
         sheet = _sheet(address)
     except Invalid as error:
         sentences = "; ".join(each.sentence() for each in error.errors)
-        status = 404 if isinstance(error, Unknown) else 400
+        status = 404 if isinstance(error, UnknownSide) else 400
         return HttpResponse(sentences, status=status, content_type="text/plain; charset=utf-8")
     if ending == "md":
         text, media_type = markdown(sheet, link=request.build_absolute_uri(address.url())), "text/markdown"
@@ -157,7 +157,7 @@ def usual_sides() -> tuple[str, ...]:
     return ()
 
 
-def _many(address: Address) -> Many:
+def _many(address: MatrixAddress) -> Many:
     return matrix.compare_many(
         sides=address.sides,
         metrics=[address.metric],
@@ -166,7 +166,7 @@ def _many(address: Address) -> Many:
     )
 
 
-def _article(request: HttpRequest, address: Address) -> HttpResponse:
+def _article(request: HttpRequest, address: MatrixAddress) -> HttpResponse:
     found = published.load_matrix(address.article)
     sheet = _stated(address.article)
     context = {
@@ -180,28 +180,28 @@ def _article(request: HttpRequest, address: Address) -> HttpResponse:
     return render_page(request, "web/matrix/article.html", context)
 
 
-def _sheet(address: Address) -> Sheet:
+def _sheet(address: MatrixAddress) -> MatrixSheet:
     if address.article:
         return _stated(address.article)
     chosen = address if address.sides else replace(address, sides=usual_sides())
     return measured_sheet(_many(chosen), address=chosen.compare)
 
 
-def _stated(slug: str) -> Sheet:
+def _stated(slug: str) -> MatrixSheet:
     found = published.load_matrix(slug)
     if found is None:
         raise Http404(f"no published article {slug!r} states ratios; the Published page lists them all")
     return stated_sheet(found)
 
 
-def _exports(address: Address) -> dict[str, Any]:
+def _exports(address: MatrixAddress) -> dict[str, Any]:
     return {
         "markdown_url": f"{reverse('web:matrix-export', args=['md'])}?{address.query()}",
         "csv_url": f"{reverse('web:matrix-export', args=['csv'])}?{address.query()}",
     }
 
 
-def _withheld(many: Many, address: Address) -> list[dict[str, Any]]:
+def _withheld(many: Many, address: MatrixAddress) -> list[dict[str, Any]]:
     """Of each side with withheld verdicts: of how many cells, because of what, and where that can be accepted."""
     found = []
     for side in many.sides[1:]:
@@ -220,13 +220,13 @@ def _withheld(many: Many, address: Address) -> list[dict[str, Any]]:
 
 
 def _choose(
-    request: HttpRequest, address: Address, *, problems: list[str] | None = None, status: int = 200
+    request: HttpRequest, address: MatrixAddress, *, problems: list[str] | None = None, status: int = 200
 ) -> HttpResponse:
     context = {"problems": problems or [], **_picker(address, None)}
     return render_page(request, "web/matrix/matrix.html", context, status=status)
 
 
-def _picker(address: Address, many: Many | None) -> dict[str, Any]:
+def _picker(address: MatrixAddress, many: Many | None) -> dict[str, Any]:
     systems, _ = choices.picker()
     slots = [*address.sides, *[""] * matrix.MOST_SIDES][: matrix.MOST_SIDES]
     known = dict(METRICS)

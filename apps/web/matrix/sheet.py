@@ -37,7 +37,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Shown:
+class MatrixCell:
     """A cell: `text` with its unit or sign, `interval` beside it, `words` the verdict; `kind` (of KINDS) colours it.
 
     `title` has all digits, the number of runs and where they come from; `note` says what is wrong with some of them.
@@ -65,38 +65,38 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Line:
+class LoadRow:
     load: str
     url: str
-    cells: tuple[Shown, ...]
+    cells: tuple[MatrixCell, ...]
 
 
 @dataclass(frozen=True)
-class Group:
+class TestGroup:
     """A test in one metric, a line for each load level. `metric` with its unit and direction."""
 
     test: str
     detail: str
     metric: str
     direction: str
-    lines: tuple[Line, ...]
+    lines: tuple[LoadRow, ...]
 
 
 @dataclass(frozen=True)
-class Sheet:
+class MatrixSheet:
     """`answers`: a sentence for each side but the baseline; `method` says what the cells are. `metric` with unit and
     direction, where it is the same of all groups."""
 
     title: str
     metric: str
     heads: tuple[Head, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[TestGroup, ...]
     answers: tuple[tuple[Head, str], ...]
     method: str
     stated: bool
 
 
-def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> Sheet:
+def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> MatrixSheet:
     """`address` of a row and a side (empty: all of them) is where Compare shows it."""
     doubted = {run.id for one in many.comparisons for run in one.runs if run.failed_checks}
     heads = tuple(
@@ -114,7 +114,7 @@ def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> She
         for _, rows in groupby(many.rows, key=lambda row: (row.workload.id, row.metric.key))
     ]
     words = {side.slug: [row.cells[side.position] for row in many.rows] for side in many.sides[1:]}
-    return Sheet(
+    return MatrixSheet(
         title=f"Ratio to {heads[0].name}",
         metric=_common(groups),
         heads=heads,
@@ -129,23 +129,23 @@ def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> She
     )
 
 
-def _common(groups: Sequence[Group]) -> str:
+def _common(groups: Sequence[TestGroup]) -> str:
     metrics = {f"{group.metric}; {group.direction}" for group in groups}
     return metrics.pop() if len(metrics) == 1 else ""
 
 
 def _group(
     rows: Sequence[ManyRow], many: Many, doubted: Collection[int], address: Callable[[ManyRow, str], str]
-) -> Group:
+) -> TestGroup:
     first = rows[0]
     names = {side.slug: side.name for side in many.sides}
-    return Group(
+    return TestGroup(
         test=_name(first.workload),
         detail=", ".join(f"{name} {value}" for name, value in sorted(first.workload.parameters.items())),
         metric=f"{label(first.metric)}, {first.metric.unit}" if first.metric.unit else label(first.metric),
         direction=DIRECTIONS[first.metric.direction],
         lines=tuple(
-            Line(
+            LoadRow(
                 load=row.level.text,
                 url=address(row, ""),
                 cells=tuple(
@@ -175,18 +175,18 @@ def _doubts(cell: Cell, doubted: Collection[int]) -> str:
     return f"{failed} of {len(cell.replicates)} failed a check" if failed else ""
 
 
-def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> Shown:
+def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> MatrixCell:
     if cell.summary is None:
-        return Shown(kind="none", text="no runs")
+        return MatrixCell(kind="none", text="no runs")
     runs = f"{cell.summary.count} run{'' if cell.summary.count == 1 else 's'} ({', '.join(origins)})"
     value = f"{all_digits(cell.summary.value)}{NBSP}{metric.unit}, {cell.summary.kind} of {runs}"
     ratio = cell.ratio
     if ratio is None:
         own = cell.summary.value
-        return Shown(kind="baseline", text=format_number(own, unit=metric.unit), title=value, value=own)
+        return MatrixCell(kind="baseline", text=format_number(own, unit=metric.unit), title=value, value=own)
     if ratio.value is None:
         shown = with_unit(cell.summary.value, metric.unit)
-        return Shown(kind="none", text=shown, words=cell.words, title=f"{value}; {ratio.reason}")
+        return MatrixCell(kind="none", text=shown, words=cell.words, title=f"{value}; {ratio.reason}")
     facts = [f"{all_digits(ratio.value)} ×", value]
     if ratio.low is not None and ratio.high is not None:
         facts.insert(1, f"95 % interval {all_digits(ratio.low)} to {all_digits(ratio.high)}")
@@ -194,7 +194,7 @@ def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Ma
         facts.append(f"p {ratio.p:.2g}, corrected {ratio.adjusted_p:.2g}" if ratio.adjusted_p else f"p {ratio.p:.2g}")
     said = remedy(cell, names)
     facts += [text for text in ("" if said.startswith(ratio.reason) else ratio.reason, said) if text]
-    return Shown(
+    return MatrixCell(
         kind=_kind(cell.words),
         text=ratio_text(ratio),
         interval=interval_text(ratio),
@@ -236,7 +236,7 @@ def _answer(cells: Sequence[Cell]) -> str:
     return "; ".join(parts)
 
 
-def stated_sheet(matrix: StatedMatrix) -> Sheet:
+def stated_sheet(matrix: StatedMatrix) -> MatrixSheet:
     """Without a column for the baseline, which is 1 everywhere."""
     heads = tuple(Head(side.name, side.color) for side in matrix.sides)
     places = [_decimals([row.cells[place] for row in matrix.rows]) for place in range(len(heads))]
@@ -244,15 +244,15 @@ def stated_sheet(matrix: StatedMatrix) -> Sheet:
     for (test, metric), found in groupby(matrix.rows, key=lambda row: (row.test, row.metric_name)):
         rows = list(found)
         lines = tuple(
-            Line(
+            LoadRow(
                 row.load or "load not stated",
                 "",
                 tuple(_stated(cell, decimals) for cell, decimals in zip(row.cells, places, strict=True)),
             )
             for row in rows
         )
-        groups.append(Group(test, "", f"ratio of the {metric}", DIRECTIONS[rows[0].direction], lines))
-    return Sheet(
+        groups.append(TestGroup(test, "", f"ratio of the {metric}", DIRECTIONS[rows[0].direction], lines))
+    return MatrixSheet(
         title=f"Ratio to {matrix.baseline.name}, as published",
         metric=_common(groups),
         heads=heads,
@@ -275,13 +275,13 @@ def _decimals(column: Sequence[FigureValue | None]) -> int:
     return max((len(text.partition(".")[2]) for text in exact), default=0)
 
 
-def _stated(figure: FigureValue | None, decimals: int) -> Shown:
+def _stated(figure: FigureValue | None, decimals: int) -> MatrixCell:
     if figure is None:
-        return Shown(kind="none", text="not stated")
+        return MatrixCell(kind="none", text="not stated")
     exact = figure.qualifier == "exact" and figure.value is not None and figure.low is None
     text = f"{figure.value:,.{decimals}f}" if exact else figure.stated
     title = f"{figure.exact_sentence}; {NO_INTERVAL}"
-    return Shown("stated", f"{text}{NBSP}×", title=title, value=figure.value, low=figure.low, high=figure.high)
+    return MatrixCell("stated", f"{text}{NBSP}×", title=title, value=figure.value, low=figure.low, high=figure.high)
 
 
 def _span(cells: Sequence[FigureValue | None], baseline: str) -> str:

@@ -221,7 +221,7 @@ def _by_field(problems: tuple[FieldProblem, ...]) -> dict[str, list[str]]:
 def _found(call: Callable[[], Found]) -> Found:
     try:
         return call()
-    except services.NoSuch as error:
+    except services.NoSuchNotification as error:
         raise Http404(str(error)) from error
 
 

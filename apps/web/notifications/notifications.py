@@ -83,7 +83,7 @@ def viewer_of(request: HttpRequest) -> User | None:
 def send_test(request: HttpRequest, subscription_id: int) -> HttpResponse:
     try:
         made = services.send_test(subscription_id=subscription_id, now=timezone.now())
-    except services.NoSuch as error:
+    except services.NoSuchNotification as error:
         raise Http404(str(error)) from error
     except Invalid as error:
         return refused(request, error)

@@ -13,7 +13,7 @@ from django.db.models import Aggregate, Count, F, FloatField, Max, Min, Q
 from apps.catalog.models import LoadLevel, Platform, System, Workload
 from apps.runs.models import Measurement, Run
 from apps.runs.queries import places
-from apps.runs.queries.places import Amount, Place
+from apps.runs.queries.places import Amount, RunPlace
 from apps.web.components.addresses import runs_address
 
 THROUGHPUT = "client.throughput"
@@ -31,7 +31,7 @@ class Median(Aggregate):
 
 
 @dataclass(frozen=True)
-class Cell:
+class PlatformCell:
     """Throughput of complete runs of a workload on a platform at the row's load: median and range of the newest
     NEWEST_RUNS of each system, of which `doubted` failed a quality check. `runs`: how many there are in all.
 
@@ -50,13 +50,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class WorkloadRow:
     workload: str
     load_level: str
     unit: str
     address: str
     # None where nothing was measured at this load.
-    cells: tuple[Cell | None, ...]
+    cells: tuple[PlatformCell | None, ...]
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,18 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class PlatformMatrix:
     platforms: tuple[Heading, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[WorkloadRow, ...]
 
 
-def load_matrix() -> Matrix:
+def load_matrix() -> PlatformMatrix:
     """Each workload at the load level that most platforms have (then most systems, then most threads)."""
     platforms = dict(System.objects.values_list("pk", "release__platform_id"))
     levels = LoadLevel.objects.in_bulk()
     chosen = _at_one_level(_without_fillers(places.counted(most=0)), platforms, levels)
     shown = places.look(chosen, newest=NEWEST_RUNS)
-    cells: dict[tuple[int, int], list[Place]] = defaultdict(list)
+    cells: dict[tuple[int, int], list[RunPlace]] = defaultdict(list)
     for place in shown:
         cells[place.workload, platforms[place.system]].append(place)
     measured = _measured([run for place in shown for run in place.newest])
@@ -89,7 +89,7 @@ def load_matrix() -> Matrix:
         level = next(levels[place.level] for place in shown if place.workload == workload.pk)
         found = [measured.get((workload.pk, platform.pk)) for platform in columns]
         rows.append(
-            Row(
+            WorkloadRow(
                 workload=str(workload),
                 load_level=str(level),
                 unit=next(values["unit"] for values in found if values),
@@ -101,21 +101,21 @@ def load_matrix() -> Matrix:
             )
         )
     headings = tuple(Heading(platform.slug, platform.name, platform.color) for platform in columns)
-    return Matrix(headings, tuple(sorted(rows, key=lambda row: row.workload)))
+    return PlatformMatrix(headings, tuple(sorted(rows, key=lambda row: row.workload)))
 
 
-def _without_fillers(found: Sequence[Place]) -> list[Place]:
+def _without_fillers(found: Sequence[RunPlace]) -> list[RunPlace]:
     measured = {place.workload for place in found if place.kind[0] not in FILLERS}
     return [place for place in found if place.kind[0] not in FILLERS or place.workload not in measured]
 
 
-def _at_one_level(found: Sequence[Place], platforms: dict[int, int], levels: dict[int, LoadLevel]) -> list[Place]:
+def _at_one_level(found: Sequence[RunPlace], platforms: dict[int, int], levels: dict[int, LoadLevel]) -> list[RunPlace]:
     """Of each workload the places at the level that the matrix shows."""
-    by_level: dict[int, dict[int, list[Place]]] = defaultdict(lambda: defaultdict(list))
+    by_level: dict[int, dict[int, list[RunPlace]]] = defaultdict(lambda: defaultdict(list))
     for place in found:
         by_level[place.workload][place.level].append(place)
 
-    def rank(level: int, alike: Sequence[Place]) -> tuple[int, int, int]:
+    def rank(level: int, alike: Sequence[RunPlace]) -> tuple[int, int, int]:
         systems = {place.system for place in alike}
         return len({platforms[system] for system in systems}), len(systems), levels[level].threads
 
@@ -144,10 +144,10 @@ def _measured(runs: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
     return {(group["workload"], group["platform"]): {**group} for group in groups}
 
 
-def _cell(workload: Workload, platform: Platform, values: dict[str, Any], alike: Sequence[Place]) -> Cell:
+def _cell(workload: Workload, platform: Platform, values: dict[str, Any], alike: Sequence[RunPlace]) -> PlatformCell:
     origins = [str(one) for one in Run.Provenance.values if any(place.kind[0] == one for place in alike)]
     submitted = [place.amount for place in alike if place.kind[0] == Run.Provenance.SUBMITTED]
-    return Cell(
+    return PlatformCell(
         median=values["median"],
         lowest=values["lowest"],
         highest=values["highest"],

@@ -13,12 +13,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release
-from apps.comparison.selection.sides import Unknown
+from apps.comparison.selection.sides import UnknownSide
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.models import CheckedRelease, Pending, SignOff
 from apps.regressions.releases import markdown, sign_offs, stored_checks
 from apps.regressions.releases.check import check as compare
-from apps.regressions.releases.stored_checks import Kept
+from apps.regressions.releases.stored_checks import StoredCheck
 from apps.regressions.releases.values import ReleaseCheck, Result
 from apps.runs.models import Run
 from apps.web.accounts import may_write, writers_only
@@ -63,7 +63,7 @@ def _waiting() -> list[str]:
     return [f"{each.release} on {each.hardware_class.name}" for each in found.order_by("since", "pk")[:MOST_WAITING]]
 
 
-def _listed(row: Kept, signed: list[sign_offs.SignedOff]) -> dict[str, Any]:
+def _listed(row: StoredCheck, signed: list[sign_offs.SignedOff]) -> dict[str, Any]:
     mark, sign, words = RESULTS[row.check.result]
     standing = [each for each in signed if each.stands]
     return {
@@ -90,7 +90,7 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
         row, check = _asked(request, release, known)
     except Invalid as error:
         context: dict[str, Any] = {"release": release, "problems": [each.sentence() for each in error.errors]}
-        status = 404 if isinstance(error, Unknown) else 400
+        status = 404 if isinstance(error, UnknownSide) else 400
         return render_page(request, "web/releases/release.html", context, status=status)
     context = {
         "release": release,
@@ -101,7 +101,7 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
     return render_page(request, "web/releases/release.html", context)
 
 
-def _shown(request: HttpRequest, release: Release, row: Kept | None, check: ReleaseCheck) -> dict[str, Any]:
+def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, check: ReleaseCheck) -> dict[str, Any]:
     """`row` None: it is compared for this page alone, so nothing of it can be signed off."""
     where = release.pk, check.hardware_id
     print_ = row.fingerprint if row else ""
@@ -181,7 +181,9 @@ def _baselines(release: Release) -> list[str]:
     return list(others.order_by("-version_key", "-version").values_list("version", flat=True)[:50])
 
 
-def _asked(request: HttpRequest, release: Release, known: list[Kept]) -> tuple[Kept | None, ReleaseCheck | None]:
+def _asked(
+    request: HttpRequest, release: Release, known: list[StoredCheck]
+) -> tuple[StoredCheck | None, ReleaseCheck | None]:
     """What the address asks for: what was kept, or compared now if it names another baseline or hardware of which
     nothing was kept. (None, None): nothing at all was compared. Raises Invalid, and Unknown."""
     slug, version = request.GET.get("hardware", ""), request.GET.get("baseline", "")
@@ -194,7 +196,7 @@ def _asked(request: HttpRequest, release: Release, known: list[Kept]) -> tuple[K
     hardware = HardwareClass.objects.filter(slug=_text(slug)).first()
     if hardware is None:
         problem = f"there is no hardware class {slug[:80]!r}"
-        raise Unknown([FieldProblem("hardware", problem, "the Catalog page lists them all")])
+        raise UnknownSide([FieldProblem("hardware", problem, "the Catalog page lists them all")])
     return None, compare(release, hardware, _baseline(release, version) if version else None)
 
 
@@ -202,7 +204,7 @@ def _baseline(release: Release, version: str) -> Release:
     found = Release.objects.filter(platform=release.platform_id, version=_text(version)).first()
     if found is None:
         problem = f"{release.platform.name} has no release {version[:80]!r}"
-        raise Unknown([FieldProblem("baseline", problem, "the Catalog page lists them all")])
+        raise UnknownSide([FieldProblem("baseline", problem, "the Catalog page lists them all")])
     return found
 
 
@@ -214,7 +216,7 @@ def export(request: HttpRequest, platform: str, version: str, ending: str) -> Ht
         _, check = _asked(request, release, known)
     except Invalid as error:
         sentences = "; ".join(each.sentence() for each in error.errors)
-        status = 404 if isinstance(error, Unknown) else 400
+        status = 404 if isinstance(error, UnknownSide) else 400
         return HttpResponse(sentences, status=status, content_type="text/plain; charset=utf-8")
     if check is None:
         raise Http404(f"{release} has not been compared yet; name a hardware class to compare it now")

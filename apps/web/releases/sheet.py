@@ -38,7 +38,7 @@ BARE_PERCENT = re.compile(r"(?<=\d)%")
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReleaseRow:
     """A row: `kind` is the class of its verdict, `turned` that of a sign where lower is better; `interval` or why there
     is none; `also` says what it could have seen, or what would tell; `plan_url`: of the form of a campaign that would,
     empty: there is none to propose."""
@@ -61,7 +61,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ReleaseSheet:
     """`relevant`: rows that a reader must know of; `others` are unchanged, or not told apart and hardly worse."""
 
     check: ReleaseCheck
@@ -69,16 +69,16 @@ class Sheet:
     sign: str
     words: str
     answer: str
-    relevant: tuple[Shown, ...]
-    others: tuple[Shown, ...]
-    missing: tuple[Shown, ...]
+    relevant: tuple[ReleaseRow, ...]
+    others: tuple[ReleaseRow, ...]
+    missing: tuple[ReleaseRow, ...]
 
 
-def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> Sheet:
+def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> ReleaseSheet:
     """`times`: of the runs of `to_repeat`."""
     mark, sign, words = RESULTS[check.result]
     shown = [_shown(row, times) for row in check.rows]
-    return Sheet(
+    return ReleaseSheet(
         check=check,
         mark=mark,
         sign=sign,
@@ -95,15 +95,15 @@ def _value(value: float | None, unit: str) -> str:
     return "no runs" if value is None else format_number(value, unit=unit)
 
 
-def _is_missing(shown: Shown) -> bool:
+def _is_missing(shown: ReleaseRow) -> bool:
     return shown.row.verdict is RowVerdict.MISSING
 
 
-def _shown(row: CheckRow, times: Mapping[int, Times]) -> Shown:
+def _shown(row: CheckRow, times: Mapping[int, Times]) -> ReleaseRow:
     kinds = {RowVerdict.WORSE: "worse", RowVerdict.BETTER: "better", RowVerdict.UNCHANGED: "equivalent"}
     kind = kinds.get(row.verdict, "unknown")
     turned = {"better": "verdict--down", "worse": "verdict--up"}.get(kind, "") if row.direction == "lower" else ""
-    return Shown(
+    return ReleaseRow(
         row=row,
         kind=kind,
         turned=turned,

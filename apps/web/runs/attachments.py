@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apps.runs.tool_output.attachments import AttachedTable
 from apps.runs.tool_output.formats import Attached
-from apps.runs.tool_output.parsers.parsed_output import Table
+from apps.runs.tool_output.parsers.parsed_output import OutputTable
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class ShownColumn:
 
 
 @dataclass(frozen=True)
-class Cell:
+class AttachmentCell:
     text: str
     numeric: bool
 
@@ -27,10 +27,10 @@ class ShownTable:
 
     artifact: str
     format: Attached
-    table: Table | None
+    table: OutputTable | None
     problem: str
     columns: tuple[ShownColumn, ...] = ()
-    rows: tuple[tuple[Cell, ...], ...] = ()
+    rows: tuple[tuple[AttachmentCell, ...], ...] = ()
 
 
 def shown(tables: Sequence[AttachedTable]) -> list[ShownTable]:
@@ -51,7 +51,7 @@ def _shown(one: AttachedTable) -> ShownTable:
             for column, is_number in zip(one.table.columns, numeric, strict=True)
         ),
         rows=tuple(
-            tuple(Cell(_text(cell), is_number) for cell, is_number in zip(row, numeric, strict=True))
+            tuple(AttachmentCell(_text(cell), is_number) for cell, is_number in zip(row, numeric, strict=True))
             for row in one.table.rows
         ),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from apps.comparison.sections.latency import SideLatency
 from apps.core import units
 from apps.runs.queries import DistributionDetail, RunDetail
-from apps.runs.samples.histograms import PERCENTILES, Distribution, Quantile
+from apps.runs.samples.histograms import PERCENTILES, HistogramCounts, Quantile
 from apps.web.components.ticks import linear_ticks, log_ticks
 
 LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "max")
@@ -20,12 +20,12 @@ ROOM = 1.04
 
 
 @dataclass(frozen=True)
-class Line:
+class LatencyCurve:
     """One curve; `color`: its side's place in the palette, None: it stands alone."""
 
     name: str
     color: int | None
-    distribution: Distribution
+    distribution: HistogramCounts
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,13 @@ def of_sides(sides: Sequence[SideLatency]) -> SidesLatency:
         labels=LABELS,
         sides=[(side, rows(side.merged) if side.merged else []) for side in sides],
         step=step(merged),
-        chart=chart_data([Line(side.side.name, side.side.position, side.merged) for side in sides if side.merged]),
+        chart=chart_data(
+            [LatencyCurve(side.side.name, side.side.position, side.merged) for side in sides if side.merged]
+        ),
     )
 
 
-def rows(distribution: Distribution) -> list[PercentileRow]:
+def rows(distribution: HistogramCounts) -> list[PercentileRow]:
     found = [*map(distribution.percentile, PERCENTILES), distribution.maximum]
     return [
         PercentileRow(label, units.format_number(one.value), _title(one), one.beyond)
@@ -83,14 +85,14 @@ def _title(quantile: Quantile) -> str:
     return f"{value} ms: the histogram's step from {low} to {high} ms; {quantile.beyond:,} {noun} took longer"
 
 
-def step(distributions: Sequence[Distribution]) -> str:
+def step(distributions: Sequence[HistogramCounts]) -> str:
     """Width of the widest bucket that a percentile of the table fell into, as "1.8 %"."""
     found = [distribution.percentile(percent) for distribution in distributions for percent in PERCENTILES]
     widths = [one.high / one.low - 1 for one in found if one.low > 0 and math.isfinite(one.high)]
     return f"{max(widths):.1%}".replace("%", f"{units.NBSP}%") if widths else "not known"
 
 
-def chart_data(lines: Sequence[Line]) -> dict[str, Any] | None:
+def chart_data(lines: Sequence[LatencyCurve]) -> dict[str, Any] | None:
     """Curves with their axes as plain JSON; None without any."""
     if not lines:
         return None
@@ -109,7 +111,7 @@ def chart_data(lines: Sequence[Line]) -> dict[str, Any] | None:
     }
 
 
-def _curve(line: Line) -> dict[str, Any]:
+def _curve(line: LatencyCurve) -> dict[str, Any]:
     """Steps: from `one_in[k]` on, transactions took `values[k]` ms; the last point ends the line.
 
     `percent[k]` of them took no longer, `slower[k]` did.
@@ -139,7 +141,7 @@ def of_run(run: RunDetail, found: Sequence[DistributionDetail]) -> RunLatency:
         read=one,
         rows=rows(one.distribution),
         step=step([one.distribution]),
-        chart=chart_data([Line("this run", None, one.distribution)]),
+        chart=chart_data([LatencyCurve("this run", None, one.distribution)]),
     )
 
 

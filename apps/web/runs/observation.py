@@ -12,7 +12,7 @@ CPU, STATEMENTS = "agent.cpu.seconds", "agent.statements"
 
 
 @dataclass(frozen=True)
-class Hidden:
+class UnobservedPart:
     """Something that `nodes` could not show, and why."""
 
     what: str
@@ -32,7 +32,7 @@ class Overhead:
     statements: float | None
 
 
-def hidden(events: Iterable[EventDetail]) -> list[Hidden]:
+def hidden(events: Iterable[EventDetail]) -> list[UnobservedPart]:
     """In the order in which they were told, each once with its nodes."""
     nodes: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for event in events:
@@ -40,7 +40,7 @@ def hidden(events: Iterable[EventDetail]) -> list[Hidden]:
             told = event.detail
             key = (str(told.get("what", event.label)), str(told.get("reason", "")), str(told.get("remedy", "")))
             nodes[key].append(event.node)
-    return [Hidden(*key, tuple(sorted(set(names)))) for key, names in nodes.items()]
+    return [UnobservedPart(*key, tuple(sorted(set(names)))) for key, names in nodes.items()]
 
 
 def overhead(index: Sequence[SeriesInfo]) -> Overhead | None:

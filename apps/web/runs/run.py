@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.models import User
 from apps.runs import queries, timeline
-from apps.runs.ingest.seal_queue import Pending
+from apps.runs.ingest.seal_queue import SealWait
 from apps.runs.models import Run
 from apps.runs.queries import MeasurementDetail, RunDetail, SeriesInfo
 from apps.runs.samples.columns import CLIENT
@@ -134,7 +134,7 @@ def latest(run_id: int) -> list[LatestValue]:
     return found
 
 
-def missing(pending: Pending) -> str:
+def missing(pending: SealWait) -> str:
     """What has not arrived, as “2 of 7 batches and sysbench.txt”; empty when all has."""
     things = []
     if pending.missing_batches:

@@ -17,7 +17,7 @@ UNMARKED = ("sampler_error", "sampler", "not_observable", CHECK, "read_back", "s
 
 
 @dataclass(frozen=True)
-class Step:
+class RunStep:
     """`at`: s on the run's clock; `after`: since the fault before it, `lasted`: its length, as texts in s or empty."""
 
     label: str
@@ -29,7 +29,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Claim:
+class StepCheck:
     """Something that was checked after the load."""
 
     label: str
@@ -38,8 +38,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Story:
-    steps: Sequence[Step]
-    claims: Sequence[Claim]
+    steps: Sequence[RunStep]
+    claims: Sequence[StepCheck]
     has_fault: bool
 
 
@@ -53,7 +53,7 @@ def told(events: Iterable[EventDetail]) -> Story:
             fault = event.starts_at
         lasted = None if event.ends_at is None else event.ends_at - event.starts_at
         steps.append(
-            Step(
+            RunStep(
                 label=str(event.detail.get("text") or event.label),
                 kind=event.kind.replace("_", " "),
                 node=event.node,
@@ -63,7 +63,7 @@ def told(events: Iterable[EventDetail]) -> Story:
             )
         )
     claims = [
-        Claim(str(event.detail.get("text") or event.label), bool(event.detail.get("held")))
+        StepCheck(str(event.detail.get("text") or event.label), bool(event.detail.get("held")))
         for event in ordered
         if event.kind == CHECK
     ]

@@ -46,7 +46,7 @@ FIELDS = {
 
 
 @dataclass(frozen=True)
-class Problem:
+class UploadProblem:
     field: str
     label: str
     message: str
@@ -150,7 +150,7 @@ class Upload(forms.Form):
                 return self._submit()
         except Refused as error:
             self._add(error.field, error.message)
-        except catalog.InvalidParameters as error:
+        except catalog.InvalidField as error:
             self._add(error.field if error.field in self.fields else "parameters", f"{error.field}: {error.message}")
         except Invalid as refused:
             for problem in refused.errors:
@@ -197,7 +197,7 @@ class Upload(forms.Form):
         name = FIELDS.get(field, "parameters" if field.startswith("workload.") else field)
         self.add_error(name if name in self.fields else None, message)
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[UploadProblem]:
         """What is wrong, in the order of the page; without a field: the upload as a whole."""
         return _problems(self, LABELS)
 
@@ -224,7 +224,7 @@ class Attach(forms.Form):
             return None
         return artifact.name
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[UploadProblem]:
         return _problems(self, {"format": "What the file is", "file": "File"})
 
 
@@ -241,10 +241,10 @@ def first_values(format_name: str) -> dict[str, Any]:
     return {"repetition": 1, "format": format_name if format_name in SUBMITTED else DEFAULT}
 
 
-def _problems(form: forms.Form, labels: dict[str, str]) -> list[Problem]:
+def _problems(form: forms.Form, labels: dict[str, str]) -> list[UploadProblem]:
     names = [name for name in labels if name in form.errors]
-    found = [Problem(name, labels[name], str(text)) for name in names for text in form.errors[name]]
-    return [Problem("", "", str(text)) for text in form.non_field_errors()] + found
+    found = [UploadProblem(name, labels[name], str(text)) for name in names for text in form.errors[name]]
+    return [UploadProblem("", "", str(text)) for text in form.non_field_errors()] + found
 
 
 def _content(file: Any, most: int) -> bytes:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.comparison.schema_changes.disturbance import Seconds
-from apps.comparison.schema_changes.values import SchemaChange, Trial
+from apps.comparison.schema_changes.disturbance import LoadSeconds
+from apps.comparison.schema_changes.values import ChangeTrial, SchemaChange
 from apps.core import units
 from apps.runs.samples import downsample
 from apps.web.components.ticks import linear_ticks
@@ -21,7 +21,7 @@ THROUGHPUT, LATENCY = "throughput", "latency"
 
 
 @dataclass(frozen=True)
-class Tick:
+class ChangeTick:
     """`place`: across or down."""
 
     place: float
@@ -29,7 +29,7 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Mark:
+class ExtremeMark:
     """The lowest (of a latency: highest) interval of a run while its statements were under way or settled."""
 
     x: float
@@ -38,18 +38,18 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Chart:
+class ChangeChart:
     """One quantity of the runs of a change. `spans`: statements, as (left, width). `paths`: a line each run."""
 
     kind: str
     unit: str
     label: str
-    across: tuple[Tick, ...]
-    down: tuple[Tick, ...]
+    across: tuple[ChangeTick, ...]
+    down: tuple[ChangeTick, ...]
     zero: float
     spans: tuple[tuple[float, float], ...]
     paths: tuple[str, ...]
-    marks: tuple[Mark, ...]
+    marks: tuple[ExtremeMark, ...]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Frame:
         return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * min(value / self.highest, 1.0), 1)
 
 
-def charts(change: SchemaChange, changes: Sequence[SchemaChange]) -> list[Chart]:
+def charts(change: SchemaChange, changes: Sequence[SchemaChange]) -> list[ChangeChart]:
     """Throughput and latency of `change`; `changes`: those whose charts stand beside."""
     return [
         chart
@@ -78,14 +78,14 @@ def charts(change: SchemaChange, changes: Sequence[SchemaChange]) -> list[Chart]
     ]
 
 
-def drawn(change: SchemaChange) -> tuple[Trial, ...]:
+def drawn(change: SchemaChange) -> tuple[ChangeTrial, ...]:
     return change.trials[:MOST_DRAWN]
 
 
-def _seconds(trial: Trial, kind: str) -> Seconds | None:
+def _seconds(trial: ChangeTrial, kind: str) -> LoadSeconds | None:
     """On the clock of the first statement."""
     found = trial.throughput if kind == THROUGHPUT else trial.latency
-    return None if found is None else Seconds(found.at - trial.statements[0].starts_at, found.values)
+    return None if found is None else LoadSeconds(found.at - trial.statements[0].starts_at, found.values)
 
 
 def _frame(changes: Iterable[SchemaChange], kind: str) -> Frame | None:
@@ -100,19 +100,19 @@ def _frame(changes: Iterable[SchemaChange], kind: str) -> Frame | None:
     return Frame(first, last, highest * 1.05) if last > first else None
 
 
-def _chart(change: SchemaChange, kind: str, frame: Frame) -> Chart | None:
+def _chart(change: SchemaChange, kind: str, frame: Frame) -> ChangeChart | None:
     each = [(trial, found) for trial in drawn(change) if (found := _seconds(trial, kind)) is not None]
     if not each:
         return None
     starts = [(trial, statement, trial.statements[0].starts_at) for trial, _ in each for statement in trial.statements]
     spans = [(frame.x(done.starts_at - start), frame.x(done.ends_at - start)) for _, done, start in starts]
     unit = "transactions/s" if kind == THROUGHPUT else f"{change.latency.rsplit('.', 1)[-1]}, ms"
-    return Chart(
+    return ChangeChart(
         kind=kind,
         unit=unit,
         label=_label(change, kind, each),
-        across=tuple(Tick(frame.x(tick), f"{tick:g}") for tick in linear_ticks(frame.first, frame.last)),
-        down=tuple(Tick(frame.y(tick), f"{tick:,g}") for tick in linear_ticks(0, frame.highest)),
+        across=tuple(ChangeTick(frame.x(tick), f"{tick:g}") for tick in linear_ticks(frame.first, frame.last)),
+        down=tuple(ChangeTick(frame.y(tick), f"{tick:,g}") for tick in linear_ticks(0, frame.highest)),
         zero=frame.x(0),
         # An instant change is as wide as a line.
         spans=tuple((left, max(right - left, 1.0)) for left, right in spans),
@@ -121,7 +121,7 @@ def _chart(change: SchemaChange, kind: str, frame: Frame) -> Chart | None:
     )
 
 
-def _path(seconds: Seconds, frame: Frame) -> str:
+def _path(seconds: LoadSeconds, frame: Frame) -> str:
     """A move after every gap."""
     places = downsample.thin(seconds.values, POINTS)
     parts, pen = [], "M"
@@ -134,7 +134,7 @@ def _path(seconds: Seconds, frame: Frame) -> str:
     return "".join(parts)
 
 
-def _extreme(trial: Trial, seconds: Seconds, kind: str) -> tuple[float, float] | None:
+def _extreme(trial: ChangeTrial, seconds: LoadSeconds, kind: str) -> tuple[float, float] | None:
     """Second and value of the worst interval that ended while the statements were under way or settled."""
     start, end = trial.statements[0].starts_at, trial.statements[-1].ends_at
     after = (seconds.at > 0) & (seconds.at <= end - start + SETTLE) & ~np.isnan(seconds.values)
@@ -145,17 +145,17 @@ def _extreme(trial: Trial, seconds: Seconds, kind: str) -> tuple[float, float] |
     return float(at[place]), float(values[place])
 
 
-def _mark(trial: Trial, seconds: Seconds, kind: str, frame: Frame) -> Mark | None:
+def _mark(trial: ChangeTrial, seconds: LoadSeconds, kind: str, frame: Frame) -> ExtremeMark | None:
     found = _extreme(trial, seconds, kind)
     if found is None:
         return None
     at, value = found
     word, unit = ("lowest", "transactions/s") if kind == THROUGHPUT else ("highest", "ms")
     title = f"run {trial.run}: {word} {units.with_unit(value, unit)}, {at:.1f} s after the statement's start"
-    return Mark(frame.x(at), frame.y(value), title)
+    return ExtremeMark(frame.x(at), frame.y(value), title)
 
 
-def _label(change: SchemaChange, kind: str, each: Sequence[tuple[Trial, Seconds]]) -> str:
+def _label(change: SchemaChange, kind: str, each: Sequence[tuple[ChangeTrial, LoadSeconds]]) -> str:
     """The chart in a sentence, for who cannot see it."""
     worst = [found for trial, seconds in each if (found := _extreme(trial, seconds, kind))]
     what = "Throughput" if kind == THROUGHPUT else f"Latency, {change.latency.rsplit('.', 1)[-1]}"

@@ -75,7 +75,7 @@ def query(chosen: ChangeFilter) -> str:
     return urlencode(pairs)
 
 
-def _sheet(chosen: ChangeFilter) -> tuple[Any, schema_changes_sheet.Sheet]:
+def _sheet(chosen: ChangeFilter) -> tuple[Any, schema_changes_sheet.ChangeSheet]:
     found = schema_changes(chosen)
     return found, schema_changes_sheet.sheet(found, list_figures(FigureFilter(questions=(QUESTION,))))
 

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.comparison.schema_changes.statements import stated_operation, title_of
-from apps.comparison.schema_changes.values import QUANTITIES, Quantity, SchemaChange, SchemaChanges, Trial
+from apps.comparison.schema_changes.values import QUANTITIES, ChangeTrial, Quantity, SchemaChange, SchemaChanges
 from apps.core import tabular, units
 from apps.core.tabular import Cell as FileCell
 from apps.published.values import ArticleValue, FigureValue, SideValue
-from apps.web.compare.view import Address as CompareAddress
-from apps.web.schema_changes.charts import Chart, charts
+from apps.web.compare.view import CompareAddress
+from apps.web.schema_changes.charts import ChangeChart, charts
 
 # Quantity of a column, that beside it, and what is said of that: {} is its value.
 COLUMNS = (
@@ -43,7 +43,7 @@ FILE_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Cell:
+class SheetCell:
     """`text` without unit; `told`: whether it is a number. `below`: range and what it was before."""
 
     text: str
@@ -56,19 +56,19 @@ class Cell:
 class TrialLine:
     """One run of a row and where its page shows the statement."""
 
-    trial: Trial
+    trial: ChangeTrial
     url: str
-    cells: tuple[Cell, ...]
+    cells: tuple[SheetCell, ...]
 
 
 @dataclass(frozen=True)
-class Row:
+class SystemRow:
     """A system that was measured."""
 
     change: SchemaChange
     anchor: str
-    cells: tuple[Cell, ...]
-    charts: tuple[Chart, ...]
+    cells: tuple[SheetCell, ...]
+    charts: tuple[ChangeChart, ...]
     lines: tuple[TrialLine, ...]
     data_url: str
 
@@ -78,19 +78,19 @@ class MannerRows:
     """`compare_url`: where Compare lays the systems side by side; empty: there is one, or their workloads differ."""
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[SystemRow, ...]
     compare_url: str
 
 
 @dataclass(frozen=True)
-class StatedRow:
+class PublishedSide:
     """A side of an article."""
 
     article: ArticleValue
     side: SideValue
     workload: str
     hardware: str
-    cells: tuple[Cell, ...]
+    cells: tuple[SheetCell, ...]
 
 
 @dataclass(frozen=True)
@@ -102,23 +102,23 @@ class Setting:
     title: str
     setting: str
     manners: tuple[MannerRows, ...]
-    stated: tuple[StatedRow, ...]
+    stated: tuple[PublishedSide, ...]
     answers: tuple[str, ...]
     percentiles: str
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ChangeSheet:
     """`stated`: operations that were not measured here, with what is stated of them, in columns of `stated_heads`;
     `remarks`: stated figures that are no column's."""
 
     settings: tuple[Setting, ...]
-    stated: tuple[tuple[str, tuple[StatedRow, ...]], ...]
+    stated: tuple[tuple[str, tuple[PublishedSide, ...]], ...]
     stated_heads: tuple[Quantity, ...]
     remarks: tuple[FigureValue, ...]
 
 
-def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> Sheet:
+def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> ChangeSheet:
     """`figures`: those that answer the question of DDL."""
     stated = _stated(figures)
     settings, shown = [], set()
@@ -141,7 +141,7 @@ def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> Sheet:
     told = [
         place for place in range(len(HEADS)) if any(r.cells[place].told for rows in elsewhere.values() for r in rows)
     ]
-    return Sheet(
+    return ChangeSheet(
         settings=tuple(settings),
         stated=tuple(
             (title_of(operation), tuple(replace(row, cells=tuple(row.cells[place] for place in told)) for row in rows))
@@ -165,9 +165,9 @@ def _manners(changes: Sequence[SchemaChange]) -> Iterable[MannerRows]:
         )
 
 
-def _row(change: SchemaChange, changes: Sequence[SchemaChange]) -> Row:
+def _row(change: SchemaChange, changes: Sequence[SchemaChange]) -> SystemRow:
     anchor = f"change-{change.workload}-{change.load_level}-{change.system}"
-    return Row(
+    return SystemRow(
         change=change,
         anchor=anchor,
         cells=tuple(_cell(change, *column) for column in COLUMNS),
@@ -177,10 +177,10 @@ def _row(change: SchemaChange, changes: Sequence[SchemaChange]) -> Row:
     )
 
 
-def _cell(change: SchemaChange, key: str, beside: str, words: str) -> Cell:
+def _cell(change: SchemaChange, key: str, beside: str, words: str) -> SheetCell:
     told = change.value(key)
     if told.median is None:
-        return Cell(told.missing, False, (), told.quantity.meaning)
+        return SheetCell(told.missing, False, (), told.quantity.meaning)
     unit = told.quantity.unit
     below = []
     if told.count > 1 and told.low is not None and told.high is not None:
@@ -190,19 +190,19 @@ def _cell(change: SchemaChange, key: str, beside: str, words: str) -> Cell:
         text = other.missing if other.median is None else units.format_number(other.median, unit=other.quantity.unit)
         below.append(words.format(text))
     title = f"{told.quantity.meaning}: {units.all_digits(told.median)} {unit}, median of {told.count}"
-    return Cell(units.format_number(told.median, unit=unit), True, tuple(below), title)
+    return SheetCell(units.format_number(told.median, unit=unit), True, tuple(below), title)
 
 
-def _trial_cells(trial: Trial) -> tuple[Cell, ...]:
+def _trial_cells(trial: ChangeTrial) -> tuple[SheetCell, ...]:
     found = []
     for head in HEADS:
         value = trial.values.get(head.key)
         text = head.missing if value is None else units.format_number(value, unit=head.unit)
-        found.append(Cell(text, value is not None, (), f"{head.name}: {units.all_digits(value)} {head.unit}"))
+        found.append(SheetCell(text, value is not None, (), f"{head.name}: {units.all_digits(value)} {head.unit}"))
     return tuple(found)
 
 
-def run_url(trial: Trial) -> str:
+def run_url(trial: ChangeTrial) -> str:
     """The run's page, zoomed to its statements."""
     first, last = trial.statements[0].starts_at - AROUND, trial.statements[-1].ends_at + AROUND
     clock = urlencode({"from": f"{max(first, 0):.1f}", "to": f"{last:.1f}"})
@@ -242,7 +242,7 @@ def _undisturbed(changes: Sequence[SchemaChange], key: str) -> str:
     return f" (undisturbed {high})" if min(values) == max(values) else f" (undisturbed {low} to {high})"
 
 
-def _stated(figures: Sequence[FigureValue]) -> dict[str, tuple[StatedRow, ...]]:
+def _stated(figures: Sequence[FigureValue]) -> dict[str, tuple[PublishedSide, ...]]:
     """By operation: what articles state of a side, a row."""
     rows: dict[tuple[str, str, str, str], list[FigureValue]] = {}
     for figure in figures:
@@ -250,25 +250,25 @@ def _stated(figures: Sequence[FigureValue]) -> dict[str, tuple[StatedRow, ...]]:
         if figure.side is not None and words and figure.metric in STATED:
             key = (stated_operation(words), figure.article.slug, figure.workload, figure.side.name)
             rows.setdefault(key, []).append(figure)
-    found: dict[str, list[StatedRow]] = {}
+    found: dict[str, list[PublishedSide]] = {}
     for (operation, _, _, _), own in rows.items():
         found.setdefault(operation, []).append(_stated_row(own))
     return {operation: tuple(each) for operation, each in found.items()}
 
 
-def _stated_row(figures: Sequence[FigureValue]) -> StatedRow:
+def _stated_row(figures: Sequence[FigureValue]) -> PublishedSide:
     first = figures[0]
     by_quantity = {STATED[figure.metric]: figure for figure in figures}
     cells = []
     for head in HEADS:
         figure = by_quantity.get(head.key)
         title = figure.exact_sentence if figure else f"{head.name}: {NOT_STATED}"
-        cells.append(Cell(figure.stated if figure else NOT_STATED, figure is not None, (), title))
+        cells.append(SheetCell(figure.stated if figure else NOT_STATED, figure is not None, (), title))
     side = first.side or SideValue("", "", None)
-    return StatedRow(first.article, side, first.workload_label, first.hardware, tuple(cells))
+    return PublishedSide(first.article, side, first.workload_label, first.hardware, tuple(cells))
 
 
-def comma_separated(found: Sheet) -> str:
+def comma_separated(found: ChangeSheet) -> str:
     """A line for each quantity of each row, with all digits, systems and platforms by slug; stated ones are of the
     origin "published" and name the side as the article does."""
     lines: list[list[FileCell]] = []
@@ -287,7 +287,7 @@ def comma_separated(found: Sheet) -> str:
     return tabular.comma_separated(FILE_COLUMNS, lines)
 
 
-def _measured_lines(setting: Setting, manner: MannerRows, row: Row) -> list[list[FileCell]]:
+def _measured_lines(setting: Setting, manner: MannerRows, row: SystemRow) -> list[list[FileCell]]:
     change = row.change
     who = [" ".join(change.origins), setting.title, setting.setting, manner.title]
     who += [change.system, change.platform, change.release]
@@ -297,12 +297,12 @@ def _measured_lines(setting: Setting, manner: MannerRows, row: Row) -> list[list
     ]
 
 
-def _all_stated(found: Sheet) -> list[tuple[str, tuple[Quantity, ...], tuple[StatedRow, ...]]]:
+def _all_stated(found: ChangeSheet) -> list[tuple[str, tuple[Quantity, ...], tuple[PublishedSide, ...]]]:
     beside = [(each.title, HEADS, each.stated) for each in found.settings if each.stated]
     return [*beside, *((title, found.stated_heads, rows) for title, rows in found.stated)]
 
 
-def markdown(found: Sheet, *, link: str) -> str:
+def markdown(found: ChangeSheet, *, link: str) -> str:
     """Each setting as a table, what articles state of it below."""
     heads = ["Manner", "System", "Runs", *(f"{head.name}, {head.unit}" for head in HEADS)]
     parts = []
@@ -323,11 +323,11 @@ def markdown(found: Sheet, *, link: str) -> str:
     return "\n".join([*parts, f"Medians over runs, with their range; see {link}"]) + "\n"
 
 
-def _plain(cell: Cell) -> str:
+def _plain(cell: SheetCell) -> str:
     return f"{cell.text} ({'; '.join(cell.below)})" if cell.below else cell.text
 
 
-def _stated_line(row: StatedRow) -> list[str]:
+def _stated_line(row: PublishedSide) -> list[str]:
     by = f"{row.article.by}, {row.article.published}"
     return [
         f"published: {row.workload}, {row.hardware}",

@@ -30,7 +30,7 @@ from django.utils.timezone import is_naive
 from apps.core import units
 from apps.core.naming import with_tool as tool_and_name
 from apps.runs.quality.checklist import title_of
-from apps.use_method.values import Level
+from apps.use_method.values import UseLevel
 
 register = template.Library()
 
@@ -247,7 +247,7 @@ def verdict(word: str, *, direction: str = "higher") -> SafeString:
 @register.simple_tag
 def level(name: str) -> SafeString:
     """`name`: a Level. Raises ValueError for any other."""
-    found = Level(name)
+    found = UseLevel(name)
     return format_html('<span class="level level--{}">{}</span>', found.value, found.word)
 
 

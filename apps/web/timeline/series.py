@@ -30,7 +30,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Address:
+class TimelineAddress:
     """What the address asks for. `align`: where t = 0 is, RUN, MEASURED or the first event of this kind; `totals`: what
     counters stood at instead of their rates; `zoom`: the texts of its beginning and end, which the page's script
     reads."""
@@ -41,7 +41,7 @@ class Address:
     zoom: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def read(cls, query: QueryDict) -> "Address":
+    def read(cls, query: QueryDict) -> "TimelineAddress":
         """Raises Invalid naming each parameter at fault."""
         errors: list[FieldProblem] = []
         found: dict[Key, None] = {}
@@ -72,14 +72,14 @@ class Address:
         asked += [("totals", "1")] if self.totals else []
         return f"{reverse('web:timeline')}?{urlencode([*asked, *self.zoom])}".replace("%3A", ":")
 
-    def without(self, key: Key) -> "Address":
+    def without(self, key: Key) -> "TimelineAddress":
         return replace(self, series=tuple(each for each in self.series if each != key))
 
-    def aligned(self, to: str) -> "Address":
+    def aligned(self, to: str) -> "TimelineAddress":
         """On another clock the seconds of the zoom mean others."""
         return replace(self, align=to, zoom=())
 
-    def with_run(self, run: int, nodes: Mapping[int, Sequence[tuple[str, str]]]) -> "Address":
+    def with_run(self, run: int, nodes: Mapping[int, Sequence[tuple[str, str]]]) -> "TimelineAddress":
         """The series of the first run, of `run` too. `nodes`: (name, role) of each run; where `run` has no node of that
         name, its first node of the same role stands for it."""
         if not self.series or run in self.runs:
@@ -109,7 +109,7 @@ def _alike(node: str, nodes: Mapping[int, Sequence[tuple[str, str]]], first: int
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedSeries:
     """A series as it is called beside the others: `label` says in what it differs from them."""
 
     key: Key
@@ -117,7 +117,7 @@ class Named:
     metric: str
 
 
-def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> list[Named]:
+def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> list[NamedSeries]:
     """Without what all have in common. The run's number leads where there are several: a legend may cut the end."""
     said = [_said(key, rows.get(key.run), metrics) for key in keys]
     differing = [place for place in range(len(said[0]) if said else 0) if len({each[place] for each in said}) > 1]
@@ -125,7 +125,7 @@ def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str,
     for key, parts in zip(keys, said, strict=True):
         own = [parts[place] for place in differing if parts[place]] or [parts[METRIC], parts[NODE]]
         own = [*own[-1:], *own[:-1]] if differing and differing[-1] == RUN_NUMBER else own
-        found.append(Named(key, " · ".join(own), metrics.get(key.metric, key.metric)))
+        found.append(NamedSeries(key, " · ".join(own), metrics.get(key.metric, key.metric)))
     return found
 
 

@@ -12,7 +12,7 @@ from apps.runs.queries.metric_descriptions import described
 from apps.runs.queries.run_list import NEWEST_FIRST, rows_of
 from apps.web.components.pages import render_page
 from apps.web.timeline import series
-from apps.web.timeline.series import LARGEST_RUN, MEASURED, RUN, Address
+from apps.web.timeline.series import LARGEST_RUN, MEASURED, RUN, TimelineAddress
 
 # Kinds of events that runs may be laid over each other at.
 MOMENTS = ("fault", "outage", "ddl", "promotion", "phase")
@@ -24,10 +24,10 @@ OFFERED = 8
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
     try:
-        address = Address.read(request.GET)
+        address = TimelineAddress.read(request.GET)
         added = _added(request.GET.get("add", ""))
     except Invalid as error:
-        return _page(request, Address(), problems=error.errors, status=400)
+        return _page(request, TimelineAddress(), problems=error.errors, status=400)
     if added is None:
         return _page(request, address)
     if not Run.objects.filter(pk=added).exists():
@@ -37,7 +37,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 def _page(
     request: HttpRequest,
-    address: Address,
+    address: TimelineAddress,
     *,
     problems: "tuple[FieldProblem, ...] | list[FieldProblem]" = (),
     status: int = 200,

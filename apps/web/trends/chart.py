@@ -24,7 +24,7 @@ CLOSE, ROOM = 0.35, 0.12
 CHARACTER = 9.4
 
 
-class Run(Protocol):
+class RunLike(Protocol):
     """`reset`: what was another in how it was made than in those before; empty: nothing."""
 
     @property
@@ -39,7 +39,7 @@ class Run(Protocol):
     def reset(self) -> str: ...
 
 
-class Level(Protocol):
+class LevelLike(Protocol):
     """Runs `start` up to `end`, and their median."""
 
     @property
@@ -61,7 +61,7 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Point:
+class TrendPoint:
     x: float
     y: float
     run: int
@@ -69,7 +69,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class ReleaseSpan:
     """The runs of one release; `side`: their place in the palette; `text`: empty where there is no room for it."""
 
     left: float
@@ -78,11 +78,11 @@ class Stretch:
     side: int
     version: str
     text: str
-    points: tuple[Point, ...]
+    points: tuple[TrendPoint, ...]
 
 
 @dataclass(frozen=True)
-class Line:
+class LevelLine:
     left: float
     right: float
     y: float
@@ -90,7 +90,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Mark:
+class ChangeMark:
     x: float
     text: str
     kind: str
@@ -99,22 +99,22 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Tick:
+class TrendTick:
     y: float
     text: str
 
 
 @dataclass(frozen=True)
-class Chart:
+class TrendChart:
     """`broken_at`: where the axis begins, in words; empty: at zero. `left_out`: older runs that are not drawn.
     `threshold`: (left, width, top, height) of the band around the last level within which nothing is told."""
 
     unit: str
-    stretches: tuple[Stretch, ...]
-    levels: tuple[Line, ...]
-    changes: tuple[Mark, ...]
-    resets: tuple[Mark, ...]
-    ticks: tuple[Tick, ...]
+    stretches: tuple[ReleaseSpan, ...]
+    levels: tuple[LevelLine, ...]
+    changes: tuple[ChangeMark, ...]
+    resets: tuple[ChangeMark, ...]
+    ticks: tuple[TrendTick, ...]
     threshold: tuple[float, float, float, float] | None
     broken_at: str
     left_out: int
@@ -145,14 +145,14 @@ class _Frame:
 
 
 def chart(
-    runs: Sequence[Run],
-    levels: Sequence[Level],
+    runs: Sequence[RunLike],
+    levels: Sequence[LevelLike],
     changes: Sequence[Marked],
     *,
     unit: str,
     label: str,
     smallest: float | None = None,
-) -> Chart | None:
+) -> TrendChart | None:
     """`smallest`: share of the value from which on a difference is told. None: there is no run."""
     if not runs:
         return None
@@ -160,11 +160,11 @@ def chart(
     shown = [run.value for run in runs[first:]]
     low, high = _ends(min(shown), max(shown))
     frame = _Frame(first, len(runs), low, high)
-    return Chart(
+    return TrendChart(
         unit=unit,
         stretches=tuple(_stretches(runs, frame, unit)),
         levels=tuple(
-            Line(
+            LevelLine(
                 frame.x(max(level.start, first) - 0.5),
                 frame.x(level.end - 0.5),
                 frame.y(level.value),
@@ -175,11 +175,11 @@ def chart(
         ),
         changes=tuple(_mark(change, frame) for change in changes if change.place >= first),
         resets=tuple(
-            Mark(frame.x(place - 0.5), "conditions changed", "reset", run.reset, _anchor(frame.x(place - 0.5)))
+            ChangeMark(frame.x(place - 0.5), "conditions changed", "reset", run.reset, _anchor(frame.x(place - 0.5)))
             for place, run in enumerate(runs)
             if run.reset and place >= first
         ),
-        ticks=tuple(Tick(frame.y(tick), f"{tick:,g}") for tick in linear_ticks(low, high)),
+        ticks=tuple(TrendTick(frame.y(tick), f"{tick:,g}") for tick in linear_ticks(low, high)),
         threshold=_threshold(levels, frame, smallest),
         broken_at=with_unit(low, unit) if low > 0 else "",
         left_out=first,
@@ -198,7 +198,7 @@ def _ends(lowest: float, highest: float) -> tuple[float, float]:
     return max(floors, default=low), highest + room * 2 * ROOM
 
 
-def _stretches(runs: Sequence[Run], frame: _Frame, unit: str) -> list[Stretch]:
+def _stretches(runs: Sequence[RunLike], frame: _Frame, unit: str) -> list[ReleaseSpan]:
     found = []
     shown = list(enumerate(runs))[frame.first :]
     for side, (version, members) in enumerate(groupby(shown, key=lambda each: each[1].version)):
@@ -206,7 +206,7 @@ def _stretches(runs: Sequence[Run], frame: _Frame, unit: str) -> list[Stretch]:
         left, right = frame.x(own[0][0] - 0.5), frame.x(own[-1][0] + 0.5)
         room = int((right - left) / CHARACTER)
         found.append(
-            Stretch(
+            ReleaseSpan(
                 left=left,
                 right=right,
                 middle=round((left + right) / 2, 1),
@@ -214,20 +214,20 @@ def _stretches(runs: Sequence[Run], frame: _Frame, unit: str) -> list[Stretch]:
                 version=version,
                 text=version if len(version) <= room else "",
                 points=tuple(
-                    Point(frame.x(place), frame.y(run.value), run.run, _title(run, unit)) for place, run in own
+                    TrendPoint(frame.x(place), frame.y(run.value), run.run, _title(run, unit)) for place, run in own
                 ),
             )
         )
     return found
 
 
-def _title(run: Run, unit: str) -> str:
+def _title(run: RunLike, unit: str) -> str:
     return f"run {run.run}, {run.version}, {run.started_at:%Y-%m-%d %H:%M} UTC: {with_unit(run.value, unit)}"
 
 
-def _mark(change: Marked, frame: _Frame) -> Mark:
+def _mark(change: Marked, frame: _Frame) -> ChangeMark:
     x = frame.x(change.place - 0.5)
-    return Mark(x, change.words, change.kind, change.title, _anchor(x))
+    return ChangeMark(x, change.words, change.kind, change.title, _anchor(x))
 
 
 def _anchor(x: float) -> str:
@@ -236,7 +236,7 @@ def _anchor(x: float) -> str:
 
 
 def _threshold(
-    levels: Sequence[Level], frame: _Frame, smallest: float | None
+    levels: Sequence[LevelLike], frame: _Frame, smallest: float | None
 ) -> tuple[float, float, float, float] | None:
     if not levels or smallest is None:
         return None

@@ -12,7 +12,7 @@ from apps.catalog import services as catalog
 from apps.catalog.models import HardwareClass, Platform, System, Workload
 from apps.comparison import compare
 from apps.comparison.agreement import claims
-from apps.comparison.agreement.claims import Claim, Corroboration, corroborate
+from apps.comparison.agreement.claims import Corroboration, SideClaim, corroborate
 from apps.comparison.matrix import compare_many
 from apps.published import services as published
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
@@ -64,7 +64,7 @@ def found() -> Corroboration:
     return result
 
 
-def claim(kind: str = "writes") -> Claim:
+def claim(kind: str = "writes") -> SideClaim:
     return next(each for each in found().claims if each.kind == kind)
 
 

@@ -16,7 +16,7 @@ from apps.comparison.comparability.differences import (
     ACCEPTABLE,
     Difference,
     Fact,
-    Group,
+    FieldGroup,
     Weight,
     differences,
     obstacles,
@@ -30,7 +30,9 @@ from tests.support.builders import START, a_job, a_load_level, a_measured_run, a
 TPS = "client.throughput"
 
 
-def told(text: str, *, group: Group = Group.HARDWARE, weight: Weight = Weight.WITHHOLDS, **fields: Any) -> Fact:
+def told(
+    text: str, *, group: FieldGroup = FieldGroup.HARDWARE, weight: Weight = Weight.WITHHOLDS, **fields: Any
+) -> Fact:
     return Fact("field", "Field", group, weight, (text,), **fields)
 
 
@@ -61,7 +63,7 @@ def test_a_difference_is_as_heavy_as_its_heaviest_side_and_hidden_only_where_eve
 def test_values_beyond_those_told_are_compared_too_and_told_where_only_they_differ() -> None:
     many = [str(number) for number in range(8)]
     one, other = (
-        [Fact("field", "F", Group.CLIENT, Weight.MINOR, tuple(values))] for values in (many, [*many[:7], "9"])
+        [Fact("field", "F", FieldGroup.CLIENT, Weight.MINOR, tuple(values))] for values in (many, [*many[:7], "9"])
     )
     (found,) = differences([one, other])
     assert found.values == tuple(" or ".join(values) for values in (many, [*many[:7], "9"]))
@@ -69,7 +71,9 @@ def test_values_beyond_those_told_are_compared_too_and_told_where_only_they_diff
     assert found.values[0] == "0 or 1 or 2 or 3 or 4 or 5 or 2 more"
 
 
-def a_difference(*values: str, group: Group = Group.HARDWARE, weight: Weight = Weight.WITHHOLDS) -> Difference:
+def a_difference(
+    *values: str, group: FieldGroup = FieldGroup.HARDWARE, weight: Weight = Weight.WITHHOLDS
+) -> Difference:
     return Difference("field", "Field", weight, values, group=group)
 
 
@@ -82,7 +86,7 @@ def test_an_obstacle_is_the_same_whichever_side_is_the_baseline_and_another_for_
         obstacles([a_difference("small", "huge")], [("a", "a"), ("b", "b")]),
         obstacles([a_difference("large", "small")], [("a", "a"), ("b", "b")]),
         obstacles([a_difference("small", "large")], [("a", "a"), ("c", "c")]),
-        obstacles([a_difference("small", "large", group=Group.DATASET)], [("a", "a"), ("b", "b")]),
+        obstacles([a_difference("small", "large", group=FieldGroup.DATASET)], [("a", "a"), ("b", "b")]),
     ]
     assert len({each.fingerprint for (each,) in others} | {here.fingerprint}) == 5
 
@@ -296,15 +300,15 @@ def test_another_data_set_is_told_apart_from_other_work_and_each_is_accepted_by_
     other = a_workload("oltp_read_only", table_size=50_000)
     found = compared(own=other)
     assert [(each.side, each.group) for each in found.obstacles] == [
-        (f"b:{other.pk}", Group.DATASET),
-        (f"b:{other.pk}", Group.WORKLOAD),
+        (f"b:{other.pk}", FieldGroup.DATASET),
+        (f"b:{other.pk}", FieldGroup.WORKLOAD),
     ]
     assert [each.fields for each in found.obstacles] == [
         (("table_size", "50000", "1000"),),
         (("test", "oltp_read_only", "oltp_write_only"),),
     ]
     assert found.withheld == ("dataset.table_size", "workload.test")
-    assert ACCEPTABLE == (Group.HARDWARE, Group.DATASET, Group.WORKLOAD)
+    assert ACCEPTABLE == (FieldGroup.HARDWARE, FieldGroup.DATASET, FieldGroup.WORKLOAD)
 
 
 def test_another_tool_on_the_same_data_is_other_work_on_no_other_data_set(pair: tuple[System, System]) -> None:
@@ -317,7 +321,7 @@ def test_another_tool_on_the_same_data_is_other_work_on_no_other_data_set(pair: 
         primary_metric=a_metric(),
     )
     found = compared(own=other)
-    assert {each.group for each in found.obstacles} == {Group.WORKLOAD}
+    assert {each.group for each in found.obstacles} == {FieldGroup.WORKLOAD}
     assert {each.field: each.values for each in found.differences if each.weight is Weight.WITHHOLDS} == {
         "workload": ("sysbench", "asyncload"),
         "workload.mix": ("not set", "insert"),

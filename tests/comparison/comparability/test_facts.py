@@ -3,7 +3,7 @@
 import pytest
 
 from apps.comparison.comparability.command_lines import options, program
-from apps.comparison.comparability.differences import Group, differences
+from apps.comparison.comparability.differences import FieldGroup, differences
 from apps.comparison.comparability.facts import _host, _listed, lasting_facts
 
 
@@ -53,10 +53,10 @@ def test_a_program_is_told_without_where_it_lies() -> None:
 
 
 def test_lists_that_are_shortened_alike_are_different_and_are_then_told_in_full() -> None:
-    sides = [[_listed("tags", "Tags", Group.ORIGIN, list(tags))] for tags in ("abcd", "abce", "abcd")]
+    sides = [[_listed("tags", "Tags", FieldGroup.ORIGIN, list(tags))] for tags in ("abcd", "abce", "abcd")]
     assert [fact.text for (fact,) in sides] == ["a, b, c and 1 more"] * 3
     (found,) = differences(sides)
     assert found.values == ("a, b, c, d", "a, b, c, e", "a, b, c, d")
     assert differences([sides[0], sides[2]]) == ()
-    (found,) = differences([sides[0], [_listed("tags", "Tags", Group.ORIGIN, ["z"])]])
+    (found,) = differences([sides[0], [_listed("tags", "Tags", FieldGroup.ORIGIN, ["z"])]])
     assert found.values == ("a, b, c and 1 more", "z")

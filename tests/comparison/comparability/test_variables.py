@@ -6,7 +6,7 @@ import pytest
 
 from apps.comparison.comparability import variables
 from apps.comparison.comparability.differences import Difference, Weight
-from apps.comparison.comparability.variables import DEFAULT, PLACE, Seen
+from apps.comparison.comparability.variables import DEFAULT, PLACE, NodeVariables
 from apps.core.canonical import canonical_hash
 
 NOTHING: Mapping[str, str] = {}
@@ -14,11 +14,13 @@ NOTHING: Mapping[str, str] = {}
 
 def seen(
     own: Mapping[str, str], *, defaults: Mapping[str, str] = NOTHING, node: str = "db1", role: str = "writer"
-) -> Seen:
-    return Seen(node, role, (canonical_hash(own), canonical_hash(defaults)), own, defaults)
+) -> NodeVariables:
+    return NodeVariables(node, role, (canonical_hash(own), canonical_hash(defaults)), own, defaults)
 
 
-def differing(*sides: Seen | tuple[Seen, ...], told: frozenset[str] = frozenset()) -> dict[str, Difference]:
+def differing(
+    *sides: NodeVariables | tuple[NodeVariables, ...], told: frozenset[str] = frozenset()
+) -> dict[str, Difference]:
     found = variables.differing(tuple(side if isinstance(side, tuple) else (side,) for side in sides), told)
     return {each.label: each for each in found}
 

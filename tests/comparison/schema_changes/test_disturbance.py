@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from apps.comparison.schema_changes.disturbance import Disturbance, Seconds, disturbance, ends_at
-from apps.comparison.stats.dips import Stretch
+from apps.comparison.schema_changes.disturbance import Disturbance, LoadSeconds, disturbance, ends_at
+from apps.comparison.stats.dips import DipSpan
 from apps.runs.samples.rates import Phase
 from apps.runs.tool_output.parsers import sysbench
 from tests.paths import RECORDINGS
@@ -14,13 +14,13 @@ DDL_RECORDINGS = RECORDINGS / "ddl"
 STATEMENTS = {"copy": Phase(8.0, 14.30), "inplace_rebuild": Phase(8.01, 12.16), "instant": Phase(8.01, 8.07)}
 
 
-def recorded(name: str) -> tuple[Seconds, Seconds]:
+def recorded(name: str) -> tuple[LoadSeconds, LoadSeconds]:
     intervals = sysbench.parse((DDL_RECORDINGS / f"{name}.sysbench.txt").read_bytes()).intervals
     at = np.array([float(each.second) for each in intervals])
     latency = [each.values["latency"] for each in intervals]
     return (
-        Seconds(at, np.array([each.values["throughput"] or 0.0 for each in intervals])),
-        Seconds(at, np.array([np.nan if each is None else each for each in latency])),
+        LoadSeconds(at, np.array([each.values["throughput"] or 0.0 for each in intervals])),
+        LoadSeconds(at, np.array([np.nan if each is None else each for each in latency])),
     )
 
 
@@ -33,18 +33,18 @@ def did(name: str) -> Disturbance:
     )  # fmt: skip
 
 
-def steady(*, seconds: int = 20, rate: float = 100.0) -> Seconds:
-    return Seconds(np.arange(1.0, seconds + 1), np.full(seconds, rate))
+def steady(*, seconds: int = 20, rate: float = 100.0) -> LoadSeconds:
+    return LoadSeconds(np.arange(1.0, seconds + 1), np.full(seconds, rate))
 
 
-def of_steady(throughput: Seconds, **fields: object) -> Disturbance:
+def of_steady(throughput: LoadSeconds, **fields: object) -> Disturbance:
     asked = {"phase": Phase(0, 20), "first": 8.0, "statement": Phase(8, 10), "until": 13.0, "share": 50.0, **fields}
     return disturbance(throughput, None, **asked)  # type: ignore[arg-type]
 
 
 def test_a_copy_stops_the_load_for_as_long_as_it_lasts() -> None:
     copy = did("copy")
-    assert copy.longest == Stretch(0.0, 6.0)
+    assert copy.longest == DipSpan(0.0, 6.0)
     assert (copy.depth, copy.stalled, copy.silent) == (100.0, 6.0, 6)
     assert copy.base == pytest.approx(127.0, abs=3)
 
@@ -58,7 +58,7 @@ def test_a_rebuild_in_place_starves_the_load_for_one_second() -> None:
 
 def test_an_instant_change_is_no_deeper_than_the_load_itself_varies() -> None:
     instant = did("instant")
-    assert instant.longest == Stretch(0, 0)
+    assert instant.longest == DipSpan(0, 0)
     assert instant.depth is not None
     assert instant.depth_before is not None
     assert instant.depth < instant.depth_before + 5
@@ -100,9 +100,9 @@ def test_a_late_second_counts_for_as_long_as_it_took() -> None:
     values[8:10] = 10.0
     late = np.arange(1.0, 21)
     late[8:] += 0.4
-    assert of_steady(Seconds(late, values)).stalled == pytest.approx(2.4)
+    assert of_steady(LoadSeconds(late, values)).stalled == pytest.approx(2.4)
 
 
 def test_a_run_without_seconds_is_told_as_such() -> None:
-    nothing = of_steady(Seconds(np.zeros(0), np.zeros(0)))
+    nothing = of_steady(LoadSeconds(np.zeros(0), np.zeros(0)))
     assert (nothing.base, nothing.depth, nothing.throughput_during.count) == (None, None, 0)

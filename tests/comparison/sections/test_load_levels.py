@@ -7,10 +7,10 @@ import pytest
 import scipy.stats
 
 from apps.comparison.sections.load_levels import (
-    Climb,
-    Held,
     LevelQuantile,
-    Rung,
+    LoadLevelData,
+    ObjectiveState,
+    SideLevels,
     collapse,
     ladder,
     reach,
@@ -18,7 +18,7 @@ from apps.comparison.sections.load_levels import (
     typical_run,
 )
 from apps.comparison.stats import welch
-from apps.comparison.stats.usl import Refused
+from apps.comparison.stats.usl import NoFit
 from tests.paths import RECORDINGS
 
 # Percona, "Looking at Disk Utilization and Saturation", 2017: mean and p95 latency, ms (shared/published).
@@ -31,8 +31,8 @@ DISK = {
 }
 
 
-def rung(threads: int, throughput: Sequence[float] = (), **fields: object) -> Rung:
-    return Rung(level=threads, threads=threads, throughput=tuple(throughput), **fields)  # type: ignore[arg-type]
+def rung(threads: int, throughput: Sequence[float] = (), **fields: object) -> LoadLevelData:
+    return LoadLevelData(level=threads, threads=threads, throughput=tuple(throughput), **fields)  # type: ignore[arg-type]
 
 
 def p95(*runs: float, step: float = 0.0) -> tuple[LevelQuantile, ...]:
@@ -61,8 +61,8 @@ def test_a_recorded_ladder_saturates_and_is_too_short_for_a_fit() -> None:
         rate = float(text.split("transactions:")[1].split("(")[1].split()[0])
         mean = float(text.split("avg:")[1].split()[0])
         rungs.append(rung(threads, (rate,), response=(mean,)))
-    found = ladder(Climb("single", tuple(rungs)), percent=95.0, limit=None)
-    assert isinstance(found.fit, Refused)
+    found = ladder(SideLevels("single", tuple(rungs)), percent=95.0, limit=None)
+    assert isinstance(found.fit, NoFit)
     assert "needs 5 load levels, there are 3" in found.fit.reason
     assert found.best_threads == 4
     assert found.collapse is None
@@ -131,12 +131,12 @@ def test_an_objective_is_held_up_to_the_first_level_that_is_not_surely_within_it
     ]
     found = reach(rungs, percent=95.0, limit=11.0)
     assert [each.held for each in found.levels] == [
-        Held.WITHIN,
-        Held.NOT_TOLD,
-        Held.WITHIN,
-        Held.BEYOND,
-        Held.TOO_FEW,
-        Held.UNKNOWN,
+        ObjectiveState.WITHIN,
+        ObjectiveState.NOT_TOLD,
+        ObjectiveState.WITHIN,
+        ObjectiveState.BEYOND,
+        ObjectiveState.TOO_FEW,
+        ObjectiveState.UNKNOWN,
     ]
     assert (found.last_within, found.first_beyond) == (1, 8)
     assert reach(rungs, percent=99.0, limit=11.0).last_within is None
@@ -147,8 +147,8 @@ def test_an_objective_at_the_true_percentile_is_seldom_called_held() -> None:
     random = np.random.default_rng(3)
     runs = 20 * np.exp(random.normal(0, 0.05, (1500, 3)))
     held = [reach([rung(1, quantiles=p95(*one))], percent=95.0, limit=20.0).levels[0].held for one in runs]
-    assert held.count(Held.WITHIN) / len(held) < 0.04
-    assert held.count(Held.BEYOND) / len(held) < 0.04
+    assert held.count(ObjectiveState.WITHIN) / len(held) < 0.04
+    assert held.count(ObjectiveState.BEYOND) / len(held) < 0.04
 
 
 def test_saturation_has_the_interval_that_two_sides_would_have() -> None:

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from apps.comparison.stats import dips
-from apps.comparison.stats.dips import Stretch, steadiness
+from apps.comparison.stats.dips import DipSpan, steadiness
 from apps.runs.samples.rates import Phase, of_values
 
 MINUTE = Phase(0.0, 60.0)
@@ -20,7 +20,7 @@ def test_an_even_run_has_neither_spread_nor_hiccups() -> None:
     found = steadiness(*seconds([100.0] * 60), MINUTE)
     assert found is not None
     assert (found.variation, found.hiccups, found.worst) == (0.0, 0.0, 1.0)
-    assert found.longest == Stretch(0.0, 0.0)
+    assert found.longest == DipSpan(0.0, 0.0)
     assert (found.step, found.count, found.observed) == (1.0, 60, 60.0)
 
 
@@ -43,7 +43,7 @@ def test_hiccups_are_counted_by_time_and_the_longest_is_found_where_it_was() -> 
     found = steadiness(*seconds(values), MINUTE)
     assert found is not None
     assert found.hiccups == pytest.approx(4 / 60)
-    assert found.longest == Stretch(30.0, 33.0)
+    assert found.longest == DipSpan(30.0, 33.0)
     assert (found.worst, found.worst_at) == (0.2, 11.0)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apps.comparison.stats import multiple_testing, welch
-from apps.comparison.stats.welch import MOST_REPETITIONS, Noise, Ratio, Sample, Seen, Verdict
+from apps.comparison.stats.welch import MOST_REPETITIONS, NoiseBasis, Ratio, RunNoise, Sample, Verdict
 from tests.comparison.stats import simulated
 
 TABLES = 1500
@@ -80,8 +80,8 @@ def test_sides_that_seem_equal_are_likely_called_equivalent_or_a_difference_of_t
     variation: float,
 ) -> None:
     random = np.random.default_rng(13)
-    noise = Noise(variation**2, 4, 0)
-    needed = welch.repetitions_needed(Seen((noise, noise), (3, 3), 0.001), level=0.05)
+    noise = RunNoise(variation**2, 4, 0)
+    needed = welch.repetitions_needed(NoiseBasis((noise, noise), (3, 3), 0.001), level=0.05)
     draws = np.exp(random.normal(0, variation, (400, 2, needed)))
     for shift, wanted in ((1.0, Verdict.EQUIVALENT), (1 + welch.MARGIN, Verdict.HIGHER)):
         told = [welch.compare(Sample(tuple(a)), Sample(tuple(b * shift))).verdict for a, b in draws]
@@ -92,11 +92,11 @@ def test_sides_that_seem_equal_are_likely_called_equivalent_or_a_difference_of_t
 @pytest.mark.parametrize("count", [4, 8, 15])
 def test_one_repetition_fewer_than_needed_would_likely_not_do(count: int, level: float) -> None:
     random = np.random.default_rng(14)
-    noise = Noise(0.02**2, 4, 0)
+    noise = RunNoise(0.02**2, 4, 0)
     effect = next(
         effect
         for effect in np.linspace(0.2, 0.0199, 600)
-        if welch.repetitions_needed(Seen((noise, noise), (2, 2), effect), level=level) > count
+        if welch.repetitions_needed(NoiseBasis((noise, noise), (2, 2), effect), level=level) > count
     )
     a, b = random.normal(0, 0.02, (2, 20_000, count))
     past = np.empty((20_000, 0))
@@ -104,5 +104,5 @@ def test_one_repetition_fewer_than_needed_would_likely_not_do(count: int, level:
 
 
 def test_a_hopeless_question_says_that_the_search_stopped() -> None:
-    noise = Noise(variance=1.0, freedom=4, history=0)
-    assert welch.repetitions_needed(Seen((noise, noise), (3, 3), 1e-6), level=0.05) == MOST_REPETITIONS + 1
+    noise = RunNoise(variance=1.0, freedom=4, history=0)
+    assert welch.repetitions_needed(NoiseBasis((noise, noise), (3, 3), 1e-6), level=0.05) == MOST_REPETITIONS + 1

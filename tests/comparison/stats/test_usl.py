@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from apps.comparison.stats import usl
-from apps.comparison.stats.usl import Fit, Refused, fit
+from apps.comparison.stats.usl import Fit, NoFit, fit
 
 LEVELS = (1, 2, 4, 8, 16, 32)
 TRUTH = (1000.0, 0.05, 0.001)
@@ -141,7 +141,7 @@ def test_the_knee_of_a_disk_lies_where_the_article_says_its_best_concurrency_doe
 )
 def test_it_refuses_with_a_reason(runs: dict[int, list[float]], reason: str) -> None:
     found = fit(runs)
-    assert isinstance(found, Refused)
+    assert isinstance(found, NoFit)
     assert reason in found.reason
 
 

@@ -23,8 +23,8 @@ workloads:
 """
 
 
-def stated(**fields: Any) -> services.Stated:
-    return services.Stated(**{"name": "nightly", "plan": PLAN, "cron": "30 2 * * *", **fields})
+def stated(**fields: Any) -> services.ScheduleFields:
+    return services.ScheduleFields(**{"name": "nightly", "plan": PLAN, "cron": "30 2 * * *", **fields})
 
 
 def a_schedule(*, next_at: datetime | None = None, now: datetime | None = None, **fields: Any) -> Schedule:

@@ -154,7 +154,7 @@ def test_everything_that_is_wrong_is_said_at_once_by_its_field() -> None:
 
 
 def test_no_schedule_is_no_schedule() -> None:
-    with pytest.raises(services.NoSuch):
+    with pytest.raises(services.NoSuchSchedule):
         services.pause(schedule_id=77)
 
 

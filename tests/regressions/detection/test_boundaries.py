@@ -52,7 +52,7 @@ def test_a_known_change_is_not_moved_to_a_boundary() -> None:
     values = series(5, size=-0.05)
     (change,) = change_points.detect(values)
     for known in (42, 44, 48):
-        step = follow(values, known=[change_points.Change(known, 0.95, 0.94, 0.96, 1e-9, 4)], boundaries=RELEASES)
+        step = follow(values, known=[change_points.ChangePoint(known, 0.95, 0.94, 0.96, 1e-9, 4)], boundaries=RELEASES)
         assert [each.index for each in step.changes] == [known]
         assert (step.found, step.lost) == ((), ())
     assert abs(change.index - 45) <= change_points.ALIKE
@@ -61,7 +61,7 @@ def test_a_known_change_is_not_moved_to_a_boundary() -> None:
 def test_what_is_seen_again_further_off_than_it_was_moved_is_the_same_change() -> None:
     """A known change at a boundary; newer runs see it eight runs before."""
     values = series(1, at=37, size=-0.04, runs=80)
-    known = change_points.Change(45, 0.96, 0.95, 0.97, 1e-9, 4)
+    known = change_points.ChangePoint(45, 0.96, 0.95, 0.97, 1e-9, 4)
     step = follow(values, known=[known], analysed=60, boundaries=RELEASES)
     assert len(step.changes) == 1
 
@@ -77,7 +77,7 @@ def test_a_size_is_of_the_runs_on_both_sides_of_where_it_was_told() -> None:
         values = series(2, size=0.14, runs=80, variation=variation)
         (seen,) = change_points.detect(values)
         for at in (38, 45, 52):
-            told = change_points.Change(at, 1.14, 1.13, 1.15, 1e-9, 4)
+            told = change_points.ChangePoint(at, 1.14, 1.13, 1.15, 1e-9, 4)
             (change,) = follow(values, known=[told]).changes
             own = size_of(values, at)
             assert change.ratio == pytest.approx(own, rel=0.003)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from apps.regressions.detection import change_points, noise
-from apps.regressions.detection.change_points import Change, Limits
+from apps.regressions.detection.change_points import ChangeLimits, ChangePoint
 from bench import histories
 from bench.histories import Alarm, Floats, Score
 
@@ -20,7 +20,7 @@ def a_series(*ratios_at: tuple[int, float], runs: int = RUNS, variation: float =
     return np.exp(y)
 
 
-def the_change(values: Floats) -> Change:
+def the_change(values: Floats) -> ChangePoint:
     (change,) = change_points.detect(values)
     return change
 
@@ -109,21 +109,21 @@ def test_a_shift_under_half_a_percent_is_no_change_however_sure() -> None:
 def test_what_counts_as_a_change_may_be_set() -> None:
     values = a_series((AT, 0.97), runs=RUNS)
     assert the_change(values).ratio == pytest.approx(0.97, abs=0.01)
-    assert change_points.detect(values, limits=Limits(smallest=0.05)) == []
-    assert change_points.detect(values, limits=Limits(significant=1e-60)) == []
+    assert change_points.detect(values, limits=ChangeLimits(smallest=0.05)) == []
+    assert change_points.detect(values, limits=ChangeLimits(significant=1e-60)) == []
 
 
 @pytest.mark.parametrize(("ratio", "smallest", "is_told"), [(0.53, 0.48, False), (0.53, 0.46, True), (1.6, 0.55, True)])
 def test_a_size_is_a_share_of_the_value_up_and_down(ratio: float, smallest: float, is_told: bool) -> None:
     """A fall of 47 % is none of 90 %, though its logarithm is that of a rise by as much."""
     values = a_series((AT, ratio), variation=0.002)
-    assert bool(change_points.detect(values, limits=Limits(smallest=smallest))) is is_told
+    assert bool(change_points.detect(values, limits=ChangeLimits(smallest=smallest))) is is_told
 
 
 @pytest.mark.parametrize("limits", [{"smallest": 0.0}, {"smallest": 1.0}, {"significant": 0.0}, {"significant": 0.01}])
 def test_limits_that_make_no_sense_are_refused(limits: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"not (0|1|0\.01)"):
-        Limits(**limits)
+        ChangeLimits(**limits)
 
 
 def test_what_changes_with_the_hardware_is_no_finding() -> None:

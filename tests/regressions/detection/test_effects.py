@@ -8,13 +8,13 @@ from django.utils import timezone
 
 from apps.core.problems import Invalid
 from apps.regressions.findings import queries, reconcile, review
-from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.findings.values import FindingDetail
 from apps.regressions.models import Change, Finding, History
 from tests.regressions.a_finding import a_pair, told
 from tests.support.builders import a_user
 
-Pair = tuple[tuple[Place, Told], tuple[Place, Told]]
+Pair = tuple[tuple[FindingKey, DetectedChange], tuple[FindingKey, DetectedChange]]
 pytestmark = pytest.mark.django_db
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from apps.regressions.detection import change_points
-from apps.regressions.detection.change_points import Change
+from apps.regressions.detection.change_points import ChangePoint
 from apps.regressions.detection.follow import Followed, follow
 from bench import detection, histories
 from bench.histories import Floats, Score
@@ -32,7 +32,7 @@ def test_a_change_that_newer_runs_see_elsewhere_is_not_moved() -> None:
     values = a_series((40, 0.9))
     (change,) = change_points.detect(values[:50])
     for known in (change.index - 5, change.index + 5):
-        told = Change(known, change.ratio, change.low, change.high, change.p, change.runs_after)
+        told = ChangePoint(known, change.ratio, change.low, change.high, change.p, change.runs_after)
         step = follow(values, known=[told], analysed=50)
         assert [kept.index for kept in step.changes] == [known]
         assert (step.found, step.lost) == ((), ())
@@ -46,7 +46,7 @@ def test_it_gathers_runs_after_it() -> None:
 
 def test_a_change_that_was_none_is_given_up_aloud() -> None:
     values = a_series()
-    never = Change(30, 0.9, 0.88, 0.92, 1e-9, 4)
+    never = ChangePoint(30, 0.9, 0.88, 0.92, 1e-9, 4)
     step = follow(values, known=[never], analysed=34)
     assert (step.changes, step.lost) == ((), (never,))
 
@@ -67,7 +67,7 @@ def releases_of_five(*sizes: float, seed: int) -> tuple[Floats, list[int]]:
 def told_by_release(*sizes: float, seed: int) -> tuple[list[int], Followed]:
     """The releases (from 0) of all that is told run by run, in that order, and how it stands in the end."""
     values, begins = releases_of_five(*sizes, seed=seed)
-    found, last = list[Change](), Followed(())
+    found, last = list[ChangePoint](), Followed(())
     for count in range(10, len(values) + 1):
         bounds = [at for at in begins if at < count]
         last = follow(values[:count], known=last.changes, analysed=count - 1 if count > 10 else 0, boundaries=bounds)
@@ -117,7 +117,7 @@ def test_two_falls_near_each_other_are_both_told_when_all_runs_are_looked_at_at_
 
 def test_a_known_change_that_had_swallowed_the_next_gives_it_back() -> None:
     values, begins = releases_of_five(1, 1, 1, 0.95, 0.5, 0.5, seed=1)
-    swallowed = Change(15, 0.52, 0.4, 0.6, 1e-7, 15)
+    swallowed = ChangePoint(15, 0.52, 0.4, 0.6, 1e-7, 15)
     step = follow(values, known=[swallowed], boundaries=begins)
     assert [change.index for change in step.found] == [20]
     assert [change.ratio for change in step.changes] == pytest.approx([0.95, 0.526], rel=0.03)

@@ -12,7 +12,7 @@ from django.apps import apps as django_apps
 from django.db import connection
 
 from apps.regressions.findings import activity, reconcile, review
-from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Change, Finding, Note
 from tests.support.builders import a_metric, a_run, a_user, a_workload
 from tests.support.waiting import LIMIT
@@ -21,12 +21,14 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def told(db: None) -> tuple[Place, Told]:
+def told(db: None) -> tuple[FindingKey, DetectedChange]:
     run = a_run()
     system = run.system
     metric = a_metric()
-    place = Place("change", "sysbench", system.release.platform, system.hardware_class, system.release, system.release)
-    return place, Told(
+    place = FindingKey(
+        "change", "sysbench", system.release.platform, system.hardware_class, system.release, system.release
+    )
+    return place, DetectedChange(
         kind="release",
         verdict="worse",
         system=system.pk,
@@ -51,7 +53,7 @@ def _whats(finding: Finding) -> list[str]:
     return list(finding.notes.values_list("what", flat=True))
 
 
-def test_a_change_that_is_told_twice_is_one_finding(told: tuple[Place, Told]) -> None:
+def test_a_change_that_is_told_twice_is_one_finding(told: tuple[FindingKey, DetectedChange]) -> None:
     reconcile.settle([told])
     assert reconcile.settle([told], looked_at=_known()) == []
     finding = Finding.objects.get()
@@ -61,7 +63,9 @@ def test_a_change_that_is_told_twice_is_one_finding(told: tuple[Place, Told]) ->
     assert _whats(finding) == ["found"]
 
 
-def test_a_change_that_has_gone_asks_for_a_look_and_comes_back_as_it_was(told: tuple[Place, Told]) -> None:
+def test_a_change_that_has_gone_asks_for_a_look_and_comes_back_as_it_was(
+    told: tuple[FindingKey, DetectedChange],
+) -> None:
     reconcile.settle([told])
     Finding.objects.update(state="confirmed")
     reconcile.settle([], looked_at=_known())
@@ -74,7 +78,7 @@ def test_a_change_that_has_gone_asks_for_a_look_and_comes_back_as_it_was(told: t
     assert _whats(finding) == ["found", "gone", "state", "back", "state"]
 
 
-def test_what_is_only_better_comes_back_too(told: tuple[Place, Told]) -> None:
+def test_what_is_only_better_comes_back_too(told: tuple[FindingKey, DetectedChange]) -> None:
     place, change = told
     better = (place, replace(change, verdict="better", ratio=1.2, low=1.1, high=1.3))
     reconcile.settle([better])
@@ -85,7 +89,9 @@ def test_what_is_only_better_comes_back_too(told: tuple[Place, Told]) -> None:
 
 
 @pytest.mark.parametrize("state", ["fixed", "not reproducible", "accepted"])
-def test_another_change_for_the_worse_opens_a_closed_finding_again(told: tuple[Place, Told], state: str) -> None:
+def test_another_change_for_the_worse_opens_a_closed_finding_again(
+    told: tuple[FindingKey, DetectedChange], state: str
+) -> None:
     place, change = told
     reconcile.settle([told])
     Finding.objects.update(state=state, reason="known", accepted_until="2099-01-01")
@@ -97,7 +103,9 @@ def test_another_change_for_the_worse_opens_a_closed_finding_again(told: tuple[P
 
 
 @pytest.mark.parametrize(("ratio", "state"), [(0.86, "accepted"), (0.6, "new"), (0.95, "accepted")])
-def test_what_grows_beyond_what_was_accepted_is_new_again(told: tuple[Place, Told], ratio: float, state: str) -> None:
+def test_what_grows_beyond_what_was_accepted_is_new_again(
+    told: tuple[FindingKey, DetectedChange], ratio: float, state: str
+) -> None:
     place, change = told
     (finding,) = reconcile.settle([told])
     today = date(2026, 1, 1)
@@ -123,7 +131,7 @@ GROWN = "1 change grew from −5.0\u00a0% to −48\u00a0% since the finding was 
     ],
 )
 def test_what_grows_beyond_what_people_decided_about_is_told_once(
-    told: tuple[Place, Told], state: str, then: str, said: str
+    told: tuple[FindingKey, DetectedChange], state: str, then: str, said: str
 ) -> None:
     place, change = told
     small = replace(change, ratio=0.95, low=0.94, high=0.96)
@@ -139,7 +147,7 @@ def test_what_grows_beyond_what_people_decided_about_is_told_once(
     assert finding.notes.filter(what="reopened").count() == (then == "new")
 
 
-def test_a_confirmed_finding_tells_each_time_that_it_grows(told: tuple[Place, Told]) -> None:
+def test_a_confirmed_finding_tells_each_time_that_it_grows(told: tuple[FindingKey, DetectedChange]) -> None:
     place, change = told
     (finding,) = reconcile.settle([told])
     decide(finding, "confirmed")
@@ -151,7 +159,7 @@ def test_a_confirmed_finding_tells_each_time_that_it_grows(told: tuple[Place, To
     ]
 
 
-def test_what_came_to_a_confirmed_finding_is_told_when_it_grows(told: tuple[Place, Told]) -> None:
+def test_what_came_to_a_confirmed_finding_is_told_when_it_grows(told: tuple[FindingKey, DetectedChange]) -> None:
     place, change = told
     (finding,) = reconcile.settle([told])
     decide(finding, "confirmed")
@@ -162,7 +170,7 @@ def test_what_came_to_a_confirmed_finding_is_told_when_it_grows(told: tuple[Plac
 
 
 @pytest.mark.parametrize("how", ["it ended", "it was re-opened", "it is under review"])
-def test_a_decision_that_holds_no_more_is_not_grown_beyond(told: tuple[Place, Told], how: str) -> None:
+def test_a_decision_that_holds_no_more_is_not_grown_beyond(told: tuple[FindingKey, DetectedChange], how: str) -> None:
     place, change = told
     (finding,) = reconcile.settle([told])
     decide(finding, "accepted")
@@ -188,7 +196,9 @@ def _grown(finding: Finding) -> list[Note]:
     return list(finding.notes.filter(what="grown"))
 
 
-def test_what_was_decided_before_sizes_were_kept_counts_as_decided_as_it_is(told: tuple[Place, Told]) -> None:
+def test_what_was_decided_before_sizes_were_kept_counts_as_decided_as_it_is(
+    told: tuple[FindingKey, DetectedChange],
+) -> None:
     reconcile.settle([told])
     migration = import_module("apps.regressions.migrations.0004_rules_and_decisions")
     migration.as_they_are_now(django_apps, None)
@@ -198,7 +208,7 @@ def test_what_was_decided_before_sizes_were_kept_counts_as_decided_as_it_is(told
     assert Change.objects.get().accepted_ratio == pytest.approx(0.88)
 
 
-def test_a_merged_finding_takes_what_comes_later_along(told: tuple[Place, Told]) -> None:
+def test_a_merged_finding_takes_what_comes_later_along(told: tuple[FindingKey, DetectedChange]) -> None:
     place, change = told
     reconcile.settle([told])
     reconcile.settle([(replace(place, family="other"), replace(change, workload=a_workload("oltp_insert").pk))])
@@ -209,7 +219,7 @@ def test_a_merged_finding_takes_what_comes_later_along(told: tuple[Place, Told])
     assert (first.changes.count(), second.changes.count()) == (3, 0)
 
 
-def test_an_acceptance_that_has_ended_is_a_new_finding_again(told: tuple[Place, Told]) -> None:
+def test_an_acceptance_that_has_ended_is_a_new_finding_again(told: tuple[FindingKey, DetectedChange]) -> None:
     reconcile.settle([told])
     Finding.objects.update(state="accepted", reason="known", accepted_until="2026-01-31", owner=a_user())
     assert reconcile.expire_acceptances(today="2026-01-31") == 0
@@ -228,7 +238,7 @@ def test_what_is_worse_is_said_by_the_metrics_direction(ratio: float, direction:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_at_once_make_no_twins(told: tuple[Place, Told]) -> None:
+def test_two_workers_at_once_make_no_twins(told: tuple[FindingKey, DetectedChange]) -> None:
     problems: list[Any] = []
     together = threading.Barrier(2)
 

@@ -80,7 +80,7 @@ def test_the_later_of_two_people_is_told_what_happened_and_changes_nothing(alice
     finding = a_finding()
     seen = _seen(finding)
     review.set_state(finding_id=finding.pk, by=alice, state="not reproducible", reason="noise", seen=seen)
-    with pytest.raises(review.Changed, match="alice set it from new to not reproducible: noise"):
+    with pytest.raises(review.FindingChanged, match="alice set it from new to not reproducible: noise"):
         review.set_state(finding_id=finding.pk, by=bob, state="confirmed", seen=seen)
     finding.refresh_from_db()
     assert finding.state == "not reproducible"
@@ -101,7 +101,7 @@ def test_new_results_meanwhile_are_told_before_an_acceptance(alice: User) -> Non
     finding = a_finding(pair=pair)
     seen = _seen(finding)
     reconcile.settle([told(*pair, test="oltp_insert", ratio=0.5)])
-    with pytest.raises(review.Changed, match="found 1 change"):
+    with pytest.raises(review.FindingChanged, match="found 1 change"):
         _accept(finding, alice, seen=seen)
 
 
@@ -116,7 +116,7 @@ def test_of_two_people_at_the_same_moment_one_wins_and_the_other_is_told() -> No
         try:
             together.wait(timeout=LIMIT)
             review.assign(finding_id=finding.pk, by=person, owner=person, seen=seen)
-        except review.Changed as changed:
+        except review.FindingChanged as changed:
             told_of.append(str(changed))
         finally:
             connection.close()
@@ -196,7 +196,7 @@ def test_a_link_is_kept_once_and_taken_away_with_a_note(alice: User) -> None:
     made = [review.link(finding_id=finding.pk, by=alice, url="https://a.example/1") for _ in range(2)]
     assert made[0] == made[1]
     review.unlink(finding_id=finding.pk, by=alice, link_id=made[0].pk)
-    with pytest.raises(review.NoSuch):
+    with pytest.raises(review.NoSuchFinding):
         review.unlink(finding_id=finding.pk, by=alice, link_id=made[0].pk)
     assert _history(finding)[1:] == ["alice linked https://a.example/1", "alice unlinked https://a.example/1"]
 

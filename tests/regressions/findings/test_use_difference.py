@@ -3,7 +3,7 @@
 import pytest
 
 from apps.regressions.findings import use_difference
-from apps.use_method.values import Level, Panel, Reading
+from apps.use_method.values import Panel, Reading, UseLevel
 
 BEFORE, AFTER = (11, 12, 13), (21, 22, 23)
 
@@ -12,19 +12,19 @@ def panel(*readings: Reading, node: str = "db1", role: str = "writer") -> Panel:
     return Panel((0.0, 60.0), ((node, role),), readings)
 
 
-def reading(indicator: str, value: float | None, level: Level = Level.OK, node: str = "db1") -> Reading:
+def reading(indicator: str, value: float | None, level: UseLevel = UseLevel.OK, node: str = "db1") -> Reading:
     return Reading(indicator, node, level, value, "")
 
 
 def panels(
-    runs: tuple[int, ...], indicator: str, values: tuple[float, ...], level: Level = Level.OK
+    runs: tuple[int, ...], indicator: str, values: tuple[float, ...], level: UseLevel = UseLevel.OK
 ) -> dict[int, Panel]:
     return {run: panel(reading(indicator, value, level)) for run, value in zip(runs, values, strict=True)}
 
 
 def test_waits_that_came_are_told_per_second_whatever_the_runs_took() -> None:
     before = panels(BEFORE, "redo_log.waits", (0.0, 0.0, 0.0))
-    after = panels(AFTER, "redo_log.waits", (20_400.0, 20_100.0, 21_000.0), Level.SATURATED)
+    after = panels(AFTER, "redo_log.waits", (20_400.0, 20_100.0, 21_000.0), UseLevel.SATURATED)
     found = use_difference.compare(before, after)
     (difference,) = found.differences
     assert difference.span == "0 → 340\u00a0waits/s"
@@ -60,13 +60,14 @@ def test_next_to_nothing_against_nothing_is_no_difference() -> None:
 
 
 def test_what_grew_comes_before_what_fell_and_levels_before_values() -> None:
-    def side(runs: tuple[int, ...], *levels: Level, queue: float) -> dict[int, Panel]:
+    def side(runs: tuple[int, ...], *levels: UseLevel, queue: float) -> dict[int, Panel]:
         keys = ("disk.pressure", "memory.pressure")
         own = [reading(key, 10.0, level) for key, level in zip(keys, levels, strict=True)]
         return {run: panel(*own, reading("disk.queue", queue)) for run in runs}
 
     found = use_difference.compare(
-        side(BEFORE, Level.OK, Level.SATURATED, queue=1.0), side(AFTER, Level.SATURATED, Level.OK, queue=9.0)
+        side(BEFORE, UseLevel.OK, UseLevel.SATURATED, queue=1.0),
+        side(AFTER, UseLevel.SATURATED, UseLevel.OK, queue=9.0),
     )
     assert [each.indicator.key for each in found.differences] == ["disk.pressure", "disk.queue", "memory.pressure"]
 
@@ -80,7 +81,7 @@ def test_a_mean_is_told_as_it_is_however_long_it_was_measured(key: str) -> None:
 
 def test_a_level_that_one_run_more_reaches_is_no_difference() -> None:
     def side(first: int, saturated: int) -> dict[int, Panel]:
-        levels = [Level.SATURATED] * saturated + [Level.OK] * (5 - saturated)
+        levels = [UseLevel.SATURATED] * saturated + [UseLevel.OK] * (5 - saturated)
         return {first + place: panel(reading("disk.pressure", 50.0, level)) for place, level in enumerate(levels)}
 
     assert use_difference.compare(side(1, 2), side(11, 3)).differences == ()
@@ -90,7 +91,7 @@ def test_a_level_that_one_run_more_reaches_is_no_difference() -> None:
 
 def test_nodes_of_other_names_are_matched_by_their_role() -> None:
     before = {1: panel(reading("cpu.busy", 20.0, node="old"), node="old")}
-    after = {2: panel(reading("cpu.busy", 80.0, Level.WATCH, node="new"), node="new")}
+    after = {2: panel(reading("cpu.busy", 80.0, UseLevel.WATCH, node="new"), node="new")}
     (difference,) = use_difference.compare(before, after).differences
     assert (difference.where, difference.span) == ("writer", "20.0 → 80.0\u00a0%")
 
@@ -103,8 +104,8 @@ def test_nodes_that_one_side_lacks_are_named() -> None:
 
 def test_what_one_side_could_not_see_is_no_difference() -> None:
     found = use_difference.compare(
-        {1: panel(reading("cpu.busy", None, Level.NOT_OBSERVABLE))},
-        {2: panel(reading("cpu.busy", 99.0, Level.SATURATED))},
+        {1: panel(reading("cpu.busy", None, UseLevel.NOT_OBSERVABLE))},
+        {2: panel(reading("cpu.busy", 99.0, UseLevel.SATURATED))},
     )
     assert found.differences == ()
     assert "no indicator was seen on both sides" in found.sentence

@@ -16,7 +16,7 @@ from apps.runs.models import Artifact, Batch, Run
 from apps.runs.storage import artifacts
 from tests.rest.talk import SECRET, V1, Talk, a_batch, a_run_message, an_end, the_agent
 from tests.support.builders import a_campaign, a_job, a_system, a_user, an_agent
-from workers.agent.runtime.client import Verdict, verdict
+from workers.agent.runtime.client import MessageFate, verdict
 from workers.protocol import wire
 
 # ---------------------------------------------------------------- who is calling
@@ -267,7 +267,7 @@ def test_full_disk_keeps_the_artifact_with_the_agent_until_there_is_room(
         refused = talk.put_bytes(path, b"text")
     assert (refused.status_code, refused.json()["type"]) == (507, "urn:splashboard:problem:disk-full")
     # What the agent makes of it: kept in its spool and sent again.
-    assert verdict(refused.status_code) is Verdict.RETRY
+    assert verdict(refused.status_code) is MessageFate.RETRY
     assert not Artifact.objects.exists()
     assert talk.put_bytes(path, b"text").status_code == 201
 

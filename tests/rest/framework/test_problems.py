@@ -35,7 +35,7 @@ def answer(error: Exception, method: str = "POST") -> Any:
         (exceptions.UnsupportedMediaType("text/csv"), 415, "Unsupported Media Type"),
         (exceptions.Throttled(wait=30), 429, "Too Many Requests"),
         (RequestDataTooBig("The body is too big."), 413, "Request Entity Too Large"),
-        (problems.Problem(status=409, kind="lease-lost", title="Lease lost", detail="gone"), 409, "Lease lost"),
+        (problems.ApiProblem(status=409, kind="lease-lost", title="Lease lost", detail="gone"), 409, "Lease lost"),
         (KeyError("secret inside"), 500, "Internal Server Error"),
         (OSError(errno.EIO, "Input/output error"), 500, "Internal Server Error"),
         (OSError(errno.ENOSPC, "No space left on device", "/secret/path"), 507, "Insufficient Storage"),
@@ -52,7 +52,7 @@ def test_each_error_has_its_members(error: Exception, status: int, title: str) -
 
 
 def test_kind_makes_the_type_and_its_absence_is_about_blank() -> None:
-    assert answer(problems.Problem(status=409, kind="lease-lost", detail="x")).data["type"] == (
+    assert answer(problems.ApiProblem(status=409, kind="lease-lost", detail="x")).data["type"] == (
         "urn:splashboard:problem:lease-lost"
     )
     assert answer(Http404()).data["type"] == "about:blank"

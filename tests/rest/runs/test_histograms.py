@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from apps.runs.ingest import accept
 from apps.runs.models import Run
-from apps.runs.samples.histograms import SYSBENCH, Distribution
+from apps.runs.samples.histograms import SYSBENCH, HistogramCounts
 from tests.rest.submissions import ADDRESS
 from tests.runs.uploads import OUTPUT, an_upload
 
@@ -30,7 +30,7 @@ def test_counts_bounds_and_percentiles_are_those_of_the_output(anyone: APIClient
         low < value < high for low, value, high in zip(buckets["low"], buckets["value"], buckets["high"], strict=True)
     )
     assert OUTPUT[found["byte_start"] : found["byte_end"]].split()[0] == f"{buckets['value'][0]:.3f}".encode()
-    again = Distribution(SYSBENCH, tuple(buckets["index"]), tuple(buckets["count"]))
+    again = HistogramCounts(SYSBENCH, tuple(buckets["index"]), tuple(buckets["count"]))
     told = {one["percentile"]: one for one in found["quantiles"]}
     assert list(told) == [50, 90, 95, 99, 99.9, 100]
     assert told[95]["value"] == again.percentile(95).value == pytest.approx(5.67, abs=0.006)

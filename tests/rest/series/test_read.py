@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pyarrow import ipc, parquet
 
-from apps.rest.framework.problems import Problem
+from apps.rest.framework.problems import ApiProblem
 from apps.rest.series import read as series_read
 from apps.runs.models import Run
 from tests.runs.long_runs import a_long_run, a_node
@@ -108,7 +108,7 @@ def test_a_run_that_is_stored_anew_meanwhile_ends_the_answer_as_broken(answers: 
         content = next(pieces)
         Run.objects.filter(pk=run.pk).update(derivation=run.derivation + 1)
         received = [content]
-        with pytest.raises(Problem, match="stored anew"):
+        with pytest.raises(ApiProblem, match="stored anew"):
             received.extend(pieces)
         Run.objects.filter(pk=run.pk).update(derivation=run.derivation)
         for read in reads:

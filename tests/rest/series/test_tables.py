@@ -19,7 +19,7 @@ from apps.runs import queries
 from apps.runs.ingest import accept
 from apps.runs.models import Block, Run, RunNode
 from apps.runs.samples.columns import SampledNode
-from apps.runs.samples.rates import Summary
+from apps.runs.samples.rates import SeriesStatistics
 from apps.runs.storage import codec
 from tests.rest.series.test_series import QUESTIONS, RUNNING, sealed
 from tests.rest.submissions import ADDRESS, fields_of
@@ -300,7 +300,7 @@ def test_the_index_has_all_statistics_of_the_measured_phase_and_the_whole_run(an
     assert accept.seal(run_id=run.pk)
     read = table(anyone, f"runs/{run.pk}/series-index/", name)
     index = queries.series_index(run.pk)
-    names = [field.name for field in fields(Summary)]
+    names = [field.name for field in fields(SeriesStatistics)]
     for row, info in zip(read.to_pylist(), index, strict=True):
         assert (row["run"], row["metric"], row["node"], row["constant"]) == (
             run.pk,

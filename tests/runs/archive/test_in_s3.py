@@ -106,7 +106,7 @@ def test_a_store_that_does_not_answer_is_said_and_nothing_is_lost(bucket: Any, m
     assert archive.move(run_id=run.pk, now=timezone.now())
     away = store_at(f"s3://{bucket.name}/{PREFIX}", endpoint_url="http://127.0.0.1:1")
     with override_settings(STORAGES=settings.STORAGES | {"archive": away}):
-        with pytest.raises(archive.Unreachable, match="does not answer"):
+        with pytest.raises(archive.StoreUnreachable, match="does not answer"):
             archive.fetch([run.pk])
         (series,) = queries.load_series(run_ids=[run.pk], metrics=["mysql.status.Com_commit"])
         assert f"samples of run {run.pk} are in the archive and could not be fetched" in series.problem

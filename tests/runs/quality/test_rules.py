@@ -12,11 +12,11 @@ from apps.runs.quality.values import (
     FAILED,
     PASSED,
     QUESTIONS,
-    Claim,
-    Complaint,
-    Facts,
-    NodeFacts,
+    QualityFacts,
+    QualityNode,
     Stat,
+    ToolCheck,
+    ToolError,
 )
 from tests.paths import DOCS
 from workers.protocol.workloads import WORKLOADS
@@ -25,14 +25,14 @@ PAGE = DOCS / "quality.md"
 CLOCK = np.arange(0.0, 101.0)
 
 
-def a_node(name: str = "db1", **more: object) -> NodeFacts:
+def a_node(name: str = "db1", **more: object) -> QualityNode:
     stats = {key: Stat(float(value)) for key, value in dict(more.pop("stats", {})).items()}  # type: ignore[call-overload]
-    return NodeFacts(name=name, role="writer", clock=CLOCK, stats=stats, **more)  # type: ignore[arg-type]
+    return QualityNode(name=name, role="writer", clock=CLOCK, stats=stats, **more)  # type: ignore[arg-type]
 
 
-def facts(*nodes: NodeFacts, **headlines: float) -> Facts:
+def facts(*nodes: QualityNode, **headlines: float) -> QualityFacts:
     named = {f"client.{name}": value for name, value in headlines.items()}
-    return Facts(tool="sysbench", measured=(0.0, 100.0), headlines=named, nodes=nodes)
+    return QualityFacts(tool="sysbench", measured=(0.0, 100.0), headlines=named, nodes=nodes)
 
 
 def test_what_the_agent_itself_asked_is_not_the_clients_work() -> None:
@@ -72,8 +72,8 @@ def test_one_failing_attempt_in_a_hundred_is_the_limit(share: float, status: str
 
 def test_one_lost_connection_is_enough_but_a_deadlock_is_not() -> None:
     quiet = facts(throughput=1000, errors=0)
-    assert errors.check(replace(quiet, complaints=(Complaint("error 1213: Deadlock found", 1),))).status == PASSED
-    assert errors.check(replace(quiet, complaints=(Complaint("returned error 2013 (Lost …)", 1),))).status == FAILED
+    assert errors.check(replace(quiet, complaints=(ToolError("error 1213: Deadlock found", 1),))).status == PASSED
+    assert errors.check(replace(quiet, complaints=(ToolError("returned error 2013 (Lost …)", 1),))).status == FAILED
 
 
 def test_errors_are_the_subject_of_a_failover() -> None:
@@ -100,7 +100,9 @@ def test_a_full_link_is_the_limit_and_an_unknown_one_cannot_be_judged() -> None:
 
 
 def test_a_tools_own_broken_claim_is_told() -> None:
-    found = CHECKS["told"].rule(replace(facts(), claims=(Claim("rows are all there", False), Claim("no gap", True))))
+    found = CHECKS["told"].rule(
+        replace(facts(), claims=(ToolCheck("rows are all there", False), ToolCheck("no gap", True)))
+    )
     assert (found.status, "rows are all there" in found.evidence) == (FAILED, True)
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from apps.runs.quality import steady_state
-from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED, Facts, Seconds
+from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED, QualityFacts, ThroughputSeconds
 
 Floats = NDArray[np.float64]
 LOADS = 60
@@ -25,11 +25,11 @@ def noise(rng: np.random.Generator, length: int, *, phi: float = 0.3, cv: float 
     return values
 
 
-def a_load(values: Floats, *, warmup: float = 10.0) -> Facts:
+def a_load(values: Floats, *, warmup: float = 10.0) -> QualityFacts:
     """Its first second ends at second 1 of the run's clock."""
     at = np.arange(1.0, len(values) + 1)
-    seconds = Seconds("throughput", "transactions/s", at, values)
-    return Facts(tool="sysbench", measured=(warmup, float(len(values))), seconds=seconds)
+    seconds = ThroughputSeconds("throughput", "transactions/s", at, values)
+    return QualityFacts(tool="sysbench", measured=(warmup, float(len(values))), seconds=seconds)
 
 
 @pytest.mark.parametrize("length", [60, 120, 300])

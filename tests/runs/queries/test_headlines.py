@@ -12,7 +12,7 @@ OUTPUT = (RECORDINGS / "own" / "oltp_write_only_t2_checkpoint2_hist.txt").read_t
 EVENTS = int(re.findall(r"total number of events:\s+(\d+)", OUTPUT)[-1])
 
 
-def parsed(*, events_too_many: int) -> sysbench.Parsed:
+def parsed(*, events_too_many: int) -> sysbench.ParsedSysbench:
     """The output with its last count of events raised by so many."""
     head, _, tail = OUTPUT.rpartition("total number of events:")
     told = tail.replace(str(EVENTS), str(EVENTS + events_too_many), 1)

@@ -7,7 +7,7 @@ import pytest
 from apps.catalog.models import System, Workload
 from apps.runs.models import Run
 from apps.runs.queries import places
-from apps.runs.queries.places import Amount, Place
+from apps.runs.queries.places import Amount, RunPlace
 from tests.support.builders import START, a_load_level, a_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_a_second_look_at_places_finds_them_again() -> None:
     system, workload = a_system(), a_workload()
     runs = _runs(system, workload, 4, 3)
     _runs(system, workload, 8, 1)
-    at: list[Place] = places.counted(most=0)
+    at: list[RunPlace] = places.counted(most=0)
     looked = places.look(at, newest=2)
     assert [(each.system, each.level) for each in looked] == [(each.system, each.level) for each in at]
     four = next(each for each in looked if each.level == a_load_level(4).pk)

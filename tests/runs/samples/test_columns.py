@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from apps.runs.samples import batches, columns
 from apps.runs.tool_output import sysbench_values as reading
-from apps.runs.tool_output.parsers.sysbench import Interval
+from apps.runs.tool_output.parsers.sysbench import SysbenchInterval
 from workers.protocol import wire
 
 VALUES = st.one_of(
@@ -86,7 +86,11 @@ def test_the_offset_of_a_report_too_short_for_an_interval_is_its_beginning() -> 
 
 def test_a_second_printed_twice_counts_as_it_was_printed_last() -> None:
     values: dict[str, float | None] = {"throughput": 1.0, "latency": 2.0}
-    printed = [Interval(1, 4, 95, values), Interval(2, 4, 95, values), Interval(2, 4, 95, values | {"throughput": 9.0})]
+    printed = [
+        SysbenchInterval(1, 4, 95, values),
+        SysbenchInterval(2, 4, 95, values),
+        SysbenchInterval(2, 4, 95, values | {"throughput": 9.0}),
+    ]
     client = columns.client_of(reading.intervals(printed), offset=0.5)
     assert client is not None
     assert client.clock.tolist() == [1.5, 2.5]
@@ -95,19 +99,19 @@ def test_a_second_printed_twice_counts_as_it_was_printed_last() -> None:
 
 
 def test_intervals_of_other_tests_are_no_series_of_the_client() -> None:
-    assert columns.client_of(reading.intervals([Interval(1, 4, None, {"memory_mib": 3.0})]), offset=0) is None
+    assert columns.client_of(reading.intervals([SysbenchInterval(1, 4, None, {"memory_mib": 3.0})]), offset=0) is None
 
 
 def test_the_seconds_of_cpu_and_fileio_are_series_of_the_client() -> None:
     printed = [
-        Interval(1, 4, 95, {"events": 3.0, "latency": 1.5}),
-        Interval(2, 4, 95, {"events": 5.0, "latency": None}),
+        SysbenchInterval(1, 4, 95, {"events": 3.0, "latency": 1.5}),
+        SysbenchInterval(2, 4, 95, {"events": 5.0, "latency": None}),
     ]
     client = columns.client_of(reading.intervals(printed), offset=0)
     assert client is not None
     assert client.changing["client.events"].values.tolist() == [3.0, 5.0]
     files: dict[str, float | None] = {"file_reads_mib": 8.0, "file_writes_mib": 0.0, "file_fsyncs": 2.0, "latency": 0.1}
-    client = columns.client_of(reading.intervals([Interval(1, None, 95, files)]), offset=0)
+    client = columns.client_of(reading.intervals([SysbenchInterval(1, None, 95, files)]), offset=0)
     assert client is not None
     assert client.constants["client.file_read_mib"] == 8.0
     assert "client.threads" not in client.constants

@@ -12,9 +12,9 @@ from apps.runs.samples import histograms
 from apps.runs.samples.histograms import (
     SYSBENCH,
     DifferentGrids,
-    Distribution,
     Grid,
     HdrGrid,
+    HistogramCounts,
     OffGrid,
     SysbenchGrid,
     UnknownGrid,
@@ -31,16 +31,16 @@ latencies = st.floats(min_value=0.0005, max_value=200_000, allow_nan=False)
 samples = st.lists(latencies, min_size=1, max_size=60)
 
 
-def of_values(grid: Grid, values: list[float]) -> Distribution:
+def of_values(grid: Grid, values: list[float]) -> HistogramCounts:
     buckets, counts = np.unique([grid.bucket(value) for value in values], return_counts=True)
-    return Distribution(grid, tuple(buckets.tolist()), tuple(counts.tolist()))
+    return HistogramCounts(grid, tuple(buckets.tolist()), tuple(counts.tolist()))
 
 
-def recorded(path: Path) -> tuple[sysbench.Parsed, Distribution]:
+def recorded(path: Path) -> tuple[sysbench.ParsedSysbench, HistogramCounts]:
     parsed = sysbench.parse(path.read_bytes())
     assert parsed.histogram is not None
     buckets = SYSBENCH.printed([figure.value for figure in parsed.histogram.values])
-    return parsed, Distribution(SYSBENCH, buckets, parsed.histogram.counts)
+    return parsed, HistogramCounts(SYSBENCH, buckets, parsed.histogram.counts)
 
 
 @pytest.mark.parametrize("path", WITH_HISTOGRAM, ids=lambda path: path.stem)
@@ -185,7 +185,7 @@ def test_the_share_above_is_right_to_the_bucket_of_the_threshold(values: list[fl
 )
 def test_what_is_no_histogram_is_refused(buckets: tuple[int, ...], counts: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="bucket"):
-        Distribution(SYSBENCH, buckets, counts)
+        HistogramCounts(SYSBENCH, buckets, counts)
 
 
 def test_a_mean_of_percentiles_is_not_the_percentile_of_all() -> None:

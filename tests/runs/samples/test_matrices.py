@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs.samples.matrices import Rows
+from apps.runs.samples.matrices import SeriesRows
 from apps.runs.storage import codec
 
 NUMBERS = st.integers(-(2**63), 2**64 - 1) | st.floats(allow_infinity=False) | st.none()
@@ -31,7 +31,7 @@ def stored(columns: dict[str, codec.Column]) -> dict[str, tuple[bytes, int]]:
 @given(series())
 def test_every_column_comes_back_to_the_bit(columns: dict[str, codec.Column]) -> None:
     length = len(next(iter(columns.values()), ()))
-    rows = Rows(stored(columns), length)
+    rows = SeriesRows(stored(columns), length)
     assert list(rows) == list(columns)
     assert not rows.damaged
     for key, column in columns.items():
@@ -50,7 +50,7 @@ def test_a_flipped_bit_costs_one_series_and_is_told(columns: dict[str, codec.Col
     flipped = bytearray(block)
     flipped[place // 8] ^= 1 << place % 8
     blocks[key] = bytes(flipped), base
-    rows = Rows(blocks, len(columns[key]))
+    rows = SeriesRows(blocks, len(columns[key]))
     assert set(rows.damaged) == {key}
     assert key not in rows
     assert all(rows[other].same_as(column) for other, column in columns.items() if other != key)
@@ -59,14 +59,14 @@ def test_a_flipped_bit_costs_one_series_and_is_told(columns: dict[str, codec.Col
 
 def test_samples_that_do_not_fit_the_clock_are_damage() -> None:
     columns = {"whole": codec.column([1, 2, 3]), "gap": codec.column([1, None, 3])}
-    assert set(Rows(stored(columns), 2).damaged) == {"whole", "gap"}
-    assert set(Rows(stored(columns), 4).damaged) == {"whole", "gap"}
-    assert not Rows(stored(columns), 3).damaged
+    assert set(SeriesRows(stored(columns), 2).damaged) == {"whole", "gap"}
+    assert set(SeriesRows(stored(columns), 4).damaged) == {"whole", "gap"}
+    assert not SeriesRows(stored(columns), 3).damaged
 
 
 def test_long_series_of_many_chunks_are_decoded_whole() -> None:
     values = np.arange(3 * codec.CHUNK + 7)
     column = codec.Column(values, np.ones(len(values), np.bool_))
-    rows = Rows(stored({"long": column}), len(values))
+    rows = SeriesRows(stored({"long": column}), len(values))
     (table, _) = rows.tables(["long"])
     assert (table.values[0] + table.bases[0]).tolist() == values.tolist()

@@ -8,23 +8,23 @@ from numpy.typing import NDArray
 
 from apps.catalog.metrics.curated import CURATED
 from apps.runs.samples import time_series
-from apps.runs.samples.matrices import Rows
-from apps.runs.samples.time_series import Line
+from apps.runs.samples.matrices import SeriesRows
+from apps.runs.samples.time_series import TimeSeries
 from apps.runs.storage import codec
 
 Floats = NDArray[np.float64]
 QUESTIONS, RUNNING = CURATED["mysql.status.Questions"], CURATED["mysql.status.Threads_running"]
 
 
-def rates(clock: list[float], totals: list[codec.Number]) -> Line:
+def rates(clock: list[float], totals: list[codec.Number]) -> TimeSeries:
     return time_series.of_column(QUESTIONS, np.array(clock), codec.column(totals))
 
 
-def gauge(clock: list[float], values: list[codec.Number]) -> Line:
+def gauge(clock: list[float], values: list[codec.Number]) -> TimeSeries:
     return time_series.of_column(RUNNING, np.array(clock), codec.column(values))
 
 
-def shown(line: Line) -> str:
+def shown(line: TimeSeries) -> str:
     return repr(line.values.round(6).tolist())
 
 
@@ -153,7 +153,7 @@ def test_rates_of_stored_rows_are_those_of_their_columns(clock: Floats, totals: 
         str(place): codec.column(sorted(row[:length]) if rising else row[:length]) for place, row in enumerate(totals)
     }
     encoded = {key: codec.encode(column) for key, column in columns.items()}
-    stored = Rows({key: (each.data, each.base) for key, each in encoded.items()}, length)
+    stored = SeriesRows({key: (each.data, each.base) for key, each in encoded.items()}, length)
     found = time_series.of_steady(clock, stored, list(columns)).lines()
     assert found.keys() == time_series.of_steady(clock, columns, columns).lines().keys()
     for key, line in found.items():

@@ -3,26 +3,28 @@
 from collections.abc import Sequence
 
 from apps.use_method.bottlenecks import wording
-from apps.use_method.bottlenecks.find import Found, Kind, Rung, find
+from apps.use_method.bottlenecks.find import Bottleneck, Kind, PanelsAtLevel, find
 from apps.use_method.panels.repetitions import typical
 from apps.use_method.resource_table import INDICATORS
-from apps.use_method.values import Level, Panel, Reading
+from apps.use_method.values import Panel, Reading, UseLevel
 from tests.use_method.made import indicator, panel
 
-OK, WATCH, FULL, UNSEEN = Level.OK, Level.WATCH, Level.SATURATED, Level.NOT_OBSERVABLE
+OK, WATCH, FULL, UNSEEN = UseLevel.OK, UseLevel.WATCH, UseLevel.SATURATED, UseLevel.NOT_OBSERVABLE
 
 
-def ladder(*rungs: tuple[int, float, Sequence[Panel]]) -> Found:
+def ladder(*rungs: tuple[int, float, Sequence[Panel]]) -> Bottleneck:
     """Threads, throughput, panels of the repetitions."""
-    return find([Rung(threads, dict(enumerate(panels)), (value,) * len(panels)) for threads, value, panels in rungs])
+    return find(
+        [PanelsAtLevel(threads, dict(enumerate(panels)), (value,) * len(panels)) for threads, value, panels in rungs]
+    )
 
 
-def notes_of(found: Found) -> list[str]:
+def notes_of(found: Bottleneck) -> list[str]:
     """A ratio between two levels is told by their threads."""
     return wording.notes(found, lambda threads, fewer: f"{threads}:{fewer}")
 
 
-def headline(found: Found) -> str:
+def headline(found: Bottleneck) -> str:
     return wording.headline(found).replace("\u00a0", " ")
 
 

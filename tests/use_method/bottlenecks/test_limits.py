@@ -7,21 +7,21 @@ from pytest_django import DjangoAssertNumQueries
 
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
-from apps.comparison.sections.section import Source
+from apps.comparison.sections.section import SectionSource
 from apps.saved import services
 from apps.use_method.bottlenecks.limits import JUDGED_AT_ONCE, READING, limits_of
 from apps.use_method.models import UsePanel
-from apps.use_method.values import Level
+from apps.use_method.values import UseLevel
 from tests.comparison.compared import TPS, compare
 from tests.support.builders import a_load_level, a_system, a_workload
 from tests.use_method.made import keep, panel
 from tests.use_method.panels.test_panels import a_busy_run
 
 pytestmark = pytest.mark.django_db
-OK, FULL = Level.OK, Level.SATURATED
+OK, FULL = UseLevel.OK, UseLevel.SATURATED
 
 
-def climb(system: System, level_of: dict[int, Level], *, runs: int = 3, resource: str = "cpu") -> None:
+def climb(system: System, level_of: dict[int, UseLevel], *, runs: int = 3, resource: str = "cpu") -> None:
     """By threads how the resource stands; throughput stands from 4 threads on."""
     for threads, level in level_of.items():
         for repetition in range(1, runs + 1):
@@ -95,7 +95,7 @@ def test_an_edition_keeps_what_was_seen(workload: Workload, django_user_model: t
     by = django_user_model.objects.create_user("ann")
     row = services.save(query={"side": ["a", "b"], "workload": [str(workload.pk)]}, title="limits", note="", by=by)
     UsePanel.objects.all().delete()
-    assert Source(comparison, services.load(row.slug).parts).read(READING) == seen
+    assert SectionSource(comparison, services.load(row.slug).parts).read(READING) == seen
 
 
 def test_throughput_is_that_of_the_answers_table(workload: Workload) -> None:

@@ -14,7 +14,7 @@ from apps.runs.samples.columns import SampledNode
 from apps.runs.storage.codec import Column
 from apps.use_method import engine
 from apps.use_method.bottlenecks import wording
-from apps.use_method.bottlenecks.find import Found, Kind, Rung, find
+from apps.use_method.bottlenecks.find import Bottleneck, Kind, PanelsAtLevel, find
 from lab.mariadb import ACCOUNT, MariaDB
 from tests.support.waiting import eventually
 from tests.use_method.builders import facts, of_sampled
@@ -79,7 +79,7 @@ def bench(mariadb: MariaDB, tmp_path: Path) -> Iterator[Bench]:
         cursor.execute(f"DROP DATABASE {made.schema}")
 
 
-def climb(bench: Bench, threads: int) -> Rung:
+def climb(bench: Bench, threads: int) -> PanelsAtLevel:
     source = GlobalStatus(bench.system, bench.system.address)
     clock: list[float] = []
     read: list[dict[str, Number]] = []
@@ -98,11 +98,11 @@ def climb(bench: Bench, threads: int) -> Rung:
     }
     node = of_sampled(SampledNode("db1", "writer", np.array(clock), columns), (0.0, clock[-1]))
     panel = engine.panel(facts(node, threads=threads, measured=(0.0, clock[-1]), throughput=throughput))
-    return Rung(threads, {threads: panel}, (throughput,))
+    return PanelsAtLevel(threads, {threads: panel}, (throughput,))
 
 
 def test_clients_that_want_one_row_are_limited_by_row_locks(bench: Bench) -> None:
-    found: Found = find([climb(bench, threads) for threads in (1, 4, 16)])
+    found: Bottleneck = find([climb(bench, threads) for threads in (1, 4, 16)])
     assert found.kind is Kind.LIMITED
     assert wording.headline(found).replace("\u00a0", " ") == "limited by row locks from 4 threads on"
     [onset] = found.first

@@ -7,7 +7,7 @@ from apps.catalog.models import Node as CatalogNode
 from apps.runs.models import Run
 from apps.use_method import engine
 from apps.use_method.panels import inputs
-from apps.use_method.values import Facts, Level
+from apps.use_method.values import RunFacts, UseLevel
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.use_method import builders
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 NODE = "cloudwatch:blast-1"
 
 
-def facts_of(lag: dict[float, float]) -> Facts:
+def facts_of(lag: dict[float, float]) -> RunFacts:
     """Of a run measured from 10 s to 70 s on the reader of an Aurora cluster: replica lag by the end of its minute."""
     run = a_sampled_run([a_node(NODE, list(lag), {"aws.rds.AuroraReplicaLag": list(lag.values())}, role="reader")], {})
     Run.objects.filter(pk=run.pk).update(measured_from=10.0, measured_to=70.0)
@@ -31,7 +31,7 @@ def test_minutes_count_by_their_middle_and_not_by_when_they_end() -> None:
     [node] = told.nodes
     assert node.series["aws.rds.AuroraReplicaLag"].values.tolist() == [15.0]
     lag = builders.reading(engine.panel(told), "aurora.lag", NODE)
-    assert (lag.level, lag.value) == (Level.OK, 15.0)
+    assert (lag.level, lag.value) == (UseLevel.OK, 15.0)
 
 
 def test_an_instance_has_the_hardware_of_its_node_in_the_catalog() -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.catalog.models import LoadLevel
 from apps.runs.models import Run
 from apps.use_method.panels import panels
-from apps.use_method.values import Level, Reading
+from apps.use_method.values import Reading, UseLevel
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.use_method.builders import reading
 
@@ -44,7 +44,7 @@ def test_a_disk_is_told_over_the_median_of_the_runs_at_the_lowest_load(db: None)
         at(1, write_ms)
     loaded = at(64, 9.0)
     found = over(loaded)
-    assert found.level is Level.SATURATED
+    assert found.level is UseLevel.SATURATED
     assert found.value == pytest.approx(9.0)
     assert found.words.replace("\u00a0", " ") == (
         "9.0 × its value at 1 thread: a write took 9.00 ms, not 1.00 ms; queue 12"
@@ -54,7 +54,7 @@ def test_a_disk_is_told_over_the_median_of_the_runs_at_the_lowest_load(db: None)
 
 def test_a_run_judged_before_its_baseline_is_told_over_it_all_the_same(db: None) -> None:
     loaded = at(64, 9.0)
-    assert over(loaded).level is Level.NOT_OBSERVABLE
+    assert over(loaded).level is UseLevel.NOT_OBSERVABLE
     at(1, 1.0)
     assert over(loaded).value == pytest.approx(9.0)
 

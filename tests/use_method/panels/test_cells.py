@@ -1,10 +1,10 @@
 """How a panel is laid out: what the whole shows of its nodes."""
 
 from apps.use_method.panels import cells
-from apps.use_method.values import Aspect, Level, Panel, Reading
+from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 
-def of(**levels: Level) -> Panel:
+def of(**levels: UseLevel) -> Panel:
     """The CPU of nodes by name."""
     readings = [
         Reading("cpu.busy", node, level, float(10 + place), "words")
@@ -14,22 +14,22 @@ def of(**levels: Level) -> Panel:
 
 
 def test_the_whole_is_as_bad_as_its_worst_node_and_names_it() -> None:
-    [row] = cells.rows(of(g1=Level.OK, g2=Level.SATURATED, g3=Level.NOT_OBSERVABLE))
+    [row] = cells.rows(of(g1=UseLevel.OK, g2=UseLevel.SATURATED, g3=UseLevel.NOT_OBSERVABLE))
     whole = row.whole[Aspect.UTILIZATION]
-    assert (whole.level, whole.nodes) == (Level.SATURATED, ["g2"])
-    assert row.nodes["g1"][Aspect.UTILIZATION].level is Level.OK
+    assert (whole.level, whole.nodes) == (UseLevel.SATURATED, ["g2"])
+    assert row.nodes["g1"][Aspect.UTILIZATION].level is UseLevel.OK
 
 
 def test_what_nobody_could_see_hides_no_node_that_was_seen() -> None:
-    [row] = cells.rows(of(g1=Level.NOT_OBSERVABLE, g2=Level.OK))
-    assert row.whole[Aspect.UTILIZATION].level is Level.OK
+    [row] = cells.rows(of(g1=UseLevel.NOT_OBSERVABLE, g2=UseLevel.OK))
+    assert row.whole[Aspect.UTILIZATION].level is UseLevel.OK
 
 
 def test_of_nodes_that_are_equally_bad_the_one_with_the_highest_value_is_shown() -> None:
-    [row] = cells.rows(of(g1=Level.WATCH, g2=Level.WATCH))
+    [row] = cells.rows(of(g1=UseLevel.WATCH, g2=UseLevel.WATCH))
     assert row.whole[Aspect.UTILIZATION].shown.reading.node == "g2"
 
 
 def test_a_reading_of_an_indicator_that_is_gone_is_left_out() -> None:
-    panel = Panel(None, (("g1", "reader"),), (Reading("gone.long_ago", "g1", Level.OK, 1.0, ""),))
+    panel = Panel(None, (("g1", "reader"),), (Reading("gone.long_ago", "g1", UseLevel.OK, 1.0, ""),))
     assert cells.rows(panel) == []

@@ -8,7 +8,7 @@ from django.db.models import F
 from apps.runs.models import Run
 from apps.use_method.models import UsePanel
 from apps.use_method.panels import panels
-from apps.use_method.values import Level
+from apps.use_method.values import UseLevel
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.support.builders import a_run
 from tests.use_method.builders import reading
@@ -31,7 +31,7 @@ def test_a_panel_is_kept_and_read_as_it_was_judged(db: None) -> None:
     run = a_busy_run()
     judged = panels.judge(run_id=run.pk)
     assert judged is not None
-    assert reading(judged, "cpu.busy", "db1").level is Level.SATURATED
+    assert reading(judged, "cpu.busy", "db1").level is UseLevel.SATURATED
     assert panels.kept_of([run.pk]) == {run.pk: judged}
     assert panels.panel_of(run.pk) == judged
 

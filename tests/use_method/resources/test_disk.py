@@ -12,7 +12,7 @@ from apps.runs.storage.codec import Column
 from apps.use_method import engine
 from apps.use_method.panels import response_times
 from apps.use_method.resources import disk
-from apps.use_method.values import Complaint, Facts, Floats, Level, Node, Panel
+from apps.use_method.values import Floats, NodeFacts, Panel, RunFacts, ServerError, UseLevel
 from tests.use_method.builders import a_node, facts, of_sampled, reading, steady
 
 # threads: reads/s, requests in flight, ms for each, % of the time with one in flight; all by iostat.
@@ -32,7 +32,7 @@ def uneven(seconds: int = 30) -> Floats:
     return clock
 
 
-def of_counters(threads: int) -> Node:
+def of_counters(threads: int) -> NodeFacts:
     """A disk's counters as /proc/diskstats would have had them in that row."""
     reads, queue, await_ms, utilization = PUBLISHED[threads]
     clock = uneven()
@@ -63,21 +63,21 @@ def over_one_thread(threads: int) -> Panel:
 def test_a_single_thread_that_keeps_a_disk_busy_all_the_time_saturates_nothing() -> None:
     alone = over_one_thread(1)
     assert reading(alone, "disk.utilization", "db1").value == pytest.approx(93.68, abs=0.2)
-    assert {one.level for one in alone.readings} <= {Level.OK, Level.NOT_OBSERVABLE}
+    assert {one.level for one in alone.readings} <= {UseLevel.OK, UseLevel.NOT_OBSERVABLE}
     assert "the lowest load" in reading(alone, "disk.over_baseline", "db1").words
 
 
 @pytest.mark.parametrize(
     ("threads", "times", "level", "of_queue"),
     [
-        (4, 1.08, Level.OK, Level.OK),
-        (16, 1.54, Level.OK, Level.WATCH),
-        (64, 3.69, Level.SATURATED, Level.SATURATED),
-        (256, 14.5, Level.SATURATED, Level.SATURATED),
+        (4, 1.08, UseLevel.OK, UseLevel.OK),
+        (16, 1.54, UseLevel.OK, UseLevel.WATCH),
+        (64, 3.69, UseLevel.SATURATED, UseLevel.SATURATED),
+        (256, 14.5, UseLevel.SATURATED, UseLevel.SATURATED),
     ],
 )
 def test_the_disk_is_saturated_from_64_threads_on_by_response_time_and_queue(
-    threads: int, times: float, level: Level, of_queue: Level
+    threads: int, times: float, level: UseLevel, of_queue: UseLevel
 ) -> None:
     found = reading(over_one_thread(threads), "disk.over_baseline", "db1")
     assert found.value == pytest.approx(times, rel=0.02)
@@ -95,16 +95,16 @@ def test_uneven_seconds_and_a_coarse_kernel_clock_show_no_utilization_beyond_all
 
 def test_utilization_alone_is_never_called_saturated_and_says_why() -> None:
     found = reading(judged(256), "disk.utilization", "db1")
-    assert found.level is Level.WATCH
+    assert found.level is UseLevel.WATCH
     assert "not that no more would fit" in found.words
 
 
-def a_disk(**series: float) -> Node:
+def a_disk(**series: float) -> NodeFacts:
     shown = {"requests": 50.0} | series
     return a_node(series={f"derived.disk.vda.{name}": steady(value) for name, value in shown.items()})
 
 
-def panel(node: Node, **more: object) -> Panel:
+def panel(node: NodeFacts, **more: object) -> Panel:
     return engine.panel(facts(node, **more), [disk.RESOURCE])
 
 
@@ -112,18 +112,18 @@ def test_a_slow_disk_at_which_nothing_waits_is_not_the_trouble() -> None:
     fast, slow = a_disk(await_write=0.5, queue=0.1), a_disk(await_write=2.5, queue=0.2)
     first = response_times.of_runs(1, None, {1: panel(fast).readings})
     found = reading(response_times.against(panel(slow), 2, first), "disk.over_baseline", "db1")
-    assert (found.level, found.value) == (Level.OK, 5.0)
+    assert (found.level, found.value) == (UseLevel.OK, 5.0)
     assert "too few at once" in found.words
 
 
 def test_a_ladder_that_begins_with_many_threads_says_so() -> None:
     first = response_times.of_runs(8, None, {1: panel(a_disk(await_read=1.0, queue=4.0)).readings})
     alone = reading(response_times.against(panel(a_disk(await_read=1.0)), 1, first), "disk.over_baseline", "db1")
-    assert alone.level is Level.NOT_OBSERVABLE
+    assert alone.level is UseLevel.NOT_OBSERVABLE
     found = reading(
         response_times.against(panel(a_disk(await_read=4.0, queue=9.0)), 2, first), "disk.over_baseline", "db1"
     )
-    assert found.level is Level.SATURATED
+    assert found.level is UseLevel.SATURATED
     assert "4.0 × its value at 8 threads: a read took 4.00" in found.words.replace("\u00a0", " ")
 
 
@@ -136,7 +136,7 @@ def test_the_worst_disk_is_told_of_and_swap_in_memory_is_none() -> None:
         for key, value in zip(keys, values, strict=True)
     }
     found = reading(panel(a_node(series=series)), "disk.queue", "db1")
-    assert (found.level, found.value, found.metric) == (Level.SATURATED, 70.0, "derived.disk.vdb.queue")
+    assert (found.level, found.value, found.metric) == (UseLevel.SATURATED, 70.0, "derived.disk.vdb.queue")
     assert found.words.startswith("vdb: at least 64 requests all the time".replace(" r", "\u00a0r"))
 
 
@@ -145,7 +145,7 @@ def test_requests_are_measured_by_what_the_hardware_class_has() -> None:
     assert "states no IOPS" in reading(panel(node), "disk.iops", "db1").words
     stated = replace(node, hardware_iops=3000, hardware_class="gp3 small")
     found = reading(panel(stated), "disk.iops", "db1")
-    assert (found.level, found.value) == (Level.SATURATED, 98.0)
+    assert (found.level, found.value) == (UseLevel.SATURATED, 98.0)
     assert "3,000 requests/s that gp3 small has" in found.words
 
 
@@ -153,21 +153,21 @@ def test_without_a_read_the_time_of_reads_is_not_observable() -> None:
     node = a_disk(await_write=1.0)
     node = replace(node, series={**node.series, "host.disk.vda.reads": steady(0.0)})
     found = reading(panel(node), "disk.await_read", "db1")
-    assert (found.level, found.words) == (Level.NOT_OBSERVABLE, "no read reached a disk")
+    assert (found.level, found.words) == (UseLevel.NOT_OBSERVABLE, "no read reached a disk")
 
 
 def test_a_full_disk_that_the_client_was_told_of_is_an_error_of_the_disk() -> None:
-    told = Complaint(None, "Error writing file (Errcode: 28 No space left on device)", 3, 12.0)
-    other = Complaint(1213, "Deadlock found", 7, 5.0)
+    told = ServerError(None, "Error writing file (Errcode: 28 No space left on device)", 3, 12.0)
+    other = ServerError(1213, "Deadlock found", 7, 5.0)
     found = reading(panel(a_disk(), complaints=(other, told)), "disk.errors", "db1")
-    assert (found.level, found.value, found.spans) == (Level.ERROR, 3.0, ((12.0, 12.0),))
-    assert reading(panel(a_disk(), complaints=(other,)), "disk.errors", "db1").level is Level.NOT_OBSERVABLE
+    assert (found.level, found.value, found.spans) == (UseLevel.ERROR, 3.0, ((12.0, 12.0),))
+    assert reading(panel(a_disk(), complaints=(other,)), "disk.errors", "db1").level is UseLevel.NOT_OBSERVABLE
 
 
 def test_a_disk_of_aurora_is_the_volume_service_that_no_guest_sees() -> None:
     shown = a_node(series={"aws.rds.ReadLatency": steady(0.0312, seconds=5)})
-    found: Facts = facts(shown, aws="cluster")
+    found: RunFacts = facts(shown, aws="cluster")
     seen = engine.panel(found, [disk.RESOURCE])
     assert reading(seen, "disk.await_read", "db1").value == pytest.approx(31.2)
-    assert reading(seen, "disk.queue", "db1").level is Level.NOT_OBSERVABLE
+    assert reading(seen, "disk.queue", "db1").level is UseLevel.NOT_OBSERVABLE
     assert "no guest sees its disks" in reading(seen, "disk.utilization", "db1").words

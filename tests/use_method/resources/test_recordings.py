@@ -7,24 +7,24 @@ import pytest
 
 from apps.use_method import engine
 from apps.use_method.resource_table import RESOURCE_OF
-from apps.use_method.values import Facts, Level, Panel
+from apps.use_method.values import Panel, RunFacts, UseLevel
 from tests.use_method import recorded
 from tests.use_method.builders import lit, reading
 
 NODES = {"g1", "g2", "g3"}
 
 
-def cells(facts: Facts, *levels: str) -> set[tuple[str, str]]:
+def cells(facts: RunFacts, *levels: str) -> set[tuple[str, str]]:
     """(indicator, node) of the servers, their proxy and their replication, not of the machine that all shared."""
     found = lit(engine.panel(facts), levels=levels or ("saturated", "error"))
     return {(key, node) for key, node in found if RESOURCE_OF[key].layer not in ("machine", "client")}
 
 
-def of_galera(facts: Facts, *levels: str) -> set[tuple[str, str]]:
+def of_galera(facts: RunFacts, *levels: str) -> set[tuple[str, str]]:
     return {(key, node) for key, node in cells(facts, *levels) if RESOURCE_OF[key].key in ("galera", "service")}
 
 
-def galera() -> Facts:
+def galera() -> RunFacts:
     return recorded.run("galera_120s")
 
 
@@ -71,7 +71,7 @@ def test_hot_rows_on_three_writers_fail_certification_on_all_and_pause_nobody_fo
     assert of_galera(hot) == {(key, node) for key in ("galera.certification", "galera.aborts") for node in NODES}
     assert {node for key, node in cells(hot) if key == "row_locks.deadlocks"} == NODES
     refused = reading(engine.panel(hot), "galera.certification", "g1")
-    assert (refused.value, refused.level) == (508.0, Level.ERROR)
+    assert (refused.value, refused.level) == (508.0, UseLevel.ERROR)
     assert refused.words.replace("\u00a0", " ").endswith("21 % of its own transactions")
 
 
@@ -96,7 +96,7 @@ def test_stalls_of_a_reader_below_a_second_are_no_level() -> None:
 @pytest.mark.parametrize(("name", "node"), [("ftwrl_writer_6s", "g1"), ("ftwrl_nonwriter_6s", "g3")])
 def test_a_node_under_a_global_read_lock_is_desynced_and_its_queue_grows_without_a_pause(name: str, node: str) -> None:
     panel = panel_of(name)
-    assert reading(panel, "galera.state", node).level is Level.WATCH
+    assert reading(panel, "galera.state", node).level is UseLevel.WATCH
     assert reading(panel, "galera.state", node).words.startswith("donor or desynced for")
     assert of_galera(recorded.run(name)) == {("galera.receive_queue", node)}
 
@@ -127,12 +127,12 @@ def test_a_schema_change_that_locks_its_table_stops_all_statements() -> None:
     facts = recorded.run("ddl.copy")
     change = recorded.event(facts, "ALTER TABLE")
     stood = reading(engine.panel(facts), "table_locks.standstill", "single")
-    assert stood.level is Level.SATURATED
+    assert stood.level is UseLevel.SATURATED
     assert stood.spans[0][0] >= change.starts_at
     assert change.ends_at is not None
     assert stood.spans[0][1] <= change.ends_at + 1
     for name in ("ddl.inplace_rebuild", "ddl.instant"):
-        assert reading(panel_of(name), "table_locks.standstill", "single").level is Level.OK
+        assert reading(panel_of(name), "table_locks.standstill", "single").level is UseLevel.OK
 
 
 def test_a_schema_change_on_galera_pauses_the_whole_cluster() -> None:
@@ -140,7 +140,7 @@ def test_a_schema_change_on_galera_pauses_the_whole_cluster() -> None:
     change = recorded.event(facts, "c_copy")
     for node in NODES:
         paused = reading(engine.panel(facts), "galera.paused", node)
-        assert paused.level is Level.SATURATED
+        assert paused.level is UseLevel.SATURATED
         assert paused.peak is not None
         assert paused.peak <= 100.0
         assert change.starts_at <= paused.spans[0][0] + 1
@@ -154,7 +154,7 @@ def test_replicas_of_a_dead_source_receive_nothing_until_one_is_promoted_and_the
     killed = recorded.event(facts, "kill -9").starts_at
     for node in ("r2", "r3"):
         stood = reading(panel, "replication.receiving", node)
-        assert stood.level is Level.ERROR
+        assert stood.level is UseLevel.ERROR
         assert "error reconnecting to master" in stood.words
         assert killed - 1 <= stood.spans[0][0] <= stood.spans[0][1] <= killed + 9
     assert ("service.silent", "r1") in cells(facts)
@@ -172,7 +172,7 @@ def test_what_was_not_received_is_seen_by_position_where_the_replica_itself_tell
     assert behind.peak is not None
     assert behind.peak > 3
     assert behind.words.endswith("80.0 transactions behind")
-    assert reading(panel, "replication.delay", "r3").level is Level.OK
+    assert reading(panel, "replication.delay", "r3").level is UseLevel.OK
 
 
 def test_a_failover_behind_a_proxy_lights_who_died_who_missed_it_and_what_the_proxy_refused() -> None:
@@ -186,7 +186,7 @@ def test_a_failover_behind_a_proxy_lights_who_died_who_missed_it_and_what_the_pr
         ("proxy.failed", "proxy"),
         ("proxy.down", "proxy"),
     }
-    assert reading(panel, "replication.behind", "node3").level is Level.WATCH, "3 s of 28"
+    assert reading(panel, "replication.behind", "node3").level is UseLevel.WATCH, "3 s of 28"
     killed, served = (recorded.event(facts, word).starts_at for word in ("kill -9", "first write acknowledged"))
     down = reading(panel, "proxy.down", "proxy")
     assert down.words.startswith("writer no server left for")
@@ -199,7 +199,7 @@ def test_a_failover_of_galera_behind_a_proxy_takes_one_server_out_and_leaves_one
     facts = recorded.phase(recorded.run("lab.galera_failover"), "measured")
     assert of_galera(facts) == {("service.silent", "node2"), ("galera.size", "node1"), ("galera.size", "node3")}
     down = reading(engine.panel(facts), "proxy.down", "proxy")
-    assert down.level is Level.ERROR
+    assert down.level is UseLevel.ERROR
     assert down.words.startswith("writer/node2 down for")
     assert "no server left" not in down.words
     assert reading(engine.panel(facts), "proxy.checks", "proxy").value == 2.0

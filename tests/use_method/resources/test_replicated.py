@@ -4,31 +4,31 @@ import numpy as np
 
 from apps.use_method import engine
 from apps.use_method.resources import aurora, galera, proxy, replication, service
-from apps.use_method.values import Facts, Level, Moment, Node, Panel, Reading, Samples
+from apps.use_method.values import MetricSamples, Moment, NodeFacts, Panel, Reading, RunFacts, UseLevel
 from tests.use_method.builders import a_node, facts, reading, samples, steady
 
 REPLICATION, CLOUD, PROXY = "mysql.replication.", "aws.rds.", "haproxy."
 
 
-def judged(*nodes: Node, **more: object) -> Panel:
+def judged(*nodes: NodeFacts, **more: object) -> Panel:
     own = (aurora.RESOURCE, galera.RESOURCE, proxy.RESOURCE, replication.RESOURCE, service.RESOURCE)
     return engine.panel(facts(*nodes, **more), own)
 
 
-def one(indicator: str, node: Node, *others: Node, **more: object) -> Reading:
+def one(indicator: str, node: NodeFacts, *others: NodeFacts, **more: object) -> Reading:
     return reading(judged(node, *others, **more), indicator, node.name)
 
 
-def a_replica(**series: Samples) -> Node:
+def a_replica(**series: MetricSamples) -> NodeFacts:
     known = {"io_running": steady(1), "sql_running": steady(1), "read_only": steady(1)} | series
     named = {REPLICATION + key.replace("__", "."): value for key, value in known.items()}
     return a_node("r2", "reader", series=named)
 
 
 def test_a_delay_of_seconds_is_watched_and_of_many_is_saturated() -> None:
-    assert one("replication.delay", a_replica(seconds_behind=steady(1))).level is Level.OK
-    assert one("replication.delay", a_replica(seconds_behind=steady(3))).level is Level.WATCH
-    assert one("replication.delay", a_replica(seconds_behind=steady(9))).level is Level.SATURATED
+    assert one("replication.delay", a_replica(seconds_behind=steady(1))).level is UseLevel.OK
+    assert one("replication.delay", a_replica(seconds_behind=steady(3))).level is UseLevel.WATCH
+    assert one("replication.delay", a_replica(seconds_behind=steady(9))).level is UseLevel.SATURATED
 
 
 def test_what_an_earlier_load_left_to_apply_is_worth_a_look_and_no_saturation_by_this_one() -> None:
@@ -36,23 +36,23 @@ def test_what_an_earlier_load_left_to_apply_is_worth_a_look_and_no_saturation_by
     left = a_replica(seconds_behind=steady(90), unapplied_bytes=steady(2.0**25))
     for indicator in ("replication.delay", "replication.unapplied"):
         found = one(indicator, left, events=(load,))
-        assert found.level is Level.WATCH
+        assert found.level is UseLevel.WATCH
         assert found.words.replace("\u00a0", " ").endswith("1 min it was still at what was written before this load")
     own = a_replica(seconds_behind=samples([0.0] * 30 + [9.0] * 30), unapplied_bytes=steady(2.0**25))
     for indicator in ("replication.delay", "replication.unapplied"):
-        assert one(indicator, own, events=(load,)).level is Level.SATURATED
+        assert one(indicator, own, events=(load,)).level is UseLevel.SATURATED
 
 
 def test_a_stopped_thread_is_an_error_with_what_the_server_said_of_it() -> None:
     said = Moment("node_state", "", 10.0, node="r2", detail={"what": "replication SQL error", "to": "Duplicate entry"})
     stood = one("replication.applying", a_replica(sql_running=samples([1] * 20 + [0] * 40)), events=(said,))
-    assert (stood.level, stood.value) == (Level.ERROR, 40.0)
+    assert (stood.level, stood.value) == (UseLevel.ERROR, 40.0)
     assert stood.words.endswith("(Duplicate entry)")
 
 
 def test_threads_that_stand_on_a_promoted_server_stand_by_intention() -> None:
     promoted = a_replica(sql_running=samples([1] * 20 + [0] * 40), read_only=samples([1] * 20 + [0] * 40))
-    assert one("replication.applying", promoted).level is Level.OK
+    assert one("replication.applying", promoted).level is UseLevel.OK
 
 
 def test_of_several_connections_the_worst_is_told_by_its_name() -> None:
@@ -63,9 +63,9 @@ def test_of_several_connections_the_worst_is_told_by_its_name() -> None:
 
 def test_relay_logs_are_measured_by_their_limit_where_there_is_one() -> None:
     replica = a_replica(relay_log_space=steady(95.0))
-    assert one("replication.relay_logs", replica).level is Level.OK
+    assert one("replication.relay_logs", replica).level is UseLevel.OK
     limited = a_node("r2", "reader", series=replica.series, variables={"relay_log_space_limit": "100"})
-    assert one("replication.relay_logs", limited).level is Level.SATURATED
+    assert one("replication.relay_logs", limited).level is UseLevel.SATURATED
     assert one("replication.relay_logs", limited).value == 95.0
 
 
@@ -73,17 +73,17 @@ def test_a_replica_that_applies_slower_than_its_source_writes_falls_behind_by_po
     source = a_node("r1", "writer", series={REPLICATION + "gtid_position": steady(100.0)})
     slow = a_replica(gtid_position=steady(50.0))
     found = one("replication.behind", slow, source)
-    assert found.level is Level.SATURATED
+    assert found.level is UseLevel.SATURATED
     assert found.peak == 29.5
     assert found.metric == REPLICATION + "gtid_position"
     told = a_replica(gtid_position=steady(50.0), seconds_behind=steady(2.0))
     assert one("replication.behind", told, source).metric == REPLICATION + "seconds_behind"
-    assert one("replication.behind", a_replica(gtid_position=steady(100.0)), source).level is Level.OK
+    assert one("replication.behind", a_replica(gtid_position=steady(100.0)), source).level is UseLevel.OK
 
 
 def test_a_reader_that_nobody_could_ask_beside_one_that_was_is_not_observable() -> None:
     unseen = a_node("r3", "reader", series={"mysql.status.Uptime": steady(1)})
-    assert one("replication.delay", unseen, a_replica()).level is Level.NOT_OBSERVABLE
+    assert one("replication.delay", unseen, a_replica()).level is UseLevel.NOT_OBSERVABLE
 
 
 def test_a_source_has_no_cell_of_its_own_replication() -> None:
@@ -93,8 +93,8 @@ def test_a_source_has_no_cell_of_its_own_replication() -> None:
         assert not [each for each in panel.readings if each.node == "r1" and each.indicator.startswith("replication.")]
 
 
-def in_the_cloud(role: str = "writer", **series: Samples) -> Node:
-    return Node(
+def in_the_cloud(role: str = "writer", **series: MetricSamples) -> NodeFacts:
+    return NodeFacts(
         name="cloudwatch:blast-1",
         role=role,
         series={CLOUD + key: value for key, value in series.items()},
@@ -103,35 +103,35 @@ def in_the_cloud(role: str = "writer", **series: Samples) -> Node:
     )
 
 
-def aurora_facts(node: Node) -> Facts:
+def aurora_facts(node: NodeFacts) -> RunFacts:
     return facts(node, aws="cluster", platform="aurora")
 
 
-def cloud(indicator: str, node: Node) -> Reading:
+def cloud(indicator: str, node: NodeFacts) -> Reading:
     return reading(engine.panel(aurora_facts(node), [aurora.RESOURCE]), f"aurora.{indicator}", node.name)
 
 
-def minutes(*values: float) -> Samples:
+def minutes(*values: float) -> MetricSamples:
     return samples(values, step=60.0)
 
 
 def test_a_reader_of_aurora_that_lags_a_second_is_as_late_as_a_replica() -> None:
-    assert cloud("lag", in_the_cloud("reader", AuroraReplicaLag=minutes(18, 21, 19))).level is Level.OK
-    assert cloud("lag", in_the_cloud("reader", AuroraReplicaLag=minutes(18, 1400, 19))).level is Level.SATURATED
+    assert cloud("lag", in_the_cloud("reader", AuroraReplicaLag=minutes(18, 21, 19))).level is UseLevel.OK
+    assert cloud("lag", in_the_cloud("reader", AuroraReplicaLag=minutes(18, 1400, 19))).level is UseLevel.SATURATED
     assert cloud("lag", in_the_cloud("writer")).words == "the writer has none"
-    assert cloud("lag", in_the_cloud("reader", ReplicaLag=minutes(1, -1))).level is Level.ERROR
+    assert cloud("lag", in_the_cloud("reader", ReplicaLag=minutes(1, -1))).level is UseLevel.ERROR
 
 
 def test_credits_that_run_out_saturate_a_burstable_class() -> None:
-    assert cloud("credits", in_the_cloud(CPUCreditBalance=minutes(80, 40))).level is Level.OK
-    assert cloud("credits", in_the_cloud(CPUCreditBalance=minutes(80, 20))).level is Level.WATCH
+    assert cloud("credits", in_the_cloud(CPUCreditBalance=minutes(80, 40))).level is UseLevel.OK
+    assert cloud("credits", in_the_cloud(CPUCreditBalance=minutes(80, 20))).level is UseLevel.WATCH
     spent = cloud("credits", in_the_cloud(CPUCreditBalance=minutes(80, 20, 0)))
-    assert (spent.level, spent.value) == (Level.SATURATED, 0.0)
+    assert (spent.level, spent.value) == (UseLevel.SATURATED, 0.0)
 
 
 def test_more_active_sessions_than_vcpus_wait() -> None:
-    assert cloud("load", in_the_cloud(DBLoad=minutes(1.0, 1.2))).level is Level.OK
-    assert cloud("load", in_the_cloud(DBLoad=minutes(5.0, 6.0))).level is Level.SATURATED
+    assert cloud("load", in_the_cloud(DBLoad=minutes(1.0, 1.2))).level is UseLevel.OK
+    assert cloud("load", in_the_cloud(DBLoad=minutes(5.0, 6.0))).level is UseLevel.SATURATED
 
 
 def test_what_a_guest_cannot_see_is_not_observable_with_its_reason() -> None:
@@ -151,17 +151,17 @@ def test_the_volume_is_told_of_the_cluster_and_of_no_instance() -> None:
 
 
 def test_an_uptime_that_falls_is_a_restart() -> None:
-    assert cloud("restarts", in_the_cloud(EngineUptime=minutes(600, 660, 20))).level is Level.ERROR
+    assert cloud("restarts", in_the_cloud(EngineUptime=minutes(600, 660, 20))).level is UseLevel.ERROR
 
 
-def a_proxy(**series: Samples) -> Node:
+def a_proxy(**series: MetricSamples) -> NodeFacts:
     named = {PROXY + key.replace("__", "."): value for key, value in series.items()}
     return a_node("proxy", "proxy", series=named)
 
 
 def test_a_queue_in_the_proxy_is_saturation() -> None:
     found = one("proxy.queue", a_proxy(writer__BACKEND__qcur=samples([0] * 30 + [4] * 30)))
-    assert (found.level, found.metric) == (Level.SATURATED, "haproxy.writer.BACKEND.qcur")
+    assert (found.level, found.metric) == (UseLevel.SATURATED, "haproxy.writer.BACKEND.qcur")
     assert found.words.startswith("writer: at least 1")
     waiting = one("proxy.queue", a_proxy(writer__BACKEND__qcur=steady(0), writer__node1__qcur=steady(2)))
     assert waiting.words.startswith("writer/node1: at least 1")
@@ -171,23 +171,23 @@ def test_a_proxy_that_waits_for_a_cpu_is_not_the_one_that_is_full() -> None:
     told = {"derived.proxy.busy": steady(96)}
     waits = a_node("proxy", "proxy", series=told | {"derived.cpu.server": steady(0.43)})
     found = one("proxy.busy", waits)
-    assert (found.level, found.value) == (Level.OK, 43.0)
+    assert (found.level, found.value) == (UseLevel.OK, 43.0)
     assert found.words.replace("\u00a0", " ").endswith("it took 0.43 CPUs and called itself 96 % busy")
     works = a_node("proxy", "proxy", series=told | {"derived.cpu.server": steady(0.99)})
-    assert one("proxy.busy", works).level is Level.SATURATED
+    assert one("proxy.busy", works).level is UseLevel.SATURATED
 
 
 def test_a_server_that_goes_down_is_an_error_and_one_that_was_down_before_is_watched() -> None:
     always, fell = steady(0), samples([1] * 30 + [0] * 10 + [1] * 20)
     found = one("proxy.down", a_proxy(writer__node1__up=fell, writer__node2__up=steady(1)))
-    assert (found.level, found.value) == (Level.ERROR, 10.0)
+    assert (found.level, found.value) == (UseLevel.ERROR, 10.0)
     assert found.words.replace("\u00a0", " ") == "writer/node1 down for 10 s, from 30 s on"
-    assert one("proxy.down", a_proxy(writer__node1__up=always, writer__node2__up=steady(1))).level is Level.WATCH
+    assert one("proxy.down", a_proxy(writer__node1__up=always, writer__node2__up=steady(1))).level is UseLevel.WATCH
 
 
 def test_a_backend_without_any_server_is_said_so() -> None:
     found = one("proxy.down", a_proxy(writer__BACKEND__up=samples([1] * 50 + [0] * 10)))
-    assert found.level is Level.ERROR
+    assert found.level is UseLevel.ERROR
     assert found.words.startswith("writer no server left for")
 
 
@@ -204,9 +204,9 @@ def test_failed_and_retried_connections_are_counted_once_by_backend() -> None:
 
 
 def test_a_server_that_was_restarted_and_one_that_never_was_are_told_apart() -> None:
-    again = Samples(np.arange(1.0, 61.0), np.ones(60), resets=(33.0,))
-    assert one("service.restarts", a_node(series={"mysql.status.Uptime": again})).level is Level.ERROR
-    assert one("service.restarts", a_node(series={"mysql.status.Uptime": steady(1)})).level is Level.OK
+    again = MetricSamples(np.arange(1.0, 61.0), np.ones(60), resets=(33.0,))
+    assert one("service.restarts", a_node(series={"mysql.status.Uptime": again})).level is UseLevel.ERROR
+    assert one("service.restarts", a_node(series={"mysql.status.Uptime": steady(1)})).level is UseLevel.OK
 
 
 def test_a_single_server_has_no_row_of_galera() -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from apps.catalog.models import System, Workload
-from apps.web.compare.view import Address
+from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 
 TPS, P95, ERRORS = "client.throughput", "client.latency.p95", "client.errors"
@@ -38,7 +38,7 @@ def sides(workload: Workload) -> tuple[System, System]:
 
 
 def address(workload: Workload, **changes: Any) -> str:
-    return Address(**{"sides": ("a", "b"), "workload": workload.pk, **changes}).url()
+    return CompareAddress(**{"sides": ("a", "b"), "workload": workload.pk, **changes}).url()
 
 
 def text_of(html: str) -> str:

@@ -17,7 +17,7 @@ from apps.comparison import compare as comparison_compare
 from apps.comparison.selection import runs
 from apps.runs.models import Measurement, Run
 from apps.web.compare import compare
-from apps.web.compare.view import Address
+from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_workload
 from tests.web.compare.compared import ERRORS, P95, TPS, B, address, page, text_of
 
@@ -247,8 +247,8 @@ def test_a_workload_that_neither_side_ran_is_not_an_error_page(client: Client, s
 
 
 def test_an_address_survives_being_read_and_written() -> None:
-    full = Address(("a", "b"), 3, 4, (5, 6), "4@100", True, ("hardware",))
-    assert Address.read(QueryDict(full.url().partition("?")[2])) == full
+    full = CompareAddress(("a", "b"), 3, 4, (5, 6), "4@100", True, ("hardware",))
+    assert CompareAddress.read(QueryDict(full.url().partition("?")[2])) == full
 
 
 def test_more_levels_and_runs_cost_no_more_queries(

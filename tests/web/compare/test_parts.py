@@ -6,7 +6,7 @@ from django.test import Client
 from apps.comparison import compare as comparison_compare
 from apps.web.compare import compare
 from apps.web.compare import parts as compare_parts
-from apps.web.compare.view import Part, Seen
+from apps.web.compare.view import ComparePart, CompareView
 from tests.support.builders import a_measured_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -24,21 +24,21 @@ def address() -> str:
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     found = (
-        Part(
+        ComparePart(
             "told",
             "Told",
             "answer",
             "web/compare/part.html",
             lambda seen: {"html": f"{len(seen.comparison.counted)} runs"},
         ),
-        Part("silent", "Silent", "answer", "web/compare/part.html", lambda _: None),
-        Part("late", "Late", "seconds", "web/compare/part.html", _late, lazy=True),
+        ComparePart("silent", "Silent", "answer", "web/compare/part.html", lambda _: None),
+        ComparePart("late", "Late", "seconds", "web/compare/part.html", _late, lazy=True),
     )
     monkeypatch.setattr(compare_parts, "PARTS", found)
     monkeypatch.setattr(compare, "PARTS", found)
 
 
-def _late(seen: Seen) -> dict[str, str]:
+def _late(seen: CompareView) -> dict[str, str]:
     return {"html": f"late, {seen.level.text if seen.level else 'no level'}"}
 
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import System
 from apps.runs.models import Event, Run
-from apps.web.compare.view import OPTIONS, Address
+from apps.web.compare.view import OPTIONS, CompareAddress
 from tests.comparison.sections.test_steadiness import noisy, runs_of
 from tests.comparison.sections.test_work import a_redo_run
 from tests.support.builders import a_system, a_workload
@@ -27,8 +27,8 @@ def sides() -> tuple[System, System]:
     return a, b
 
 
-def address(**changes: Any) -> Address:
-    return Address(**{"sides": ("a", "b"), "workload": a_workload().pk, **changes})
+def address(**changes: Any) -> CompareAddress:
+    return CompareAddress(**{"sides": ("a", "b"), "workload": a_workload().pk, **changes})
 
 
 def page(client: Client, url: str, status: int = 200) -> str:

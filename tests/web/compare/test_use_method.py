@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.models import Platform, System, Workload
 from apps.use_method.panels import panels
-from apps.use_method.values import Level
+from apps.use_method.values import UseLevel
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.support.builders import a_load_level, a_measured_run, a_system, a_workload
 from tests.use_method.made import keep, panel
@@ -19,10 +19,10 @@ from tests.web.compare.compared import TPS, text_of
 from tests.web.runs.test_use_method import IDLE
 
 pytestmark = pytest.mark.django_db
-OK, WATCH, FULL, UNSEEN = Level.OK, Level.WATCH, Level.SATURATED, Level.NOT_OBSERVABLE
+OK, WATCH, FULL, UNSEEN = UseLevel.OK, UseLevel.WATCH, UseLevel.SATURATED, UseLevel.NOT_OBSERVABLE
 
 
-def a_ladder(system: System, *levels: Level, **others: Level) -> None:
+def a_ladder(system: System, *levels: UseLevel, **others: UseLevel) -> None:
     """CPU at 1, 4 and 16 threads; throughput stands from 4 threads on."""
     for threads, value, level in zip((1, 4, 16), (100.0, 390.0, 395.0), levels, strict=True):
         run = a_measured_run({TPS: value}, system=system, load_level=a_load_level(threads))

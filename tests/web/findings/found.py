@@ -4,13 +4,13 @@ from datetime import timedelta
 
 from apps.catalog.models import Release, System
 from apps.regressions.findings import reconcile
-from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Finding
 from apps.runs.models import Run
 from apps.use_method.engine import VERSION
 from apps.use_method.models import UsePanel
 from apps.use_method.panels.panels import to_json
-from apps.use_method.values import Level, Panel, Reading
+from apps.use_method.values import Panel, Reading, UseLevel
 from tests.support.builders import START, a_load_level, a_measured_run, a_metric, a_system, a_workload
 
 TPS = "client.throughput"
@@ -43,10 +43,10 @@ def measured(system: System, values: tuple[float, ...], *, test: str, waits: flo
         for place, value in enumerate(values)
     ]
     for run in runs:
-        level = Level.SATURATED if waits else Level.OK
+        level = UseLevel.SATURATED if waits else UseLevel.OK
         readings = (
             Reading("redo_log.waits", "db1", level, waits * 60, "waits for the log buffer"),
-            Reading("cpu.busy", "db1", Level.OK, 40.0, "highest 50 %"),
+            Reading("cpu.busy", "db1", UseLevel.OK, 40.0, "highest 50 %"),
         )
         panel = Panel((0.0, 60.0), (("db1", "writer"),), readings)
         UsePanel.objects.create(run=run, version=VERSION, sealed_at=run.sealed_at, content=to_json(panel))
@@ -72,8 +72,8 @@ def a_finding(
     ]
     earlier, later = systems
     before, now = sum(BEFORE) / len(BEFORE), sum(after) / len(after)
-    place = Place("change", family, later.release.platform, later.hardware_class, later.release, earlier.release)
-    told = Told(
+    place = FindingKey("change", family, later.release.platform, later.hardware_class, later.release, earlier.release)
+    told = DetectedChange(
         kind="release",
         verdict="worse" if now < before else "better",
         system=later.pk,

@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.dispatch.models import Campaign, Schedule
 from apps.dispatch.schedules import services
 from apps.regressions.findings import missing_results, reconcile
-from apps.regressions.findings.reconcile import Place, Told
+from apps.regressions.findings.reconcile import DetectedChange, FindingKey
 from apps.regressions.models import Finding, History
 from apps.runs.models import Run
 from tests.dispatch.schedules.scheduled import a_schedule
@@ -280,8 +280,8 @@ def test_a_change_along_one_systems_history_shows_what_its_servers_said(engineer
         load_level=runs[0].load_level,
         metric=a_metric("client.throughput"),
     )
-    place = Place("change", "sysbench", watched.platform, watched.hardware_class, system.release)
-    told = Told(
+    place = FindingKey("change", "sysbench", watched.platform, watched.hardware_class, system.release)
+    told = DetectedChange(
         kind="history",
         verdict="worse",
         system=system.pk,

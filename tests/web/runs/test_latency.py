@@ -12,8 +12,8 @@ from apps.runs import queries
 from apps.runs.ingest import accept
 from apps.runs.models import Artifact, Distribution, Run
 from apps.runs.samples.histograms import SYSBENCH
-from apps.runs.samples.histograms import Distribution as Counts
-from apps.web.runs.latency import Line, chart_data, rows, step
+from apps.runs.samples.histograms import HistogramCounts as Counts
+from apps.web.runs.latency import LatencyCurve, chart_data, rows, step
 from tests.paths import RECORDINGS
 from tests.runs.uploads import an_open_run, an_upload
 from tests.support.builders import a_load_level, a_measured_run, a_metric, a_run, a_system, a_workload
@@ -60,7 +60,7 @@ def data_of(page: str, name: str) -> Any:
 
 
 def test_a_curve_rises_where_so_many_transactions_were_slower() -> None:
-    drawn = chart_data([Line("this run", None, counts({1.0: 90, 10.0: 9, 100.0: 1}))])
+    drawn = chart_data([LatencyCurve("this run", None, counts({1.0: 90, 10.0: 9, 100.0: 1}))])
     assert drawn is not None
     (line,) = drawn["lines"]
     assert line["one_in"] == [1, 10, 100, 100]
@@ -72,7 +72,7 @@ def test_a_curve_rises_where_so_many_transactions_were_slower() -> None:
 
 @pytest.mark.parametrize("found", [{5.0: 1}, {5.0: 10, 5.2: 3}, {0.001: 5}, {99_000.0: 2}])
 def test_even_a_narrow_distribution_has_ticks(found: dict[float, int]) -> None:
-    drawn = chart_data([Line("this run", None, counts(found))])
+    drawn = chart_data([LatencyCurve("this run", None, counts(found))])
     assert drawn is not None
     low, high = drawn["values"]["range"]
     assert len(drawn["values"]["ticks"]) >= 2

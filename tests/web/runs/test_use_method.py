@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.runs.models import Run
 from apps.use_method.panels import panels
 from apps.use_method.resource_table import INDICATORS, RESOURCE_OF
-from apps.use_method.values import Level, Panel, Reading
+from apps.use_method.values import Panel, Reading, UseLevel
 from apps.web.runs.use_method import panel as use_method_panel
 from tests.comparison.sampled import a_node, a_sampled_run
 from tests.runs.uploads import an_open_run
@@ -132,21 +132,21 @@ def test_it_asks_as_little_of_the_database_for_many_nodes_as_for_one(client: Cli
     assert queries(a_cluster(g1=99.0)) == queries(a_cluster(a1=20.0, a2=30.0, a3=99.0)) <= 10
 
 
-def panel(*readings: tuple[str, str, Level]) -> Panel:
+def panel(*readings: tuple[str, str, UseLevel]) -> Panel:
     told = [Reading(indicator, node, level, 1.0, "words") for indicator, node, level in readings]
     return Panel((0.0, 60.0), tuple(dict.fromkeys((node, "") for _, node, _ in readings)), tuple(told))
 
 
-def laid(*readings: tuple[str, str, Level]) -> Any:
+def laid(*readings: tuple[str, str, UseLevel]) -> Any:
     return use_method_panel.lay_out(panel(*readings), run="/runs/1/", sparks={})
 
 
 def test_in_a_layer_the_worst_resource_comes_first() -> None:
-    found = laid(("cpu.busy", "g1", Level.OK), ("memory.used", "g1", Level.WATCH))
+    found = laid(("cpu.busy", "g1", UseLevel.OK), ("memory.used", "g1", UseLevel.WATCH))
     assert [row.resource.key for row in found.layers[0].rows] == ["memory", "cpu"]
 
 
 def test_a_load_generator_at_its_limit_is_said_apart() -> None:
     generator = next(one for one in INDICATORS.values() if RESOURCE_OF[one.key].layer == "client")
-    assert laid((generator.key, "client", Level.SATURATED)).answer.client
-    assert not laid((generator.key, "client", Level.WATCH)).answer.client
+    assert laid((generator.key, "client", UseLevel.SATURATED)).answer.client
+    assert not laid((generator.key, "client", UseLevel.WATCH)).answer.client

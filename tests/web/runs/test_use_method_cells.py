@@ -4,27 +4,27 @@ import numpy as np
 from django.template import Context, Template
 
 from apps.use_method.panels import cells
-from apps.use_method.values import Aspect, Level, Panel, Reading
+from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 from apps.web.components import sparklines
 from apps.web.runs.use_method import cells as use_method_cells
 
 
-def of(*readings: Reading, names: tuple[str, ...] = ("g1", "g2", "g3")) -> cells.Row:
+def of(*readings: Reading, names: tuple[str, ...] = ("g1", "g2", "g3")) -> cells.ResourceCells:
     [row] = cells.rows(Panel((0.0, 60.0), tuple((name, "reader") for name in names), readings))
     return row
 
 
-def busy(node: str, level: Level, value: float | None = 98.0, **more: object) -> Reading:
+def busy(node: str, level: UseLevel, value: float | None = 98.0, **more: object) -> Reading:
     return Reading("cpu.busy", node, level, value, "at least 95 % for 12 s", "derived.cpu.busy", **more)  # type: ignore[arg-type]
 
 
-def html(row: cells.Row) -> str:
+def html(row: cells.ResourceCells) -> str:
     shown = use_method_cells.shown(row.whole, run="/runs/7/", measured=(0.0, 60.0), several=True)
     return Template('{% include "web/runs/use_method/cells.html" %}').render(Context({"cells": shown}))
 
 
 def test_a_cell_tells_value_unit_level_and_where_and_opens_the_series_at_that_time() -> None:
-    page = html(of(busy("g1", Level.OK, 12.0), busy("g2", Level.SATURATED, spans=((30.0, 42.0),))))
+    page = html(of(busy("g1", UseLevel.OK, 12.0), busy("g2", UseLevel.SATURATED, spans=((30.0, 42.0),))))
     assert "98.0\xa0%" in page
     assert '<span class="level level--saturated">saturated</span>' in page
     assert "busy, g2" in page
@@ -32,7 +32,7 @@ def test_a_cell_tells_value_unit_level_and_where_and_opens_the_series_at_that_ti
 
 
 def test_what_nobody_could_see_is_told_with_its_reason_and_no_number() -> None:
-    reading = Reading("cpu.busy", "g1", Level.NOT_OBSERVABLE, None, "AWS shows its guests no counters")
+    reading = Reading("cpu.busy", "g1", UseLevel.NOT_OBSERVABLE, None, "AWS shows its guests no counters")
     page = html(of(reading))
     assert "not observable</span>" in page
     assert ">busy</a>: AWS shows its guests no counters" in page
@@ -40,26 +40,26 @@ def test_what_nobody_could_see_is_told_with_its_reason_and_no_number() -> None:
 
 
 def test_an_aspect_that_no_indicator_looks_at_is_said_so() -> None:
-    row = cells.Row(of(busy("g1", Level.OK)).resource, {}, {})
+    row = cells.ResourceCells(of(busy("g1", UseLevel.OK)).resource, {}, {})
     assert html(row).count("no indicator") == 3
 
 
 def test_nodes_that_are_equally_bad_are_named_together() -> None:
-    def told(*levels: Level) -> str:
+    def told(*levels: UseLevel) -> str:
         row = of(*(busy(f"g{place}", level) for place, level in enumerate(levels, start=1)))
         return use_method_cells.where(row.whole[Aspect.UTILIZATION])
 
-    assert told(Level.SATURATED, Level.OK, Level.SATURATED) == "g1 and g3"
-    assert told(Level.WATCH, Level.WATCH, Level.WATCH) == "all 3 nodes"
-    assert told(Level.WATCH, Level.WATCH) == "g1 and g2"
+    assert told(UseLevel.SATURATED, UseLevel.OK, UseLevel.SATURATED) == "g1 and g3"
+    assert told(UseLevel.WATCH, UseLevel.WATCH, UseLevel.WATCH) == "all 3 nodes"
+    assert told(UseLevel.WATCH, UseLevel.WATCH) == "g1 and g2"
 
 
 def test_of_nodes_whose_values_differ_the_one_that_is_shown_is_named() -> None:
-    def told(level: Level) -> str:
+    def told(level: UseLevel) -> str:
         return use_method_cells.where(of(busy("g1", level, 71.0), busy("g2", level, 93.0)).whole[Aspect.UTILIZATION])
 
-    assert told(Level.WATCH) == "g1 and g2, most on g2"
-    assert told(Level.OK) == "most on g2"
+    assert told(UseLevel.WATCH) == "g1 and g2, most on g2"
+    assert told(UseLevel.OK) == "most on g2"
 
 
 def test_a_stretch_that_is_most_of_the_phase_opens_the_whole_clock() -> None:

@@ -17,7 +17,7 @@ from apps.rest.comparisons.comparisons import INCLUDES
 from apps.runs.models import Measurement, Run
 from apps.saved import services
 from apps.web.compare.parts import PARTS
-from apps.web.compare.view import Address
+from apps.web.compare.view import CompareAddress
 from tests.support.builders import START, a_load_level, a_measured_run, a_system, a_user, a_workload
 
 pytestmark = pytest.mark.django_db
@@ -51,8 +51,8 @@ def sides(workload: Workload) -> tuple[System, System]:
     return a, b
 
 
-def question(workload: Workload, **changes: object) -> Address:
-    return Address(**{"sides": ("a", "b"), "workload": workload.pk, **changes})  # type: ignore[arg-type]
+def question(workload: Workload, **changes: object) -> CompareAddress:
+    return CompareAddress(**{"sides": ("a", "b"), "workload": workload.pk, **changes})  # type: ignore[arg-type]
 
 
 def save(client: Client, workload: Workload, **changes: object) -> str:
@@ -98,7 +98,7 @@ def test_every_part_of_the_page_is_kept(engineer: Client, var_folder: object) ->
     call_command("load_example", stdout=StringIO())
     call_command("judge_runs", stdout=StringIO())
     workload = Run.objects.values_list("workload", flat=True).distinct().get()
-    question = Address(sides=("example-flush-1", "example-flush-2"), workload=workload, level="4")
+    question = CompareAddress(sides=("example-flush-1", "example-flush-2"), workload=workload, level="4")
     live = {part.name: page(engineer, question.part_url(part.name)) for part in PARTS}
     asked = f"/api/v1/comparisons/?{question.query()}&include={','.join(INCLUDES)}"
     included = engineer.get(asked).json()

@@ -9,7 +9,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from apps.runs.models import Event, Run
 from apps.web.timeline import series as timeline_series
-from apps.web.timeline.series import Address, Key
+from apps.web.timeline.series import Key, TimelineAddress
 from tests.support.builders import a_system
 from tests.web.runs.recorded_runs import a_sealed_run
 
@@ -107,7 +107,7 @@ def test_its_queries_do_not_grow_with_the_runs(
 
 def test_an_address_keeps_all_but_what_is_taken_away() -> None:
     keys = (Key(1, "a", "db1"), Key(2, "b", "10.0.0.7:3306"))
-    address = Address(keys, align="fault", totals=True, zoom=(("from", "-2"), ("to", "9")))
+    address = TimelineAddress(keys, align="fault", totals=True, zoom=(("from", "-2"), ("to", "9")))
     assert address.url().endswith("?series=1:a:db1&series=2:b:10.0.0.7:3306&align=fault&totals=1&from=-2&to=9")
     assert address.without(keys[0]).series == keys[1:]
     assert address.aligned("run").zoom == ()

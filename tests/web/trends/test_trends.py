@@ -9,8 +9,8 @@ from django.test import Client
 from apps.regressions.detection.change_points import DEFAULT
 from apps.regressions.models import History, Threshold
 from apps.regressions.releases.threshold_preview import TriedReleases
-from apps.regressions.trends.queries import Level, Tried
-from apps.regressions.trends.series import Point
+from apps.regressions.trends.queries import TrendLevel, Tried
+from apps.regressions.trends.series import SeriesRun
 from apps.web.findings.thresholds import on_releases
 from apps.web.trends.chart import chart
 from tests.regressions.trends.made_series import a_release, followed, runs_of, values
@@ -120,9 +120,9 @@ def test_what_would_be_new_is_said(client: Client, fell: History) -> None:
 def test_the_band_ends_where_a_change_begins_to_count(smallest: float) -> None:
     """As the detector asks: a share of the value, up and down; not as far of its logarithm."""
     points = [
-        Point(run, 1, 1, "11.4.2", (11, 4, 2), START, value) for run, value in enumerate((1000.0, 2000.0, 1000.0))
+        SeriesRun(run, 1, 1, "11.4.2", (11, 4, 2), START, value) for run, value in enumerate((1000.0, 2000.0, 1000.0))
     ]
-    drawn = chart(points, [Level(0, 3, 1000.0)], [], unit="", label="", smallest=smallest)
+    drawn = chart(points, [TrendLevel(0, 3, 1000.0)], [], unit="", label="", smallest=smallest)
     assert drawn is not None
     assert drawn.threshold is not None
     assert drawn.broken_at == ""

@@ -12,8 +12,8 @@ from apps.runs import tool_output
 from apps.runs.tool_output import Output
 from lab.mariadb import ACCOUNT
 from workers.agent.measure import database
-from workers.agent.runtime.config import Address, NodeConfig, SystemConfig
-from workers.agent.tools import Check, Finished, Target, Tool
+from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
+from workers.agent.tools import Finished, RunCheckResult, Target, Tool
 from workers.agent.tools.registry import tool_named
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import WORKLOADS
@@ -32,7 +32,7 @@ class Bench:
     """One workload on a schema of its own: prepared once, run as often as asked."""
 
     def __init__(self, server: Server, tool: str, parameters: dict[str, Any], folder: Path) -> None:
-        address = Address(port=server.port)
+        address = ServerAddress(port=server.port)
         node = NodeConfig(name="db1", role="writer", zone="", address=address, local=True)
         self.schema = next(schemas)
         self.system = SystemConfig(
@@ -62,7 +62,7 @@ class Bench:
 
     def run(
         self, *, threads: int = 4, warmup: int = 0, duration: int = 2, rate: float | None = None
-    ) -> tuple[Output, dict[str, Check]]:
+    ) -> tuple[Output, dict[str, RunCheckResult]]:
         """What the server reads of the run, and the tool's checks by name."""
         data = self.tool.data_set(self.parameters)
         if data.is_emptied:
@@ -93,7 +93,9 @@ class Bench:
             timeout=invocation.timeout,  # as the agent gives it
         )
 
-    def verified(self, before: dict[str, int] | None = None, after: dict[str, int] | None = None) -> dict[str, Check]:
+    def verified(
+        self, before: dict[str, int] | None = None, after: dict[str, int] | None = None
+    ) -> dict[str, RunCheckResult]:
         """The checks of the last run, by name, as the tables are now."""
         finished = Finished(
             system=self.system,
@@ -141,7 +143,7 @@ class Benches:
         assert [made.clean_up() for made in self.made] == [[] for _ in self.made]
 
 
-def broken(checks: dict[str, Check]) -> list[str]:
+def broken(checks: dict[str, RunCheckResult]) -> list[str]:
     return [check.label for check in checks.values() if not check.held]
 
 

@@ -6,8 +6,8 @@ import pymysql
 
 from workers.agent.faults import faults
 from workers.agent.faults import system as faults_system
-from workers.agent.faults.run import Run
-from workers.agent.faults.system import ASK_TIMEOUT, TABLE, Told
+from workers.agent.faults.run import ProbeRun
+from workers.agent.faults.system import ASK_TIMEOUT, TABLE, TargetSystem
 from workers.agent.programs.order import Order, obey
 
 CREATE = (
@@ -27,7 +27,7 @@ def prepare(order: Order) -> None:
 
 
 def run(order: Order) -> None:
-    Run(order).perform()
+    ProbeRun(order).perform()
 
 
 def clean_up(order: Order) -> None:
@@ -44,7 +44,7 @@ def clean_up(order: Order) -> None:
             time.sleep(PAUSE)
 
 
-def _answers(system: Told, node: str) -> bool:
+def _answers(system: TargetSystem, node: str) -> bool:
     try:
         system.ask(system.nodes[node], "SELECT 1", timeout=1)
     except (pymysql.MySQLError, OSError):

@@ -6,7 +6,7 @@ from typing import Any
 
 from workers.agent.faults import phases
 from workers.agent.faults.faults import Fault
-from workers.agent.faults.phases import Found, Gap, Steady
+from workers.agent.faults.phases import Gap, PhaseMoment, SteadyState
 from workers.agent.faults.record import Record
 from workers.agent.programs.report import say
 
@@ -22,7 +22,9 @@ class Struck:
     ended: float
 
 
-def tell(record: Record, struck: Struck | None, *, warmup: float, interval: float, rule: Steady) -> dict[str, float]:
+def tell(
+    record: Record, struck: Struck | None, *, warmup: float, interval: float, rule: SteadyState
+) -> dict[str, float]:
     """The values of `failover.*` that there are: a phase that was not reached has none, but an event that says so."""
     writes, states = record.writes(), sorted(record.states, key=lambda state: state.t)
     until = max((write.due for write in writes), default=0.0)
@@ -62,7 +64,7 @@ def tell(record: Record, struck: Struck | None, *, warmup: float, interval: floa
 
 
 def _recovery(
-    record: Record, recovered: float, *, at: float, noticed: float, warmup: float, rule: Steady
+    record: Record, recovered: float, *, at: float, noticed: float, warmup: float, rule: SteadyState
 ) -> dict[str, float]:
     writes, states = record.writes(), sorted(record.states, key=lambda state: state.t)
     writer = next((write.server for write in writes if write.ok and write.end == recovered), "")
@@ -83,7 +85,7 @@ def _recovery(
     return values
 
 
-def _noticed_words(found: Found, at: float) -> str:
+def _noticed_words(found: PhaseMoment, at: float) -> str:
     words = f"noticed by the {found.evidence}: {found.text}"
     return words if found.suspected is None else f"{words}; its first sign {found.suspected - at:.2f} s after the fault"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pymysql
 
-from workers.agent.faults.system import Told
+from workers.agent.faults.system import TargetSystem
 from workers.agent.programs.report import Failed
 
 CONTROL_TIMEOUT = 120.0  # s
@@ -39,7 +39,7 @@ class Fault:
         return f"{WORDS[self.control]} {self.role} {self.node}".strip()
 
 
-def plan(fault: str, *, told: Told, writer: str, readers: Sequence[str]) -> Fault | None:
+def plan(fault: str, *, told: TargetSystem, writer: str, readers: Sequence[str]) -> Fault | None:
     """None: no fault. Raises Failed when the system cannot be made to have this one."""
     if fault == "none":
         return None
@@ -73,7 +73,7 @@ def plan(fault: str, *, told: Told, writer: str, readers: Sequence[str]) -> Faul
 class Faulty:
     """`with Faulty(…) as faulty`: whatever was done is put right at the end, even if the program is told to stop."""
 
-    def __init__(self, fault: Fault, told: Told) -> None:
+    def __init__(self, fault: Fault, told: TargetSystem) -> None:
         self.fault = fault
         self._told = told
         self._done = False

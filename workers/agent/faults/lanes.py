@@ -13,15 +13,15 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
-from workers.agent.faults.system import Identity, Told, identity
-from workers.agent.runtime.config import Address
+from workers.agent.faults.system import Identity, TargetSystem, identity
+from workers.agent.runtime.config import ServerAddress
 
 SPARE = 4  # workers beyond those that the schedule needs while all wait for their timeout
 RETRY_PAUSE = 0.1  # s
 NO_WORKER = (0, "no idle worker: all wait for an answer")
 
 
-class Clock:
+class LoadClock:
     """s since the load began, which is when `begin` was called."""
 
     def __init__(self) -> None:
@@ -70,10 +70,10 @@ class Lane:
     def __init__(
         self,
         *,
-        told: Told,
-        address: Address,
+        told: TargetSystem,
+        address: ServerAddress,
         names: Mapping[Identity, str],
-        clock: Clock,
+        clock: LoadClock,
         rate: float,
         timeout: float,
         retries: int = 0,

@@ -62,7 +62,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Found:
+class PhaseMoment:
     """When something happened, and by which evidence that is known. `suspected`: when the same saw its first sign."""
 
     t: float
@@ -72,7 +72,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Steady:
+class SteadyState:
     """What counts as back to baseline; docs/failover.md tells the rule."""
 
     seconds: int = 3
@@ -128,7 +128,7 @@ def detected(
     proxy: Sequence[Sign] = (),
     errors: Sequence[Sign] = (),
     struck: str = "",
-) -> Found | None:
+) -> PhaseMoment | None:
     """When the system noticed: the cluster by its own view, else its manager, else its proxy, else the client."""
     changed = [
         state
@@ -137,16 +137,16 @@ def detected(
     ]
     if changed:
         first = min(changed, key=lambda state: state.t)
-        return Found(first.t, "cluster", f"{first.node} reports {first.cluster}")
+        return PhaseMoment(first.t, "cluster", f"{first.node} reports {first.cluster}")
     for evidence, signs in (("manager", manager), ("proxy", proxy), ("client", errors)):
         later = [sign for sign in signs if sign.t > fault]
         if later:
             earliest = min(later, key=lambda sign: sign.t)
             concluded = [sign for sign in later if any(words in sign.text for words in CONCLUDED)]
             if not concluded:
-                return Found(earliest.t, evidence, earliest.text)
+                return PhaseMoment(earliest.t, evidence, earliest.text)
             conclusion = min(concluded, key=lambda sign: sign.t)
-            return Found(conclusion.t, evidence, conclusion.text, suspected=earliest.t)
+            return PhaseMoment(conclusion.t, evidence, conclusion.text, suspected=earliest.t)
     return None
 
 
@@ -165,7 +165,7 @@ def proxy_acted(signs: Sequence[Sign], *, fault: float, struck: str) -> Sign | N
     return min(acted, key=lambda sign: sign.t, default=None)
 
 
-def promoted(*, fault: float, recovered: float, states: Sequence[State], writer: str) -> Found | None:
+def promoted(*, fault: float, recovered: float, states: Sequence[State], writer: str) -> PhaseMoment | None:
     """When `writer`, who acknowledged the first write after the outage, could take writes again or for the first time.
 
     None when it could all along, as seen from its polls. They may lag the first write by a poll, and miss a state that
@@ -180,7 +180,7 @@ def promoted(*, fault: float, recovered: float, states: Sequence[State], writer:
     if not opened:
         return None
     view = f": {opened[-1].cluster}" if opened[-1].cluster else ""
-    return Found(min(opened[-1].t, recovered), "node", f"until {writer} accepts writes{view}")
+    return PhaseMoment(min(opened[-1].t, recovered), "node", f"until {writer} accepts writes{view}")
 
 
 def rejoined(states: Sequence[State], *, node: str, since: float, until: float) -> float:
@@ -198,7 +198,7 @@ def rejoined(states: Sequence[State], *, node: str, since: float, until: float) 
 
 
 def baseline(
-    writes: Sequence[Write], *, since: float, fault: float, recovered: float, until: float, rule: Steady
+    writes: Sequence[Write], *, since: float, fault: float, recovered: float, until: float, rule: SteadyState
 ) -> float | None:
     """The first moment, from `recovered` on, after which `rule.seconds` seconds in a row were as before the fault.
 

@@ -8,8 +8,8 @@ from typing import Any
 import pymysql
 from pymysql.cursors import DictCursor
 
-from workers.agent.faults.system import TABLE, Told
-from workers.agent.runtime.config import Address
+from workers.agent.faults.system import TABLE, TargetSystem
+from workers.agent.runtime.config import ServerAddress
 
 READ_TIMEOUT = 60.0  # s
 UNKNOWN_TABLE = 1146
@@ -17,7 +17,7 @@ THREADS = ("Slave_IO_Running", "Slave_SQL_Running", "Replica_IO_Running", "Repli
 
 
 @dataclass(frozen=True)
-class Account:
+class WriteAccount:
     """Of the inserts of one run, numbered by the client. `present`: number -> rows with it in the table."""
 
     acknowledged: frozenset[int]
@@ -64,23 +64,23 @@ class Account:
         )
 
 
-def account(outcomes: Iterable[tuple[int, bool]], present: Mapping[int, int]) -> Account:
+def account(outcomes: Iterable[tuple[int, bool]], present: Mapping[int, int]) -> WriteAccount:
     """`outcomes`: number and whether it was acknowledged, of every try."""
     acknowledged, tried = set(), set()
     for sequence, ok in outcomes:
         tried.add(sequence)
         if ok:
             acknowledged.add(sequence)
-    return Account(frozenset(acknowledged), frozenset(tried - acknowledged), present)
+    return WriteAccount(frozenset(acknowledged), frozenset(tried - acknowledged), present)
 
 
-def read_back(told: Told, address: Address, run: str) -> Counter[int]:
+def read_back(told: TargetSystem, address: ServerAddress, run: str) -> Counter[int]:
     """Number -> rows. Raises pymysql.MySQLError or OSError."""
     statement = f"SELECT seq, COUNT(*) FROM `{told.schema}`.`{TABLE}` WHERE run = %s GROUP BY seq"  # noqa: S608
     return Counter({int(seq): int(rows) for seq, rows in told.ask(address, statement, run, timeout=READ_TIMEOUT)})
 
 
-def out_of_step(told: Told, node: str, run: str, present: Mapping[int, int], *, is_writer: bool) -> str:
+def out_of_step(told: TargetSystem, node: str, run: str, present: Mapping[int, int], *, is_writer: bool) -> str:
     """Why `node` is not what it is to be, with the same rows as the writer; empty when it is."""
     address = told.nodes[node]
     try:
@@ -96,7 +96,7 @@ def out_of_step(told: Told, node: str, run: str, present: Mapping[int, int], *, 
     return ""
 
 
-def _not_replicating(told: Told, address: Address) -> str:
+def _not_replicating(told: TargetSystem, address: ServerAddress) -> str:
     status = _named(told, address, "SHOW STATUS LIKE 'wsrep_local_state_comment'")
     state = status.get("wsrep_local_state_comment", "")
     if state and _named(told, address, "SHOW VARIABLES LIKE 'wsrep_on'").get("wsrep_on") == "ON":
@@ -111,7 +111,7 @@ def _not_replicating(told: Told, address: Address) -> str:
     return " ".join([f"{' and '.join(stopped)} is not Yes", *errors]) if stopped else ""
 
 
-def _replication(told: Told, address: Address) -> dict[str, Any] | None:
+def _replication(told: TargetSystem, address: ServerAddress) -> dict[str, Any] | None:
     connection = told.connect(address, timeout=READ_TIMEOUT)
     try:
         with connection.cursor(DictCursor) as cursor:
@@ -124,5 +124,5 @@ def _replication(told: Told, address: Address) -> dict[str, Any] | None:
         connection.close()
 
 
-def _named(told: Told, address: Address, statement: str) -> dict[str, str]:
+def _named(told: TargetSystem, address: ServerAddress, statement: str) -> dict[str, str]:
     return {str(name): str(value) for name, value in told.ask(address, statement, timeout=READ_TIMEOUT)}

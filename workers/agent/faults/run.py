@@ -15,8 +15,8 @@ from pymysql.cursors import Cursor
 
 from workers.agent.faults import events, faults, system
 from workers.agent.faults.faults import Faulty
-from workers.agent.faults.lanes import Attempt, Clock, Lane
-from workers.agent.faults.phases import Steady
+from workers.agent.faults.lanes import Attempt, Lane, LoadClock
+from workers.agent.faults.phases import SteadyState
 from workers.agent.faults.record import Record
 from workers.agent.faults.settle import SHOWN, Settling
 from workers.agent.faults.system import TABLE
@@ -28,7 +28,7 @@ from workers.agent.programs.report import say, say_check
 MOST_LATE = 1.0  # s that an insert may start after it was due
 
 
-class Run:
+class ProbeRun:
     def __init__(self, order: Order) -> None:
         """Raises Failed when the system is not as it must be before a fault."""
         self.order = order
@@ -45,7 +45,7 @@ class Run:
 
     def perform(self) -> None:
         """Raises Failed."""
-        clock = Clock()
+        clock = LoadClock()
         settling = Settling(
             system=self.told,
             names=self.names,
@@ -82,7 +82,7 @@ class Run:
         say("end")
 
     def _load(
-        self, clock: Clock, lanes: list[Lane], faulty: Faulty | None
+        self, clock: LoadClock, lanes: list[Lane], faulty: Faulty | None
     ) -> tuple[events.Struck | None, float | None]:
         """Returns the fault and when it was put right, if that was within the load. Raises Failed."""
         for lane in lanes:
@@ -97,7 +97,7 @@ class Run:
         return struck, undo_began
 
     def _story(self, struck: events.Struck | None) -> dict[str, float]:
-        rule = Steady(
+        rule = SteadyState(
             seconds=self.chosen["baseline_seconds"],
             share=self.chosen["baseline_share"],
             latency=self.chosen["baseline_latency"],
@@ -107,7 +107,7 @@ class Run:
 
     # ------------------------------------------------------------ load
 
-    def _insert_lane(self, clock: Clock) -> Lane:
+    def _insert_lane(self, clock: LoadClock) -> Lane:
         return self._lane(
             clock,
             rate=self.chosen["rate"],
@@ -116,7 +116,7 @@ class Run:
             record=self.record.insert,
         )
 
-    def _read_lanes(self, clock: Clock) -> list[Lane]:
+    def _read_lanes(self, clock: LoadClock) -> list[Lane]:
         rate = self.chosen["read_rate"]
         if not rate:
             return []
@@ -126,7 +126,7 @@ class Run:
             for place, address in places.items()
         ]
 
-    def _lane(self, clock: Clock, **more: Any) -> Lane:
+    def _lane(self, clock: LoadClock, **more: Any) -> Lane:
         defaults = {"address": self.told.endpoint, "timeout": self.chosen["timeout"], "names": self.names}
         return Lane(told=self.told, clock=clock, **(defaults | more))
 
@@ -146,7 +146,7 @@ class Run:
             cursor.execute(f"SELECT run, seq FROM `{self.told.schema}`.`{TABLE}` WHERE id = %s", (row,))  # noqa: S608
             return {"row": sequence, "stale": cursor.fetchone() != (self.id, sequence)}
 
-    def _watches(self, clock: Clock, stack: ExitStack) -> list[NodeWatch | ManagerWatch | ProxyWatch]:
+    def _watches(self, clock: LoadClock, stack: ExitStack) -> list[NodeWatch | ManagerWatch | ProxyWatch]:
         """On all sides, ready to start; `stack` stops them."""
         nodes = [NodeWatch(self.told, node, clock, self.record.state) for node in self.told.nodes]
         for node in nodes:
@@ -162,7 +162,7 @@ class Run:
 
     # ------------------------------------------------------------ fault
 
-    def _strike(self, clock: Clock, faulty: Faulty) -> tuple[events.Struck, float | None]:
+    def _strike(self, clock: LoadClock, faulty: Faulty) -> tuple[events.Struck, float | None]:
         """The fault at its time; one that lasts is put right in time. Returns when that began."""
         clock.sleep_until(self.order.warmup + self.chosen["fault_at"])
         began = clock.now()
@@ -178,7 +178,7 @@ class Run:
 
     # ------------------------------------------------------------ report
 
-    def _report(self, clock: Clock) -> None:
+    def _report(self, clock: LoadClock) -> None:
         """A line each second. What the last ones miss is in the totals."""
         second = 0
         while second < self.until:

@@ -9,9 +9,9 @@ import pymysql
 from workers.agent.faults import events, phases, readback
 from workers.agent.faults import system as faults_system
 from workers.agent.faults.faults import LASTING, Fault, Faulty
-from workers.agent.faults.lanes import Clock
+from workers.agent.faults.lanes import LoadClock
 from workers.agent.faults.record import Record
-from workers.agent.faults.system import TABLE, Identity, Told
+from workers.agent.faults.system import TABLE, Identity, TargetSystem
 from workers.agent.measure.database import said
 from workers.agent.programs.report import Failed, say, say_check
 
@@ -25,10 +25,10 @@ class Settling:
     def __init__(
         self,
         *,
-        system: Told,
+        system: TargetSystem,
         names: Mapping[Identity, str],
         record: Record,
-        clock: Clock,
+        clock: LoadClock,
         run: str,
         patience: float,
     ) -> None:

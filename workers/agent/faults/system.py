@@ -14,7 +14,7 @@ from pymysql.cursors import Cursor
 
 from workers.agent.measure.database import said
 from workers.agent.programs.report import Failed, secrets_of
-from workers.agent.runtime.config import Address, Controls, SystemConfig
+from workers.agent.runtime.config import Controls, ServerAddress, SystemConfig
 
 TABLE = "failover_probe"
 ASK_TIMEOUT = 10.0  # s
@@ -24,7 +24,7 @@ Identity = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Told:
+class TargetSystem:
     """`nodes`: name -> where it can be asked directly."""
 
     host: str
@@ -34,16 +34,16 @@ class Told:
     schema: str
     platform: str
     password: str = field(repr=False)
-    nodes: Mapping[str, Address]
+    nodes: Mapping[str, ServerAddress]
     controls: Controls
-    proxy: Address | None = None
+    proxy: ServerAddress | None = None
     proxy_settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def endpoint(self) -> Address:
-        return Address(self.host, self.port, self.socket)
+    def endpoint(self) -> ServerAddress:
+        return ServerAddress(self.host, self.port, self.socket)
 
-    def connect(self, address: Address, *, timeout: float) -> "Connection[Cursor]":
+    def connect(self, address: ServerAddress, *, timeout: float) -> "Connection[Cursor]":
         """Autocommitting; `timeout`, s, to connect and for each answer. Raises pymysql.MySQLError or OSError."""
         known = self._transports.get(str(address))
         connection = pymysql.connect(
@@ -68,7 +68,7 @@ class Told:
         """Address -> how it was first connected to, so that it need not be tried again."""
         return {}
 
-    def ask(self, address: Address, statement: str, *values: Any, timeout: float) -> list[tuple[Any, ...]]:
+    def ask(self, address: ServerAddress, statement: str, *values: Any, timeout: float) -> list[tuple[Any, ...]]:
         """On a connection of its own. Raises pymysql.MySQLError or OSError."""
         connection = self.connect(address, timeout=timeout)
         try:
@@ -92,10 +92,10 @@ def tell(system: SystemConfig, schema: str) -> str:
     )
 
 
-def read(file: Path) -> Told:
+def read(file: Path) -> TargetSystem:
     """Raises Failed."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Told)
+        return msgspec.json.decode(file.read_bytes(), type=TargetSystem)
     except (OSError, msgspec.MsgspecError) as error:
         raise Failed(f"{file} cannot be read: {error}") from error
 
@@ -107,7 +107,7 @@ def identity(connection: "Connection[Cursor]") -> Identity:
         return tuple(str(part) for part in cursor.fetchone() or ())
 
 
-def identities(told: Told) -> dict[Identity, str]:
+def identities(told: TargetSystem) -> dict[Identity, str]:
     """Every node by what it says of itself. Raises Failed when one does not answer."""
     found = {}
     for node, address in told.nodes.items():
@@ -118,7 +118,7 @@ def identities(told: Told) -> dict[Identity, str]:
     return found
 
 
-def writer(told: Told, names: Mapping[Identity, str]) -> str:
+def writer(told: TargetSystem, names: Mapping[Identity, str]) -> str:
     """The node behind the endpoint, found by asking it. Raises Failed, pymysql.MySQLError or OSError."""
     found = _identity_at(told, told.endpoint)
     if found not in names:
@@ -141,7 +141,7 @@ def _transport(connection: "Connection[Cursor]") -> Mapping[str, Any]:
     return {"ssl": context}
 
 
-def _identity_at(told: Told, address: Address) -> Identity:
+def _identity_at(told: TargetSystem, address: ServerAddress) -> Identity:
     connection = told.connect(address, timeout=ASK_TIMEOUT)
     try:
         return identity(connection)
@@ -149,5 +149,5 @@ def _identity_at(told: Told, address: Address) -> Identity:
         connection.close()
 
 
-def _place(address: Address) -> dict[str, str | int]:
+def _place(address: ServerAddress) -> dict[str, str | int]:
     return {"host": address.host, "port": address.port, "socket": address.socket}

@@ -9,12 +9,12 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
-from workers.agent.faults.lanes import Clock
+from workers.agent.faults.lanes import LoadClock
 from workers.agent.faults.phases import Sign, State
-from workers.agent.faults.system import Told
-from workers.agent.runtime.config import Address
+from workers.agent.faults.system import TargetSystem
+from workers.agent.runtime.config import ServerAddress
 from workers.agent.samplers import SourceFailed
-from workers.agent.samplers.haproxy import HAProxy
+from workers.agent.samplers.haproxy import HAProxySource
 
 NODE_INTERVAL = 0.04  # s: less than a probe interval
 NODE_TIMEOUT = 0.5  # s
@@ -43,7 +43,7 @@ Seen = tuple[bool, bool, str]  # answers, writable, cluster's view
 class NodeWatch:
     """`on_change` is called on the watching thread, first with the state at the beginning."""
 
-    def __init__(self, told: Told, node: str, clock: Clock, on_change: Callable[[State], None]) -> None:
+    def __init__(self, told: TargetSystem, node: str, clock: LoadClock, on_change: Callable[[State], None]) -> None:
         self._told = told
         self._node = node
         self._clock = clock
@@ -123,7 +123,7 @@ def look(cursor: Cursor, *, galera: bool) -> Seen:
 class ManagerWatch:
     """Every line that the system's `watch` control prints."""
 
-    def __init__(self, argv: tuple[str, ...], clock: Clock, on_line: Callable[[Sign], None]) -> None:
+    def __init__(self, argv: tuple[str, ...], clock: LoadClock, on_line: Callable[[Sign], None]) -> None:
         """Raises OSError."""
         self._clock = clock
         self._on_line = on_line
@@ -160,8 +160,8 @@ class ManagerWatch:
 class ProxyWatch:
     """Every server of HAProxy's that changes its state."""
 
-    def __init__(self, address: Address, clock: Clock, on_change: Callable[[Sign], None]) -> None:
-        self._source = HAProxy(address)
+    def __init__(self, address: ServerAddress, clock: LoadClock, on_change: Callable[[Sign], None]) -> None:
+        self._source = HAProxySource(address)
         self._clock = clock
         self._on_change = on_change
         self._stopping = threading.Event()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 
 TRIES = 7
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class Bearing:
 class ServerClock:
     """Measured by asking; the answer with the shortest way there and back is the best one."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: ServerClient) -> None:
         self._client = client
         self.last: Bearing | None = None
 
@@ -61,7 +61,7 @@ class ServerClock:
             asked = time.monotonic()
             try:
                 said = self._client.clock()
-            except (Unreachable, Rejected, LeaseLost):
+            except (Unreachable, Rejected, LeaseGone):
                 break
             way = time.monotonic() - asked
             if best is None or way / 2 < best.uncertainty:

@@ -9,7 +9,7 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
-from workers.agent.runtime.config import Address, SystemConfig
+from workers.agent.runtime.config import ServerAddress, SystemConfig
 
 CONNECT_TIMEOUT = 5  # s
 ANSWER_TIMEOUT = 600  # s: counting and dropping large tables takes its time
@@ -46,7 +46,7 @@ class WrongData(Exception):
 
 @contextmanager
 def session(
-    system: SystemConfig, *, doing: str, address: Address | None = None, timeout: float = ANSWER_TIMEOUT
+    system: SystemConfig, *, doing: str, address: ServerAddress | None = None, timeout: float = ANSWER_TIMEOUT
 ) -> Iterator[Cursor]:
     """A cursor of a fresh connection. Raises DatabaseFailed, which says what the agent was `doing`."""
     try:
@@ -59,7 +59,7 @@ def session(
         ) from error
 
 
-def connect(system: SystemConfig, *, address: Address, timeout: float) -> "Connection[Cursor]":
+def connect(system: SystemConfig, *, address: ServerAddress, timeout: float) -> "Connection[Cursor]":
     """`timeout`, s, holds for each answer. Raises pymysql.MySQLError or OSError."""
     return pymysql.connect(
         host=address.host,
@@ -97,14 +97,14 @@ def with_aurora(version: str, own: str) -> str:
     return f"{version} Aurora {own}" if own else version
 
 
-def variables(system: SystemConfig, address: Address) -> dict[str, str]:
+def variables(system: SystemConfig, address: ServerAddress) -> dict[str, str]:
     """SHOW GLOBAL VARIABLES without secrets and without positions. Raises DatabaseFailed."""
     with session(system, doing="read its variables", address=address, timeout=30) as cursor:
         cursor.execute("SHOW GLOBAL VARIABLES")
         return without_secrets({str(name): str(value) for name, value in cursor.fetchall()})
 
 
-def defaults(system: SystemConfig, address: Address) -> dict[str, str] | None:
+def defaults(system: SystemConfig, address: ServerAddress) -> dict[str, str] | None:
     """What the variables would be if nobody had set them, as the server tells it; None: this one does not."""
     for statement in DEFAULTS:
         try:

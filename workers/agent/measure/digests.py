@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from workers.agent.runtime.config import NodeConfig, SystemConfig
-from workers.agent.samplers import NotObservable, SourceFailed
+from workers.agent.samplers import HiddenFromSampler, SourceFailed
 from workers.agent.samplers.connection import Asking
 
 log = logging.getLogger("splashboard.agent.digests")
@@ -45,20 +45,22 @@ Key = tuple[str, str]  # schema, digest
 
 
 @dataclass(frozen=True)
-class Reading:
+class DigestSnapshot:
     """`t`: s on the run's clock; counts as the server has them, times in picoseconds."""
 
     t: float
     rows: Mapping[Key, tuple[int, ...]]
 
 
-def read(server: Asking, *, now: Callable[[], float]) -> Reading:
+def read(server: Asking, *, now: Callable[[], float]) -> DigestSnapshot:
     """Raises SourceFailed."""
     rows = server.ask(READ)
-    return Reading(now(), {(schema or "", digest): tuple(map(int, counts)) for schema, digest, *counts in rows})
+    return DigestSnapshot(now(), {(schema or "", digest): tuple(map(int, counts)) for schema, digest, *counts in rows})
 
 
-def difference(before: Reading, after: Reading) -> tuple[list[tuple[Key, dict[str, Any]]], dict[str, Any]]:
+def difference(
+    before: DigestSnapshot, after: DigestSnapshot
+) -> tuple[list[tuple[Key, dict[str, Any]]], dict[str, Any]]:
     """What was executed in between: the statements that took longest, first, and the sum of all."""
     steps: dict[Key, tuple[int, ...]] = {}
     for key, counts in after.rows.items():
@@ -80,7 +82,7 @@ def _named(counts: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
-class Digests:
+class DigestReader:
     """A thread for each node reads it when the measured phase begins, and again when the load has ended."""
 
     def __init__(
@@ -111,11 +113,11 @@ class Digests:
         lines = dict(self._lines)  # one that comes late is not waited for
         return b"".join(lines[node] for node in sorted(lines))
 
-    def hidden(self) -> dict[str, NotObservable]:
+    def hidden(self) -> dict[str, HiddenFromSampler]:
         """After `finish`: by node, of those that another agent samples. Of its own the sampling of waits has told."""
         others = {node.name for node in self._system.nodes if not node.sampled} - self._lines.keys()
         unread = dict(self._unread)
-        return {name: NotObservable(WHAT, unread[name], REMEDY) for name in sorted(others & unread.keys())}
+        return {name: HiddenFromSampler(WHAT, unread[name], REMEDY) for name in sorted(others & unread.keys())}
 
     def _work(self, node: NodeConfig) -> None:
         while not self._is_measured():
@@ -141,7 +143,7 @@ class Digests:
         return begin is not None and self._now() >= begin
 
 
-def _line(node: NodeConfig, server: Asking, before: Reading, after: Reading) -> dict[str, Any]:
+def _line(node: NodeConfig, server: Asking, before: DigestSnapshot, after: DigestSnapshot) -> dict[str, Any]:
     statements, total = difference(before, after)
     texts: dict[Key, str] = {}
     if statements:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from workers.agent.measure import database
 from workers.agent.measure.clock import RunClock, ServerClock
-from workers.agent.measure.measurement import Load, Measurement, run_message
-from workers.agent.measure.ramp import Climb, Rung
+from workers.agent.measure.measurement import RunMeasurement, ToolLoad, run_message
+from workers.agent.measure.ramp import LevelOutcome, Ramp
 from workers.agent.measure.recorder import Recorder
 from workers.agent.runtime.config import Config, SystemConfig
-from workers.agent.runtime.journal import Entry, Journal, Leftover, started_process
+from workers.agent.runtime.journal import Journal, JournalEntry, Leftover, started_process
 from workers.agent.runtime.spool import Spool
 from workers.agent.runtime.stop import AGENT_STOPPED, Stop, Stopped, StopSwitch, failed
-from workers.agent.tools import InvalidParameters, Invocation, Target, Tool, ToolMissing
+from workers.agent.tools import InvalidToolParameters, Invocation, Target, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
 from workers.agent.tools.registry import UnknownTool, tool_named
 from workers.protocol import wire
@@ -25,7 +25,7 @@ CLEAN_UP_PATIENCE = 20.0  # s of trying; then the tables are left to a later try
 CLEAN_UP_PAUSE = 1.0  # s between tries
 
 
-class Job:
+class JobExecution:
     """`run()` is called on the main thread, `switch.ask()` from any. `progress` is for people."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Job:
         self.progress = "starting"
         self.skipped: list[wire.SkippedRun] = []
         self.switch = StopSwitch()
-        self.entry = Entry(job=message.id, attempt=message.attempt, system=message.system)
+        self.entry = JournalEntry(job=message.id, attempt=message.attempt, system=message.system)
         self._config = config
         self._spool = spool
         self._journal = journal
@@ -59,7 +59,7 @@ class Job:
             stop = stopped.stop
         except (
             UnknownTool,
-            InvalidParameters,
+            InvalidToolParameters,
             declaration.InvalidParameters,
             ToolMissing,
             database.DatabaseFailed,
@@ -103,7 +103,7 @@ class Job:
             self._prepare(tool, tool.prepare(target, self.message.parameters))
             if workspace:
                 database.check_rows(system, workspace, data.counted())
-            climb = Climb(self.message)
+            climb = Ramp(self.message)
             for number, planned in enumerate(self.message.runs, start=1):
                 self._step(f"{_words(planned.load_level)} ({number} of {len(self.message.runs)})")
                 if data.is_emptied and number > 1:
@@ -128,7 +128,7 @@ class Job:
 
     def _measure(
         self, system: SystemConfig, tool: Tool, target: Target, planned: wire.PlannedRun, tool_version: str
-    ) -> Rung:
+    ) -> LevelOutcome:
         invocation = tool.run(
             target,
             self.message.parameters,
@@ -138,7 +138,7 @@ class Job:
         )
         output = self._work / f"{planned.uid}.output"
         output.unlink(missing_ok=True)
-        load = Load(tool, invocation, RunClock())
+        load = ToolLoad(tool, invocation, RunClock())
         message = run_message(
             job=self.message,
             planned=planned,
@@ -157,7 +157,7 @@ class Job:
             flush_interval=self._config.flush_interval,
         )
         recorder.open(message, artifact=tool.artifact, output=output)
-        return Measurement(
+        return RunMeasurement(
             system=system,
             schema=target.schema,
             parameters=self.message.parameters,

@@ -7,10 +7,10 @@ from typing import Any
 
 from workers.agent.measure import database, digests, facts, ramp
 from workers.agent.measure.clock import Bearing, RunClock
-from workers.agent.measure.nodes import Sampling
+from workers.agent.measure.nodes import NodeSampling
 from workers.agent.measure.recorder import LABEL_LIMIT, Recorder
 from workers.agent.runtime.config import SystemConfig
-from workers.agent.runtime.journal import Entry, Journal, started_process
+from workers.agent.runtime.journal import Journal, JournalEntry, started_process
 from workers.agent.runtime.stop import Stop, Stopped, StopSwitch, failed
 from workers.agent.tools import Finished, Invocation, Tool, ToolMissing
 from workers.agent.tools.process import ToolProcess, tail
@@ -20,7 +20,7 @@ log = logging.getLogger("splashboard.agent.job")
 MARGIN = 1.0  # s of sampling before the load starts and after it ends
 
 
-class Load:
+class ToolLoad:
     """What a run's tool did, on the run's clock."""
 
     def __init__(self, tool: Tool, invocation: Invocation, clock: RunClock) -> None:
@@ -60,7 +60,7 @@ class Load:
         return wire.EventMessage(kind="load", label=self.tool.name, starts_at=start, ends_at=end, node="client")
 
 
-class Measurement:
+class RunMeasurement:
     """`perform()` is called once, on the main thread."""
 
     def __init__(
@@ -69,11 +69,11 @@ class Measurement:
         system: SystemConfig,
         schema: str,
         parameters: Mapping[str, Any],
-        load: Load,
+        load: ToolLoad,
         recorder: Recorder,
         output: Path,
         switch: StopSwitch,
-        entry: Entry,
+        entry: JournalEntry,
         journal: Journal,
     ) -> None:
         self._system = system
@@ -86,14 +86,14 @@ class Measurement:
         self._entry = entry
         self._journal = journal
 
-    def perform(self) -> ramp.Rung:
+    def perform(self) -> ramp.LevelOutcome:
         """After the run was opened. What its output says that decides about the next load level.
 
         Raises Stopped when it did not succeed, OSError when the disk fails.
         """
-        sampling = Sampling(self._system, clock=self._load.clock, recorder=self._recorder)
+        sampling = NodeSampling(self._system, clock=self._load.clock, recorder=self._recorder)
         sampling.start()
-        statements = digests.Digests(self._system, now=self._load.clock.now, begins_at=self._load.begins_at)
+        statements = digests.DigestReader(self._system, now=self._load.clock.now, begins_at=self._load.begins_at)
         statements.start()
         stop: Stop | None = None
         try:
@@ -114,7 +114,7 @@ class Measurement:
             sampling.stop()
         return self._end(stop, executed)
 
-    def _sample_on(self, sampling: Sampling, *, since: float) -> None:
+    def _sample_on(self, sampling: NodeSampling, *, since: float) -> None:
         """For MARGIN, on a busy host longer: without a sample on either side of the load its counts are not known."""
         until = self._load.clock.now() + MARGIN
         self._switch.wait_until(
@@ -184,7 +184,7 @@ class Measurement:
         broken = [check.label for check in checks if not check.held]
         return failed(f"verification: {'; '.join(broken)}") if broken else None
 
-    def _end(self, stop: Stop | None, executed: bytes) -> ramp.Rung:
+    def _end(self, stop: Stop | None, executed: bytes) -> ramp.LevelOutcome:
         """`executed`: the artifact with the statements of the measured phase."""
         for event in (self._load.event(), self._refusal(stop)):
             if event:
@@ -194,7 +194,7 @@ class Measurement:
             stop = failed(self._recorder.problem)
         if self._output.exists():
             self._recorder.artifact(self._load.tool.artifact, self._output)
-        rung = ramp.read_rung(tail(self._output)) if stop is None else ramp.Rung(None)
+        rung = ramp.read_rung(tail(self._output)) if stop is None else ramp.LevelOutcome(None)
         extras = self._load.tool.extras(self._output)
         for extra in extras:
             self._recorder.artifact(extra.name, extra)
@@ -213,7 +213,7 @@ class Measurement:
             raise Stopped(stop)
         return rung
 
-    def _tell_hidden(self, statements: digests.Digests) -> None:
+    def _tell_hidden(self, statements: digests.DigestReader) -> None:
         t = round(self._load.clock.now(), 6)
         for node, hidden in statements.hidden().items():
             detail = {"what": hidden.what, "reason": hidden.reason, "remedy": hidden.remedy}
@@ -237,7 +237,7 @@ def run_message(
     planned: wire.PlannedRun,
     system: SystemConfig,
     schema: str,
-    load: Load,
+    load: ToolLoad,
     tool_version: str,
     bearing: Bearing | None,
 ) -> wire.RunMessage:

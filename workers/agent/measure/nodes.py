@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from workers.agent.measure.clock import RunClock
-from workers.agent.measure.recorder import Samples
+from workers.agent.measure.recorder import SampleRecorder
 from workers.agent.measure.sample_loop import NodeSampler
 from workers.agent.runtime.config import PROXY, SystemConfig
-from workers.agent.samplers import NotObservable, Source
+from workers.agent.samplers import HiddenFromSampler, SampleSource
 from workers.agent.samplers.agent import AgentItself
-from workers.agent.samplers.haproxy import HAProxy
+from workers.agent.samplers.haproxy import HAProxySource
 from workers.agent.samplers.host import HostCounters
 from workers.agent.samplers.innodb import InnodbMetrics
 from workers.agent.samplers.mysql import GlobalStatus
@@ -17,21 +17,21 @@ from workers.agent.samplers.replication import Replication
 from workers.agent.samplers.waits import Waits
 
 AGENT = "agent"  # the name and the role of the agent's own node
-ELSEWHERE = NotObservable(
+ELSEWHERE = HiddenFromSampler(
     "the host's and the process's counters",
     "the node is on another host",
     "run an agent there in the role of sampler",
 )
 
 
-class Sampling:
+class NodeSampling:
     """Threads that sample a run; between `start` and `stop` everything goes to `recorder`. `own`: the agent's node."""
 
-    def __init__(self, system: SystemConfig, *, clock: RunClock, recorder: Samples, own: str = AGENT) -> None:
+    def __init__(self, system: SystemConfig, *, clock: RunClock, recorder: SampleRecorder, own: str = AGENT) -> None:
         self._samplers: list[NodeSampler] = []
-        self._hidden: list[tuple[NodeSampler, NotObservable]] = []
+        self._hidden: list[tuple[NodeSampler, HiddenFromSampler]] = []
 
-        def add(name: str, role: str, sources: Sequence[Source]) -> NodeSampler:
+        def add(name: str, role: str, sources: Sequence[SampleSource]) -> NodeSampler:
             sampler = NodeSampler(node=name, role=role, sources=sources, clock=clock, recorder=recorder)
             self._samplers.append(sampler)
             return sampler
@@ -43,7 +43,7 @@ class Sampling:
             if not node.local:
                 self._hidden.append((sampler, ELSEWHERE))
         if system.proxy:
-            proxy = HAProxy(system.proxy.address)
+            proxy = HAProxySource(system.proxy.address)
             process = [ServerProcess(proxy.process_id)] if system.proxy.address.is_local() else []
             add(system.proxy.name, PROXY, [proxy, *process])
         # Where no node is on this host, its counters are the load generator's alone.
@@ -64,10 +64,10 @@ class Sampling:
             sampler.stop()
 
 
-def sources(system: SystemConfig, number: int) -> list[Source]:
+def sources(system: SystemConfig, number: int) -> list[SampleSource]:
     """Of a node. The server's counters first: they take longest and date the sample."""
     node = system.nodes[number]
-    found: list[Source] = []
+    found: list[SampleSource] = []
     if node.asked:
         found += [
             GlobalStatus(system, node.address),

@@ -61,35 +61,35 @@ def refusal(reason: str) -> str:
 
 
 @dataclass(frozen=True)
-class Rung:
+class LevelOutcome:
     """What a run's output says of its measured phase: transactions/s (None: nothing), and connections refused."""
 
     throughput: float | None
     refused: int = 0
 
 
-def read_rung(output: bytes) -> Rung:
+def read_rung(output: bytes) -> LevelOutcome:
     """From the end of a tool's output."""
     lines = REPORT_TOTAL.findall(output)
     if lines:
         return _of_report(lines[-1])
     totals = SYSBENCH_TOTAL.findall(output)
-    return Rung(float(totals[-1]) if totals else None)
+    return LevelOutcome(float(totals[-1]) if totals else None)
 
 
-def _of_report(line: bytes) -> Rung:
+def _of_report(line: bytes) -> LevelOutcome:
     try:
         total = json.loads(line)
         counts, values = total.get("counts", {}), total.get("values", {})
         refused = int(values.get(REFUSED, counts.get(REFUSED, 0)))
         seconds = float(total["to"]) - float(total["from"])
         transactions = counts.get("transactions")
-        return Rung(None if transactions is None or seconds <= 0 else transactions / seconds, refused)
+        return LevelOutcome(None if transactions is None or seconds <= 0 else transactions / seconds, refused)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Rung(None)
+        return LevelOutcome(None)
 
 
-class Climb:
+class Ramp:
     """A job's way up its ladder; `skipped` is empty as long as it goes on."""
 
     def __init__(self, job: wire.JobMessage) -> None:
@@ -99,7 +99,7 @@ class Climb:
         self._threads: list[int] = []
         self._throughputs: list[float] = []
 
-    def measured(self, planned: wire.PlannedRun, rung: Rung) -> None:
+    def measured(self, planned: wire.PlannedRun, rung: LevelOutcome) -> None:
         """A run that succeeded, be it with some connections refused. Without throughput saturation is not judged."""
         threads = planned.load_level.threads
         if self._ladder and rung.refused:

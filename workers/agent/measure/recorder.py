@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workers.agent.measure.clock import iso_now
 from workers.agent.runtime import messages
-from workers.agent.runtime.journal import Entry, Journal, OpenRun
+from workers.agent.runtime.journal import Journal, JournalEntry, OpenRun
 from workers.agent.runtime.spool import Spool
 from workers.protocol import wire
 
@@ -20,7 +20,7 @@ LINE_LIMIT = 4096  # characters of an output line in the live view; the artifact
 MEBIBYTE = 1024 * 1024
 
 
-class Samples(ABC):
+class SampleRecorder(ABC):
     """Batches of samples and events on their way to the spool. Threads may add; one thread ticks and flushes.
 
     `problem`: why the run cannot go on, or empty.
@@ -86,7 +86,7 @@ class Samples(ABC):
             self.problem = problem
 
 
-class Recorder(Samples):
+class Recorder(SampleRecorder):
     """Of the run that this agent drives."""
 
     def __init__(
@@ -94,7 +94,7 @@ class Recorder(Samples):
         *,
         spool: Spool,
         journal: Journal,
-        entry: Entry,
+        entry: JournalEntry,
         run: str,
         minimum_free: int,
         flush_interval: float,

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workers.agent.measure.clock import RunClock
-from workers.agent.measure.recorder import LABEL_LIMIT, Samples
-from workers.agent.samplers import NotObservable, Reading, SeesNothing, Source, SourceFailed
+from workers.agent.measure.recorder import LABEL_LIMIT, SampleRecorder
+from workers.agent.samplers import HiddenFromSampler, SampleSource, SeesNothing, SourceFailed, SourceReading
 from workers.protocol.wire import EventMessage, Number
 
 log = logging.getLogger("splashboard.agent.sampling")
@@ -36,7 +36,7 @@ class ReadLate(SourceFailed):
 
 @dataclass(frozen=True)
 class _Answer:
-    reading: Reading | Exception
+    reading: SourceReading | Exception
     seconds: float  # that reading took
     at: float  # when it was there, s on the run's clock
 
@@ -44,7 +44,7 @@ class _Answer:
 class _Asker:
     """Asks one source on a thread of its own, so that a source that hangs holds up nothing but itself."""
 
-    def __init__(self, source: Source, clock: RunClock) -> None:
+    def __init__(self, source: SampleSource, clock: RunClock) -> None:
         self.source = source
         self._clock = clock
         self.sees_nothing = False
@@ -96,7 +96,7 @@ class _Asker:
     def _work(self) -> None:
         while self._clock.get(self._requests):
             began = self._clock.now()
-            found: Reading | Exception
+            found: SourceReading | Exception
             try:
                 found = self.source.read()
             except (SourceFailed, SeesNothing) as failure:
@@ -120,7 +120,9 @@ class _Stretch:
 class NodeSampler:
     """The first source says whether the node can be reached."""
 
-    def __init__(self, *, node: str, role: str, sources: Sequence[Source], clock: RunClock, recorder: Samples) -> None:
+    def __init__(
+        self, *, node: str, role: str, sources: Sequence[SampleSource], clock: RunClock, recorder: SampleRecorder
+    ) -> None:
         self._node = node
         self._role = role
         self._askers = [_Asker(source, clock) for source in sources]
@@ -150,7 +152,7 @@ class NodeSampler:
         """Whether a sample of `t` or later is recorded, or none will be."""
         return self._sampled_at >= t or not self._thread.is_alive()
 
-    def hide(self, hidden: NotObservable) -> None:
+    def hide(self, hidden: HiddenFromSampler) -> None:
         """Tells, once, what cannot be seen of this node."""
         if hidden.what not in self._hidden:
             self._hidden.add(hidden.what)
@@ -190,7 +192,7 @@ class NodeSampler:
 
     def _heard(self, asker: _Asker, answer: _Answer, t: float, values: dict[str, Number]) -> None:
         reading, name = answer.reading, asker.source.name
-        assert isinstance(reading, Reading)  # noqa: S101  `finish` raises what is none
+        assert isinstance(reading, SourceReading)  # noqa: S101  `finish` raises what is none
         values.update(reading.values)
         values[f"agent.sampling.{name}.seconds"] = round(answer.seconds, 6)
         self._statements += reading.statements

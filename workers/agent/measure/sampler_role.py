@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 
 from workers.agent.measure.clock import Bearing, RunClock, ServerClock
-from workers.agent.measure.nodes import AGENT, Sampling
-from workers.agent.measure.recorder import LABEL_LIMIT, Samples
-from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.measure.nodes import AGENT, NodeSampling
+from workers.agent.measure.recorder import LABEL_LIMIT, SampleRecorder
+from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import Config, SystemConfig
-from workers.agent.runtime.spool import Message, Spool
+from workers.agent.runtime.spool import Spool, SpoolMessage
 from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent.sampler")
@@ -18,7 +18,7 @@ TICK = 0.2  # s
 LONGEST_SILENCE = 60.0  # s without a word of the server; then the run may be over
 
 
-class StreamRecorder(Samples):
+class StreamRecorder(SampleRecorder):
     """Of one stream; kept apart from what this agent drives itself."""
 
     def __init__(self, told: wire.SampledRun, *, spool: Spool, minimum_free: int, flush_interval: float) -> None:
@@ -38,7 +38,9 @@ class StreamRecorder(Samples):
 
     def _put(self, kind: str, method: str, path: str, headers: dict[str, str], body: bytes) -> None:
         self._spool.put(
-            Message(group=self._group, kind=kind, method=method, path=self._path + path, headers=headers, body=body)
+            SpoolMessage(
+                group=self._group, kind=kind, method=method, path=self._path + path, headers=headers, body=body
+            )
         )
 
 
@@ -52,7 +54,7 @@ class Joined:
         self._bearing = bearing
         self._clock = RunClock(zero=told.zero - bearing.offset)
         self._began = self._clock.now()
-        self._sampling = Sampling(system, clock=self._clock, recorder=recorder, own=f"{AGENT}-{told.stream}")
+        self._sampling = NodeSampling(system, clock=self._clock, recorder=recorder, own=f"{AGENT}-{told.stream}")
         self._sampling.start()
         log.info("run %s of %s: sampling, from %.1f s of its clock on", told.run, system.slug, self._began)
 
@@ -87,7 +89,9 @@ def node_names(system: SystemConfig) -> list[str]:
 class Sampler:
     """One thread. It asks every second, whether or not this agent drives a job of another system meanwhile."""
 
-    def __init__(self, *, client: Client, spool: Spool, config: Callable[[], Config], server: ServerClock) -> None:
+    def __init__(
+        self, *, client: ServerClient, spool: Spool, config: Callable[[], Config], server: ServerClock
+    ) -> None:
         self._client = client
         self._spool = spool
         self._config = config
@@ -131,7 +135,7 @@ class Sampler:
         nodes = {slug: node_names(system) for slug, system in systems.items()}
         try:
             answer = self._client.sampling(wire.SamplingMessage(systems=nodes))
-        except (Unreachable, Rejected, LeaseLost) as problem:
+        except (Unreachable, Rejected, LeaseGone) as problem:
             self._complain(f"no word of runs to sample: {problem}")
             if time.monotonic() - self._heard_at > LONGEST_SILENCE:
                 for run in list(self._joined):

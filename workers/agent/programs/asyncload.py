@@ -34,7 +34,7 @@ RANGES = (
 
 
 @dataclass
-class Tally:
+class LoadTally:
     """What was done in some stretch of time; latencies in ms, as counts on the grid so that long runs stay small."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -61,7 +61,7 @@ class Tally:
 
 
 @dataclass
-class Client:
+class LoadClient:
     """The state that all connections share; everything runs on one thread."""
 
     order: Order
@@ -69,8 +69,8 @@ class Client:
     random: random.Random
     zero: float = 0.0
     end: float = 0.0  # on the load's clock, s
-    interval: Tally = field(default_factory=Tally)
-    measured: Tally = field(default_factory=Tally)
+    interval: LoadTally = field(default_factory=LoadTally)
+    measured: LoadTally = field(default_factory=LoadTally)
     whole: Counter[str] = field(default_factory=Counter)  # warm-up included
     errors: Counter[tuple[int, str]] = field(default_factory=Counter)
     inserted: int = 0  # since the load began
@@ -105,10 +105,10 @@ class Client:
 
 
 Cursor = Any  # aiomysql's, which has no types
-Transaction = Callable[[Client, Cursor], Awaitable[None]]
+Transaction = Callable[[LoadClient, Cursor], Awaitable[None]]
 
 
-async def insert(client: Client, cursor: Cursor) -> None:
+async def insert(client: LoadClient, cursor: Cursor) -> None:
     chosen = client.order.parameters
     row = tables.columns(client.random, chosen["table_size"])
     await cursor.execute(f"INSERT INTO {_table(client)} (k,c,pad) VALUES ({row})")  # noqa: S608  (made here)
@@ -116,7 +116,7 @@ async def insert(client: Client, cursor: Cursor) -> None:
     client.count(writes=1)
 
 
-async def point_select(client: Client, cursor: Cursor) -> None:
+async def point_select(client: LoadClient, cursor: Cursor) -> None:
     row = client.random.randint(1, client.order.parameters["table_size"])
     await cursor.execute(f"SELECT c FROM {_table(client)} WHERE id = {row}")  # noqa: S608  (made here)
     if len(await cursor.fetchall()) != 1:
@@ -124,7 +124,7 @@ async def point_select(client: Client, cursor: Cursor) -> None:
     client.count(reads=1)
 
 
-async def read_only(client: Client, cursor: Cursor) -> None:
+async def read_only(client: LoadClient, cursor: Cursor) -> None:
     await cursor.execute("BEGIN")
     for _ in range(POINT_SELECTS):
         await point_select(client, cursor)
@@ -140,7 +140,7 @@ async def read_only(client: Client, cursor: Cursor) -> None:
 MIXES: dict[str, Transaction] = {"insert": insert, "point_select": point_select, "read_only": read_only}
 
 
-def _table(client: Client) -> str:
+def _table(client: LoadClient) -> str:
     return tables.table(client.random.randint(1, client.order.parameters["tables"]))
 
 
@@ -157,7 +157,7 @@ async def connect(secrets: Secrets) -> Any:
     )
 
 
-async def work(client: Client, connection: Any) -> None:
+async def work(client: LoadClient, connection: Any) -> None:
     """One connection until the load ends."""
     transaction = MIXES[client.order.parameters["mix"]]
     while (since := await _next(client)) is not None:
@@ -173,7 +173,7 @@ async def work(client: Client, connection: Any) -> None:
     connection.close()
 
 
-async def _next(client: Client) -> float | None:
+async def _next(client: LoadClient) -> float | None:
     """From when the next transaction's latency counts; None: the load is over."""
     rate = client.order.rate
     if rate is None:
@@ -191,7 +191,7 @@ async def _next(client: Client) -> float | None:
     return due
 
 
-async def _recover(client: Client, connection: Any, error: Exception) -> Any:
+async def _recover(client: LoadClient, connection: Any, error: Exception) -> Any:
     code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
     client.count(errors=1)
     client.errors[code, str(error.args[-1]) if error.args else type(error).__name__] += 1
@@ -209,12 +209,12 @@ async def _recover(client: Client, connection: Any, error: Exception) -> Any:
     return connection
 
 
-async def tell(client: Client) -> None:
+async def tell(client: LoadClient) -> None:
     """An interval each second, until the load ends."""
     before = 0.0
     while before < client.end:
         await asyncio.sleep(max(0.0, min(before + 1.0, client.end) - client.now()))
-        tally, client.interval = client.interval, Tally()
+        tally, client.interval = client.interval, LoadTally()
         now = client.now()
         values: dict[str, float] = {}
         if tally.latencies:
@@ -236,12 +236,12 @@ async def tell(client: Client) -> None:
         before = now
 
 
-def _counts(tally: Tally) -> dict[str, int]:
+def _counts(tally: LoadTally) -> dict[str, int]:
     return {name: tally.counts[name] for name in ("transactions", "reads", "writes", "others", "errors", "reconnects")}
 
 
-async def load(order: Order, secrets: Secrets) -> Client:
-    client = Client(order, secrets, random.Random(), end=order.warmup + order.duration)  # noqa: S311
+async def load(order: Order, secrets: Secrets) -> LoadClient:
+    client = LoadClient(order, secrets, random.Random(), end=order.warmup + order.duration)  # noqa: S311
     try:
         opened = await asyncio.gather(*(connect(secrets) for _ in range(order.threads)))
     except (pymysql.MySQLError, OSError) as error:
@@ -255,7 +255,7 @@ async def load(order: Order, secrets: Secrets) -> Client:
     return client
 
 
-def _say_total(client: Client, busy: float) -> None:
+def _say_total(client: LoadClient, busy: float) -> None:
     span = {"from": client.order.warmup, "to": client.end}
     measured = client.measured
     if measured.latencies:

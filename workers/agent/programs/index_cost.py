@@ -11,7 +11,7 @@ from typing import Any
 from pymysql.cursors import Cursor
 
 from workers.agent.programs.digests import Digest, Digests, mean_write_time, table_of
-from workers.agent.programs.load import Load, Plan, password_text, prepare
+from workers.agent.programs.load import Load, SysbenchPlan, password_text, prepare
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import private_file, say, say_check, say_executed
 from workers.agent.tools.report_output import WRITES
@@ -42,7 +42,7 @@ class Work:
     """What both stages share. `origin`: zero of the report's clock, by this machine's; None before the first load."""
 
     order: Order
-    plan: Plan
+    plan: SysbenchPlan
     cursor: Cursor
     digests: Digests
     password_file: Path
@@ -165,12 +165,12 @@ def _verify(order: Order, stages: dict[str, Stage], *, t: float) -> None:
     )
 
 
-def _plan(order: Order) -> Plan:
+def _plan(order: Order) -> SysbenchPlan:
     chosen = order.parameters
     # The ids that sysbench draws for its inserts would meet those of prepared rows: it then prepares none.
     auto_inc = "on" if chosen["test"] == "oltp_insert" else "off"
     options = {"tables": str(chosen["tables"]), "table_size": str(chosen["table_size"]), "auto_inc": auto_inc}
-    return Plan(
+    return SysbenchPlan(
         chosen["test"],
         # MariaDB's performance_schema knows no digest of prepared statements.
         options | {"create_secondary": "off", "db_ps_mode": "disable"},

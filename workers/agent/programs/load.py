@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from workers.agent.programs.report import Failed, Secrets, line, say
-from workers.agent.programs.stalls import Interval
+from workers.agent.programs.stalls import LoadInterval
 
 SCRIPT = Path(__file__).resolve().parent.parent / "lua" / "reported.lua"
 START_GRACE = 60.0  # s, to connect all threads
@@ -26,7 +26,7 @@ IGNORED = "1213,1020,1205,1412"  # sysbench's own and "table definition has chan
 
 
 @dataclass(frozen=True)
-class Plan:
+class SysbenchPlan:
     """What sysbench is to do. `options` as sysbench spells them; `rate`, 1/s; `warmup` and `measured`, whole s."""
 
     test: str
@@ -57,13 +57,13 @@ class Plan:
 class Load:
     """`with Load(…) as load`: it has begun; left by an error it is ended. Times in s on its own clock."""
 
-    plan: Plan
+    plan: SysbenchPlan
     secrets: Secrets
     password_file: Path
     tool: str = ""  # says `begin` for this tool when the load begins
     origin: float | None = None  # zero of the report's clock, by this machine's; None: this load's own beginning
     marked: bool = False  # keep `ends`
-    intervals: list[Interval] = field(default_factory=list)
+    intervals: list[LoadInterval] = field(default_factory=list)
     ends: set[int] = field(default_factory=set)  # stretches of MARKS s, by this machine's clock, in which one ended
     total: dict[str, Any] | None = None
     counts: Counter[str] = field(default_factory=Counter)  # over the whole run, by sysbench's kinds
@@ -178,7 +178,7 @@ class Load:
         kind = found.pop("kind")
         if kind == "interval":
             counts = found["counts"]
-            self.intervals.append(Interval(found["t"], found["seconds"], counts["transactions"]))
+            self.intervals.append(LoadInterval(found["t"], found["seconds"], counts["transactions"]))
         elif kind == "total":
             self.total = dict(found)
             self.counts.update(found["counts"])  # each covers what came after the one before
@@ -189,7 +189,7 @@ class Load:
         say(kind, **found)
 
 
-def prepare(plan: Plan, secrets: Secrets, password_file: Path, step: str = "prepare") -> None:
+def prepare(plan: SysbenchPlan, secrets: Secrets, password_file: Path, step: str = "prepare") -> None:
     """sysbench's prepare or cleanup. Raises Failed."""
     done = subprocess.run(
         (*plan.argv(secrets, password_file), step),

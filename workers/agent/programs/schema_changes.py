@@ -12,7 +12,7 @@ from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
 from workers.agent.programs import stalls
-from workers.agent.programs.load import Load, Plan, password_text, prepare
+from workers.agent.programs.load import Load, SysbenchPlan, password_text, prepare
 from workers.agent.programs.order import Order, obey
 from workers.agent.programs.report import Secrets, private_file, say, say_check, say_executed
 from workers.protocol.workloads.schema_changes import SETTLE
@@ -25,7 +25,7 @@ WAITING = "SELECT id FROM information_schema.processlist WHERE state LIKE 'Waiti
 
 
 @dataclass(frozen=True)
-class Change:
+class AlterOperation:
     """What an operation does to the table: `sql` for statement `number`; `setup`: what must be there before."""
 
     sql: str
@@ -33,10 +33,10 @@ class Change:
 
 
 CHANGES = {
-    "add_column": Change("ADD COLUMN splash_{n} INT NULL"),
-    "add_column_not_null": Change("ADD COLUMN splash_{n} INT NOT NULL DEFAULT 0"),
-    "drop_column": Change("DROP COLUMN splash_{n}", setup="ADD COLUMN splash_{n} INT NULL"),
-    "add_index": Change("ADD INDEX splash_{n} (pad)"),
+    "add_column": AlterOperation("ADD COLUMN splash_{n} INT NULL"),
+    "add_column_not_null": AlterOperation("ADD COLUMN splash_{n} INT NOT NULL DEFAULT 0"),
+    "drop_column": AlterOperation("DROP COLUMN splash_{n}", setup="ADD COLUMN splash_{n} INT NULL"),
+    "add_index": AlterOperation("ADD INDEX splash_{n} (pad)"),
 }
 
 
@@ -233,10 +233,10 @@ def run(order: Order) -> None:
     say("end")
 
 
-def _plan(order: Order) -> Plan:
+def _plan(order: Order) -> SysbenchPlan:
     chosen = order.parameters
     options = {"tables": str(chosen["tables"]), "table_size": str(chosen["table_size"]), "auto_inc": "off"}
-    return Plan(
+    return SysbenchPlan(
         TEST,
         options,
         threads=order.threads,

@@ -11,7 +11,7 @@ SERVED = 0.9  # of the asked rate, else there is nothing to stall
 
 
 @dataclass(frozen=True)
-class Interval:
+class LoadInterval:
     """Transactions that ended in the `seconds` before `end`, s on the load's clock."""
 
     end: float
@@ -35,13 +35,13 @@ class Stall:
     depth: float
 
 
-def baseline(intervals: Sequence[Interval], *, since: float, until: float) -> float | None:
+def baseline(intervals: Sequence[LoadInterval], *, since: float, until: float) -> float | None:
     """Median throughput of the intervals that lie wholly within, 1/s; None of too few."""
     whole = _within(intervals, since, until)
     return statistics.median(interval.rate for interval in whole) if len(whole) >= FEWEST else None
 
 
-def is_served(intervals: Sequence[Interval], *, rate: float, since: float, until: float) -> bool:
+def is_served(intervals: Sequence[LoadInterval], *, rate: float, since: float, until: float) -> bool:
     """Whether a load that comes at random, `rate` 1/s, was kept up with: within three standard deviations of chance."""
     whole = _within(intervals, since, until)
     expected = rate * sum(interval.seconds for interval in whole)
@@ -49,11 +49,11 @@ def is_served(intervals: Sequence[Interval], *, rate: float, since: float, until
     return bool(whole) and done >= SERVED * expected - 3 * math.sqrt(expected)
 
 
-def _within(intervals: Sequence[Interval], since: float, until: float) -> list[Interval]:
+def _within(intervals: Sequence[LoadInterval], since: float, until: float) -> list[LoadInterval]:
     return [interval for interval in intervals if interval.start >= since - 0.05 and interval.end <= until]
 
 
-def stall(intervals: Sequence[Interval], *, base: float, since: float, until: float, share: float) -> Stall:
+def stall(intervals: Sequence[LoadInterval], *, base: float, since: float, until: float, share: float) -> Stall:
     """Of the intervals that overlap [since, until]. `share`: per cent of `base` under which a second counts."""
     touched = [interval for interval in intervals if interval.end > since and interval.start < until]
     if not touched or base <= 0:

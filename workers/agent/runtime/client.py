@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import httpx
 import msgspec
 
-from workers.agent.runtime.spool import Message
+from workers.agent.runtime.spool import SpoolMessage
 from workers.protocol import wire
 
 T = TypeVar("T")
@@ -19,7 +19,7 @@ class Unreachable(Exception):
     """No usable answer came: the server is away, overloaded or broken. Worth trying again."""
 
 
-class LeaseLost(Exception):
+class LeaseGone(Exception):
     """The job is no longer this agent's."""
 
 
@@ -27,25 +27,25 @@ class Rejected(Exception):
     """The server understood and said no; the text says why."""
 
 
-class Verdict(enum.Enum):
+class MessageFate(enum.Enum):
     STORED = "stored"
     RETRY = "retry"
     UNAUTHORIZED = "unauthorized"  # kept and tried again: a token can be corrected
     REFUSED = "refused"
 
 
-def verdict(status: int | None) -> Verdict:
+def verdict(status: int | None) -> MessageFate:
     """None: no answer came, so the server may never have seen it."""
     if status is not None and 200 <= status < 300:
-        return Verdict.STORED
+        return MessageFate.STORED
     if status in (401, 403):
-        return Verdict.UNAUTHORIZED
+        return MessageFate.UNAUTHORIZED
     if status is None or status in (408, 425, 429) or not 400 <= status < 500:
-        return Verdict.RETRY
-    return Verdict.REFUSED
+        return MessageFate.RETRY
+    return MessageFate.REFUSED
 
 
-class Client:
+class ServerClient:
     """Threads may share it."""
 
     def __init__(self, *, url: str, token: str) -> None:
@@ -91,7 +91,7 @@ class Client:
             return False, f"{type(error).__name__}: {error}"
         return answer.is_success, _said(answer)
 
-    def send(self, message: Message) -> tuple[int | None, str]:
+    def send(self, message: SpoolMessage) -> tuple[int | None, str]:
         """Status (None: no answer) and what the server said, for a log or a reason."""
         try:
             answer = self._request(message.method, message.path, message.body, message.headers)
@@ -107,11 +107,11 @@ class Client:
         except httpx.HTTPError as error:
             raise Unreachable(f"{type(error).__name__}: {error}") from error
         if answer.status_code in LOST:
-            raise LeaseLost(_said(answer))
+            raise LeaseGone(_said(answer))
         match verdict(answer.status_code):
-            case Verdict.STORED:
+            case MessageFate.STORED:
                 return answer
-            case Verdict.RETRY:
+            case MessageFate.RETRY:
                 raise Unreachable(_said(answer))
             case _:
                 raise Rejected(_said(answer))

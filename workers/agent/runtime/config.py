@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from workers.agent.runtime.toml_table import SLUG, ConfigError, Table
+from workers.agent.runtime.toml_table import SLUG, ConfigError, TomlTable
 from workers.protocol.wire import AwsMessage, HardwareMessage
 
 TOKEN_VARIABLE = "SPLASHBOARD_AGENT_TOKEN"  # noqa: S105  (the name of the variable)
@@ -31,7 +31,7 @@ Signature = tuple[tuple[str, int, int], ...]  # path, mtime in ns, size of every
 
 
 @dataclass(frozen=True)
-class Address:
+class ServerAddress:
     """Where a database server listens: a socket file, or else host and port."""
 
     host: str = "127.0.0.1"
@@ -60,7 +60,7 @@ class NodeConfig:
     name: str
     role: str
     zone: str
-    address: Address
+    address: ServerAddress
     local: bool
     asked: bool = True
     sampled: bool = True
@@ -73,7 +73,7 @@ class ProxyConfig:
 
     name: str
     zone: str
-    address: Address
+    address: ServerAddress
     settings: dict[str, str] = field(default_factory=dict)
 
 
@@ -83,7 +83,7 @@ class SystemConfig:
     name: str
     platform: str
     hardware_class: str
-    address: Address
+    address: ServerAddress
     user: str
     password: str = field(repr=False)
     database: str
@@ -192,16 +192,16 @@ def _stamp(file: Path) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-def _read(file: Path) -> Table:
+def _read(file: Path) -> TomlTable:
     try:
-        return Table(file, "", tomllib.loads(file.read_text()))
+        return TomlTable(file, "", tomllib.loads(file.read_text()))
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read ({error.strerror}); create it or name another file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: is not TOML: {error}; correct that line") from error
 
 
-def _secret(table: Table, key: str, signature: dict[Path, tuple[int, int]]) -> str:
+def _secret(table: TomlTable, key: str, signature: dict[Path, tuple[int, int]]) -> str:
     file = table.file.parent / table.text(key)
     try:
         signature[file] = _stamp(file)
@@ -210,7 +210,7 @@ def _secret(table: Table, key: str, signature: dict[Path, tuple[int, int]]) -> s
         raise table.fail(key, f"names {file}, which cannot be read; create it with mode 0600") from error
 
 
-def _url(server: Table) -> str:
+def _url(server: TomlTable) -> str:
     url = server.text("url").rstrip("/")
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -218,7 +218,7 @@ def _url(server: Table) -> str:
     return url
 
 
-def _token(server: Table, signature: dict[Path, tuple[int, int]]) -> str:
+def _token(server: TomlTable, signature: dict[Path, tuple[int, int]]) -> str:
     from_file = _secret(server, "token_file", signature).strip() if server.has("token_file") else ""
     token = os.environ.get(TOKEN_VARIABLE, "").strip() or from_file
     if not token:
@@ -228,7 +228,7 @@ def _token(server: Table, signature: dict[Path, tuple[int, int]]) -> str:
     return token
 
 
-def _hardware(table: Table) -> HardwareMessage:
+def _hardware(table: TomlTable) -> HardwareMessage:
     slug = table.text("slug", pattern=SLUG)
     machine = HardwareMessage(
         slug=slug,
@@ -241,18 +241,18 @@ def _hardware(table: Table) -> HardwareMessage:
     return machine
 
 
-def _address(table: Table, *, default: Address) -> Address:
+def _address(table: TomlTable, *, default: ServerAddress) -> ServerAddress:
     socket = table.text("socket", default="")
     if not socket and not (table.has("host") or table.has("port")):
         return default
-    return Address(
+    return ServerAddress(
         host=table.text("host", default=default.host),
         port=table.integer("port", low=1, high=65535, default=default.port),
         socket=socket,
     )
 
 
-def _password(table: Table, signature: dict[Path, tuple[int, int]]) -> str:
+def _password(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> str:
     if table.has("password_file"):
         if table.has("password"):
             raise table.fail("password", "and password_file are both given; remove one of them")
@@ -265,9 +265,9 @@ def _password(table: Table, signature: dict[Path, tuple[int, int]]) -> str:
     return password
 
 
-def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfig:
+def _system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemConfig:
     slug = table.text("slug", pattern=SLUG)
-    address = _address(table, default=Address())
+    address = _address(table, default=ServerAddress())
     if not (table.has("socket") or table.has("host") or table.has("port")):
         raise table.fail("host", "is missing; say where the database listens: host and port, or socket")
     nodes = tuple(_node(node, address) for node in table.tables("nodes")) or (
@@ -300,7 +300,7 @@ def _system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfi
     return system
 
 
-def _aws(table: Table) -> AwsMessage:
+def _aws(table: TomlTable) -> AwsMessage:
     """Where the server finds it at AWS; the agent itself asks AWS nothing."""
     region = table.text("region", pattern=REGION)
     if table.has("cluster") == table.has("instance"):
@@ -311,7 +311,7 @@ def _aws(table: Table) -> AwsMessage:
     return AwsMessage(region=region, **{key: identifier})
 
 
-def _sampled_system(table: Table, signature: dict[Path, tuple[int, int]]) -> SystemConfig:
+def _sampled_system(table: TomlTable, signature: dict[Path, tuple[int, int]]) -> SystemConfig:
     """What a sampler must know of a system: how to see its own nodes."""
     slug = table.text("slug", pattern=SLUG)
     nodes = tuple(_sampled_node(node) for node in table.tables("nodes"))
@@ -326,7 +326,7 @@ def _sampled_system(table: Table, signature: dict[Path, tuple[int, int]]) -> Sys
         name=slug,
         platform="",
         hardware_class="",
-        address=Address(),
+        address=ServerAddress(),
         user=table.text("user", default=None if asked else ""),
         password=_password(table, signature),
         database="",
@@ -338,12 +338,12 @@ def _sampled_system(table: Table, signature: dict[Path, tuple[int, int]]) -> Sys
     return system
 
 
-def _sampled_node(table: Table) -> NodeConfig:
+def _sampled_node(table: TomlTable) -> NodeConfig:
     node = NodeConfig(
         name=table.text("name", pattern=SLUG),
         role=table.text("role", default="writer", pattern=ROLES),
         zone=table.text("zone", default=""),
-        address=_address(table, default=Address()),
+        address=_address(table, default=ServerAddress()),
         local=table.flag("local", default=True),
         asked=table.has("host") or table.has("port") or table.has("socket"),
     )
@@ -351,20 +351,20 @@ def _sampled_node(table: Table) -> NodeConfig:
     return node
 
 
-def _proxy(table: Table) -> ProxyConfig:
+def _proxy(table: TomlTable) -> ProxyConfig:
     if not (table.has("socket") or table.has("port")):
         raise table.fail("socket", "is missing; name HAProxy's stats socket, or its host and port")
     proxy = ProxyConfig(
         name=table.text("name", default="proxy", pattern=SLUG),
         zone=table.text("zone", default=""),
-        address=_address(table, default=Address()),
+        address=_address(table, default=ServerAddress()),
         settings=table.settings("settings"),
     )
     table.done()
     return proxy
 
 
-def _controls(table: Table, nodes: list[str]) -> Controls:
+def _controls(table: TomlTable, nodes: list[str]) -> Controls:
     """Programs that do something to a node or to the whole system: argv without a shell, exit code 0 means done."""
     found = {"": _argvs(table, SYSTEM_CONTROLS)}
     for node in nodes:
@@ -376,7 +376,7 @@ def _controls(table: Table, nodes: list[str]) -> Controls:
     return {node: argvs for node, argvs in found.items() if argvs}
 
 
-def _argvs(table: Table, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _argvs(table: TomlTable, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     found = {}
     for name in names:
         if table.has(name):
@@ -386,7 +386,7 @@ def _argvs(table: Table, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _node(table: Table, default: Address) -> NodeConfig:
+def _node(table: TomlTable, default: ServerAddress) -> NodeConfig:
     address = _address(table, default=default)
     node = NodeConfig(
         name=table.text("name", pattern=SLUG),

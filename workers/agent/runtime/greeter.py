@@ -8,7 +8,7 @@ from typing import Any
 from workers.agent import __version__
 from workers.agent.measure import database
 from workers.agent.measure.clock import ServerClock
-from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import PROXY, Config, SystemConfig
 from workers.agent.tools import ToolMissing
 from workers.agent.tools.registry import TOOLS
@@ -26,7 +26,7 @@ class Greeter:
     def __init__(
         self,
         *,
-        client: Client,
+        client: ServerClient,
         server: ServerClock,
         config: Callable[[], Config],
         health: Callable[[], dict[str, Any]],
@@ -105,7 +105,7 @@ class Greeter:
         )
         try:
             answer = self._client.hello(message)
-        except (Unreachable, Rejected, LeaseLost) as problem:
+        except (Unreachable, Rejected, LeaseGone) as problem:
             self._warn_once({f"the server did not take the hello: {problem}"})
             return IMPATIENT
         self._server.measure()

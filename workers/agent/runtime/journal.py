@@ -27,7 +27,7 @@ class StartedProcess(msgspec.Struct, frozen=True, kw_only=True):
     started: str
 
 
-class Entry(msgspec.Struct, kw_only=True):
+class JournalEntry(msgspec.Struct, kw_only=True):
     """The job under way."""
 
     job: int
@@ -53,13 +53,13 @@ class Journal:
         self._leftovers = directory / "leftovers"
         self._leftovers.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: JournalEntry) -> None:
         write_durably(self._file, msgspec.json.encode(entry))
 
-    def read(self) -> Entry | None:
+    def read(self) -> JournalEntry | None:
         """None: nothing was under way. Raises msgspec.MsgspecError when the file is damaged."""
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=Entry)
+            return msgspec.json.decode(self._file.read_bytes(), type=JournalEntry)
         except FileNotFoundError:
             return None
 

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.protocol import wire
 
 log = logging.getLogger("splashboard.agent.lease")
@@ -18,7 +18,7 @@ class LeaseKeeper:
     def __init__(
         self,
         *,
-        client: Client,
+        client: ServerClient,
         job: wire.JobMessage,
         progress: Callable[[], str],
         on_cancel: Callable[[], None],
@@ -47,7 +47,7 @@ class LeaseKeeper:
             message = wire.RenewMessage(attempt=self._job.attempt, progress=self._progress())
             try:
                 answer = self._client.renew(self._job.id, message)
-            except LeaseLost as lost:
+            except LeaseGone as lost:
                 log.error("job %s is lost: %s", self._job.id, lost)
                 self._on_lost(str(lost))
                 return

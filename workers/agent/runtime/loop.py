@@ -8,16 +8,16 @@ from typing import Any
 
 from workers.agent.measure import database
 from workers.agent.measure.clock import ServerClock
-from workers.agent.measure.job import Job, clean_leftovers
+from workers.agent.measure.job import JobExecution, clean_leftovers
 from workers.agent.measure.sampler_role import Sampler
 from workers.agent.runtime import config as configuration
 from workers.agent.runtime import recovery
-from workers.agent.runtime.client import Client, LeaseLost, Rejected, Unreachable
+from workers.agent.runtime.client import LeaseGone, Rejected, ServerClient, Unreachable
 from workers.agent.runtime.config import Config
 from workers.agent.runtime.greeter import Greeter
 from workers.agent.runtime.journal import Journal
 from workers.agent.runtime.lease import LeaseKeeper
-from workers.agent.runtime.spool import Entry, Spool
+from workers.agent.runtime.spool import Spool, SpoolEntry
 from workers.agent.runtime.stop import AGENT_STOPPED, CANCELLED, Stop, failed, lease_lost
 from workers.agent.runtime.toml_table import ConfigError
 from workers.agent.runtime.uploader import Uploader
@@ -31,7 +31,7 @@ HELLO_PATIENCE = 10.0  # s for the server to hear that a system may be away, bef
 FAREWELL = 3.0  # s for the spool to drain when the agent is stopped; the rest is sent at the next start
 
 
-class Agent:
+class AgentLoop:
     """`run()` on the main thread until `stop()` is called, as a signal handler does."""
 
     def __init__(self, config: Config) -> None:
@@ -42,7 +42,7 @@ class Agent:
         self._spool = Spool(config.spool)
         self._work.mkdir(exist_ok=True, mode=0o700)
         self._journal = Journal(config.spool)
-        self._client = Client(url=config.url, token=config.token)
+        self._client = ServerClient(url=config.url, token=config.token)
         self._uploader = Uploader(spool=self._spool, client=self._client, on_refused=self._refused)
         self._server = ServerClock(self._client)
         self._sampler = Sampler(
@@ -55,7 +55,7 @@ class Agent:
             health=self._health,
             busy_with=lambda: self._job.message.system if self._job else "",
         )
-        self._job: Job | None = None
+        self._job: JobExecution | None = None
         self._stopping = threading.Event()
         self._leftovers_due = 0.0
         self._complaint = ""
@@ -131,7 +131,7 @@ class Agent:
                 job = self._client.claim()
                 if job:
                     return job
-            except (Unreachable, Rejected, LeaseLost) as problem:
+            except (Unreachable, Rejected, LeaseGone) as problem:
                 complaint, pause = f"no job could be claimed: {problem}", min(LONGEST_PAUSE, 2 * pause)
         if complaint and not self._complaint:
             log.warning("%s", complaint)
@@ -143,7 +143,7 @@ class Agent:
 
     def _do(self, message: wire.JobMessage) -> None:
         log.info("job %s: %s on %s, attempt %s", message.id, message.workload, message.system, message.attempt)
-        job = Job(
+        job = JobExecution(
             message=message,
             config=self._config,
             spool=self._spool,
@@ -179,7 +179,7 @@ class Agent:
             lease.stop()
             self._job = None
 
-    def _finish(self, job: Job, stop: Stop | None) -> int | None:
+    def _finish(self, job: JobExecution, stop: Stop | None) -> int | None:
         outcome, reason = (stop.job, stop.reason) if stop else ("succeeded", "")
         while True:
             try:
@@ -191,7 +191,7 @@ class Agent:
                 if self._stopping.wait(DISK_PAUSE):
                     return None  # the journal has it; the next start ends the job
 
-    def _refused(self, entry: Entry, reason: str) -> None:
+    def _refused(self, entry: SpoolEntry, reason: str) -> None:
         job = self._job
         if job and entry.kind == "run" and job.entry.run and job.entry.run.uid == entry.run:
             job.switch.ask(failed(f"the server refused the run: {reason}"))

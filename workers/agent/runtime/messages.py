@@ -4,27 +4,29 @@ from collections.abc import Sequence
 
 import msgspec
 
-from workers.agent.runtime.journal import Entry, Journal, OpenRun
-from workers.agent.runtime.spool import Message, Spool
+from workers.agent.runtime.journal import Journal, JournalEntry, OpenRun
+from workers.agent.runtime.spool import Spool, SpoolMessage
 from workers.protocol import wire
 
 JSON = {"Content-Type": "application/json"}
 
 
-def group_of(entry: Entry) -> str:
+def group_of(entry: JournalEntry) -> str:
     return f"job-{entry.job}-{entry.attempt}"
 
 
-def open_run(entry: Entry, run: OpenRun, message: wire.RunMessage) -> Message:
+def open_run(entry: JournalEntry, run: OpenRun, message: wire.RunMessage) -> SpoolMessage:
     return _of_run(entry, run, kind="run", method="PUT", path="", headers=JSON, body=wire.to_json(message))
 
 
-def batch(entry: Entry, run: OpenRun, sequence: int, payload: bytes) -> Message:
+def batch(entry: JournalEntry, run: OpenRun, sequence: int, payload: bytes) -> SpoolMessage:
     headers = {"Content-Type": "application/gzip", "X-Checksum": wire.checksum(payload)}
     return _of_run(entry, run, kind="batch", method="PUT", path=f"/batches/{sequence}", headers=headers, body=payload)
 
 
-def put_artifact(spool: Spool, journal: Journal, entry: Entry, run: OpenRun, *, name: str, content: bytes) -> None:
+def put_artifact(
+    spool: Spool, journal: Journal, entry: JournalEntry, run: OpenRun, *, name: str, content: bytes
+) -> None:
     """Raises OSError."""
     checksum = wire.checksum(content)
 
@@ -39,7 +41,7 @@ def put_artifact(spool: Spool, journal: Journal, entry: Entry, run: OpenRun, *, 
     spool.put(message, before_visible=note)
 
 
-def put_run_end(spool: Spool, journal: Journal, entry: Entry, run: OpenRun, message: wire.RunEndMessage) -> None:
+def put_run_end(spool: Spool, journal: Journal, entry: JournalEntry, run: OpenRun, message: wire.RunEndMessage) -> None:
     """Ends the run with the artifacts that were put for it. Raises OSError."""
     body = wire.to_json(msgspec.structs.replace(message, artifacts=run.artifacts))
 
@@ -53,13 +55,13 @@ def put_run_end(spool: Spool, journal: Journal, entry: Entry, run: OpenRun, mess
 
 
 def put_job_end(
-    spool: Spool, entry: Entry, *, outcome: str, reason: str, skipped: Sequence[wire.SkippedRun] = ()
+    spool: Spool, entry: JournalEntry, *, outcome: str, reason: str, skipped: Sequence[wire.SkippedRun] = ()
 ) -> int:
     """Number of the spooled message. Raises OSError."""
     end = wire.JobEndMessage(attempt=entry.attempt, outcome=outcome, reason=reason, skipped=list(skipped))
     body = wire.to_json(end)
     return spool.put(
-        Message(
+        SpoolMessage(
             group=group_of(entry),
             kind="job-end",
             method="POST",
@@ -71,9 +73,9 @@ def put_job_end(
 
 
 def _of_run(
-    entry: Entry, run: OpenRun, *, kind: str, method: str, path: str, headers: dict[str, str], body: bytes
-) -> Message:
-    return Message(
+    entry: JournalEntry, run: OpenRun, *, kind: str, method: str, path: str, headers: dict[str, str], body: bytes
+) -> SpoolMessage:
+    return SpoolMessage(
         group=group_of(entry),
         kind=kind,
         method=method,

@@ -9,7 +9,7 @@ import msgspec
 
 from workers.agent.measure.clock import iso_now
 from workers.agent.runtime import messages
-from workers.agent.runtime.journal import Entry, Journal, Leftover, is_still
+from workers.agent.runtime.journal import Journal, JournalEntry, Leftover, is_still
 from workers.agent.runtime.spool import Spool
 from workers.agent.tools.process import stop_group
 from workers.protocol import wire
@@ -21,7 +21,7 @@ REASON = "the agent stopped without notice"
 def finish(
     spool: Spool,
     journal: Journal,
-    entry: Entry,
+    entry: JournalEntry,
     *,
     outcome: str,
     reason: str,

@@ -25,7 +25,7 @@ class Corrupt(Exception):
 
 
 @dataclass(frozen=True)
-class Message:
+class SpoolMessage:
     """A request to be made. Messages of one `group` (an attempt of a job) are sent in the order they were put."""
 
     group: str
@@ -42,7 +42,7 @@ class Message:
         return json.dumps(head).encode() + b"\n" + self.body
 
     @classmethod
-    def decode(cls, content: bytes) -> "Message":
+    def decode(cls, content: bytes) -> "SpoolMessage":
         """Raises Corrupt."""
         head, separator, body = content.partition(b"\n")
         try:
@@ -57,7 +57,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SpoolEntry:
     """A message on disk."""
 
     number: int
@@ -85,14 +85,14 @@ class Spool:
             self._lock_file.close()
             raise SpoolInUse(f"{directory} is used by another agent; stop that one or set agent.spool") from error
         self._changed = threading.Condition()
-        self._entries: deque[Entry] = deque()
+        self._entries: deque[SpoolEntry] = deque()
         self._number = 0
         self._read_directory()
 
     def close(self) -> None:
         self._lock_file.close()
 
-    def put(self, message: Message, *, before_visible: Callable[[], None] | None = None) -> int:
+    def put(self, message: SpoolMessage, *, before_visible: Callable[[], None] | None = None) -> int:
         """Writes the message durably; `before_visible` runs when it is on disk but not yet sent. Raises OSError."""
         content = message.encode()
         with self._changed:
@@ -106,30 +106,30 @@ class Spool:
                 except OSError:
                     file.unlink()
                     raise
-            self._entries.append(Entry(number, file, message.group, message.kind, message.run))
+            self._entries.append(SpoolEntry(number, file, message.group, message.kind, message.run))
             self._changed.notify_all()
         return number
 
-    def heads(self) -> list[Entry]:
+    def heads(self) -> list[SpoolEntry]:
         """The oldest message of each group: what may be sent now."""
         with self._changed:
-            first: dict[str, Entry] = {}
+            first: dict[str, SpoolEntry] = {}
             for entry in self._entries:
                 first.setdefault(entry.group, entry)
             return list(first.values())
 
-    def read(self, entry: Entry) -> Message:
+    def read(self, entry: SpoolEntry) -> SpoolMessage:
         """Raises Corrupt."""
         try:
-            return Message.decode(entry.file.read_bytes())
+            return SpoolMessage.decode(entry.file.read_bytes())
         except FileNotFoundError as error:
             raise Corrupt("it was removed by someone else") from error
 
-    def delete(self, entry: Entry) -> None:
+    def delete(self, entry: SpoolEntry) -> None:
         entry.file.unlink(missing_ok=True)
         self._forget(entry)
 
-    def set_aside(self, entry: Entry, reason: str) -> None:
+    def set_aside(self, entry: SpoolEntry, reason: str) -> None:
         """Moves the message to refused/, with the reason beside it, for a person to look at."""
         target = self.refused / entry.file.name
         while target.exists():
@@ -152,7 +152,7 @@ class Spool:
         with self._changed:
             return any(entry.number == number for entry in self._entries)
 
-    def of_run(self, run: str, kind: str) -> list[Entry]:
+    def of_run(self, run: str, kind: str) -> list[SpoolEntry]:
         with self._changed:
             return [entry for entry in self._entries if entry.run == run and entry.kind == kind]
 
@@ -183,18 +183,18 @@ class Spool:
         for file in sorted(self.queue.glob(f"*{SUFFIX}")):
             number = int(file.stem) if file.stem.isdigit() else 0
             self._number = max(self._number, number)
-            entry = Entry(number, file, "", "", "")
+            entry = SpoolEntry(number, file, "", "", "")
             try:
-                message = Message.decode(file.read_bytes())
+                message = SpoolMessage.decode(file.read_bytes())
             except Corrupt as problem:
                 self.set_aside(entry, f"corrupt: {problem}")
                 continue
-            self._entries.append(Entry(number, file, message.group, message.kind, message.run))
+            self._entries.append(SpoolEntry(number, file, message.group, message.kind, message.run))
         for file in self.refused.glob(f"*{SUFFIX}"):  # a number is never used twice
             digits = file.stem.rpartition("-")[2]
             self._number = max(self._number, int(digits) if digits.isdigit() else 0)
 
-    def _forget(self, entry: Entry) -> None:
+    def _forget(self, entry: SpoolEntry) -> None:
         with self._changed:
             if entry in self._entries:
                 self._entries.remove(entry)

@@ -15,7 +15,7 @@ class ConfigError(Exception):
 
 
 @dataclass
-class Table:
+class TomlTable:
     """`name` is where the table stands in the file, as in `systems[0].nodes[1]`; empty for the file itself."""
 
     file: Path
@@ -66,19 +66,19 @@ class Table:
             raise self.fail(key, "must be a table of texts and numbers")
         return {name: str(v).lower() if isinstance(v, bool) else str(v) for name, v in value.items()}
 
-    def table(self, key: str) -> "Table":
+    def table(self, key: str) -> "TomlTable":
         value = self._take(key, {})
         if not isinstance(value, dict):
             raise self.fail(key, f"must be a table; write [{key}]")
-        return Table(self.file, f"{self.name}.{key}" if self.name else key, value)
+        return TomlTable(self.file, f"{self.name}.{key}" if self.name else key, value)
 
-    def tables(self, key: str) -> "Iterator[Table]":
+    def tables(self, key: str) -> "Iterator[TomlTable]":
         value = self._take(key, [])
         if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
             raise self.fail(key, f"must be a list of tables; write [[{key}]]")
         prefix = f"{self.name}.{key}" if self.name else key
         for number, entry in enumerate(value):
-            yield Table(self.file, f"{prefix}[{number}]", entry)
+            yield TomlTable(self.file, f"{prefix}[{number}]", entry)
 
     def has(self, key: str) -> bool:
         return key in self.values

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from workers.agent.runtime.client import Client, Verdict, verdict
-from workers.agent.runtime.spool import Corrupt, Entry, Spool
+from workers.agent.runtime.client import MessageFate, ServerClient, verdict
+from workers.agent.runtime.spool import Corrupt, Spool, SpoolEntry
 
 log = logging.getLogger("splashboard.agent.upload")
 LONGEST_PAUSE = 10.0  # s
@@ -29,7 +29,7 @@ class _Trouble:
 class Uploader:
     """One thread. `on_refused(entry, reason)` is told of every message that was set aside."""
 
-    def __init__(self, *, spool: Spool, client: Client, on_refused: Callable[[Entry, str], None]) -> None:
+    def __init__(self, *, spool: Spool, client: ServerClient, on_refused: Callable[[SpoolEntry, str], None]) -> None:
         self._spool = spool
         self._client = client
         self._on_refused = on_refused
@@ -68,7 +68,7 @@ class Uploader:
                 self._postpone(entry, str(error))
         return moved
 
-    def _send(self, entry: Entry) -> bool:
+    def _send(self, entry: SpoolEntry) -> bool:
         try:
             message = self._spool.read(entry)
         except Corrupt as problem:
@@ -76,20 +76,20 @@ class Uploader:
             return True
         status, said = self._client.send(message)
         match verdict(status):
-            case Verdict.STORED:
+            case MessageFate.STORED:
                 self._trouble.pop(entry.group, None)
                 self._spool.delete(entry)
                 return True
-            case Verdict.REFUSED:
+            case MessageFate.REFUSED:
                 self._trouble.pop(entry.group, None)
                 self._set_aside(entry, f"{message.method} {message.path}: {said}")
                 return True
-            case Verdict.UNAUTHORIZED:
+            case MessageFate.UNAUTHORIZED:
                 log.error("the server does not accept this agent's token (%s); give it a valid one", said)
         self._postpone(entry, said)
         return False
 
-    def _postpone(self, entry: Entry, why: str) -> None:
+    def _postpone(self, entry: SpoolEntry, why: str) -> None:
         before = self._trouble.get(entry.group)
         failures = before.failures + 1 if before else 1
         pause = pause_after(failures, random.random())  # noqa: S311  (spreads load, guards nothing)
@@ -97,7 +97,7 @@ class Uploader:
             log.warning("upload of %s waits: %s", entry.file.name, why)
         self._trouble[entry.group] = _Trouble(failures, time.monotonic() + pause)
 
-    def _set_aside(self, entry: Entry, reason: str) -> None:
+    def _set_aside(self, entry: SpoolEntry, reason: str) -> None:
         log.error("%s was set aside in %s: %s", entry.file.name, self._spool.refused, reason)
         self._spool.set_aside(entry, reason)
         self._on_refused(entry, reason)

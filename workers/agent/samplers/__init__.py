@@ -12,7 +12,7 @@ class SourceFailed(Exception):
 
 
 @dataclass(frozen=True)
-class NotObservable:
+class HiddenFromSampler:
     """Something that cannot be seen as things are: why, and what would change that."""
 
     what: str
@@ -26,13 +26,13 @@ class NotObservable:
 class SeesNothing(Exception):
     """The source can see nothing at all in this run, and is not asked again."""
 
-    def __init__(self, hidden: NotObservable) -> None:
+    def __init__(self, hidden: HiddenFromSampler) -> None:
         super().__init__(str(hidden))
         self.hidden = hidden
 
 
 @dataclass(frozen=True)
-class Reading:
+class SourceReading:
     """What a source saw.
 
     `states`: what it found its node to be in, in words; a change is an event. `hidden`: what it cannot see.
@@ -41,11 +41,11 @@ class Reading:
 
     values: Mapping[str, Number]
     states: Mapping[str, str] = field(default_factory=dict)
-    hidden: Sequence[NotObservable] = ()
+    hidden: Sequence[HiddenFromSampler] = ()
     statements: int = 0
 
 
-class Source(Protocol):
+class SampleSource(Protocol):
     """Read every `interval` seconds, a whole number, by a thread of its own. `prompt`: reading takes no time, so what
     comes late was read at a moment that nobody knows, and is left out."""
 
@@ -53,7 +53,7 @@ class Source(Protocol):
     interval: int
     prompt: bool
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         """Metric key -> value now. Raises SourceFailed, SeesNothing."""
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ import threading
 import time
 from pathlib import Path
 
-from workers.agent.samplers import Reading
+from workers.agent.samplers import SourceReading
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -17,9 +17,9 @@ class AgentItself:
     interval = 1
     prompt = True
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         resident = int(Path("/proc/self/statm").read_text().split()[1])
-        return Reading(
+        return SourceReading(
             {
                 "agent.cpu.seconds": time.process_time(),
                 "agent.memory.rss": resident * PAGE,

@@ -7,7 +7,7 @@ from pymysql.connections import Connection
 from pymysql.cursors import Cursor
 
 from workers.agent.measure import database
-from workers.agent.runtime.config import Address, SystemConfig
+from workers.agent.runtime.config import ServerAddress, SystemConfig
 from workers.agent.samplers import SourceFailed
 
 ANSWER_TIMEOUT = 10  # s
@@ -19,14 +19,14 @@ class Denied(SourceFailed):
     """The account may not ask this."""
 
 
-class Unknown(SourceFailed):
+class NotSupported(SourceFailed):
     """This server does not know what was asked for: another version, or another product."""
 
 
 class Asking:
     """Connects when it is asked, and anew after a failure. `statements`: how many the server has executed."""
 
-    def __init__(self, system: SystemConfig, address: Address) -> None:
+    def __init__(self, system: SystemConfig, address: ServerAddress) -> None:
         self._system = system
         self._address = address
         self._connection: Connection[Cursor] | None = None
@@ -50,7 +50,7 @@ class Asking:
             if code in DENIED:
                 raise Denied(database.said(error)) from error
             if code in UNKNOWN:
-                raise Unknown(database.said(error)) from error
+                raise NotSupported(database.said(error)) from error
             self.close()
             raise SourceFailed(database.said(error)) from error
 

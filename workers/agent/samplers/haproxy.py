@@ -4,8 +4,8 @@ import csv
 import io
 import socket
 
-from workers.agent.runtime.config import Address
-from workers.agent.samplers import Reading, SourceFailed
+from workers.agent.runtime.config import ServerAddress
+from workers.agent.samplers import SourceFailed, SourceReading
 from workers.protocol.wire import Number
 
 TIMEOUT = 5  # s
@@ -19,12 +19,12 @@ FIELDS = (
 INFO = ("CurrConns", "CumConns", "Maxconn", "Run_queue", "Idle_pct", "Uptime_sec")
 
 
-class HAProxy:
+class HAProxySource:
     name = "haproxy"
     interval = 1
     prompt = False
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: ServerAddress) -> None:
         self._address = address
         self._pid: int | None = None
 
@@ -34,13 +34,13 @@ class HAProxy:
             self.read()
         return self._pid
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         information, _, statistics = self._ask().partition("\n\n")
         facts = dict(line.split(": ", 1) for line in information.splitlines() if ": " in line)
         self._pid = int(facts["Pid"]) if "Pid" in facts else None
         values: dict[str, Number] = {f"haproxy.process.{name}": int(facts[name]) for name in INFO if name in facts}
         found = parse(statistics)
-        return Reading({**values, **found.values}, states=found.states)
+        return SourceReading({**values, **found.values}, states=found.states)
 
     def close(self) -> None:
         """Holds nothing open."""
@@ -62,7 +62,7 @@ class HAProxy:
         return b"".join(parts).decode(errors="replace")
 
 
-def parse(statistics: str) -> Reading:
+def parse(statistics: str) -> SourceReading:
     """`show stat`: CSV whose first line, after a #, names the columns. Raises SourceFailed."""
     text = statistics.strip().removeprefix("# ")
     if not text.startswith("pxname,svname,"):
@@ -83,7 +83,7 @@ def parse(statistics: str) -> Reading:
             states[name] = _state(status, row.get("check_status") or "")
             if row.get("addr"):
                 states[f"{name} address"] = row["addr"]
-    return Reading(values, states=states)
+    return SourceReading(values, states=states)
 
 
 def _state(status: str, check: str) -> str:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from workers.agent.samplers import NotObservable, Reading, SourceFailed
+from workers.agent.samplers import HiddenFromSampler, SourceFailed, SourceReading
 from workers.protocol.wire import Number
 
 FILES = (
@@ -21,7 +21,7 @@ FILES = (
     "net/snmp",
 )
 OPTIONAL = frozenset({"pressure/cpu", "pressure/memory", "pressure/io", "net/snmp"})
-NO_PRESSURE = NotObservable(
+NO_PRESSURE = HiddenFromSampler(
     "waiting for CPU, memory and disks (/proc/pressure)",
     "this kernel does not count it",
     "boot one that has PSI with psi=1",
@@ -52,7 +52,7 @@ class HostCounters:
         self._proc = proc
         self._ticks = ticks or os.sysconf("SC_CLK_TCK")
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         texts = {}
         for name in FILES:
             try:
@@ -61,7 +61,7 @@ class HostCounters:
                 if name not in OPTIONAL:
                     raise SourceFailed(f"{self._proc / name}: {error.strerror}") from error
         hidden = [] if "pressure/cpu" in texts else [NO_PRESSURE]
-        return Reading(parse(texts, ticks=self._ticks, disks=whole_disks()), hidden=hidden)
+        return SourceReading(parse(texts, ticks=self._ticks, disks=whole_disks()), hidden=hidden)
 
     def close(self) -> None:
         """Holds nothing open."""

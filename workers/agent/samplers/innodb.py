@@ -1,8 +1,8 @@
 """The counters of information_schema.INNODB_METRICS that are enabled, under InnoDB's own names."""
 
-from workers.agent.runtime.config import Address, SystemConfig
-from workers.agent.samplers import NotObservable, Reading, SeesNothing, SourceFailed
-from workers.agent.samplers.connection import Asking, Denied, Unknown
+from workers.agent.runtime.config import ServerAddress, SystemConfig
+from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceFailed, SourceReading
+from workers.agent.samplers.connection import Asking, Denied, NotSupported
 
 WHAT = "InnoDB metrics"
 FIRST = "SELECT * FROM information_schema.INNODB_METRICS"
@@ -13,28 +13,28 @@ class InnodbMetrics:
     interval = 1
     prompt = False
 
-    def __init__(self, system: SystemConfig, address: Address) -> None:
+    def __init__(self, system: SystemConfig, address: ServerAddress) -> None:
         self._server = Asking(system, address)
         self._user = system.user
         self._statement = ""
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         try:
             if not self._statement:
                 return self._begin()
-            return Reading(
+            return SourceReading(
                 {f"mysql.innodb.{name}": count for name, count in self._server.ask(self._statement)}, statements=1
             )
         except Denied as error:
             remedy = f"GRANT PROCESS ON *.* to {self._user}"
-            raise SeesNothing(NotObservable(WHAT, str(error), remedy)) from error
-        except Unknown as error:
-            raise SeesNothing(NotObservable(WHAT, f"this server does not have them ({error})")) from error
+            raise SeesNothing(HiddenFromSampler(WHAT, str(error), remedy)) from error
+        except NotSupported as error:
+            raise SeesNothing(HiddenFromSampler(WHAT, f"this server does not have them ({error})")) from error
 
     def close(self) -> None:
         self._server.close()
 
-    def _begin(self) -> Reading:
+    def _begin(self) -> SourceReading:
         """All of it once: which there are, and how this server says that one is enabled."""
         columns, rows = self._server.table(FIRST)
         places = {name.upper(): place for place, name in enumerate(columns)}
@@ -45,10 +45,10 @@ class InnodbMetrics:
         condition = "ENABLED = 1" if enabled == "ENABLED" else "STATUS = 'enabled'"
         self._statement = f"SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE {condition}"  # noqa: S608
         off = len(rows) - len(on)
-        hidden = NotObservable(
+        hidden = HiddenFromSampler(
             f"{off} of {len(rows)} {WHAT}",
             "they are disabled",
             "name the modules in innodb_monitor_enable, for example 'module_log'",
         )
         values = {f"mysql.innodb.{row[places['NAME']]}": row[places["COUNT"]] for row in on}
-        return Reading(values, hidden=[hidden] if off else [], statements=1)
+        return SourceReading(values, hidden=[hidden] if off else [], statements=1)

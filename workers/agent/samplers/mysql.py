@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from workers.agent.runtime.config import Address, SystemConfig
-from workers.agent.samplers import Reading
+from workers.agent.runtime.config import ServerAddress, SystemConfig
+from workers.agent.samplers import SourceReading
 from workers.agent.samplers.connection import Asking
 from workers.protocol.wire import Number
 
@@ -33,13 +33,13 @@ class GlobalStatus:
     interval = 1
     prompt = False
 
-    def __init__(self, system: SystemConfig, address: Address) -> None:
+    def __init__(self, system: SystemConfig, address: ServerAddress) -> None:
         self._server = Asking(system, address)
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         rows = self._server.ask("SHOW GLOBAL STATUS")
         states = {name: str(value) for name, value in rows if name in STATES}
-        return Reading(numbers(rows), states=states, statements=1)
+        return SourceReading(numbers(rows), states=states, statements=1)
 
     def close(self) -> None:
         self._server.close()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workers.agent.measure import database
-from workers.agent.runtime.config import Address, SystemConfig
-from workers.agent.samplers import NotObservable, Reading, SourceFailed
+from workers.agent.runtime.config import ServerAddress, SystemConfig
+from workers.agent.samplers import HiddenFromSampler, SourceFailed, SourceReading
 from workers.protocol.wire import Number
 
 SERVERS = frozenset({"mariadbd", "mysqld"})
@@ -32,7 +32,7 @@ class ServerProcess:
         self._proc = proc
         self._pid: int | None = None
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         if self._pid is None:
             self._pid = self._find()
         if self._pid is None:
@@ -48,9 +48,11 @@ class ServerProcess:
             io = (directory / "io").read_text()
         except OSError as error:
             remedy = "run the agent as root or as the server's user"
-            hidden = [NotObservable("disk traffic of the server's process", f"/proc/PID/io: {error.strerror}", remedy)]
+            hidden = [
+                HiddenFromSampler("disk traffic of the server's process", f"/proc/PID/io: {error.strerror}", remedy)
+            ]
         values = parse(stat, io, ticks=os.sysconf("SC_CLK_TCK"), page_size=os.sysconf("SC_PAGE_SIZE"))
-        return Reading(values, hidden=hidden)
+        return SourceReading(values, hidden=hidden)
 
     def close(self) -> None:
         """Holds nothing open."""
@@ -73,7 +75,7 @@ def parse(stat: str, io: str, *, ticks: int, page_size: int) -> dict[str, Number
     return values
 
 
-def server_pid(system: SystemConfig, address: Address) -> int | None:
+def server_pid(system: SystemConfig, address: ServerAddress) -> int | None:
     """Process id of a server on this host: from its pid file, or else from who listens on its socket file."""
     try:
         with database.session(system, doing="find its process", address=address, timeout=5) as cursor:

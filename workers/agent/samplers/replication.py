@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.runtime.config import Address, SystemConfig
-from workers.agent.samplers import NotObservable, Reading, SeesNothing
-from workers.agent.samplers.connection import Asking, Denied, Unknown
+from workers.agent.runtime.config import ServerAddress, SystemConfig
+from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceReading
+from workers.agent.samplers.connection import Asking, Denied, NotSupported
 from workers.protocol.wire import Number
 
 PREFIX = "mysql.replication."
@@ -37,14 +37,14 @@ class Replication:
     interval = 1
     prompt = False
 
-    def __init__(self, system: SystemConfig, address: Address) -> None:
+    def __init__(self, system: SystemConfig, address: ServerAddress) -> None:
         self._server = Asking(system, address)
         self._user = system.user
         self._statements = list(STATEMENTS)
         self._state_statements = [MARIADB_STATE, MYSQL_STATE, PLAIN_STATE]
-        self._denied: list[NotObservable] = []
+        self._denied: list[HiddenFromSampler] = []
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         before = self._server.statements
         _, ((read_only, position, applied),) = self._first_known(self._state_statements)
         rows = [] if self._denied else self._replicas()
@@ -57,7 +57,7 @@ class Replication:
         for row in rows:
             values |= numbers(row, applied=applied)
             states |= states_of(row)
-        return Reading(values, states=states, hidden=self._denied, statements=self._server.statements - before)
+        return SourceReading(values, states=states, hidden=self._denied, statements=self._server.statements - before)
 
     def close(self) -> None:
         self._server.close()
@@ -67,7 +67,7 @@ class Replication:
             columns, rows = self._first_known(self._statements)
         except Denied as error:
             remedy = f"GRANT REPLICA MONITOR (MySQL: REPLICATION CLIENT) ON *.* to {self._user}"
-            self._denied = [NotObservable("state of replication", str(error), remedy)]
+            self._denied = [HiddenFromSampler("state of replication", str(error), remedy)]
             return []
         return [dict(zip(map(_older, columns), row, strict=True)) for row in rows]
 
@@ -76,9 +76,9 @@ class Replication:
         while True:
             try:
                 return self._server.table(statements[0])
-            except Unknown as error:
+            except NotSupported as error:
                 if len(statements) == 1:
-                    hidden = NotObservable("state of replication", f"this server does not tell it ({error})")
+                    hidden = HiddenFromSampler("state of replication", f"this server does not tell it ({error})")
                     raise SeesNothing(hidden) from error
                 del statements[0]
 

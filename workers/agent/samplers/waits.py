@@ -1,8 +1,8 @@
 """What the server waited for, by class of event, from performance_schema."""
 
-from workers.agent.runtime.config import Address, SystemConfig
-from workers.agent.samplers import NotObservable, Reading, SeesNothing
-from workers.agent.samplers.connection import Asking, Denied, Unknown
+from workers.agent.runtime.config import ServerAddress, SystemConfig
+from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceReading
+from workers.agent.samplers.connection import Asking, Denied, NotSupported
 from workers.protocol.wire import Number
 
 WHAT = "waits and statements by digest"
@@ -20,12 +20,12 @@ class Waits:
     interval = 5  # the server adds up all its threads for each answer
     prompt = False
 
-    def __init__(self, system: SystemConfig, address: Address) -> None:
+    def __init__(self, system: SystemConfig, address: ServerAddress) -> None:
         self._server = Asking(system, address)
         self._user = system.user
-        self._hidden: list[NotObservable] | None = None
+        self._hidden: list[HiddenFromSampler] | None = None
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         before = self._server.statements
         try:
             if self._hidden is None:
@@ -33,26 +33,26 @@ class Waits:
             rows = self._server.ask(WAITS)
         except Denied as error:
             remedy = f"GRANT SELECT ON performance_schema.* to {self._user}"
-            raise SeesNothing(NotObservable(WHAT, str(error), remedy)) from error
-        except Unknown as error:
-            raise SeesNothing(NotObservable(WHAT, f"this server does not count them ({error})")) from error
+            raise SeesNothing(HiddenFromSampler(WHAT, str(error), remedy)) from error
+        except NotSupported as error:
+            raise SeesNothing(HiddenFromSampler(WHAT, f"this server does not count them ({error})")) from error
         values: dict[str, Number] = {}
         for event, count, picoseconds in rows:
             key = "mysql.waits." + str(event).removeprefix("wait/").replace("/", ".")
             values[f"{key}.count"] = int(count)
             values[f"{key}.seconds"] = int(picoseconds) / PICOSECONDS
-        return Reading(values, hidden=self._hidden, statements=self._server.statements - before)
+        return SourceReading(values, hidden=self._hidden, statements=self._server.statements - before)
 
     def close(self) -> None:
         self._server.close()
 
-    def _look(self) -> list[NotObservable]:
+    def _look(self) -> list[HiddenFromSampler]:
         if self._server.ask(SWITCH) != ((1,),):
             raise SeesNothing(
-                NotObservable(WHAT, "performance_schema is OFF", "start the server with performance_schema = ON")
+                HiddenFromSampler(WHAT, "performance_schema is OFF", "start the server with performance_schema = ON")
             )
         ((known, on),) = self._server.ask(INSTRUMENTS)
         if on == known:
             return []
         remedy = "enable more with performance_schema_instrument = 'wait/…=ON', which costs the server time"
-        return [NotObservable(f"{known - on} of {known} kinds of waits", "they are not instrumented", remedy)]
+        return [HiddenFromSampler(f"{known - on} of {known} kinds of waits", "they are not instrumented", remedy)]

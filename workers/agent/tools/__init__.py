@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from workers.agent.runtime.config import Address, SystemConfig
+from workers.agent.runtime.config import ServerAddress, SystemConfig
 from workers.protocol.wire import LoadLevelMessage
 
 
-class InvalidParameters(ValueError):
+class InvalidToolParameters(ValueError):
     """The text names the parameter and what it may be."""
 
 
@@ -21,7 +21,7 @@ class ToolMissing(Exception):
 class Target:
     """Where the load goes. `secrets` is a file that only this user may read; the tool takes the password from it."""
 
-    address: Address
+    address: ServerAddress
     user: str
     schema: str
     secrets: Path
@@ -74,7 +74,7 @@ class Finished:
 
 
 @dataclass(frozen=True)
-class Check:
+class RunCheckResult:
     """Whether a run did what it claims. `label`: one sentence with the numbers."""
 
     name: str
@@ -116,7 +116,7 @@ class Tool(Protocol):
     def failure(self, code: int, output: bytes) -> str:
         """Why a run that ended with exit code `code` failed, in the tool's own words; empty when it did not."""
 
-    def verify(self, finished: Finished) -> list[Check]:
+    def verify(self, finished: Finished) -> list[RunCheckResult]:
         """After a run that ended well; a check that did not hold fails the run. Raises DatabaseFailed."""
 
     def extras(self, output: Path) -> list[Path]:
@@ -126,7 +126,7 @@ class Tool(Protocol):
 class Plain:
     """A tool that verifies nothing and makes no further files."""
 
-    def verify(self, finished: Finished) -> list[Check]:
+    def verify(self, finished: Finished) -> list[RunCheckResult]:
         del finished
         return []
 

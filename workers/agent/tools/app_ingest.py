@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.tools import Check, Finished
+from workers.agent.tools import Finished, RunCheckResult
 from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
@@ -17,7 +17,7 @@ class AppIngest(LuaTool):
         # Children first: they may refer to their parents when both are dropped.
         return {f"{kind}{number}": 0 for number in range(1, chosen["tables"] + 1) for kind in ("child", "parent")}
 
-    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         found = report.count_rows(finished, list(self.rows(chosen)))
         children, parents = (
             sum(rows for table, rows in found.items() if table.startswith(kind)) for kind in ("child", "parent")
@@ -25,4 +25,4 @@ class AppIngest(LuaTool):
         counted = reported.counts["rows"]
         held = children + parents == counted and children == parents * chosen["children"]
         label = f"the client counted {counted} rows; the tables hold {parents} parents and {children} children"
-        return [report.all_matched(reported), Check("rows", held, label)]
+        return [report.all_matched(reported), RunCheckResult("rows", held, label)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.measure import database
-from workers.agent.tools import Check, Finished, InvalidParameters
+from workers.agent.tools import Finished, InvalidToolParameters, RunCheckResult
 from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
@@ -17,7 +17,7 @@ class AppOltp(LuaTool):
     def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         chosen = super().checked(parameters)
         if not any(chosen[name] for name in ("reads", "updates", "creates", "deletes")):
-            raise InvalidParameters(
+            raise InvalidToolParameters(
                 "parameters reads, updates, creates and deletes are all 0; give one of them a weight"
             )
         return chosen
@@ -27,7 +27,7 @@ class AppOltp(LuaTool):
         sizes = {"child": chosen["rows"] * chosen["children"], "parent": chosen["rows"]}
         return {f"{kind}{number}": size for number in range(1, chosen["tables"] + 1) for kind, size in sizes.items()}
 
-    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         prepared = self.rows(chosen)
         found = sum(report.count_rows(finished, list(prepared)).values())
         inserted, deleted = reported.counts["rows"], reported.counts["rows_deleted"]
@@ -36,10 +36,14 @@ class AppOltp(LuaTool):
             f"the tables hold {found}"
         )
         held = found == sum(prepared.values()) + inserted - deleted
-        return [report.all_matched(reported), Check("rows", held, label), _no_orphans(finished, chosen["tables"])]
+        return [
+            report.all_matched(reported),
+            RunCheckResult("rows", held, label),
+            _no_orphans(finished, chosen["tables"]),
+        ]
 
 
-def _no_orphans(finished: Finished, tables: int) -> Check:
+def _no_orphans(finished: Finished, tables: int) -> RunCheckResult:
     """Whether each child row has its parent. Raises DatabaseFailed."""
     orphans = 0
     with database.session(finished.system, doing="look for children without parents") as cursor:
@@ -49,4 +53,4 @@ def _no_orphans(finished: Finished, tables: int) -> Check:
                 f"LEFT JOIN `{finished.schema}`.parent{number} p ON p.id = c.parent_id WHERE p.id IS NULL"
             )
             orphans += int((cursor.fetchone() or (0,))[0])
-    return Check("orphans", orphans == 0, f"{orphans} child rows have no parent")
+    return RunCheckResult("orphans", orphans == 0, f"{orphans} child rows have no parent")

@@ -11,14 +11,14 @@ from workers.agent.programs.report import secrets_of
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.samplers.process import server_pid
 from workers.agent.tools import DataSet, Invocation, Target
-from workers.agent.tools.program import Program
+from workers.agent.tools.program import ProgramTool
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import data_load
 
 LONGEST = 24 * 3600.0  # s
 
 
-class DataLoad(Program):
+class DataLoad(ProgramTool):
     spec = data_load.SPEC
     module = "data_load"
 

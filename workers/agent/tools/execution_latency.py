@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.tools import Check, Finished
+from workers.agent.tools import Finished, RunCheckResult
 from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
@@ -18,11 +18,11 @@ class ExecutionLatency(LuaTool):
     def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
         return {"served": chosen["rows"]}
 
-    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         return [report.all_matched(reported), report.rows_are(finished, self.rows(chosen)), _clocks_agree(reported)]
 
 
-def _clocks_agree(reported: Reported) -> Check:
+def _clocks_agree(reported: Reported) -> RunCheckResult:
     """Whether the clocks kept their distance: no request is served before it was sent."""
     requests, negative = reported.counts["transactions"], reported.values["client.clock.negative"]
     drift, uncertainty = (reported.values[f"client.clock.{name}"] for name in ("drift", "uncertainty"))
@@ -30,4 +30,4 @@ def _clocks_agree(reported: Reported) -> Check:
         f"{negative:.0f} of {requests} requests seem to be served before they were sent; the clocks drifted by "
         f"{drift:.3f} ms, known to {uncertainty:.3f} ms"
     )
-    return Check("clocks", negative <= requests * MOST_NEGATIVE, label)
+    return RunCheckResult("clocks", negative <= requests * MOST_NEGATIVE, label)

@@ -7,15 +7,15 @@ from typing import Any
 from workers.agent.faults.system import TABLE, tell
 from workers.agent.programs.order import Order
 from workers.agent.runtime.config import SystemConfig
-from workers.agent.tools import DataSet, InvalidParameters, Invocation, Target
-from workers.agent.tools.program import Program
+from workers.agent.tools import DataSet, InvalidToolParameters, Invocation, Target
+from workers.agent.tools.program import ProgramTool
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import failover
 
 AFTER = 5.0  # s, the least that is watched after the fault
 
 
-class Failover(Program):
+class Failover(ProgramTool):
     spec = failover.SPEC
     module = "failover"
 
@@ -29,13 +29,13 @@ class Failover(Program):
     def accept(self, order: Order) -> None:
         chosen = order.parameters
         if chosen["fault_at"] + AFTER > order.duration:
-            raise InvalidParameters(
+            raise InvalidToolParameters(
                 f"the fault would come after {chosen['fault_at']:g} s of the measured phase, which lasts "
                 f"{order.duration:g} s; {AFTER:g} s more are needed to see what follows"
             )
         waiting = chosen["rate"] * chosen["timeout"] * (1 + chosen["retries"])
         if waiting > failover.MOST_WAITING:
-            raise InvalidParameters(
+            raise InvalidToolParameters(
                 f"rate × timeout × tries is {waiting:g}: so many inserts could wait at once, each with a connection; "
                 f"at most {failover.MOST_WAITING} may"
             )

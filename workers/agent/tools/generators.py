@@ -5,8 +5,8 @@ from typing import Any
 
 from workers.agent.programs.order import Order
 from workers.agent.programs.tables import table
-from workers.agent.tools import DataSet, InvalidParameters
-from workers.agent.tools.program import Program
+from workers.agent.tools import DataSet, InvalidToolParameters
+from workers.agent.tools.program import ProgramTool
 from workers.protocol.workloads import asyncload, slap
 
 
@@ -14,7 +14,7 @@ def _data_set(chosen: Mapping[str, Any]) -> DataSet:
     return DataSet(tuple(table(number) for number in range(1, chosen["tables"] + 1)), chosen["table_size"])
 
 
-class AsyncLoad(Program):
+class AsyncLoad(ProgramTool):
     spec = asyncload.SPEC
     module = "asyncload"
     packages = ("aiomysql",)
@@ -23,7 +23,7 @@ class AsyncLoad(Program):
         return _data_set(self.chosen(parameters))
 
 
-class Slap(Program):
+class Slap(ProgramTool):
     spec = slap.SPEC
     module = "slap"
     programs = ("mysqlslap",)
@@ -33,4 +33,4 @@ class Slap(Program):
 
     def accept(self, order: Order) -> None:
         if order.rate is not None:
-            raise InvalidParameters("mysqlslap knows no fixed rate; leave the rate out of the load level")
+            raise InvalidToolParameters("mysqlslap knows no fixed rate; leave the rate out of the load level")

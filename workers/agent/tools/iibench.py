@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from workers.agent.tools import Check, Finished
+from workers.agent.tools import Finished, RunCheckResult
 from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
@@ -24,6 +24,6 @@ class IIBench(LuaTool):
         limit = chosen["rows_limit"]
         return (f"--events={math.ceil(limit / chosen['batch'])}",) if limit else ()
 
-    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         del chosen
         return [report.all_matched(reported), report.rows_are(finished, {"purchases": reported.counts["rows"]})]

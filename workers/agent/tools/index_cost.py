@@ -10,14 +10,14 @@ from workers.agent.programs.order import Order
 from workers.agent.programs.report import secrets_of
 from workers.agent.runtime.config import SystemConfig
 from workers.agent.tools import DataSet, Invocation, Target
-from workers.agent.tools.program import Program, whole_rate
+from workers.agent.tools.program import ProgramTool, whole_rate
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import index_cost
 
 PREPARING = 3600.0  # s, most for preparing the tables twice, the index and the digests
 
 
-class IndexCost(Program):
+class IndexCost(ProgramTool):
     spec = index_cost.SPEC
     module = "index_cost"
     programs = ("sysbench",)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workers.agent.tools import Check, DataSet, Finished, InvalidParameters
+from workers.agent.tools import DataSet, Finished, InvalidToolParameters, RunCheckResult
 from workers.agent.tools import report_output as report
 from workers.agent.tools.report_output import Reported
 from workers.agent.tools.sysbench import SysbenchProgram
@@ -30,7 +30,7 @@ class LuaTool(SysbenchProgram):
         try:
             return declaration.check(self.spec, parameters)
         except declaration.InvalidParameters as problem:
-            raise InvalidParameters(f"parameter {problem}") from problem
+            raise InvalidToolParameters(f"parameter {problem}") from problem
 
     def rows(self, chosen: Mapping[str, Any]) -> dict[str, int]:
         """Table -> rows after prepare."""
@@ -51,7 +51,7 @@ class LuaTool(SysbenchProgram):
             ),
         )
 
-    def verify(self, finished: Finished) -> list[Check]:
+    def verify(self, finished: Finished) -> list[RunCheckResult]:
         reported = report.read(finished.output)
         load = report.took_part(reported)
         if not load.held:
@@ -64,7 +64,7 @@ class LuaTool(SysbenchProgram):
             *self.claims(finished, reported, chosen),
         ]
 
-    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         """What this workload checks beyond that. Raises DatabaseFailed."""
         raise NotImplementedError
 

@@ -7,8 +7,8 @@ from typing import Any
 from workers.agent.programs.order import Order
 from workers.agent.programs.report import secrets_of
 from workers.agent.runtime.config import SystemConfig
-from workers.agent.tools import Check, DataSet, Finished, InvalidParameters, Invocation, Target
-from workers.agent.tools.program import CLEAN_UP_TIMEOUT, PREPARE_TIMEOUT, Program, whole_rate
+from workers.agent.tools import DataSet, Finished, InvalidToolParameters, Invocation, RunCheckResult, Target
+from workers.agent.tools.program import CLEAN_UP_TIMEOUT, PREPARE_TIMEOUT, ProgramTool, whole_rate
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads import machine
 
@@ -22,7 +22,7 @@ FIGURE = {
 }
 
 
-class Machine(Program):
+class Machine(ProgramTool):
     """Its output is sysbench's own text."""
 
     spec = machine.FILEIO
@@ -42,7 +42,7 @@ class Machine(Program):
 
     def prepare(self, target: Target, parameters: Mapping[str, Any]) -> Invocation:
         if not target.address.is_local():
-            raise InvalidParameters(
+            raise InvalidToolParameters(
                 f"{self.name} measures the machine that the agent runs on, and {target.address} is on another: "
                 "run an agent there"
             )
@@ -61,11 +61,13 @@ class FileIO(Machine):
     def secrets(self, system: SystemConfig, schema: str) -> str:
         return secrets_of(system, schema, scratch=system.scratch)
 
-    def verify(self, finished: Finished) -> list[Check]:
+    def verify(self, finished: Finished) -> list[RunCheckResult]:
         """That the requests of the mode were made."""
         found = re.findall(FIGURE[self.chosen(finished.parameters)["mode"]], finished.output.read_bytes())
         rate = float(found[-1]) if found else 0.0
-        return [Check("requests", rate > 0, f"sysbench counted {rate:g} requests/s of the kind that was asked for")]
+        return [
+            RunCheckResult("requests", rate > 0, f"sysbench counted {rate:g} requests/s of the kind that was asked for")
+        ]
 
 
 class Cpu(Machine):

@@ -12,7 +12,7 @@ from workers.agent import __version__
 from workers.agent.programs.order import Order, arguments
 from workers.agent.programs.report import secrets_of
 from workers.agent.runtime.config import SystemConfig
-from workers.agent.tools import Check, Finished, InvalidParameters, Invocation, Plain, Target, ToolMissing
+from workers.agent.tools import Finished, InvalidToolParameters, Invocation, Plain, RunCheckResult, Target, ToolMissing
 from workers.agent.tools import report_output as report
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads.declaration import WorkloadSpec, check
@@ -22,7 +22,7 @@ CLEAN_UP_TIMEOUT = 120.0  # s
 END_GRACE = 120.0  # s, for connecting, verifying and putting things back
 
 
-class Program(Plain):
+class ProgramTool(Plain):
     """`module` in workers.agent.programs does the steps prepare, run and clean_up of the workload `spec`."""
 
     spec: WorkloadSpec
@@ -95,7 +95,7 @@ class Program(Plain):
             return f"{self.name} failed: {raised[-1]}"
         return f"{self.name} ended with code {code}" if code > 0 else f"{self.name} was ended by signal {-code}"
 
-    def verify(self, finished: Finished) -> list[Check]:
+    def verify(self, finished: Finished) -> list[RunCheckResult]:
         """What the program cannot see itself; its own checks are in its report."""
         executed = report.executed(finished.output)
         if executed is None:
@@ -132,7 +132,7 @@ class Program(Plain):
 def whole_rate(order: Order) -> None:
     """sysbench takes no others. Raises InvalidParameters."""
     if order.rate is not None and (order.rate < 1 or order.rate != round(order.rate)):
-        raise InvalidParameters(f"rate is {order.rate:g}/s; sysbench takes whole numbers from 1 only")
+        raise InvalidToolParameters(f"rate is {order.rate:g}/s; sysbench takes whole numbers from 1 only")
 
 
 def _version(program: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workers.agent.measure import database
-from workers.agent.tools import Check, Finished
+from workers.agent.tools import Finished, RunCheckResult
 
 WRITES = ("Com_insert", "Com_update", "Com_delete", "Com_replace")
 # Statements of others that a server may see beside the load: of samplers, health checks, heartbeats.
@@ -65,17 +65,17 @@ def executed(output: Path) -> Reported | None:
     return Reported(Counter(said["executed"]), {}, said["setup"])
 
 
-def took_part(reported: Reported) -> Check:
+def took_part(reported: Reported) -> RunCheckResult:
     """Whether there was a load at all."""
     opened, refused = (int(reported.values.get(f"client.connections.{what}", 0)) for what in ("opened", "refused"))
     held = opened > 0 and reported.counts["transactions"] > 0
     label = f"{reported.counts['transactions']} transactions over {opened} connections"
     if refused:
         label += f"; {refused} connections were refused ({reported.complaint or 'no reason given'})"
-    return Check("load", held, label)
+    return RunCheckResult("load", held, label)
 
 
-def writes_agree(finished: Finished, reported: Reported) -> list[Check]:
+def writes_agree(finished: Finished, reported: Reported) -> list[RunCheckResult]:
     """Whether the server executed the writes that the client counted. No check where its counters are not known."""
     server = _increase(finished, WRITES)
     if server is None:
@@ -83,47 +83,47 @@ def writes_agree(finished: Finished, reported: Reported) -> list[Check]:
     return [_agree(reported, server)]
 
 
-def reads_agree(finished: Finished, reported: Reported) -> list[Check]:
+def reads_agree(finished: Finished, reported: Reported) -> list[RunCheckResult]:
     """As `writes_agree`, of SELECT, of which others send some too."""
     server = _increase(finished, ("Com_select", "Qcache_hits"))
     if server is None:
         return []
     client = reported.counts["reads"]
     held = server >= client * (1 - STRAY_SHARE)
-    return [Check("reads", held, f"the client counted {client} SELECT statements, the server {server}")]
+    return [RunCheckResult("reads", held, f"the client counted {client} SELECT statements, the server {server}")]
 
 
-def _agree(reported: Reported, server: int) -> Check:
+def _agree(reported: Reported, server: int) -> RunCheckResult:
     client = reported.writes + reported.setup.get("writes", 0)
     # Of what the client tried again the server counts each try.
     most = client * (1 + STRAY_SHARE) + STRAY + reported.counts["errors"]
     held = client * (1 - STRAY_SHARE) <= server <= most
     label = f"the client counted {client} INSERT, UPDATE and DELETE statements, the server {server}"
-    return Check("writes", held, label)
+    return RunCheckResult("writes", held, label)
 
 
-def all_matched(reported: Reported, *, most: float = 0.0) -> Check:
+def all_matched(reported: Reported, *, most: float = 0.0) -> RunCheckResult:
     """Whether every write but a share of `most` changed a row: one that matches nothing is fast and worth nothing."""
     unmatched = reported.counts["unmatched"]
     held = unmatched <= reported.writes * most
-    return Check("matched", held, f"{unmatched} of {reported.writes} writes matched no row")
+    return RunCheckResult("matched", held, f"{unmatched} of {reported.writes} writes matched no row")
 
 
-def rows_are(finished: Finished, expected: Mapping[str, int]) -> Check:
+def rows_are(finished: Finished, expected: Mapping[str, int]) -> RunCheckResult:
     """Whether the tables hold what they must. Raises DatabaseFailed."""
     found = count_rows(finished, list(expected))
     wrong = [
         f"{table} holds {found[table]} rows, not {rows}" for table, rows in expected.items() if found[table] != rows
     ]
     rows = f"{sum(found.values())} rows in {len(found)} table{'s' if len(found) > 1 else ''}, as reported"
-    return Check("rows", not wrong, "; ".join(wrong[:3]) or rows)
+    return RunCheckResult("rows", not wrong, "; ".join(wrong[:3]) or rows)
 
 
-def rows_in_all_are(finished: Finished, tables: Sequence[str], expected: int) -> Check:
+def rows_in_all_are(finished: Finished, tables: Sequence[str], expected: int) -> RunCheckResult:
     """As `rows_are`, of all tables together. Raises DatabaseFailed."""
     found = sum(count_rows(finished, tables).values())
     label = f"{found} rows in {len(tables)} table{'s' if len(tables) > 1 else ''}"
-    return Check("rows", found == expected, label if found == expected else f"{label}, not {expected}")
+    return RunCheckResult("rows", found == expected, label if found == expected else f"{label}, not {expected}")
 
 
 def count_rows(finished: Finished, tables: Sequence[str]) -> dict[str, int]:

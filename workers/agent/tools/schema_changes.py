@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.programs.order import Order
-from workers.agent.tools import DataSet, InvalidParameters
-from workers.agent.tools.program import Program, whole_rate
+from workers.agent.tools import DataSet, InvalidToolParameters
+from workers.agent.tools.program import ProgramTool, whole_rate
 from workers.protocol.workloads import schema_changes
 
 
-class DdlUnderLoad(Program):
+class DdlUnderLoad(ProgramTool):
     spec = schema_changes.SPEC
     module = "ddl"
     programs = ("sysbench",)
@@ -20,12 +20,12 @@ class DdlUnderLoad(Program):
 
     def accept(self, order: Order) -> None:
         if order.rate is None:
-            raise InvalidParameters("the load level has no rate; a stall shows against a load at a fixed rate only")
+            raise InvalidToolParameters("the load level has no rate; a stall shows against a load at a fixed rate only")
         whole_rate(order)
         chosen = order.parameters
         last = chosen["at"] + (chosen["count"] - 1) * chosen["pause"] + chosen["count"] * chosen["hold"]
         if last >= order.duration:
-            raise InvalidParameters(
+            raise InvalidToolParameters(
                 f"the last statement would come after {last:g} s; the measured phase has {order.duration:g} s"
             )
 

@@ -8,7 +8,16 @@ from typing import Any
 
 from workers.agent.measure import database
 from workers.agent.runtime.config import SystemConfig
-from workers.agent.tools import Check, DataSet, Finished, InvalidParameters, Invocation, Plain, Target, ToolMissing
+from workers.agent.tools import (
+    DataSet,
+    Finished,
+    InvalidToolParameters,
+    Invocation,
+    Plain,
+    RunCheckResult,
+    Target,
+    ToolMissing,
+)
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads.sysbench import TESTS
 
@@ -149,7 +158,7 @@ class SysbenchProgram(Plain):
             argv.append(f"--mysql-ignore-errors={RETRIED},{DUPLICATE}")
         if load_level.rate is not None:
             if load_level.rate < 1 or load_level.rate != round(load_level.rate):
-                raise InvalidParameters(f"rate is {load_level.rate}/s; sysbench takes whole numbers from 1 only")
+                raise InvalidToolParameters(f"rate is {load_level.rate}/s; sysbench takes whole numbers from 1 only")
             argv.append(f"--rate={round(load_level.rate)}")
         if before:
             # The statistics start anew here, so that the totals are those of the measured phase alone.
@@ -205,11 +214,11 @@ class Sysbench(SysbenchProgram):
         chosen = options(parameters)
         return parameters["test"], *(f"--{name.replace('_', '-')}={value}" for name, value in chosen.items())
 
-    def verify(self, finished: Finished) -> list[Check]:
+    def verify(self, finished: Finished) -> list[RunCheckResult]:
         return [] if options(finished.parameters).get("auto_inc") == "off" else [ids_are_dense(finished)]
 
 
-def ids_are_dense(finished: Finished) -> Check:
+def ids_are_dense(finished: Finished) -> RunCheckResult:
     """Whether the server gives out every id, as sysbench takes for granted: else most updates match nothing.
 
     Raises DatabaseFailed.
@@ -218,23 +227,23 @@ def ids_are_dense(finished: Finished) -> Check:
         cursor.execute("SELECT @@auto_increment_increment")
         step = int((cursor.fetchone() or (1,))[0])
     label = f"the server steps its ids by {step}" + ("; give auto_inc=off" if step > 1 else "")
-    return Check("ids", step == 1, label)
+    return RunCheckResult("ids", step == 1, label)
 
 
 def options(parameters: Mapping[str, Any]) -> dict[str, str]:
     """sysbench's own options for the test. Raises InvalidParameters, naming the parameter and what it may be."""
     missing = [name for name in REQUIRED if name not in parameters]
     if missing:
-        raise InvalidParameters(f"parameter {missing[0]} is missing; it is {REQUIRED[missing[0]][0]}")
+        raise InvalidToolParameters(f"parameter {missing[0]} is missing; it is {REQUIRED[missing[0]][0]}")
     known = REQUIRED | OPTIONS
     found = {}
     for name, value in parameters.items():
         if name not in known:
-            raise InvalidParameters(f"parameter {name} is unknown; known are {', '.join(sorted(known))}")
+            raise InvalidToolParameters(f"parameter {name} is unknown; known are {', '.join(sorted(known))}")
         allowed, check = known[name]
         text = check(value)
         if text is None:
-            raise InvalidParameters(f"parameter {name} is {value!r}; it must be {allowed}")
+            raise InvalidToolParameters(f"parameter {name} is {value!r}; it must be {allowed}")
         if name != "test":
             found[name] = text
     return found

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from workers.agent.tools import Check, DataSet, Finished
+from workers.agent.tools import DataSet, Finished, RunCheckResult
 from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
@@ -27,7 +27,7 @@ class SysbenchOltp(LuaTool):
     def data_set(self, parameters: Mapping[str, Any]) -> DataSet:
         return replace(super().data_set(parameters), is_emptied=_draws_ids(self.checked(parameters)))
 
-    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         found = []
         if chosen["auto_inc"]:
             found.append(ids_are_dense(finished))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workers.agent.measure import database
-from workers.agent.tools import Check, Finished
+from workers.agent.tools import Finished, RunCheckResult
 from workers.agent.tools import report_output as report
 from workers.agent.tools.lua import LuaTool
 from workers.agent.tools.report_output import Reported
@@ -46,12 +46,14 @@ class TpccLike(LuaTool):
             "stock": warehouses * chosen["items"],
         }
 
-    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[Check]:
+    def claims(self, finished: Finished, reported: Reported, chosen: Mapping[str, Any]) -> list[RunCheckResult]:
         del chosen
         found = [report.all_matched(reported)]
         with database.session(finished.system, doing="check the tables' consistency") as cursor:
             cursor.execute(f"USE `{finished.schema}`")
             for number, (condition, contradiction) in enumerate(CONDITIONS.items(), start=1):
                 broken = cursor.execute(contradiction)
-                found.append(Check(f"consistency {number}", not broken, f"{condition}: {'no' if broken else 'yes'}"))
+                found.append(
+                    RunCheckResult(f"consistency {number}", not broken, f"{condition}: {'no' if broken else 'yes'}")
+                )
         return found

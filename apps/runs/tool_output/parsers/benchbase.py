@@ -11,12 +11,12 @@ from itertools import pairwise
 from typing import Any
 
 from apps.runs.tool_output.parsers.parsed_output import (
-    Column,
-    Line,
     NotThisFormat,
-    Table,
-    Told,
-    Value,
+    OutputTable,
+    ParsedOutput,
+    ParsedValue,
+    TableColumn,
+    TextLine,
     is_count,
     lines,
     load_json,
@@ -44,7 +44,7 @@ THROUGHPUT, GOODPUT = "Throughput (requests/second)", "Goodput (requests/second)
 ENDED = ("EXIT", "DONE")
 
 
-def parse_summary(content: bytes) -> Told:
+def parse_summary(content: bytes) -> ParsedOutput:
     """Raises NotThisFormat."""
     document = load_json(content, SUMMARY_EXPECTED)
     latencies = document.get("Latency Distribution") if isinstance(document, dict) else None
@@ -68,7 +68,7 @@ def parse_summary(content: bytes) -> Told:
         if value.value >= 0:
             values.append(value)
     state = document.get("Final State")
-    return Told(
+    return ParsedOutput(
         reason="" if state in (None, *ENDED) else f"BenchBase ended in state {state!s:.40}",
         threads=_terminals(content, document),
         values=tuple(values),
@@ -106,7 +106,7 @@ def _latency(heading: str, refusal: NotThisFormat) -> tuple[str, int]:
     return f"client.latency.{name}", per
 
 
-def _value(content: bytes, holder: dict[str, Any], key: str, metric: str, *, per: int = 1) -> Value:
+def _value(content: bytes, holder: dict[str, Any], key: str, metric: str, *, per: int = 1) -> ParsedValue:
     """The number behind `"key":`, found again in the bytes. Raises NotThisFormat."""
     found = list(re.finditer(re.escape(f'"{key}"'.encode()) + rb"\s*:\s*" + NUMBER, content))
     value = holder[key]
@@ -115,7 +115,7 @@ def _value(content: bytes, holder: dict[str, Any], key: str, metric: str, *, per
     number = scaled(found[0]["number"], per)
     if not math.isfinite(number):
         raise NotThisFormat(_line_of(content, key), f"{key}: {value!s:.60}", "a finite number")
-    return Value(metric, number, found[0].start("number"), found[0].end("number"))
+    return ParsedValue(metric, number, found[0].start("number"), found[0].end("number"))
 
 
 def _line_of(content: bytes, key: str) -> int:
@@ -127,10 +127,10 @@ def _line_of(content: bytes, key: str) -> int:
 CELL = re.compile(rb"-?\d{1,18}(?:\.\d{1,12})?|NaN|-?Infinity")  # as Java prints them
 
 
-def parse_csv(content: bytes) -> Told:
+def parse_csv(content: bytes) -> ParsedOutput:
     """results.csv or samples.csv: one row for each window of time, named by its beginning. Raises NotThisFormat."""
     columns: dict[str, tuple[int, int]] = {}
-    width, rows = 0, list[tuple[Line, list[bytes]]]()
+    width, rows = 0, list[tuple[TextLine, list[bytes]]]()
     for line in lines(content):
         if not line.text.strip():
             continue
@@ -150,7 +150,7 @@ def parse_csv(content: bytes) -> Told:
     return _windows(columns, rows, cut=not content.endswith(b"\n"))
 
 
-def _columns(line: Line) -> tuple[dict[str, tuple[int, int]], int]:
+def _columns(line: TextLine) -> tuple[dict[str, tuple[int, int]], int]:
     """Metric -> column and how many of its unit make one of the metric's."""
     names = [name.strip() for name in line.text.decode("utf-8", "backslashreplace").split(",")]
     if names[0] != "Time (seconds)" or THROUGHPUT not in names or len(set(names)) < len(names):
@@ -167,24 +167,28 @@ def _columns(line: Line) -> tuple[dict[str, tuple[int, int]], int]:
     return found, len(names)
 
 
-def _windows(columns: dict[str, tuple[int, int]], rows: list[tuple[Line, list[bytes]]], *, cut: bool) -> Told:
+def _windows(
+    columns: dict[str, tuple[int, int]], rows: list[tuple[TextLine, list[bytes]]], *, cut: bool
+) -> ParsedOutput:
     starts = [scaled(cells[0]) for _, cells in rows]
     lengths = {b - a for a, b in pairwise(starts)}
     if len(lengths) > 1:
         raise rows[-1][0].refuse("windows of one length")
     if not lengths or cut:
-        return Told(reason="the file is cut off" if cut else "two windows or more are needed to know their length")
+        return ParsedOutput(
+            reason="the file is cut off" if cut else "two windows or more are needed to know their length"
+        )
     (length,) = lengths
     place, _ = columns["client.throughput"]
     first, last = rows[0][0].start, rows[-1][0].start + len(rows[-1][0].text)
     rate = math.fsum(scaled(cells[place]) for _, cells in rows) / len(rows)
-    values = [Value("client.throughput", rate, first, last)]
+    values = [ParsedValue("client.throughput", rate, first, last)]
     total = columns.get("client.transactions")
     if total is not None:
         done = math.fsum(scaled(cells[total[0]]) for _, cells in rows)
-        values.append(Value("client.transactions", done, first, last))
+        values.append(ParsedValue("client.transactions", done, first, last))
     span = length * len(rows)
-    return Told(
+    return ParsedOutput(
         values=tuple(values),
         # A window is told at its beginning; a sample covers the time before it.
         clock=tuple(start - starts[0] + length for start in starts),
@@ -209,7 +213,7 @@ def _sample(cell: bytes, per: int) -> float | None:
 OUTCOMES = ("completed", "aborted", "rejected", "unexpected")
 
 
-def parse_histograms(content: bytes) -> Table:
+def parse_histograms(content: bytes) -> OutputTable:
     """How many transactions of each type ended how. Raises NotThisFormat."""
     document = load_json(content, HISTOGRAMS_EXPECTED)
     if not isinstance(document, dict) or not all(isinstance(document.get(name), dict) for name in OUTCOMES):
@@ -229,5 +233,5 @@ def parse_histograms(content: bytes) -> Table:
     rows: list[tuple[str | float | None, ...]] = []
     for name, told in ordered:
         rows.append((name, *(told.get(outcome, 0.0) for outcome in OUTCOMES)))
-    columns = (Column("transaction"), *(Column(outcome) for outcome in OUTCOMES))
-    return Table("Transactions by outcome", columns, tuple(rows), len(rows))
+    columns = (TableColumn("transaction"), *(TableColumn(outcome) for outcome in OUTCOMES))
+    return OutputTable("Transactions by outcome", columns, tuple(rows), len(rows))

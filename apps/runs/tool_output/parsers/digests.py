@@ -5,24 +5,24 @@ A line for each node, as workers/agent/measure/digests.py writes it; times in s.
 
 import msgspec
 
-from apps.runs.tool_output.parsers.parsed_output import Column, Line, Table, first_line, lines, shown
+from apps.runs.tool_output.parsers.parsed_output import OutputTable, TableColumn, TextLine, first_line, lines, shown
 
 VERSION = "1"
 EXPECTED = "the agent's statements by digest, a JSON object in each line"
 ROWS_KEPT = 200
 STATEMENT_KEPT = 300
 COLUMNS = (
-    Column("node"),
-    Column("statement"),
-    Column("per second", "1/s"),
-    Column("share of time", "%"),
-    Column("mean time", "ms"),
-    Column("of it for locks", "ms"),
-    Column("rows examined"),
-    Column("rows sent"),
-    Column("rows changed"),
-    Column("errors"),
-    Column("schema"),
+    TableColumn("node"),
+    TableColumn("statement"),
+    TableColumn("per second", "1/s"),
+    TableColumn("share of time", "%"),
+    TableColumn("mean time", "ms"),
+    TableColumn("of it for locks", "ms"),
+    TableColumn("rows examined"),
+    TableColumn("rows sent"),
+    TableColumn("rows changed"),
+    TableColumn("errors"),
+    TableColumn("schema"),
 )
 
 
@@ -42,7 +42,7 @@ class _Statement(_Counts, kw_only=True):
     text: str
 
 
-class _Node(msgspec.Struct, kw_only=True):
+class _NodeDigests(msgspec.Struct, kw_only=True):
     node: str
     begin: float = msgspec.field(name="from")
     end: float = msgspec.field(name="to")
@@ -50,7 +50,7 @@ class _Node(msgspec.Struct, kw_only=True):
     statements: list[_Statement]
 
 
-def parse(content: bytes) -> Table:
+def parse(content: bytes) -> OutputTable:
     """One row for each statement of a node, by time over all nodes. Raises NotThisFormat."""
     read = [_node(line) for line in lines(content) if line.text.strip()]
     if not read:
@@ -61,17 +61,17 @@ def parse(content: bytes) -> Table:
     rest = "" if listed == executed else f"; {executed - listed:,} more of kinds that took less are not listed"
     note = f"{executed:,} statements in the measured phase, with those of the sampling itself{rest}"
     rows = tuple(_row(node, statement) for node, statement in found[:ROWS_KEPT])
-    return Table("Statements by total time", COLUMNS, rows, len(found), note)
+    return OutputTable("Statements by total time", COLUMNS, rows, len(found), note)
 
 
-def _node(line: Line) -> _Node:
+def _node(line: TextLine) -> _NodeDigests:
     try:
-        return msgspec.json.decode(line.text, type=_Node)
+        return msgspec.json.decode(line.text, type=_NodeDigests)
     except msgspec.MsgspecError as error:
         raise line.refuse(f"{EXPECTED} ({error})") from error
 
 
-def _row(node: _Node, one: _Statement) -> tuple[str | float | None, ...]:
+def _row(node: _NodeDigests, one: _Statement) -> tuple[str | float | None, ...]:
     seconds = node.end - node.begin
     each = max(one.count, 1)
     return (

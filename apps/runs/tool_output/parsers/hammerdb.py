@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass, field
 
 from apps.runs.tool_output.parsers.parsed_output import (
-    Column,
-    Line,
     NotThisFormat,
-    Said,
-    Table,
-    Told,
-    Value,
+    OutputTable,
+    ParsedOutput,
+    ParsedValue,
+    TableColumn,
+    TextLine,
+    ToolMessage,
     is_count,
     lines,
     load_json,
@@ -45,22 +45,22 @@ NOTICE = re.compile(
 
 
 @dataclass
-class _Reading:
+class _HammerdbLog:
     version: str = ""
     threads: int | None = None
     ramp_up: int = 0
     timed: int | None = None
     vusers: int = 0
-    result: tuple[Line, re.Match[bytes], int] | None = None
+    result: tuple[TextLine, re.Match[bytes], int] | None = None
     errors: dict[tuple[str, str], int] = field(default_factory=dict)
     failed: int = 0
     minute: int = 0
     unparsed: list[str] = field(default_factory=list)
 
 
-def parse(content: bytes) -> Told:
+def parse(content: bytes) -> ParsedOutput:
     """The log of one timed run. Raises NotThisFormat."""
-    reading = _Reading()
+    reading = _HammerdbLog()
     for line in lines(content):
         _consume(reading, line)
         if not reading.vusers and line.number == VUSER_WITHIN:
@@ -71,7 +71,7 @@ def parse(content: bytes) -> Told:
     return _told(reading)
 
 
-def _consume(reading: _Reading, line: Line) -> None:
+def _consume(reading: _HammerdbLog, line: TextLine) -> None:
     found = VUSER.match(line.text)
     if found:
         reading.vusers += 1
@@ -85,7 +85,7 @@ def _consume(reading: _Reading, line: Line) -> None:
         reading.unparsed.append(line.shown)
 
 
-def _vuser(reading: _Reading, line: Line, outer: re.Match[bytes]) -> None:
+def _vuser(reading: _HammerdbLog, line: TextLine, outer: re.Match[bytes]) -> None:
     text, offset = outer["text"], outer.start("text")
     if text.startswith(b"TEST RESULT"):
         found = RESULT.match(text) or OLD_RESULT.match(text)
@@ -106,12 +106,12 @@ def _vuser(reading: _Reading, line: Line, outer: re.Match[bytes]) -> None:
         reading.failed += 1
 
 
-def _told(reading: _Reading) -> Told:
-    said = [Said(kind, label, 0.0, n) for (kind, label), n in reading.errors.items()]
+def _told(reading: _HammerdbLog) -> ParsedOutput:
+    said = [ToolMessage(kind, label, 0.0, n) for (kind, label), n in reading.errors.items()]
     if reading.failed:
-        said.append(Said("error", f"{reading.failed} virtual users finished with a failure", 0.0))
+        said.append(ToolMessage("error", f"{reading.failed} virtual users finished with a failure", 0.0))
     start = reading.ramp_up * 60.0
-    return Told(
+    return ParsedOutput(
         version=reading.version,
         reason="" if reading.result else "the log ends before the result (TEST RESULT)",
         threads=reading.threads,
@@ -122,11 +122,11 @@ def _told(reading: _Reading) -> Told:
     )
 
 
-def _values(reading: _Reading) -> list[Value]:
+def _values(reading: _HammerdbLog) -> list[ParsedValue]:
     if reading.result is None:
         return []
     line, found, offset = reading.result
-    at = Line(line.number, line.start + offset, line.text[offset:], line.ended)
+    at = TextLine(line.number, line.start + offset, line.text[offset:], line.ended)
     return [
         number_of(at, found, "nopm", "client.new_orders.per_minute"),
         number_of(at, found, "tpm", "server.transactions.per_minute"),
@@ -147,7 +147,7 @@ TIMING_COLUMNS = (
 )
 
 
-def parse_timing(content: bytes) -> Table:
+def parse_timing(content: bytes) -> OutputTable:
     """Of each stored procedure, summed over the virtual users. Raises NotThisFormat."""
     document = load_json(content, TIMING_EXPECTED)
     if not isinstance(document, dict) or not document:
@@ -158,8 +158,8 @@ def parse_timing(content: bytes) -> Table:
             raise NotThisFormat(_place(content, name), "", f"{name!r:.60} has no calls and p95_ms: {TIMING_EXPECTED}")
         rows.append((name[:80], *(_number(content, name, key, told.get(key)) for _, key, _ in TIMING_COLUMNS)))
     rows.sort(key=lambda row: -float(row[-1] or 0))
-    columns = (Column("procedure"), *(Column(title, unit) for title, _, unit in TIMING_COLUMNS))
-    return Table("Response times by procedure", columns, tuple(rows), len(rows), "all virtual users")
+    columns = (TableColumn("procedure"), *(TableColumn(title, unit) for title, _, unit in TIMING_COLUMNS))
+    return OutputTable("Response times by procedure", columns, tuple(rows), len(rows), "all virtual users")
 
 
 def _number(content: bytes, name: str, key: str, value: object) -> float | None:

@@ -7,7 +7,16 @@ Two forms, told apart by their header: with tabs (`i_sec t_sec i_ips …`, 2019 
 import re
 from dataclasses import dataclass, field
 
-from apps.runs.tool_output.parsers.parsed_output import Line, NotThisFormat, Said, Told, Value, lines, number_of, scaled
+from apps.runs.tool_output.parsers.parsed_output import (
+    NotThisFormat,
+    ParsedOutput,
+    ParsedValue,
+    TextLine,
+    ToolMessage,
+    lines,
+    number_of,
+    scaled,
+)
 
 VERSION = "1"
 OLD_HEADER = b"#rows #seconds #total_seconds cum_ips table_size last_ips #queries cum_qps last_qps"
@@ -31,10 +40,10 @@ NOTICE = re.compile(
 
 
 @dataclass
-class _Reading:
+class _IibenchLog:
     columns: list[bytes] = field(default_factory=list)
-    rows: list[tuple[Line, list[bytes]]] = field(default_factory=list)
-    totals: tuple[Line, re.Match[bytes]] | None = None
+    rows: list[tuple[TextLine, list[bytes]]] = field(default_factory=list)
+    totals: tuple[TextLine, re.Match[bytes]] | None = None
     done: bool = False
     errors: dict[tuple[str, float], int] = field(default_factory=dict)
     unparsed: list[str] = field(default_factory=list)
@@ -48,9 +57,9 @@ class _Reading:
         return scaled(self.rows[-1][1][self.columns.index(name)]) if self.rows else 0.0
 
 
-def parse(content: bytes) -> Told:
+def parse(content: bytes) -> ParsedOutput:
     """Raises NotThisFormat."""
-    reading = _Reading()
+    reading = _IibenchLog()
     for line in lines(content):
         if not reading.columns:
             _header(reading, line)
@@ -61,7 +70,7 @@ def parse(content: bytes) -> Told:
     return _told(reading)
 
 
-def _header(reading: _Reading, line: Line) -> None:
+def _header(reading: _IibenchLog, line: TextLine) -> None:
     if not line.text.strip():
         return
     tabs = line.text.split(b"\t")
@@ -73,7 +82,7 @@ def _header(reading: _Reading, line: Line) -> None:
         raise line.refuse(EXPECTED)
 
 
-def _consume(reading: _Reading, line: Line) -> None:
+def _consume(reading: _IibenchLog, line: TextLine) -> None:
     text = line.text
     if LIKE_ROW.match(text):
         _row(reading, line)
@@ -92,7 +101,7 @@ def _consume(reading: _Reading, line: Line) -> None:
     reading.done = reading.done or text == b"Done"
 
 
-def _row(reading: _Reading, line: Line) -> None:
+def _row(reading: _IibenchLog, line: TextLine) -> None:
     if not line.ended:
         return  # cut off
     cells = line.text.split(b" " if reading.old else b"\t")
@@ -104,7 +113,7 @@ def _row(reading: _Reading, line: Line) -> None:
         raise line.refuse(f"a time after {before:g} s")
 
 
-def _told(reading: _Reading) -> Told:
+def _told(reading: _IibenchLog) -> ParsedOutput:
     complete = bool(reading.rows) and reading.done and (reading.old or reading.totals is not None)
     values = (_old_values(reading) if reading.old else _values(reading)) if complete else []
     rates = (
@@ -115,7 +124,7 @@ def _told(reading: _Reading) -> Told:
     places = {key: reading.columns.index(name) for key, name in rates.items()}
     time = reading.columns.index(b"#total_seconds" if reading.old else b"t_sec")
     elapsed = next((value.value for value in values if value.metric == "client.elapsed"), reading.seconds())
-    return Told(
+    return ParsedOutput(
         version="2009" if reading.old else "",
         reason="" if complete else "the output ends before the result (Totals and Done)",
         values=tuple(values),
@@ -123,13 +132,13 @@ def _told(reading: _Reading) -> Told:
         series={key: tuple(scaled(cells[at]) for _, cells in reading.rows) for key, at in places.items()}
         if reading.rows
         else {},
-        events=tuple(Said("error", label, at, n) for (label, at), n in reading.errors.items()),
+        events=tuple(ToolMessage("error", label, at, n) for (label, at), n in reading.errors.items()),
         unparsed=tuple(reading.unparsed),
         measured=(0.0, elapsed) if elapsed else None,
     )
 
 
-def _values(reading: _Reading) -> list[Value]:
+def _values(reading: _IibenchLog) -> list[ParsedValue]:
     assert reading.totals  # noqa: S101  for mypy
     line, found = reading.totals
     values = [
@@ -141,11 +150,11 @@ def _values(reading: _Reading) -> list[Value]:
     if "retries" in found.groupdict():
         retries = sum(int(found[name]) for name in "idq")
         start, end = found.span("retries")
-        values.append(Value("client.errors.total", float(retries), line.start + start, line.start + end))
+        values.append(ParsedValue("client.errors.total", float(retries), line.start + start, line.start + end))
     return values
 
 
-def _old_values(reading: _Reading) -> list[Value]:
+def _old_values(reading: _IibenchLog) -> list[ParsedValue]:
     """The last row's cumulative figures: this form prints no totals."""
     return [
         _cell(reading, b"cum_ips", "client.rows"),
@@ -155,8 +164,8 @@ def _old_values(reading: _Reading) -> list[Value]:
     ]
 
 
-def _cell(reading: _Reading, name: bytes, metric: str) -> Value:
+def _cell(reading: _IibenchLog, name: bytes, metric: str) -> ParsedValue:
     line, cells = reading.rows[-1]
     place = reading.columns.index(name)
     start = line.start + sum(len(cell) + 1 for cell in cells[:place])
-    return Value(metric, scaled(cells[place]), start, start + len(cells[place]))
+    return ParsedValue(metric, scaled(cells[place]), start, start + len(cells[place]))

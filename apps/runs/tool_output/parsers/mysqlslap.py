@@ -7,7 +7,14 @@ queries of each client. Without a header, so the shape of the line is all there 
 import re
 from decimal import Decimal
 
-from apps.runs.tool_output.parsers.parsed_output import Line, NotThisFormat, Told, Value, lines, number_of
+from apps.runs.tool_output.parsers.parsed_output import (
+    NotThisFormat,
+    ParsedOutput,
+    ParsedValue,
+    TextLine,
+    lines,
+    number_of,
+)
 
 VERSION = "1"
 EXPECTED = "“engine,load,mean s,shortest s,longest s,clients,queries per client”, times with three decimals"
@@ -17,9 +24,9 @@ ROW = re.compile(
 )
 
 
-def parse(content: bytes) -> Told:
+def parse(content: bytes) -> ParsedOutput:
     """Raises NotThisFormat, also for a file with several results: a run has one number of clients and one engine."""
-    row: tuple[Line, re.Match[bytes]] | None = None
+    row: tuple[TextLine, re.Match[bytes]] | None = None
     for line in lines(content):
         if not line.text.strip():
             continue
@@ -36,17 +43,17 @@ def parse(content: bytes) -> Told:
     line, found = row
     # The last number may have lost digits.
     if not line.ended:
-        return Told(reason="the line is cut off", threads=int(found["clients"]))
-    return Told(threads=int(found["clients"]), values=tuple(_values(line, found)))
+        return ParsedOutput(reason="the line is cut off", threads=int(found["clients"]))
+    return ParsedOutput(threads=int(found["clients"]), values=tuple(_values(line, found)))
 
 
-def _values(line: Line, found: re.Match[bytes]) -> list[Value]:
+def _values(line: TextLine, found: re.Match[bytes]) -> list[ParsedValue]:
     values = [number_of(line, found, group, f"client.execution_time.{group}") for group in ("avg", "min", "max")]
     queries = int(found["clients"]) * int(found["queries"])
     mean = float(Decimal(found["avg"].decode()))
     start, end = line.start + found.start("avg"), line.start + found.end("queries")
-    values.append(Value("client.statements", float(queries), start, end))
+    values.append(ParsedValue("client.statements", float(queries), start, end))
     # Printed as 0.000: too short to give a rate.
     if mean:
-        values.append(Value("client.queries", queries / mean, start, end))
+        values.append(ParsedValue("client.queries", queries / mean, start, end))
     return values

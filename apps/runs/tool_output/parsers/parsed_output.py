@@ -34,7 +34,7 @@ class NotThisFormat(ValueError):
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """One line without its end: `content[start:]`. `ended` False: the file stops within it."""
 
     number: int
@@ -51,7 +51,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Value:
+class ParsedValue:
     """A headline value, in the metric's unit, and the bytes that it was read or summed from."""
 
     metric: str
@@ -61,7 +61,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Said:
+class ToolMessage:
     """Something that the tool complained of; `at`: s on the tool's clock."""
 
     kind: str  # error or warning
@@ -71,7 +71,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Told:
+class ParsedOutput:
     """What one output says. `reason`: why it is no complete result; empty when it is one.
 
     `clock`: s on the tool's clock, one for each sample of `series` (metric -> values in the metric's unit; None: none).
@@ -81,16 +81,16 @@ class Told:
     version: str = ""
     reason: str = ""
     threads: int | None = None
-    values: tuple[Value, ...] = ()
+    values: tuple[ParsedValue, ...] = ()
     clock: tuple[float, ...] = ()
     series: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
-    events: tuple[Said, ...] = ()
+    events: tuple[ToolMessage, ...] = ()
     unparsed: tuple[str, ...] = ()
     measured: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """`unit`: empty for text and plain counts."""
 
     name: str
@@ -98,11 +98,11 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class OutputTable:
     """What a profile or a digest lists, the largest first. `total`: rows that the file has; `note`: what they cover."""
 
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[str | float | None, ...], ...]
     total: int
     note: str = ""
@@ -115,7 +115,7 @@ def shown(text: bytes) -> str:
     return said if len(said) <= LINE_SHOWN else said[: LINE_SHOWN - 1] + "…"
 
 
-def lines(content: bytes) -> Iterator[Line]:
+def lines(content: bytes) -> Iterator[TextLine]:
     """Raises NotThisFormat for a line that shows a password, without showing it."""
     start, number = 0, 1
     while start < len(content):
@@ -128,19 +128,19 @@ def lines(content: bytes) -> Iterator[Line]:
             raise NotThisFormat(
                 number, "", "shows a password: write * in its place, since raw files are kept and shown"
             )
-        yield Line(number, start, text, ended)
+        yield TextLine(number, start, text, ended)
         start, number = (end + 1 if ended else len(content)), number + 1
 
 
-def first_line(content: bytes) -> Line:
+def first_line(content: bytes) -> TextLine:
     """The first that is not blank; an empty one if there is none."""
-    return next((line for line in lines(content) if line.text.strip()), Line(1, 0, b"", ended=False))
+    return next((line for line in lines(content) if line.text.strip()), TextLine(1, 0, b"", ended=False))
 
 
-def number_of(line: Line, found: re.Match[bytes], group: str | int, metric: str, *, per: int = 1) -> Value:
+def number_of(line: TextLine, found: re.Match[bytes], group: str | int, metric: str, *, per: int = 1) -> ParsedValue:
     """The number in a group as a headline value; `per`: how many of its units make one of the metric's."""
     start, end = found.span(group)
-    return Value(metric, scaled(found[group], per), line.start + start, line.start + end)
+    return ParsedValue(metric, scaled(found[group], per), line.start + start, line.start + end)
 
 
 def scaled(text: bytes | str, per: int = 1) -> float:

@@ -4,7 +4,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from apps.runs.tool_output.parsers.parsed_output import Column, Line, NotThisFormat, Table, lines, scaled, shown
+from apps.runs.tool_output.parsers.parsed_output import (
+    NotThisFormat,
+    OutputTable,
+    TableColumn,
+    TextLine,
+    lines,
+    scaled,
+    shown,
+)
 
 VERSION = "1"
 ROWS_KEPT = 200
@@ -18,7 +26,7 @@ ROW = re.compile(rb"^ +(?P<share>\d{1,3}\.\d\d)% ")
 BRANCH = re.compile(rb"^(?: +[|\-]| {12,}\S|#)")
 
 
-def parse_report(content: bytes) -> Table:
+def parse_report(content: bytes) -> OutputTable:
     """The first event's table: share of each symbol, %. Raises NotThisFormat."""
     reading = _Report()
     for line in lines(content):
@@ -29,11 +37,11 @@ def parse_report(content: bytes) -> Table:
     if not reading.rows:
         raise _first(content, "rows with a share, as “ 19.71%  command  object  [k] symbol”")
     columns = tuple(
-        Column(name.lower(), "%" if name in ("Overhead", "Children", "Self") else "") for name in reading.names
+        TableColumn(name.lower(), "%" if name in ("Overhead", "Children", "Self") else "") for name in reading.names
     )
     note = f"{reading.samples} samples of {reading.event}" if reading.event else ""
     rows, total = tuple(reading.rows[:ROWS_KEPT]), len(reading.rows)
-    return Table("Processor profile by symbol", columns, rows, total, note, tuple(reading.unparsed))
+    return OutputTable("Processor profile by symbol", columns, rows, total, note, tuple(reading.unparsed))
 
 
 @dataclass
@@ -47,7 +55,7 @@ class _Report:
     unparsed: list[str] = field(default_factory=list)
 
 
-def _consume(reading: _Report, line: Line) -> bool:
+def _consume(reading: _Report, line: TextLine) -> bool:
     """False: what follows is another event's."""
     text = line.text
     if found := SAMPLES.match(text):
@@ -70,7 +78,7 @@ def _consume(reading: _Report, line: Line) -> bool:
     return True
 
 
-def _read_columns(reading: _Report, line: Line) -> None:
+def _read_columns(reading: _Report, line: TextLine) -> None:
     """The dotted line says where each column stands."""
     if not reading.heading:
         raise line.refuse(REPORT_EXPECTED)
@@ -84,7 +92,7 @@ def _read_columns(reading: _Report, line: Line) -> None:
     reading.names = names
 
 
-def _cells(reading: _Report, line: Line) -> tuple[str | float | None, ...]:
+def _cells(reading: _Report, line: TextLine) -> tuple[str | float | None, ...]:
     cells: list[str | float | None] = []
     for name, (start, end) in zip(reading.names, reading.widths, strict=True):
         word = line.text[start:end].strip()
@@ -110,14 +118,14 @@ SAMPLE = re.compile(
 )
 FRAME = re.compile(rb"^\t? *(?P<address>[0-9a-f]+) (?P<symbol>.+?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
 FOLDED_COLUMNS = (
-    Column("itself", "%"),
-    Column("with what it calls", "%"),
-    Column("symbol"),
-    Column("object"),
+    TableColumn("itself", "%"),
+    TableColumn("with what it calls", "%"),
+    TableColumn("symbol"),
+    TableColumn("object"),
 )
 
 
-def parse_script(content: bytes) -> Table:
+def parse_script(content: bytes) -> OutputTable:
     """Stacks folded by symbol: the share that each ran itself, and with what it called. Raises NotThisFormat."""
     itself: Counter[tuple[str, str]] = Counter()
     within: Counter[tuple[str, str]] = Counter()
@@ -157,6 +165,6 @@ def parse_script(content: bytes) -> Table:
         for key, count in sorted(within.items(), key=lambda entry: (-itself[entry[0]], -entry[1], entry[0]))
     ]
     note = f"{samples:,} samples of {next(iter(events))}, weighted by their period"
-    return Table(
+    return OutputTable(
         "Processor profile by symbol", FOLDED_COLUMNS, tuple(rows[:ROWS_KEPT]), len(rows), note, tuple(unparsed)
     )

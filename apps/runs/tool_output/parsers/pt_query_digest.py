@@ -6,28 +6,36 @@ Numbers are texts there; times are seconds. The classes are those that --limit l
 import re
 from typing import Any
 
-from apps.runs.tool_output.parsers.parsed_output import Column, NotThisFormat, Table, is_count, load_json, scaled, shown
+from apps.runs.tool_output.parsers.parsed_output import (
+    NotThisFormat,
+    OutputTable,
+    TableColumn,
+    is_count,
+    load_json,
+    scaled,
+    shown,
+)
 
 VERSION = "1"
 EXPECTED = "the JSON of “pt-query-digest --output json”, an object with “classes” and “global”"
 ROWS_KEPT = 200
 NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,12})?")
 COLUMNS = (
-    Column("statement"),
-    Column("count"),
-    Column("total time", "s"),
-    Column("mean time", "s"),
-    Column("p95 time", "s"),
-    Column("longest", "s"),
-    Column("rows examined"),
-    Column("rows sent"),
-    Column("fingerprint"),
-    Column("checksum"),
+    TableColumn("statement"),
+    TableColumn("count"),
+    TableColumn("total time", "s"),
+    TableColumn("mean time", "s"),
+    TableColumn("p95 time", "s"),
+    TableColumn("longest", "s"),
+    TableColumn("rows examined"),
+    TableColumn("rows sent"),
+    TableColumn("fingerprint"),
+    TableColumn("checksum"),
 )
 STATEMENT_KEPT = 300
 
 
-def parse(content: bytes) -> Table:
+def parse(content: bytes) -> OutputTable:
     """One row for each class of statements, by total time. Raises NotThisFormat."""
     document = load_json(content, EXPECTED)
     if not isinstance(document, dict) or not isinstance(document.get("classes"), list):
@@ -41,7 +49,7 @@ def parse(content: bytes) -> Table:
     note = f"{counted:,} of {whole['query_count']:,} statements; the rest is beyond the --limit of the digest"
     if counted == whole["query_count"]:
         note = f"all {counted:,} statements of the log"
-    return Table("Statements by total time", COLUMNS, tuple(rows[:ROWS_KEPT]), len(rows), note)
+    return OutputTable("Statements by total time", COLUMNS, tuple(rows[:ROWS_KEPT]), len(rows), note)
 
 
 def _row(content: bytes, place: int, one: Any) -> tuple[str | float | None, ...]:

@@ -15,18 +15,18 @@ VERSION = "1"
 MARK = b'{"kind":'
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+class ReportLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
     """A line of the report."""
 
 
-class Begin(Line, frozen=True, kw_only=True, tag="begin"):
+class Begin(ReportLine, frozen=True, kw_only=True, tag="begin"):
     """The load begins: the zero of all times."""
 
     tool: str
     version: str = ""
 
 
-class Interval(Line, frozen=True, kw_only=True, tag="interval"):
+class ReportInterval(ReportLine, frozen=True, kw_only=True, tag="interval"):
     """`counts` of things within `seconds` up to `t`; `values` of states and percentiles of that time."""
 
     t: float
@@ -36,7 +36,7 @@ class Interval(Line, frozen=True, kw_only=True, tag="interval"):
     values: dict[str, int | float | None] = {}
 
 
-class Total(Line, frozen=True, kw_only=True, tag="total"):
+class Total(ReportLine, frozen=True, kw_only=True, tag="total"):
     """The measured phase as a whole."""
 
     from_: float = msgspec.field(name="from")
@@ -45,7 +45,7 @@ class Total(Line, frozen=True, kw_only=True, tag="total"):
     values: dict[str, int | float | None] = {}
 
 
-class Histogram(Line, frozen=True, kw_only=True, tag="histogram"):
+class ReportHistogram(ReportLine, frozen=True, kw_only=True, tag="histogram"):
     """Latencies: [value in ms on sysbench's grid, count], rising."""
 
     metric: str = "client.latency"
@@ -54,7 +54,7 @@ class Histogram(Line, frozen=True, kw_only=True, tag="histogram"):
     buckets: list[tuple[float, int]]
 
 
-class Event(Line, frozen=True, kw_only=True, tag="event"):
+class ReportEvent(ReportLine, frozen=True, kw_only=True, tag="event"):
     """Something that happened, or lasted."""
 
     event: str
@@ -65,7 +65,7 @@ class Event(Line, frozen=True, kw_only=True, tag="event"):
     detail: dict[str, Any] = {}
 
 
-class Check(Line, frozen=True, kw_only=True, tag="check"):
+class ReportCheck(ReportLine, frozen=True, kw_only=True, tag="check"):
     """Whether the tool did what it claims."""
 
     check: str
@@ -76,7 +76,7 @@ class Check(Line, frozen=True, kw_only=True, tag="check"):
     found: Any = None
 
 
-class Error(Line, frozen=True, kw_only=True, tag="error"):
+class Error(ReportLine, frozen=True, kw_only=True, tag="error"):
     """What the tool met, `count` times."""
 
     text: str
@@ -85,21 +85,21 @@ class Error(Line, frozen=True, kw_only=True, tag="error"):
     count: int = 1
 
 
-class Raw(Line, frozen=True, kw_only=True, tag="probe"):
+class Raw(ReportLine, frozen=True, kw_only=True, tag="probe"):
     """One attempt of a probe: kept for whoever reads the artifact."""
 
 
-class Note(Line, frozen=True, kw_only=True, tag="note"):
+class ReportNote(ReportLine, frozen=True, kw_only=True, tag="note"):
     """Words for people."""
 
     text: str
 
 
-class End(Line, frozen=True, kw_only=True, tag="end"):
+class End(ReportLine, frozen=True, kw_only=True, tag="end"):
     """Nothing follows."""
 
 
-AnyLine = Begin | Interval | Total | Histogram | Event | Check | Error | Raw | Note | End
+AnyLine = Begin | ReportInterval | Total | ReportHistogram | ReportEvent | ReportCheck | Error | Raw | ReportNote | End
 
 
 @dataclass(frozen=True)
@@ -112,14 +112,14 @@ class Placed:
 
 
 @dataclass
-class Parsed:
+class ParsedReport:
     lines: list[Placed] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
 
 
-def parse(output: bytes) -> Parsed:
+def parse(output: bytes) -> ParsedReport:
     decoder = msgspec.json.Decoder(AnyLine)
-    found = Parsed()
+    found = ParsedReport()
     for start, end in _places(output):
         text = output[start:end]
         try:

@@ -16,7 +16,7 @@ VERSION = "2"
 
 
 @dataclass(frozen=True)
-class Figure:
+class OutputNumber:
     """A number and where it stands: `output[start:end]`."""
 
     value: float
@@ -25,7 +25,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Interval:
+class SysbenchInterval:
     """One line of `--report-interval`, with the queue line of the same second.
 
     `values` per second unless said: throughput, queries, reads, writes, others, errors, reconnects, latency (ms, the
@@ -45,25 +45,25 @@ class Checkpoint:
     """The report at `second`: totals since the checkpoint before, or the start."""
 
     second: int
-    figures: dict[str, Figure]
+    figures: dict[str, OutputNumber]
 
 
 @dataclass(frozen=True)
-class Histogram:
+class SysbenchHistogram:
     """Events by latency, ms: `counts[i]` in the bucket printed as `values[i]`. Its lines are `output[start:end]`."""
 
-    values: tuple[Figure, ...]
+    values: tuple[OutputNumber, ...]
     counts: tuple[int, ...]
     start: int
     end: int
 
-    def percentile(self, percent: float) -> Figure | None:
+    def percentile(self, percent: float) -> OutputNumber | None:
         """None without events."""
         return self.values[place_of(percent, list(accumulate(self.counts)))] if any(self.counts) else None
 
 
 @dataclass(frozen=True)
-class Message:
+class SysbenchMessage:
     """FATAL, ALERT, WARNING, …; `after`: second of the last interval printed before it; `count` with repetitions."""
 
     level: str
@@ -73,18 +73,18 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedSysbench:
     """`totals`: name -> figure of the final report (names in FIGURES). `complete`: the final report was there."""
 
     version: str = ""
     threads: int | None = None
     rate: float | None = None
     report_interval: int | None = None
-    intervals: list[Interval] = field(default_factory=list)
+    intervals: list[SysbenchInterval] = field(default_factory=list)
     checkpoints: list[Checkpoint] = field(default_factory=list)
-    totals: dict[str, Figure] = field(default_factory=dict)
-    histogram: Histogram | None = None
-    messages: list[Message] = field(default_factory=list)
+    totals: dict[str, OutputNumber] = field(default_factory=dict)
+    histogram: SysbenchHistogram | None = None
+    messages: list[SysbenchMessage] = field(default_factory=list)
     unparsed: list[str] = field(default_factory=list)
 
     @property
@@ -201,25 +201,25 @@ NOTICE = re.compile(
 )
 
 
-def parse(output: bytes) -> Parsed:
+def parse(output: bytes) -> ParsedSysbench:
     return _Reader().read(output)
 
 
 class _Reader:
     def __init__(self) -> None:
         self.header: dict[str, bytes] = {}
-        self.intervals: list[Interval] = []
+        self.intervals: list[SysbenchInterval] = []
         self.checkpoints: list[Checkpoint] = []
-        self.totals: dict[str, Figure] = {}
+        self.totals: dict[str, OutputNumber] = {}
         # Where figures go: the report of a checkpoint until its last line, the final one otherwise. The lines of an
         # interval may come in between, since another thread of sysbench prints them.
         self.section = self.totals
-        self.buckets: list[tuple[Figure, int, int]] = []  # value, count, end of the line
-        self.messages: list[Message] = []
+        self.buckets: list[tuple[OutputNumber, int, int]] = []  # value, count, end of the line
+        self.messages: list[SysbenchMessage] = []
         self.last_was_message = False
         self.unparsed: list[str] = []
 
-    def read(self, output: bytes) -> Parsed:
+    def read(self, output: bytes) -> ParsedSysbench:
         for start, line, terminated in _lines(output):
             if not self._consume(line, start, terminated):
                 self.unparsed.append(line.decode("utf-8", "backslashreplace"))
@@ -227,7 +227,7 @@ class _Reader:
         for figures in (self.totals, *(checkpoint.figures for checkpoint in self.checkpoints)):
             _drop_latency_of_nothing(figures)
         threads, rate, interval = (self.header.get(name) for name in ("threads", "rate", "report_interval"))
-        return Parsed(
+        return ParsedSysbench(
             version=self.header.get("version", b"").decode("utf-8", "backslashreplace"),
             threads=int(threads) if threads else None,
             rate=float(rate) if rate else None,
@@ -295,7 +295,7 @@ class _Reader:
             self.intervals[-1] = replace(last, values=last.values | values)
             return
         self.intervals.append(
-            Interval(
+            SysbenchInterval(
                 second=second,
                 threads=int(found["threads"]) if "threads" in labels else None,
                 percentile=int(found["percentile"]) if "percentile" in labels else None,
@@ -306,7 +306,7 @@ class _Reader:
     def _bucket(self, line: bytes, start: int) -> bool:
         found = BUCKET.match(line)
         if found:
-            value = Figure(float(found[1]), start + found.start(1), start + found.end(1))
+            value = OutputNumber(float(found[1]), start + found.start(1), start + found.end(1))
             self.buckets.append((value, int(found[2]), start + found.end()))
         return found is not None
 
@@ -320,7 +320,7 @@ class _Reader:
                 number = _number(found[group])
                 key = name + found["percentile"].decode() if name == "latency_p" else name
                 if name and number is not None:
-                    self.section[key] = Figure(number, start + found.start(group), start + found.end(group))
+                    self.section[key] = OutputNumber(number, start + found.start(group), start + found.end(group))
             if names[0] == END_OF_REPORT:
                 self.section = self.totals
             return True
@@ -332,7 +332,7 @@ class _Reader:
             return False
         level, text = found["level"] or b"ERROR", found["text"] if found["bare"] is None else found["bare"]
         after = self.intervals[-1].second if self.intervals else None
-        self.messages.append(Message(level.decode(), text.decode("utf-8", "backslashreplace"), after))
+        self.messages.append(SysbenchMessage(level.decode(), text.decode("utf-8", "backslashreplace"), after))
         self.last_was_message = True
         return True
 
@@ -343,10 +343,10 @@ class _Reader:
                 return True
         return False
 
-    def _histogram(self) -> Histogram | None:
+    def _histogram(self) -> SysbenchHistogram | None:
         if not self.buckets:
             return None
-        return Histogram(
+        return SysbenchHistogram(
             values=tuple(value for value, _, _ in self.buckets),
             counts=tuple(count for _, count, _ in self.buckets),
             start=self.buckets[0][0].start,
@@ -373,7 +373,7 @@ def _number(text: bytes) -> float | None:
     return float(text) if b"." in text else int(text)
 
 
-def _drop_latency_of_nothing(figures: dict[str, Figure]) -> None:
+def _drop_latency_of_nothing(figures: dict[str, OutputNumber]) -> None:
     """Of no events sysbench prints latencies all the same."""
     events = figures.get("events")
     if events is not None and events.value == 0:

@@ -8,11 +8,11 @@ import re
 from dataclasses import dataclass, field
 
 from apps.runs.tool_output.parsers.parsed_output import (
-    Line,
     NotThisFormat,
-    Said,
-    Told,
-    Value,
+    ParsedOutput,
+    ParsedValue,
+    TextLine,
+    ToolMessage,
     lines,
     number_of,
     scaled,
@@ -53,14 +53,14 @@ NOTICE = re.compile(
 
 
 @dataclass
-class _Reading:
+class _TpccLog:
     banner: bool = False
     threads: int | None = None
     ramp_up: float = 0.0
     seconds: float | None = None
     in_raw: bool = False
-    raw: dict[int, tuple[Line, re.Match[bytes]]] = field(default_factory=dict)
-    tpmc: Value | None = None
+    raw: dict[int, tuple[TextLine, re.Match[bytes]]] = field(default_factory=dict)
+    tpmc: ParsedValue | None = None
     clock: list[float] = field(default_factory=list)
     counts: list[list[int]] = field(default_factory=list)
     times: list[tuple[float, float, float] | None] = field(default_factory=list)
@@ -68,9 +68,9 @@ class _Reading:
     unparsed: list[str] = field(default_factory=list)
 
 
-def parse(content: bytes) -> Told:
+def parse(content: bytes) -> ParsedOutput:
     """Raises NotThisFormat."""
-    reading = _Reading()
+    reading = _TpccLog()
     for line in lines(content):
         _consume(reading, line)
         if not reading.banner and line.number == BANNER_WITHIN:
@@ -81,7 +81,7 @@ def parse(content: bytes) -> Told:
     return _told(reading)
 
 
-def _consume(reading: _Reading, line: Line) -> None:
+def _consume(reading: _TpccLog, line: TextLine) -> None:
     text = line.text
     if BANNER.match(text):
         if reading.tpmc or reading.clock:
@@ -97,7 +97,7 @@ def _consume(reading: _Reading, line: Line) -> None:
         reading.unparsed.append(line.shown)
 
 
-def _head(reading: _Reading, text: bytes) -> bool:
+def _head(reading: _TpccLog, text: bytes) -> bool:
     if found := RAMP_UP.match(text):
         reading.ramp_up = float(found["seconds"])
     elif found := CONNECTIONS.match(text):
@@ -105,7 +105,7 @@ def _head(reading: _Reading, text: bytes) -> bool:
     return found is not None
 
 
-def _raw(reading: _Reading, line: Line) -> bool:
+def _raw(reading: _TpccLog, line: TextLine) -> bool:
     """The first list of results; the second, per connection, says the same in sum."""
     if line.text == b"<Raw Results>":
         reading.in_raw = True
@@ -119,7 +119,7 @@ def _raw(reading: _Reading, line: Line) -> bool:
     return True
 
 
-def _error(reading: _Reading, line: Line) -> bool:
+def _error(reading: _TpccLog, line: TextLine) -> bool:
     found = ERROR.match(line.text)
     if found:
         at = reading.clock[-1] if reading.clock else 0.0
@@ -128,7 +128,7 @@ def _error(reading: _Reading, line: Line) -> bool:
     return found is not None
 
 
-def _interval(reading: _Reading, line: Line) -> None:
+def _interval(reading: _TpccLog, line: TextLine) -> None:
     found = INTERVAL.match(line.text) or OLD_INTERVAL.match(line.text)
     if found is None:
         if not line.ended:
@@ -145,23 +145,23 @@ def _interval(reading: _Reading, line: Line) -> None:
     reading.times.append(times if times is None else (times[0], times[1], times[2]))
 
 
-def _told(reading: _Reading) -> Told:
+def _told(reading: _TpccLog) -> ParsedOutput:
     complete = reading.tpmc is not None and len(reading.raw) == len(TYPES) and bool(reading.seconds)
     offset = reading.ramp_up
     end = reading.seconds or (reading.clock[-1] if reading.clock else None)
-    return Told(
+    return ParsedOutput(
         reason="" if complete else "the output ends before the result (<TpmC>)",
         threads=reading.threads,
         values=tuple(_values(reading)) if complete else (),
         clock=tuple(offset + second for second in reading.clock),
         series=_series(reading),
-        events=tuple(Said("error", label, offset + at, n) for (label, at), n in reading.errors.items()),
+        events=tuple(ToolMessage("error", label, offset + at, n) for (label, at), n in reading.errors.items()),
         unparsed=tuple(reading.unparsed),
         measured=None if end is None else (offset, offset + end),
     )
 
 
-def _values(reading: _Reading) -> list[Value]:
+def _values(reading: _TpccLog) -> list[ParsedValue]:
     assert reading.tpmc  # noqa: S101  for mypy
     assert reading.seconds  # noqa: S101  for mypy
     ordered = [reading.raw[i] for i in range(len(TYPES))]
@@ -169,10 +169,10 @@ def _values(reading: _Reading) -> list[Value]:
     done = sum(int(found["sc"]) + int(found["lt"]) for _, found in ordered)
     values = [
         reading.tpmc,
-        Value("client.throughput", done / reading.seconds, start, end),
-        Value("client.transactions", float(done), start, end),
-        Value("client.errors.total", float(sum(int(found["fl"]) for _, found in ordered)), start, end),
-        Value("client.elapsed", reading.seconds, start, end),
+        ParsedValue("client.throughput", done / reading.seconds, start, end),
+        ParsedValue("client.transactions", float(done), start, end),
+        ParsedValue("client.errors.total", float(sum(int(found["fl"]) for _, found in ordered)), start, end),
+        ParsedValue("client.elapsed", reading.seconds, start, end),
     ]
     for name, (line, found) in zip(TYPES, ordered, strict=True):
         if found["avg"] is not None:
@@ -180,7 +180,7 @@ def _values(reading: _Reading) -> list[Value]:
     return values
 
 
-def _series(reading: _Reading) -> dict[str, tuple[float | None, ...]]:
+def _series(reading: _TpccLog) -> dict[str, tuple[float | None, ...]]:
     """Rates over each interval; of New-Order its latencies, ms."""
     if not reading.clock:
         return {}

@@ -6,12 +6,20 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.agreement.claims import CANNOT_TELL, CONTESTED, READING, WITHHELD, Claim, Corroboration, Witness
+from apps.comparison.agreement.claims import (
+    CANNOT_TELL,
+    CONTESTED,
+    READING,
+    WITHHELD,
+    Corroboration,
+    SideClaim,
+    Witness,
+)
 from apps.comparison.agreement.published_evidence import ABOUT, StatedWitness
 from apps.comparison.matrix import ManySide
 from apps.comparison.values import Side
 from apps.published.wording import NO_INTERVAL
-from apps.web.compare.view import Seen
+from apps.web.compare.view import CompareView
 from apps.web.compare.wording import parts
 from workers.protocol.workloads.kinds import KINDS
 
@@ -19,7 +27,7 @@ from workers.protocol.workloads.kinds import KINDS
 SHOWN_AT_ONCE = 12
 
 
-def context(seen: Seen) -> dict[str, Any] | None:
+def context(seen: CompareView) -> dict[str, Any] | None:
     found = seen.read(READING)
     if found is None or not found.claims:
         return None
@@ -60,7 +68,7 @@ def _platforms(found: Corroboration) -> list[tuple[str, str]]:
 
 
 def _by_kind(
-    measured: Sequence[Claim], told: Sequence[dict[str, Any]], found: Corroboration
+    measured: Sequence[SideClaim], told: Sequence[dict[str, Any]], found: Corroboration
 ) -> list[tuple[str, list[dict[str, Any] | None]]]:
     """Kind of load in words -> what is claimed of each side but the baseline; None: nothing was measured."""
     known = {(claim.side, claim.kind): each for claim, each in zip(measured, told, strict=True)}
@@ -76,7 +84,7 @@ def _only_stated(found: Corroboration) -> list[tuple[str, str, tuple[StatedWitne
 
 
 def _claim(
-    claim: Claim, sides: Mapping[str, Side | ManySide], here: int | None, campaign: int | None
+    claim: SideClaim, sides: Mapping[str, Side | ManySide], here: int | None, campaign: int | None
 ) -> dict[str, Any]:
     baseline = next(iter(sides))
     names = {slug: side.name for slug, side in sides.items()}
@@ -109,7 +117,7 @@ def _compare_url(baseline: str, side: str, witness: Witness, campaign: int | Non
     return f"{reverse('web:compare')}?{urlencode(pairs)}"
 
 
-def _sentence(claim: Claim) -> str:
+def _sentence(claim: SideClaim) -> str:
     """Who bears the claim out, in a few words."""
     against = sorted({each.program for each in claim.contradict})
     withheld = sorted({each.program for each in claim.cannot_tell if each.says == WITHHELD})

@@ -14,8 +14,8 @@ from apps.comparison.verdict_table import WITHHELD
 from apps.core import tabular
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number
-from apps.web.compare.view import Seen
-from apps.web.compare.wording import Entry, entry
+from apps.web.compare.view import CompareView
+from apps.web.compare.wording import AnswerCell, entry
 
 DIRECTIONS = {Direction.HIGHER: "higher is better", Direction.LOWER: "lower is better", Direction.NEUTRAL: "neither"}
 FORMS = (("CSV", "csv"), ("Markdown", "md"))
@@ -44,14 +44,14 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Line:
+class MetricRow:
     """A row as it is shown: `entry` of the side, `base` of the baseline. `each`: its single events, one by one."""
 
     measured: Measured
     level: Level
     side: Side
-    entry: Entry
-    base: Entry
+    entry: AnswerCell
+    base: AnswerCell
     meaning: str
     direction: str
     p: str
@@ -61,7 +61,7 @@ class Line:
     each: str
 
 
-def context(seen: Seen) -> dict[str, Any] | None:
+def context(seen: CompareView) -> dict[str, Any] | None:
     """Raises Invalid for a `show` that is not known."""
     show = seen.address.option("show")
     if show not in ("", "all"):
@@ -110,22 +110,22 @@ def summary(measured: Sequence[Measured]) -> str:
     return "; ".join(parts)
 
 
-def _other(seen: Seen, show: str) -> dict[str, str]:
+def _other(seen: CompareView, show: str) -> dict[str, str]:
     """Where the other choice of rows is: the page, and the part alone, which keeps the reader's place."""
     address = seen.address.with_option("show", show)
     return {"url": f"{address.url()}#all-metrics", "part_url": address.part_url("all-metrics")}
 
 
-def _export(seen: Seen, form: str) -> str:
+def _export(seen: CompareView, form: str) -> str:
     return f"{reverse('web:compare-everything', args=[form])}?{seen.address.query()}"
 
 
-def lines(comparison: Comparison, found: Everything, *, show_all: bool) -> list[Line]:
+def lines(comparison: Comparison, found: Everything, *, show_all: bool) -> list[MetricRow]:
     names = {side.slug: side.name for side in comparison.sides}
     sides = {side.slug: side for side in comparison.sides}
     levels = {level.id: level for level in comparison.levels}
     return [
-        Line(
+        MetricRow(
             measured=one,
             level=levels[one.cell.level],
             side=sides[one.cell.side],
@@ -219,5 +219,5 @@ def _numbers(ratio: Ratio | None, *names: str) -> list[float | None]:
     return [getattr(ratio, name) if ratio is not None else None for name in names]
 
 
-def _shown(told: Entry) -> str:
+def _shown(told: AnswerCell) -> str:
     return "no runs" if told.value is None else f"{format_number(told.value)} {told.kind}".strip()

@@ -16,14 +16,14 @@ from django.views.decorators.http import require_POST
 from apps.accounts.models import User
 from apps.comparison import compare
 from apps.comparison.comparability import acknowledgements, memory
-from apps.comparison.comparability.differences import NOT_KNOWN, TITLES, Group, Obstacle
-from apps.comparison.comparability.memory import SideMemory, Spread
+from apps.comparison.comparability.differences import NOT_KNOWN, TITLES, FieldGroup, Obstacle
+from apps.comparison.comparability.memory import RunSpread, SideMemory
 from apps.comparison.sections.section import NotKept
 from apps.comparison.values import Level, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_bytes, format_number
 from apps.web.accounts import may_write, writers_only
-from apps.web.compare.view import Address, Seen
+from apps.web.compare.view import CompareAddress, CompareView
 
 POOL_WORDS = {
     "filled": "pages of the writer's buffer pool that hold something",
@@ -64,7 +64,7 @@ class MemoryRow:
     fills: tuple[Fill, ...]
 
 
-def context(seen: Seen) -> dict[str, Any]:
+def context(seen: CompareView) -> dict[str, Any]:
     comparison = seen.comparison
     level = seen.level or next(iter(comparison.levels), None)
     open_ones = [each for each in comparison.obstacles if each.accepted is None]
@@ -86,7 +86,7 @@ def context(seen: Seen) -> dict[str, Any]:
     }
 
 
-def _memories(seen: Seen, level: Level | None) -> list[MemoryRow]:
+def _memories(seen: CompareView, level: Level | None) -> list[MemoryRow]:
     """Empty for an edition of a saved comparison that does not hold it."""
     try:
         known = seen.read(memory.READING)
@@ -97,7 +97,7 @@ def _memories(seen: Seen, level: Level | None) -> list[MemoryRow]:
 
 def _memory(side: Side, told: SideMemory, level: Level | None) -> MemoryRow:
     pool = told.at(level.id) if level else None
-    nothing: tuple[Spread | None, Spread | None] = (None, None)
+    nothing: tuple[RunSpread | None, RunSpread | None] = (None, None)
     ends = {
         "filled": (pool.filled_first, pool.filled_last) if pool else nothing,
         "dirty": (pool.dirty_first, pool.dirty_last) if pool else nothing,
@@ -126,7 +126,7 @@ def _fits(ratio: float | None) -> str:
     return f"{_times(ratio)}, all of it fitted then" if ratio >= 1 else f"{_times(ratio)}, it did not fit"
 
 
-def _fill(label: str, first: Spread | None, last: Spread | None) -> Fill:
+def _fill(label: str, first: RunSpread | None, last: RunSpread | None) -> Fill:
     """ "12 % → 98 %"; hits with more digits, since it is the rest that costs."""
     ends = [NOT_KNOWN if each is None else _percent(each.median, hits=label == "hits") for each in (first, last)]
     text = NOT_KNOWN if first is None and last is None else " → ".join(ends)
@@ -142,7 +142,7 @@ def _percent(value: float, *, hits: bool = False) -> str:
     return f"{value:.2f}\u00a0%" if hits else f"{value:.0f}\u00a0%"
 
 
-def _range(spread: Spread, say: Callable[[float], str]) -> str:
+def _range(spread: RunSpread, say: Callable[[float], str]) -> str:
     runs = f"{spread.runs} run{'' if spread.runs == 1 else 's'}"
     return f"{say(spread.minimum)} to {say(spread.maximum)}, median of {runs}"
 
@@ -161,7 +161,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
     query = QueryDict(request.POST.get("query", ""))
     back = f"{reverse('web:compare')}?{query.urlencode()}#comparability"
     try:
-        address = Address.read(query)
+        address = CompareAddress.read(query)
         if address.workload is None:
             raise Invalid([FieldProblem("workload", "is missing", "open the comparison and accept it there")])
         comparison = compare.compare(
@@ -176,7 +176,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
         for problem in error.errors:
             messages.error(request, problem.sentence())
         return redirect(back)
-    groups = _listed(list(dict.fromkeys(TITLES[Group(each.group)] for each in made)))
+    groups = _listed(list(dict.fromkeys(TITLES[FieldGroup(each.group)] for each in made)))
     said = f"Recorded: the difference in {groups} is accepted." if made else "Somebody has accepted that already."
     messages.info(request, said)
     return redirect(back)

@@ -11,7 +11,7 @@ from apps.comparison.stats.welch import Direction, Ratio
 from apps.comparison.values import Comparison, Level, Side
 from apps.comparison.wording import interval_text, ratio_text
 from apps.core.units import all_digits, format_number
-from apps.web.compare.view import Seen
+from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, table
 
 
@@ -26,7 +26,7 @@ class ShownRatio:
     title: str
 
 
-def context(seen: Seen) -> dict[str, Any] | None:
+def context(seen: CompareView) -> dict[str, Any] | None:
     found = seen.read(READING)
     if found is None:
         return None
@@ -48,7 +48,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
     }
 
 
-def _others(seen: Seen, found: ComparedCost) -> list[tuple[OtherSize, Side, str]]:
+def _others(seen: CompareView, found: ComparedCost) -> list[tuple[OtherSize, Side, str]]:
     """What could be added as a side, with the address that does it; nothing where there is no room for one more."""
     asked = seen.address.live()
     if len(asked.sides) >= MOST_SIDES:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from apps.comparison.comparability.differences import NOT_SET, TITLES, Difference, Group, Weight
+from apps.comparison.comparability.differences import NOT_SET, TITLES, Difference, FieldGroup, Weight
 from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS, WEIGHTY
 from apps.comparison.values import Comparison
-from apps.web.compare.view import Seen
+from apps.web.compare.view import CompareView
 
 # Differences named in the sentence, and how much of a value is shown there.
 NAMED_DIFFERENCES = 4
@@ -20,7 +20,7 @@ NAMED_HIDDEN = 5
 
 
 @dataclass(frozen=True)
-class Named:
+class DifferenceLabel:
     """A difference as it is told above the answer: `values` in the order of the sides, empty where told elsewhere."""
 
     label: str
@@ -29,10 +29,10 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Summary:
+class DifferenceSummary:
     """`named` the important ones, `more` how many important ones are not; `minor` counts the rest in words."""
 
-    named: tuple[Named, ...]
+    named: tuple[DifferenceLabel, ...]
     more: int
     minor: tuple[str, ...]
 
@@ -48,7 +48,7 @@ class Folded:
 
 
 @dataclass(frozen=True)
-class Section:
+class DifferenceSection:
     """Differences of one group, the weighty first."""
 
     title: str
@@ -57,7 +57,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Hidden:
+class HiddenDifferences:
     """How many are not shown for a reason, and the weighty ones among them by name."""
 
     reason: str
@@ -65,11 +65,11 @@ class Hidden:
     named: str
 
 
-def context(seen: Seen) -> dict[str, Any]:
+def context(seen: CompareView) -> dict[str, Any]:
     every = seen.address.option("variables") == "all"
     found = seen.comparison.differences
     shown = [each for each in found if every or not each.hidden]
-    order = list(Group)
+    order = list(FieldGroup)
     by_group = groupby(sorted(shown, key=lambda each: order.index(each.group)), key=lambda each: each.group)
     return {
         "summary": summary(seen.comparison),
@@ -85,35 +85,35 @@ def context(seen: Seen) -> dict[str, Any]:
     }
 
 
-def summary(comparison: Comparison) -> Summary:
+def summary(comparison: Comparison) -> DifferenceSummary:
     """What must be known before the numbers, in one sentence. The warning names values itself."""
     shown = [each for each in comparison.differences if not each.hidden]
     important = [each for each in shown if each.weight is Weight.IMPORTANT]
     groups = dict.fromkeys(each.group for each in shown if each.weight is Weight.WITHHOLDS)
     minor = [each for each in shown if each.weight is Weight.MINOR]
-    variables = sum(each.group is Group.VARIABLES for each in minor)
+    variables = sum(each.group is FieldGroup.VARIABLES for each in minor)
     counted = [f"{variables:,} server variable{'' if variables == 1 else 's'}"] if variables else []
-    others = [each.label[0].lower() + each.label[1:] for each in minor if each.group is not Group.VARIABLES]
-    named = [Named(TITLES[group], "", "") for group in groups]
+    others = [each.label[0].lower() + each.label[1:] for each in minor if each.group is not FieldGroup.VARIABLES]
+    named = [DifferenceLabel(TITLES[group], "", "") for group in groups]
     named += [_named(each) for each in important[:NAMED_DIFFERENCES]]
-    return Summary(tuple(named), max(0, len(important) - NAMED_DIFFERENCES), (*others, *counted))
+    return DifferenceSummary(tuple(named), max(0, len(important) - NAMED_DIFFERENCES), (*others, *counted))
 
 
-def _named(difference: Difference) -> Named:
+def _named(difference: Difference) -> DifferenceLabel:
     """Settings and variables keep their names, other labels stand within a sentence."""
     label = difference.label
-    name = label if difference.group in (Group.SETTINGS, Group.VARIABLES) else label[0].lower() + label[1:]
+    name = label if difference.group in (FieldGroup.SETTINGS, FieldGroup.VARIABLES) else label[0].lower() + label[1:]
     short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…" for value in difference.values]
-    return Named(name, " / ".join(short), " / ".join(difference.values))
+    return DifferenceLabel(name, " / ".join(short), " / ".join(difference.values))
 
 
-def _section(group: Group, rows: Sequence[Difference]) -> Section:
+def _section(group: FieldGroup, rows: Sequence[Difference]) -> DifferenceSection:
     options = [each for each in rows if each.field.startswith(OPTIONS)]
     places = range(len(rows[0].values))
     without = {place for place in places if all(each.values[place] == NOT_SET for each in options)}
     alike = [each for each in options if len({each.values[place] for place in places if place not in without}) == 1]
     if not without or len(alike) < FEWEST_FOLDED:
-        return Section(TITLES[group].capitalize(), tuple(rows))
+        return DifferenceSection(TITLES[group].capitalize(), tuple(rows))
     folded = Folded(
         label=f"{PROVIDER_OPTIONS}, {len(alike):,} of them",
         weight=min((each.weight for each in alike), key=list(Weight).index),
@@ -121,11 +121,11 @@ def _section(group: Group, rows: Sequence[Difference]) -> Section:
             () if place in without else tuple((each.label, each.values[place]) for each in alike) for place in places
         ),
     )
-    return Section(TITLES[group].capitalize(), tuple(each for each in rows if each not in alike), folded)
+    return DifferenceSection(TITLES[group].capitalize(), tuple(each for each in rows if each not in alike), folded)
 
 
-def _hidden(reason: str, found: Sequence[Difference]) -> Hidden:
+def _hidden(reason: str, found: Sequence[Difference]) -> HiddenDifferences:
     own = [each for each in found if each.hidden == reason]
     weighty = [each.label for each in own if each.label in WEIGHTY]
     more = ", …" if len(weighty) > NAMED_HIDDEN else ""
-    return Hidden(reason, len(own), ", ".join(weighty[:NAMED_HIDDEN]) + more)
+    return HiddenDifferences(reason, len(own), ", ".join(weighty[:NAMED_HIDDEN]) + more)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apps.comparison.sections.load_level_data import Climbs
-from apps.comparison.sections.load_levels import PERCENTILES, Climb, Ladder
+from apps.comparison.sections.load_levels import PERCENTILES, Ladder, SideLevels
 from apps.comparison.sections.table_growth import Growing
 from apps.comparison.stats.usl import Fit
 from apps.comparison.values import Comparison, Side
@@ -106,7 +106,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _latency_lines(climbs: Sequence[Climb], sides: Mapping[str, Side]) -> list[dict[str, Any]]:
+def _latency_lines(climbs: Sequence[SideLevels], sides: Mapping[str, Side]) -> list[dict[str, Any]]:
     """Of all requests together; a side without histograms has no line, its runs are dots."""
     found = []
     for climb in climbs:

@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.comparison.sections import load_level_data, table_growth, time_to_finish
 from apps.comparison.sections.load_level_data import Climbs
-from apps.comparison.sections.load_levels import PERCENTILES, Climb, Held, Ladder, Reach, Rested, ladder
+from apps.comparison.sections.load_levels import PERCENTILES, Ladder, ObjectiveState, Reach, Rested, SideLevels, ladder
 from apps.comparison.sections.table_growth import Growing
 from apps.comparison.stats.usl import Estimate, Fit
 from apps.comparison.stats.welch import FEWEST_RUNS, Ratio, Verdict
@@ -16,8 +16,8 @@ from apps.comparison.wording import interval_text, label, ratio_text
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.web.compare.sections.load_level_charts import growth_chart, ladder_chart
-from apps.web.compare.view import Address, Seen
-from apps.web.compare.wording import Row, answers, doubted_runs, table
+from apps.web.compare.view import CompareAddress, CompareView
+from apps.web.compare.wording import TableRow, answers, doubted_runs, table
 
 USUAL_PERCENTILE = 95.0
 # Beyond the law's own noise: such a chance of the misfit is told.
@@ -33,7 +33,7 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ValueText:
     """A value with its interval, as text; `note` in words where there is none or it must be read with care."""
 
     value: str = ""
@@ -50,13 +50,13 @@ class SideFacts:
     best: str
     refused: str
     few_runs: bool
-    knee: Shown
-    peak: Shown
-    peak_throughput: Shown
-    contention: Shown
-    coherency: Shown
+    knee: ValueText
+    peak: ValueText
+    peak_throughput: ValueText
+    contention: ValueText
+    coherency: ValueText
     fits: str
-    collapse: Shown
+    collapse: ValueText
     reach: str
     reach_title: str
 
@@ -68,14 +68,14 @@ class LevelFacts:
 
     side: Side
     threads: int
-    row: Row
-    latencies: tuple[Shown, ...]
-    saturation: Shown
+    row: TableRow
+    latencies: tuple[ValueText, ...]
+    saturation: ValueText
     held: str
     held_title: str
 
 
-def context(seen: Seen) -> dict[str, Any] | None:
+def context(seen: CompareView) -> dict[str, Any] | None:
     """Raises Invalid for an objective that is none."""
     objective = objective_of(seen.address)
     found = seen.read(load_level_data.READING)
@@ -120,7 +120,7 @@ def context(seen: Seen) -> dict[str, Any] | None:
     }
 
 
-def objective_of(address: Address) -> Objective:
+def objective_of(address: CompareAddress) -> Objective:
     text, percentile = address.option("objective"), address.option("percentile").removeprefix("p")
     limit = None
     if text:
@@ -144,7 +144,7 @@ def ladders_of(found: Climbs, objective: Objective) -> list[Ladder]:
     return [ladder(climb, percent=objective.percent, limit=objective.limit) for climb in found.climbs]
 
 
-def _kept_pairs(address: Address) -> list[tuple[str, str]]:
+def _kept_pairs(address: CompareAddress) -> list[tuple[str, str]]:
     """What a form must send besides the objective to come back to the same view."""
     return [pair for pair in address.fields() if pair[0] not in ("objective", "percentile")]
 
@@ -166,11 +166,13 @@ def _side_facts(side: Side, found: Ladder, highest: int, unit: str) -> SideFacts
         best="not observed" if found.best_threads is None else threads_text(found.best_threads),
         refused="" if isinstance(found.fit, Fit) else found.fit.reason,
         few_runs=fit is not None and fit.few_runs,
-        knee=_place(fit.knee, highest) if fit else Shown(),
-        peak=_place(fit.peak, highest) if fit else Shown(),
-        peak_throughput=_estimate(fit.peak_throughput, unit) if fit and fit.peak_throughput else Shown(note="no peak"),
-        contention=_share(fit.contention) if fit else Shown(),
-        coherency=_share(fit.coherency) if fit else Shown(),
+        knee=_place(fit.knee, highest) if fit else ValueText(),
+        peak=_place(fit.peak, highest) if fit else ValueText(),
+        peak_throughput=_estimate(fit.peak_throughput, unit)
+        if fit and fit.peak_throughput
+        else ValueText(note="no peak"),
+        contention=_share(fit.contention) if fit else ValueText(),
+        coherency=_share(fit.coherency) if fit else ValueText(),
         fits=_fits(fit) if fit else "",
         collapse=_collapse(found),
         reach=reach,
@@ -182,20 +184,20 @@ def threads_text(threads: int) -> str:
     return f"{threads:,} thread{'' if threads == 1 else 's'}"
 
 
-def _place(estimate: Estimate, highest: int) -> Shown:
+def _place(estimate: Estimate, highest: int) -> ValueText:
     """A number of threads; one beyond the measured levels is the law's word alone."""
     if not math.isfinite(estimate.value):
         low = format_number(estimate.low)
-        return Shown(
+        return ValueText(
             note=f"none: above {low} threads, if at all" if estimate.low > 1 else "none", title="the curve has none"
         )
     note = "beyond the measured levels" if estimate.value > highest else ""
     return replace(_estimate(estimate, "threads"), note=note)
 
 
-def _estimate(estimate: Estimate, unit: str, digits: int = 3) -> Shown:
+def _estimate(estimate: Estimate, unit: str, digits: int = 3) -> ValueText:
     low, high = format_number(estimate.low, digits), format_number(estimate.high, digits)
-    return Shown(
+    return ValueText(
         value=format_number(estimate.value, digits),
         interval=f"[{low},{NBSP}{high}]",
         title=f"{all_digits(estimate.value)} {unit}".rstrip()
@@ -203,7 +205,7 @@ def _estimate(estimate: Estimate, unit: str, digits: int = 3) -> Shown:
     )
 
 
-def _share(estimate: Estimate) -> Shown:
+def _share(estimate: Estimate) -> ValueText:
     return _estimate(estimate, "", 2)
 
 
@@ -216,12 +218,12 @@ def _fits(fit: Fit) -> str:
     return off
 
 
-def _collapse(found: Ladder) -> Shown:
+def _collapse(found: Ladder) -> ValueText:
     if found.collapse is None:
-        return Shown(note="none seen")
+        return ValueText(note="none seen")
     fall = found.collapse
     shown = Ratio(Verdict.LOWER, value=fall.ratio.value, low=fall.ratio.low, high=fall.ratio.high)
-    return Shown(
+    return ValueText(
         value=ratio_text(shown),
         interval=interval_text(shown),
         note=f"at {threads_text(fall.threads)} against {threads_text(fall.best_threads)}",
@@ -232,9 +234,9 @@ def _collapse(found: Ladder) -> Shown:
 def _reach(reach: Reach | None) -> tuple[str, str]:
     if reach is None:
         return "", ""
-    if all(each.held is Held.UNKNOWN for each in reach.levels):
+    if all(each.held is ObjectiveState.UNKNOWN for each in reach.levels):
         return f"p{reach.percent:g} not observed", ""
-    if all(each.held in (Held.TOO_FEW, Held.UNKNOWN) for each in reach.levels):
+    if all(each.held in (ObjectiveState.TOO_FEW, ObjectiveState.UNKNOWN) for each in reach.levels):
         return "too few repetitions", f"an interval needs {FEWEST_RUNS} runs of a level that differ"
     kept = f"up to {threads_text(reach.last_within)}" if reach.last_within else "at no level for certain"
     lost = f"; surely not at {threads_text(reach.first_beyond)}" if reach.first_beyond else ""
@@ -242,7 +244,7 @@ def _reach(reach: Reach | None) -> tuple[str, str]:
     return f"{kept}{lost}", f"threads: {title}"
 
 
-def _level_facts(comparison: Comparison, climbed: Sequence[Climb], ladders: Sequence[Ladder]) -> list[LevelFacts]:
+def _level_facts(comparison: Comparison, climbed: Sequence[SideLevels], ladders: Sequence[Ladder]) -> list[LevelFacts]:
     sides = {side.slug: side for side in comparison.sides}
     rows = {(row.side.slug, row.level.id): row for row in table(comparison)}
     found = []
@@ -251,14 +253,14 @@ def _level_facts(comparison: Comparison, climbed: Sequence[Climb], ladders: Sequ
         rested = {each.level: each for each in one.reach.levels} if one.reach else {}
         base = next((rung.level for rung in climb.rungs if rung.response), None)
         for rung in climb.rungs:
-            saturation = Shown(note="not observed")
+            saturation = ValueText(note="not observed")
             if rung.level in saturated:
                 ratio = saturated[rung.level].ratio
-                saturation = Shown(
+                saturation = ValueText(
                     ratio_text(ratio), interval_text(ratio), "" if ratio.low is not None else ratio.verdict.value
                 )
             elif rung.level == base:
-                saturation = Shown(note="base")
+                saturation = ValueText(note="base")
             held, title = _held(rested.get(rung.level))
             found.append(
                 LevelFacts(
@@ -274,16 +276,16 @@ def _level_facts(comparison: Comparison, climbed: Sequence[Climb], ladders: Sequ
     return sorted(found, key=lambda each: (each.threads, each.side.position))
 
 
-def _latency(rung: Any, percent: float) -> Shown:
+def _latency(rung: Any, percent: float) -> ValueText:
     quantile = rung.quantile(percent)
     if quantile is None:
-        return Shown(note="not observed")
+        return ValueText(note="not observed")
     if quantile.value is None:
         runs = ", ".join(format_number(value) for value in sorted(quantile.runs))
-        return Shown(
+        return ValueText(
             note=f"{runs} of {len(quantile.runs)} runs" if len(quantile.runs) <= 3 else "of runs alone", title=runs
         )
-    return Shown(
+    return ValueText(
         value=format_number(quantile.value),
         title=f"{all_digits(quantile.value)} ms of all requests together: the histogram's step from "
         f"{format_number(quantile.low, 4)} to {format_number(quantile.high, 4)} ms",
@@ -293,7 +295,7 @@ def _latency(rung: Any, percent: float) -> Shown:
 def _held(rested: Rested | None) -> tuple[str, str]:
     if rested is None:
         return "", ""
-    words = "cannot tell" if rested.held is Held.NOT_TOLD else rested.held.value
+    words = "cannot tell" if rested.held is ObjectiveState.NOT_TOLD else rested.held.value
     if rested.interval is None:
         return words, ""
     low, high = format_number(rested.interval.low), format_number(rested.interval.high)

@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.comparison.values import ComparedRun
 from apps.runs.quality.checklist import CHECKS, title_of
-from apps.web.compare.view import Seen
+from apps.web.compare.view import CompareView
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Doubt:
     sides: tuple[tuple[str, int], ...]
 
 
-def context(seen: Seen) -> dict[str, Any]:
+def context(seen: CompareView) -> dict[str, Any]:
     counted = seen.comparison.counted
     doubted = [run for run in counted if run.failed_checks]
     excluded = [run for run in seen.comparison.left_out if run.left_out.startswith("excluded")]
@@ -38,7 +38,7 @@ def _keys(doubted: list[ComparedRun]) -> list[str]:
     return sorted(counts, key=lambda key: (-counts[key], order.get(key, len(order))))
 
 
-def _doubt(seen: Seen, key: str, doubted: list[ComparedRun]) -> Doubt:
+def _doubt(seen: CompareView, key: str, doubted: list[ComparedRun]) -> Doubt:
     counts = Counter(run.side for run in doubted if key in run.failed_checks)
     sides = tuple((side.name, counts[side.slug]) for side in seen.comparison.sides if counts[side.slug])
     return Doubt(title_of(key), CHECKS[key].question if key in CHECKS else "", sum(counts.values()), sides)

@@ -9,7 +9,7 @@ from apps.comparison.stats.dips import FEWEST_VALUES, HICCUP, Box
 from apps.comparison.values import Comparison, Level
 from apps.comparison.verdict_table import NO_ERRORS
 from apps.core import units
-from apps.web.compare.view import Seen
+from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, run_words, table
 
 # Boxes of so many runs of a side are drawn, the newest.
@@ -22,7 +22,7 @@ TOLD = (VARIATION.key, HICCUPS.key, WORST.key)
 
 
 @dataclass(frozen=True)
-class RunRow:
+class SteadinessRow:
     """A run in the table below the boxes; `worst` and `longest` with when they were."""
 
     known: RunSteadiness
@@ -36,7 +36,7 @@ class RunRow:
     failed_checks: tuple[str, ...]
 
 
-def context(seen: Seen) -> dict[str, Any] | None:
+def context(seen: CompareView) -> dict[str, Any] | None:
     found = seen.read(READING)
     if found is None:
         return None
@@ -99,7 +99,7 @@ def _drawn(box: Box, side: int, *, label: str, run: int | None = None, runs: int
     }
 
 
-def _run_rows(comparison: Comparison, runs: Sequence[RunSteadiness]) -> list[RunRow]:
+def _run_rows(comparison: Comparison, runs: Sequence[RunSteadiness]) -> list[SteadinessRow]:
     sides = {side.slug: side for side in comparison.sides}
     failed = {run.id: run.failed_checks for run in comparison.counted}
     return [
@@ -108,10 +108,10 @@ def _run_rows(comparison: Comparison, runs: Sequence[RunSteadiness]) -> list[Run
     ]
 
 
-def _run_row(run: RunSteadiness, side: Any, failed_checks: tuple[str, ...]) -> RunRow:
+def _run_row(run: RunSteadiness, side: Any, failed_checks: tuple[str, ...]) -> SteadinessRow:
     known = run.steadiness
     longest = known.longest
-    return RunRow(
+    return SteadinessRow(
         known=run,
         side=side,
         variation=None if known.variation is None else 100 * known.variation,

@@ -7,17 +7,16 @@ from typing import Any
 from django.urls import reverse
 
 from apps.comparison.values import Comparison, Level, Side
-from apps.use_method.bottlenecks.limits import READING, ComparedUse, SideUse, Step
+from apps.use_method.bottlenecks.limits import READING, ComparedUse, ResourceAtLevel, SideUse
 from apps.use_method.indicators import Resource
 from apps.use_method.panels import cells
-from apps.use_method.panels.cells import Cell, Row
+from apps.use_method.panels.cells import AspectCell, ResourceCells
 from apps.use_method.panels.repetitions import Typical
 from apps.use_method.resource_table import RESOURCES
-from apps.use_method.values import Aspect, Reading
-from apps.use_method.values import Level as UseLevel
-from apps.web.compare.view import Seen
+from apps.use_method.values import Aspect, Reading, UseLevel
+from apps.web.compare.view import CompareView
 from apps.web.runs.use_method import sparklines
-from apps.web.runs.use_method.cells import ASPECTS, Shown, of_cell
+from apps.web.runs.use_method.cells import ASPECTS, PanelCell, of_cell
 from apps.web.runs.use_method.sparklines import Sparks
 
 NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side is judged at this level"
@@ -32,7 +31,7 @@ class Climbing:
 
     resource: Resource
     quiet: bool
-    lines: tuple[tuple[Side, tuple[Step | None, ...]], ...]
+    lines: tuple[tuple[Side, tuple[ResourceAtLevel | None, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Beside:
 
     resource: Resource
     quiet: bool
-    sides: tuple[tuple[Side, tuple[Shown | None, ...], str], ...]
+    sides: tuple[tuple[Side, tuple[PanelCell | None, ...], str], ...]
 
 
 @dataclass(frozen=True)
@@ -50,28 +49,28 @@ class NodeLines:
 
     resource: Resource
     quiet: bool
-    nodes: tuple[tuple[str, tuple[Shown | None, ...]], ...]
+    nodes: tuple[tuple[str, tuple[PanelCell | None, ...]], ...]
 
 
 @dataclass(frozen=True)
-class Laid:
+class SidePanel:
     """The typical panel of a side at a level, laid out. `sparks` by run."""
 
     typical: Typical
-    rows: dict[str, Row]
+    rows: dict[str, ResourceCells]
     sparks: Mapping[int, Sparks]
 
-    def cells(self, found: Mapping[Aspect, Cell], *, several: bool = False) -> tuple[Shown | None, ...]:
+    def cells(self, found: Mapping[Aspect, AspectCell], *, several: bool = False) -> tuple[PanelCell | None, ...]:
         """Each opens the run that its value is of."""
 
-        def shown(cell: Cell) -> Shown:
+        def shown(cell: AspectCell) -> PanelCell:
             run = self.typical.run_of(cell.shown.reading)
             return of_cell(cell, reverse("web:run", args=[run]), None, several, self.sparks.get(run, {}))
 
         return tuple(shown(cell) if (cell := found.get(aspect)) else None for aspect in ASPECTS)
 
 
-def context(seen: Seen) -> dict[str, Any] | None:
+def context(seen: CompareView) -> dict[str, Any] | None:
     """None: no side has a run with a panel, and none is to be judged."""
     found = seen.read(READING)
     levels = [level for side in found.sides for level in side.levels]
@@ -126,12 +125,12 @@ def _climbing(comparison: Comparison, found: ComparedUse) -> list[Climbing]:
     return sorted(rows, key=lambda row: row.quiet)
 
 
-def _step(side: SideUse, level: Level, resource: Resource) -> Step | None:
+def _step(side: SideUse, level: Level, resource: Resource) -> ResourceAtLevel | None:
     own = next((each for each in side.levels if each.level == level.id), None)
     return next((step for step in own.steps if step.resource == resource.key), None) if own else None
 
 
-def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, Laid]:
+def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, SidePanel]:
     """By side. `drawn`: with the small lines of the runs that the values are of."""
     told = {
         side.side: each.typical
@@ -146,12 +145,12 @@ def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, Laid]:
     nodes = {name for typical in told.values() for name, _ in typical.panel.nodes}
     sparks = sparklines.of_runs(readings, nodes) if drawn else {}
     return {
-        side: Laid(typical, {row.resource.key: row for row in cells.rows(typical.panel)}, sparks)
+        side: SidePanel(typical, {row.resource.key: row for row in cells.rows(typical.panel)}, sparks)
         for side, typical in told.items()
     }
 
 
-def _beside(comparison: Comparison, laid: Mapping[str, Laid]) -> list[Beside]:
+def _beside(comparison: Comparison, laid: Mapping[str, SidePanel]) -> list[Beside]:
     rows = []
     for resource in RESOURCES:
         have = {slug: each.rows[resource.key] for slug, each in laid.items() if resource.key in each.rows}
@@ -166,7 +165,7 @@ def _beside(comparison: Comparison, laid: Mapping[str, Laid]) -> list[Beside]:
     return sorted(rows, key=lambda row: row.quiet)
 
 
-def _node_lines(laid: Laid) -> list[NodeLines]:
+def _node_lines(laid: SidePanel) -> list[NodeLines]:
     """Of resources that more than one node has."""
     rows = [
         NodeLines(row.resource, row.level in QUIET, tuple((name, laid.cells(own)) for name, own in row.nodes.items()))

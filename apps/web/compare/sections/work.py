@@ -13,8 +13,8 @@ from apps.comparison.verdict_table import NO_ERRORS
 from apps.comparison.wording import interval_text, ratio_text
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.compare.charts import draw_ratios
-from apps.web.compare.view import Seen
-from apps.web.compare.wording import Entry, Row, table
+from apps.web.compare.view import CompareView
+from apps.web.compare.wording import AnswerCell, TableRow, table
 
 # Quantities named in the sentence about a side, of each verdict.
 NAMED = 4
@@ -23,17 +23,17 @@ TOLD = {"better": "less", "worse": "more", "lower": "", "higher": ""}
 
 
 @dataclass(frozen=True)
-class Quantity:
+class WorkRow:
     """A row of the table: the sides' entries in their order."""
 
     metric: ComparedMetric
     meaning: str
     formula: str
-    entries: tuple[tuple[Side, Entry], ...]
+    entries: tuple[tuple[Side, AnswerCell], ...]
 
 
 @dataclass(frozen=True)
-class Told:
+class WorkSentence:
     """Which quantities a side needs less or more of: `texts` the farthest from 1, `more` how many others."""
 
     words: str
@@ -49,7 +49,7 @@ class NodeColumn:
     role: str
 
 
-def context(seen: Seen) -> dict[str, Any] | None:
+def context(seen: CompareView) -> dict[str, Any] | None:
     """Raises Invalid for a `per` that is not known."""
     found = seen.read(READING)
     if not found:
@@ -82,23 +82,23 @@ def context(seen: Seen) -> dict[str, Any] | None:
 
 def _groups(
     comparison: Comparison, work: ComparedWork, level: Level
-) -> tuple[list[tuple[str, list[Quantity]]], list[str]]:
+) -> tuple[list[tuple[str, list[WorkRow]]], list[str]]:
     """(resource, its quantities) in the order of the table of formulas; and names of those that no run did."""
     part = replace(comparison, metrics=work.metrics, cells=work.cells)
-    rows: list[Row] = [row for row in table(part) if row.level == level]
-    by_resource: dict[str, list[Quantity]] = defaultdict(list)
+    rows: list[TableRow] = [row for row in table(part) if row.level == level]
+    by_resource: dict[str, list[WorkRow]] = defaultdict(list)
     none = []
     for place, metric in enumerate(work.metrics):
         entries = tuple((row.side, row.entries[place]) for row in rows)
         if all(entry.value == 0 and entry.words in ("", NO_ERRORS) for _, entry in entries):
             none.append(metric.name)
         elif any(entry.value is not None for _, entry in entries):
-            quantity = Quantity(metric, work.meanings[metric.key], work.formulas[metric.key], entries)
+            quantity = WorkRow(metric, work.meanings[metric.key], work.formulas[metric.key], entries)
             by_resource[RESOURCES.get(work.resources[metric.key], work.resources[metric.key])].append(quantity)
     return [(resource[:1].upper() + resource[1:], own) for resource, own in by_resource.items()], none
 
 
-def _told(work: ComparedWork, side: Side, level: Level) -> list[Told]:
+def _told(work: ComparedWork, side: Side, level: Level) -> list[WorkSentence]:
     names = {metric.key: metric.name for metric in work.metrics}
     cells = [cell for cell in work.cells if (cell.side, cell.level) == (side.slug, level.id) and cell.words in TOLD]
     cells.sort(key=lambda cell: (cell.words, -_distance(cell)))
@@ -106,7 +106,7 @@ def _told(work: ComparedWork, side: Side, level: Level) -> list[Told]:
     for verdict, group in groupby(cells, key=lambda cell: cell.words):
         own = list(group)
         texts = tuple(_text(names[cell.metric], cell) for cell in own[:NAMED])
-        found.append(Told(TOLD[verdict], verdict, texts, max(0, len(own) - NAMED)))
+        found.append(WorkSentence(TOLD[verdict], verdict, texts, max(0, len(own) - NAMED)))
     return found
 
 

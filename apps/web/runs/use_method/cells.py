@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from apps.core.units import all_digits, with_unit
 from apps.use_method.indicators import Indicator
-from apps.use_method.panels.cells import Cell, Told
-from apps.use_method.values import Aspect, Level, Reading, Span
+from apps.use_method.panels.cells import AspectCell, IndicatorReading
+from apps.use_method.values import Aspect, Reading, Span, UseLevel
 from apps.web.components.sparklines import Spark
 
 ASPECTS = tuple(Aspect)
@@ -21,12 +21,12 @@ MOST = 0.6
 
 
 @dataclass(frozen=True)
-class Shown:
+class PanelCell:
     """A cell. `text`: its value with unit, empty where there is none. `where`: the nodes that it is of, empty where
     there is but one. `address`: of the run's page with the series opened, at the time that matters. `zoom`: s on
     the run's clock; None: all of it. `repeats`: the row above says what this is."""
 
-    level: Level
+    level: UseLevel
     indicator: Indicator
     reading: Reading
     text: str
@@ -43,13 +43,13 @@ class Shown:
 
 
 def shown(
-    cells: Mapping[Aspect, Cell],
+    cells: Mapping[Aspect, AspectCell],
     *,
     run: str,
     measured: Span | None,
     several: bool = False,
     sparks: Mapping[tuple[str, str], Spark] | None = None,
-) -> tuple[Shown | None, ...]:
+) -> tuple[PanelCell | None, ...]:
     """Of a row of a panel, utilization, saturation and errors; None: no indicator looks at that. `run`: address of the
     run's page. `several`: the row is of several nodes, so that a cell must say of which. `sparks`: by metric and
     node."""
@@ -58,8 +58,8 @@ def shown(
 
 
 def of_cell(
-    cell: Cell, run: str, measured: Span | None, several: bool, sparks: Mapping[tuple[str, str], Spark]
-) -> Shown:
+    cell: AspectCell, run: str, measured: Span | None, several: bool, sparks: Mapping[tuple[str, str], Spark]
+) -> PanelCell:
     return of_told(
         cell.shown,
         run=run,
@@ -69,12 +69,14 @@ def of_cell(
     )
 
 
-def of_told(told: Told, *, run: str, measured: Span | None, where: str = "", spark: Spark | None = None) -> Shown:
+def of_told(
+    told: IndicatorReading, *, run: str, measured: Span | None, where: str = "", spark: Spark | None = None
+) -> PanelCell:
     one, indicator = told.reading, told.indicator
     zoom = stretch(one.spans, measured)
     query = [("use", opening(one))]
     query += [("from", f"{zoom[0]:.6g}"), ("to", f"{zoom[1]:.6g}")] if zoom else []
-    return Shown(
+    return PanelCell(
         level=one.level,
         indicator=indicator,
         reading=one,
@@ -92,7 +94,7 @@ def opening(reading: Reading) -> str:
     return f"{reading.indicator}@{reading.node}"
 
 
-def where(cell: Cell) -> str:
+def where(cell: AspectCell) -> str:
     """“g2”, “g1 and g3, most on g3”, “all 3 nodes”: as bad as shown, and which of them is shown. Of what is well only
     the latter."""
     names = sorted(set(cell.nodes))
@@ -103,13 +105,13 @@ def where(cell: Cell) -> str:
     alike = [told for told in cell.told if (told.indicator, told.reading.level) == (cell.shown.indicator, cell.level)]
     differ = len({_text(told) for told in alike}) > 1
     most = f"most on {cell.shown.reading.node}" if differ else ""
-    if most and cell.level is Level.OK:
+    if most and cell.level is UseLevel.OK:
         return most
     named = f"all {len(of)} nodes" if len(names) == len(of) > 2 else ", ".join(names[:-1]) + f" and {names[-1]}"
     return f"{named}, {most}" if most else named
 
 
-def _text(told: Told) -> str:
+def _text(told: IndicatorReading) -> str:
     value = told.reading.value
     return "" if value is None else with_unit(value, told.indicator.unit, told.indicator.digits)
 

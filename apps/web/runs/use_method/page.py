@@ -11,7 +11,7 @@ from apps.runs import queries
 from apps.runs.models import ArchivedRun, Run
 from apps.use_method.levels import HOLD, SHARE
 from apps.use_method.panels import panels
-from apps.use_method.panels.cells import Told
+from apps.use_method.panels.cells import IndicatorReading
 from apps.use_method.resource_table import RESOURCE_OF
 from apps.use_method.values import Panel
 from apps.web.components import sparklines
@@ -70,7 +70,7 @@ def _common(request: HttpRequest, run: Run) -> dict[str, Any]:
     }
 
 
-def _detail(run: Run, panel: Panel, opened: Told) -> dict[str, Any]:
+def _detail(run: Run, panel: Panel, opened: IndicatorReading) -> dict[str, Any]:
     address = reverse("web:run", args=[run.pk])
     node, metrics = opened.reading.node, opened.indicator.metrics
     metric = opened.reading.metric or next((key for key in metrics if "*" not in key), "")

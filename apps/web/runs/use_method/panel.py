@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from apps.use_method.indicators import Resource
 from apps.use_method.panels import cells
-from apps.use_method.panels.cells import Cell, Told
-from apps.use_method.values import Aspect, Level, Panel
+from apps.use_method.panels.cells import AspectCell, IndicatorReading
+from apps.use_method.values import Aspect, Panel, UseLevel
 from apps.web.components.sparklines import Spark
 from apps.web.runs.use_method import cells as use_method_cells
-from apps.web.runs.use_method.cells import Shown
+from apps.web.runs.use_method.cells import PanelCell
 
 LAYERS = {
     "machine": "Machines",
@@ -18,9 +18,9 @@ LAYERS = {
     "proxy": "Proxy",
     "client": "Load generator",
 }
-QUIET = (Level.OK, Level.NOT_OBSERVABLE)
+QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
 # In the order of the answer: what limits comes first.
-ANSWERED = (Level.SATURATED, Level.ERROR, Level.WATCH)
+ANSWERED = (UseLevel.SATURATED, UseLevel.ERROR, UseLevel.WATCH)
 # Work that waits limits more surely than a resource that is busy.
 WEIGHT = {Aspect.SATURATION: 0, Aspect.UTILIZATION: 1, Aspect.ERRORS: 2}
 
@@ -29,16 +29,16 @@ WEIGHT = {Aspect.SATURATION: 0, Aspect.UTILIZATION: 1, Aspect.ERRORS: 2}
 class NodeCells:
     name: str
     role: str
-    cells: tuple[Shown | None, ...]
+    cells: tuple[PanelCell | None, ...]
 
 
 @dataclass(frozen=True)
-class Row:
+class ResourceRow:
     """`whole`: over all nodes; `nodes` where there are several. `quiet`: at no node anything to look at."""
 
     resource: Resource
-    level: Level
-    whole: tuple[Shown | None, ...]
+    level: UseLevel
+    whole: tuple[PanelCell | None, ...]
     nodes: tuple[NodeCells, ...]
 
     @property
@@ -55,7 +55,7 @@ class Row:
 @dataclass(frozen=True)
 class Layer:
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ResourceRow, ...]
 
     @property
     def quiet(self) -> bool:
@@ -63,31 +63,31 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedResource:
     """A resource that the answer names, with its worst cell."""
 
     resource: Resource
-    shown: Shown
+    shown: PanelCell
 
 
 @dataclass(frozen=True)
-class Answer:
+class PanelAnswer:
     """What is the worst. `parts`: the resources by level. `quiet` and `unseen` count the others: those that were seen
     to be well, and those that nobody could see. `client`: the load generator is saturated itself."""
 
-    parts: tuple[tuple[Level, tuple[Named, ...]], ...]
+    parts: tuple[tuple[UseLevel, tuple[NamedResource, ...]], ...]
     quiet: int
     unseen: int
     client: bool
 
     @property
     def limits(self) -> bool:
-        return any(level is Level.SATURATED for level, _ in self.parts)
+        return any(level is UseLevel.SATURATED for level, _ in self.parts)
 
 
 @dataclass(frozen=True)
-class Laid:
-    answer: Answer
+class PanelLayout:
+    answer: PanelAnswer
     layers: tuple[Layer, ...]
 
     @property
@@ -96,13 +96,13 @@ class Laid:
         return bool(self.answer.parts)
 
 
-def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) -> Laid:
+def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) -> PanelLayout:
     """`run`: address of the run's page; `sparks`: by metric and node."""
     found = cells.rows(panel)
     roles = dict(panel.nodes)
-    by_layer: dict[str, list[Row]] = {}
+    by_layer: dict[str, list[ResourceRow]] = {}
 
-    def shown(own: Mapping[Aspect, Cell], several: bool) -> tuple[Shown | None, ...]:
+    def shown(own: Mapping[Aspect, AspectCell], several: bool) -> tuple[PanelCell | None, ...]:
         return use_method_cells.shown(own, run=run, measured=panel.measured, several=several, sparks=sparks)
 
     for row in sorted(found, key=lambda each: -each.level.severity):
@@ -113,56 +113,56 @@ def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) 
             for name, own in row.nodes.items()
             if several
         ]
-        laid = Row(row.resource, row.level, whole, tuple(nodes))
+        laid = ResourceRow(row.resource, row.level, whole, tuple(nodes))
         by_layer.setdefault(row.resource.layer, []).append(laid)
     order = [*LAYERS, *(layer for layer in by_layer if layer not in LAYERS)]
     layers = [Layer(LAYERS.get(layer, layer), tuple(by_layer[layer])) for layer in order if layer in by_layer]
-    return Laid(answered(found, run, panel), tuple(layers))
+    return PanelLayout(answered(found, run, panel), tuple(layers))
 
 
-def _unless_told(cell: Shown | None, above: Shown | None) -> Shown | None:
+def _unless_told(cell: PanelCell | None, above: PanelCell | None) -> PanelCell | None:
     """A cell of a node; what the whole has said of the same indicator is not repeated on every node."""
     if cell is None or above is None or cell.indicator.key != above.indicator.key:
         return cell
     return replace(cell, repeats=bool(cell.text) or cell.reading.words == above.reading.words)
 
 
-def answered(found: Sequence[cells.Row], run: str, panel: Panel) -> Answer:
+def answered(found: Sequence[cells.ResourceCells], run: str, panel: Panel) -> PanelAnswer:
     parts = []
     for level in ANSWERED:
         # What is saturated and has errors too is named for both; what is to watch beside worse is not named again.
-        rows = [row for row in found if (row.level is level if level is Level.WATCH else _has(row, level))]
-        named = [Named(row.resource, _worst(row, level, run, panel)) for row in rows]
+        rows = [row for row in found if (row.level is level if level is UseLevel.WATCH else _has(row, level))]
+        named = [NamedResource(row.resource, _worst(row, level, run, panel)) for row in rows]
         parts.append((level, tuple(sorted(named, key=_weight))))
-    return Answer(
+    return PanelAnswer(
         parts=tuple(part for part in parts if part[1]),
-        quiet=sum(row.level is Level.OK for row in found),
-        unseen=sum(row.level is Level.NOT_OBSERVABLE for row in found),
-        client=any(row.resource.layer == "client" and _has(row, Level.SATURATED) for row in found),
+        quiet=sum(row.level is UseLevel.OK for row in found),
+        unseen=sum(row.level is UseLevel.NOT_OBSERVABLE for row in found),
+        client=any(row.resource.layer == "client" and _has(row, UseLevel.SATURATED) for row in found),
     )
 
 
-def _weight(named: Named) -> int:
+def _weight(named: NamedResource) -> int:
     return WEIGHT[named.shown.indicator.aspect]
 
 
-def _has(row: cells.Row, level: Level) -> bool:
+def _has(row: cells.ResourceCells, level: UseLevel) -> bool:
     return any(cell.level is level for cell in row.whole.values())
 
 
-def _worst(row: cells.Row, level: Level, run: str, panel: Panel) -> Shown:
+def _worst(row: cells.ResourceCells, level: UseLevel, run: str, panel: Panel) -> PanelCell:
     [aspect, *_] = sorted((one for one, cell in row.whole.items() if cell.level is level), key=WEIGHT.__getitem__)
     cell = row.whole[aspect]
     where = use_method_cells.where(cell) if len(row.nodes) > 1 else cell.shown.reading.node
     return use_method_cells.of_told(cell.shown, run=run, measured=panel.measured, where=where)
 
 
-def told(panel: Panel, key: str) -> Told | None:
+def told(panel: Panel, key: str) -> IndicatorReading | None:
     """The reading that `key` opens; None: the panel has none of that name."""
     return next((one for one in _all(panel) if use_method_cells.opening(one.reading) == key), None)
 
 
-def beside(panel: Panel, opened: Told, *, run: str) -> list[Shown]:
+def beside(panel: Panel, opened: IndicatorReading, *, run: str) -> list[PanelCell]:
     """All readings of the same aspect of the same resource, in the order of cells: the opened one among them."""
     rows = [row for row in cells.rows(panel) if opened.indicator in row.resource.indicators]
     return [
@@ -172,5 +172,5 @@ def beside(panel: Panel, opened: Told, *, run: str) -> list[Shown]:
     ]
 
 
-def _all(panel: Panel) -> Iterable[Told]:
+def _all(panel: Panel) -> Iterable[IndicatorReading]:
     return (one for row in cells.rows(panel) for cell in row.whole.values() for one in cell.told)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from apps.runs.tool_output.parsers import benchbase, hammerdb, iibench_py, mysqlslap, perf, pt_query_digest, tpcc_mysql
-from apps.runs.tool_output.parsers.parsed_output import Table, Told
+from apps.runs.tool_output.parsers.parsed_output import OutputTable, ParsedOutput
 from tests.paths import DATA
 
 OUTPUTS = DATA / "outputs"
-RUNS: dict[str, Callable[[bytes], Told]] = {
+RUNS: dict[str, Callable[[bytes], ParsedOutput]] = {
     "tpcc_mysql/two_intervals.txt": tpcc_mysql.parse,
     "tpcc_mysql/old_form.txt": tpcc_mysql.parse,
     "iibench_py/tabs.txt": iibench_py.parse,
@@ -19,7 +19,7 @@ RUNS: dict[str, Callable[[bytes], Told]] = {
     "benchbase/tpcc.results.csv": benchbase.parse_csv,
     "benchbase/tpcc.samples.csv": benchbase.parse_csv,
 }
-TABLES: dict[str, Callable[[bytes], Table]] = {
+TABLES: dict[str, Callable[[bytes], OutputTable]] = {
     "hammerdb/timing.json": hammerdb.parse_timing,
     "benchbase/tpcc.histograms.json": benchbase.parse_histograms,
     "pt_query_digest/slow_log.json": pt_query_digest.parse,
@@ -33,11 +33,11 @@ def content(name: str) -> bytes:
     return (OUTPUTS / name).read_bytes()
 
 
-def told(name: str, *changes: tuple[str, str]) -> Told:
+def told(name: str, *changes: tuple[str, str]) -> ParsedOutput:
     return RUNS[name](_changed(name, changes))
 
 
-def table(name: str, *changes: tuple[str, str]) -> Table:
+def table(name: str, *changes: tuple[str, str]) -> OutputTable:
     return TABLES[name](_changed(name, changes))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, Told
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
 from tests.examples import examples
 from tests.runs.tool_output.parsers.outputs import RUNS, TABLES, content
 
@@ -64,7 +64,7 @@ def test_an_output_cut_anywhere_is_refused_incomplete_or_lacks_only_what_follows
         if name.endswith(".csv") and text[:cut].endswith(b"\n"):
             continue
         found = read(RUNS[name], text[:cut])
-        if isinstance(found, Told) and not found.reason and found != whole:
+        if isinstance(found, ParsedOutput) and not found.reason and found != whole:
             assert found.values == whole.values, cut
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from apps.runs.tool_output.parsers import perf
-from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, Told
+from apps.runs.tool_output.parsers.parsed_output import NotThisFormat, ParsedOutput
 from tests.runs.tool_output.parsers.outputs import RUNS, TABLES, content, table, told
 
 
-def values(found: Told) -> dict[str, float]:
+def values(found: ParsedOutput) -> dict[str, float]:
     return {value.metric: value.value for value in found.values}
 
 

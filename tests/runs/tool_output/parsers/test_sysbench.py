@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.runs.tool_output.parsers import sysbench
-from apps.runs.tool_output.parsers.sysbench import Checkpoint, Parsed
+from apps.runs.tool_output.parsers.sysbench import Checkpoint, ParsedSysbench
 from tests.paths import RECORDINGS
 
 ALL = sorted(path.relative_to(RECORDINGS).as_posix() for path in RECORDINGS.glob("*/*.txt"))
@@ -30,7 +30,7 @@ def recorded(name: str) -> bytes:
     return (RECORDINGS / name).read_bytes()
 
 
-def parsed(name: str) -> Parsed:
+def parsed(name: str) -> ParsedSysbench:
     return sysbench.parse(recorded(name))
 
 
@@ -38,7 +38,7 @@ def totals(name: str) -> dict[str, float]:
     return {key: figure.value for key, figure in parsed(name).totals.items()}
 
 
-def section_length(result: Parsed) -> float:
+def section_length(result: ParsedSysbench) -> float:
     """Seconds that the final totals cover."""
     before = result.checkpoints[-1].figures["total_time"].value if result.checkpoints else 0
     return result.totals["total_time"].value - before

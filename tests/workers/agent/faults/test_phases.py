@@ -8,11 +8,11 @@ import pytest
 
 from tests.paths import RECORDINGS
 from workers.agent.faults.phases import (
-    Found,
     Gap,
+    PhaseMoment,
     Sign,
     State,
-    Steady,
+    SteadyState,
     Write,
     baseline,
     detected,
@@ -107,16 +107,16 @@ def test_a_cluster_that_notices_is_better_evidence_than_its_proxy_or_the_client(
     proxy, errors = [Sign(11.0, "db1 is DOWN")], [Sign(10.02, "2013 lost")]
     states = [view(0, "db2", "3 Primary"), view(10.01, "db1", "1 non-Primary"), view(15.2, "db2", "3 GATHER")]
     found = detected(fault=10.0, states=states, proxy=proxy, errors=errors, struck="db1")
-    assert found == Found(15.2, "cluster", "db2 reports 3 GATHER")
+    assert found == PhaseMoment(15.2, "cluster", "db2 reports 3 GATHER")
     found = detected(fault=10.0, states=states[:2], proxy=proxy, errors=errors, struck="db1")
-    assert found == Found(11.0, "proxy", "db1 is DOWN")
+    assert found == PhaseMoment(11.0, "proxy", "db1 is DOWN")
     manager = [Sign(3.0, "Ping succeeded"), Sign(12.4, "Got error on MySQL select ping")]
     found = detected(fault=10.0, manager=manager, proxy=proxy, errors=errors)
-    assert found == Found(12.4, "manager", "Got error on MySQL select ping")
+    assert found == PhaseMoment(12.4, "manager", "Got error on MySQL select ping")
     down = Sign(15.1, "[info] Master is down!")
     found = detected(fault=10.0, manager=[*manager, down, Sign(16.3, '{"event": "detected"}')], proxy=proxy)
-    assert found == Found(15.1, "manager", "[info] Master is down!", suspected=12.4)
-    assert detected(fault=10.0, errors=errors) == Found(10.02, "client", "2013 lost")
+    assert found == PhaseMoment(15.1, "manager", "[info] Master is down!", suspected=12.4)
+    assert detected(fault=10.0, errors=errors) == PhaseMoment(10.02, "client", "2013 lost")
     assert detected(fault=10.0) is None
 
 
@@ -131,7 +131,7 @@ def test_the_proxy_acts_when_it_gives_up_the_struck_node_or_is_led_to_another_on
 
 def test_a_replica_is_promoted_when_it_is_no_longer_read_only() -> None:
     states = [view(0.1, "db2", "", writable=False), view(0.1, "db3", "", writable=False), view(16.5, "db2", "")]
-    assert promoted(fault=10.0, recovered=17.0, states=states, writer="db2") == Found(
+    assert promoted(fault=10.0, recovered=17.0, states=states, writer="db2") == PhaseMoment(
         16.5, "node", "until db2 accepts writes"
     )
 
@@ -143,13 +143,13 @@ def test_a_writer_that_could_write_all_along_was_not_promoted() -> None:
 def test_a_writer_that_stalled_accepts_writes_again_when_its_cluster_has_a_view() -> None:
     states = [view(0.1, "db1", "3"), view(15.3, "db1", "3 GATHER", writable=False), view(16.4, "db1", "2")]
     found = promoted(fault=10.0, recovered=16.38, states=states, writer="db1")
-    assert found == Found(16.38, "node", "until db1 accepts writes: 2")  # the client was quicker than the poll
+    assert found == PhaseMoment(16.38, "node", "until db1 accepts writes: 2")  # the client was quicker than the poll
 
 
 def test_a_new_view_of_the_cluster_is_evidence_where_the_poll_missed_the_stall() -> None:
     states = [view(0.1, "db2", "3"), State(t=12.3, before=12.1, node="db2", answers=True, writable=True, cluster="2")]
     found = promoted(fault=10.0, recovered=12.2, states=states, writer="db2")
-    assert found == Found(12.2, "node", "until db2 accepts writes: 2")
+    assert found == PhaseMoment(12.2, "node", "until db2 accepts writes: 2")
     assert promoted(fault=10.0, recovered=12.0, states=states, writer="db2") is None
 
 
@@ -168,7 +168,7 @@ def test_back_to_baseline_is_the_first_of_some_seconds_in_a_row_that_are_as_befo
     slow = steady(16, 20, latency=0.05)
     half = [write for number, write in enumerate(steady(20, 23)) if number % 2]
     writes = [*steady(0, 10), *slow, *half, *steady(23, 30)]
-    rule = Steady(seconds=3, share=0.9, latency=3.0)
+    rule = SteadyState(seconds=3, share=0.9, latency=3.0)
     found = baseline(writes, since=0.0, fault=10.0, recovered=16.0, until=29.95, rule=rule)
     # A second with two of its twenty writes missing still is as before.
     assert found == pytest.approx(22.85, abs=0.11)
@@ -176,5 +176,5 @@ def test_back_to_baseline_is_the_first_of_some_seconds_in_a_row_that_are_as_befo
 
 def test_a_load_that_ends_too_early_was_not_seen_back_at_baseline() -> None:
     writes = [*steady(0, 10), *steady(16, 18)]
-    assert baseline(writes, since=0.0, fault=10.0, recovered=16.0, until=17.95, rule=Steady()) is None
-    assert baseline(writes, since=9.5, fault=10.0, recovered=16.0, until=30.0, rule=Steady()) is None
+    assert baseline(writes, since=0.0, fault=10.0, recovered=16.0, until=17.95, rule=SteadyState()) is None
+    assert baseline(writes, since=9.5, fault=10.0, recovered=16.0, until=30.0, rule=SteadyState()) is None

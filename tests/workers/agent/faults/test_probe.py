@@ -10,19 +10,19 @@ import pytest
 from tests.support.waiting import LIMIT
 from workers.agent.faults.faults import Fault, Faulty, plan, run
 from workers.agent.faults.readback import account
-from workers.agent.faults.system import Told
+from workers.agent.faults.system import TargetSystem
 from workers.agent.programs.report import Failed
-from workers.agent.runtime.config import Address
-from workers.agent.tools import InvalidParameters, Target
+from workers.agent.runtime.config import ServerAddress
+from workers.agent.tools import InvalidToolParameters, Target
 from workers.agent.tools.failover import Failover
 from workers.protocol.wire import LoadLevelMessage
 
 NODE = {name: (f"{name} it",) for name in ("kill", "start", "freeze", "thaw")}
 
 
-def told(platform: str = "galera", **controls: Any) -> Told:
-    nodes = {name: Address(port=number) for number, name in enumerate(("db1", "db2"), start=1)}
-    return Told(
+def told(platform: str = "galera", **controls: Any) -> TargetSystem:
+    nodes = {name: ServerAddress(port=number) for number, name in enumerate(("db1", "db2"), start=1)}
+    return TargetSystem(
         host="127.0.0.1",
         port=0,
         socket="",
@@ -48,7 +48,7 @@ def told(platform: str = "galera", **controls: Any) -> Told:
     ],
 )
 def test_a_fault_that_the_system_cannot_have_is_refused_with_what_is_missing(
-    fault: str, system: Told, words: str
+    fault: str, system: TargetSystem, words: str
 ) -> None:
     with pytest.raises(Failed, match=words):
         plan(fault, told=system, writer="db1", readers=["db2"])
@@ -93,13 +93,13 @@ def test_writes_are_counted_by_what_the_client_saw_and_what_the_table_has() -> N
 
 
 def invocation(parameters: dict[str, Any], duration: float) -> None:
-    target = Target(address=Address(), user="u", schema="s", secrets=Path("secrets"))
+    target = Target(address=ServerAddress(), user="u", schema="s", secrets=Path("secrets"))
     level = LoadLevelMessage(threads=1)
     Failover().run(target, parameters, load_level=level, warmup=0, duration=duration)
 
 
 def test_a_run_that_ends_with_its_fault_or_needs_thousands_of_connections_is_refused() -> None:
-    with pytest.raises(InvalidParameters, match=r"the fault would come after 10 s .* which lasts 12 s; 5 s more"):
+    with pytest.raises(InvalidToolParameters, match=r"the fault would come after 10 s .* which lasts 12 s; 5 s more"):
         invocation({}, 12)
-    with pytest.raises(InvalidParameters, match="rate × timeout × tries is 4000"):
+    with pytest.raises(InvalidToolParameters, match="rate × timeout × tries is 4000"):
         invocation({"rate": 200, "timeout": 20}, 60)

@@ -7,7 +7,7 @@ import pytest
 
 from lab.mariadb import MariaDB
 from workers.agent.measure import database
-from workers.agent.runtime.config import Address, NodeConfig, SystemConfig
+from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.agent.samplers.mysql import GlobalStatus
 from workers.agent.samplers.process import ServerProcess, server_pid
 from workers.protocol.wire import AwsMessage
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.mariadb
 
 @pytest.fixture
 def system(mariadb: MariaDB) -> Iterator[SystemConfig]:
-    address = Address(port=mariadb.port)
+    address = ServerAddress(port=mariadb.port)
     yield SystemConfig(
         slug="single",
         name="single",
@@ -80,7 +80,7 @@ def test_missing_rows_are_noticed(system: SystemConfig, mariadb: MariaDB) -> Non
 
 def test_a_database_that_cannot_be_reached_is_named_with_its_own_words(system: SystemConfig) -> None:
     with pytest.raises(database.DatabaseFailed, match=r"system single at 127\.0\.0\.1:1: cannot ask for its version"):
-        database.version(replace(system, address=Address(port=1)))
+        database.version(replace(system, address=ServerAddress(port=1)))
     with pytest.raises(database.DatabaseFailed, match="Access denied"):
         database.version(replace(system, password="wrong"))
 
@@ -112,7 +112,7 @@ def test_defaults_are_the_servers_own_words_and_tell_what_was_set(system: System
     differing = {name for name, value in defaults.items() if name in found and found[name] != value}
     assert len(differing) < 40
     assert "port" in differing
-    assert database.defaults(replace(system, address=Address(port=1)), Address(port=1)) is None
+    assert database.defaults(replace(system, address=ServerAddress(port=1)), ServerAddress(port=1)) is None
 
 
 def test_the_size_of_a_schema_is_that_of_its_files_as_soon_as_they_are_written(

@@ -12,7 +12,7 @@ from tests.workers.agent.test_agent import StartAgent, ended, left_as_found
 from tests.workers.agents import ConfigFile
 from tests.workers.server import FakeServer, a_job
 from workers.agent.measure import ramp
-from workers.agent.measure.ramp import Climb, Rung
+from workers.agent.measure.ramp import LevelOutcome, Ramp
 from workers.agent.runtime.stop import CANCELLED, Stopped, failed
 from workers.protocol import wire
 
@@ -58,29 +58,32 @@ def test_the_words_name_the_best_rung_and_what_came_after() -> None:
 @pytest.mark.parametrize(
     ("output", "rung"),
     [
-        (SYSBENCH, Rung(994.36)),
-        (REPORT, Rung(25.0)),
-        (SYSBENCH + REPORT, Rung(25.0)),
-        (REPORT.replace(b"{}}\nThreads", b'{"client.connections.refused":12}}\nThreads'), Rung(25.0, refused=12)),
-        (b"no total", Rung(None)),
-        (b'{"kind":"total"}\n', Rung(None)),
+        (SYSBENCH, LevelOutcome(994.36)),
+        (REPORT, LevelOutcome(25.0)),
+        (SYSBENCH + REPORT, LevelOutcome(25.0)),
+        (
+            REPORT.replace(b"{}}\nThreads", b'{"client.connections.refused":12}}\nThreads'),
+            LevelOutcome(25.0, refused=12),
+        ),
+        (b"no total", LevelOutcome(None)),
+        (b'{"kind":"total"}\n', LevelOutcome(None)),
     ],
 )
-def test_a_rung_is_read_from_the_last_total(output: bytes, rung: Rung) -> None:
+def test_a_rung_is_read_from_the_last_total(output: bytes, rung: LevelOutcome) -> None:
     assert ramp.read_rung(output) == rung
 
 
 def test_connections_refused_end_a_ladder_also_when_the_run_went_on_with_the_others() -> None:
     job = a_job(threads=(1, 2, 4), ladder=wire.LadderMessage())
-    climb = Climb(job)
-    climb.measured(job.runs[0], Rung(100.0))
+    climb = Ramp(job)
+    climb.measured(job.runs[0], LevelOutcome(100.0))
     assert climb.skipped == []
-    climb.measured(job.runs[1], Rung(100.0, refused=3))
+    climb.measured(job.runs[1], LevelOutcome(100.0, refused=3))
     assert [(str(skip.uid), skip.reason) for skip in climb.skipped] == [
         (job.runs[2].uid, "not run: 3 connections were refused at 2 threads")
     ]
-    without = Climb(a_job(threads=(1, 2)))
-    without.measured(job.runs[0], Rung(100.0, refused=3))
+    without = Ramp(a_job(threads=(1, 2)))
+    without.measured(job.runs[0], LevelOutcome(100.0, refused=3))
     assert without.skipped == []
 
 
@@ -112,23 +115,23 @@ def test_only_a_refusal_on_a_ladder_is_a_result() -> None:
     refused = Stopped(failed("sysbench: error 1040: Too many connections"))
     job = a_job(threads=(1, 2), ladder=wire.LadderMessage())
     for climb, stopped in (
-        (Climb(job), Stopped(failed("sysbench: error 2013: Lost connection"))),
-        (Climb(job), Stopped(CANCELLED)),
-        (Climb(a_job(threads=(1, 2))), refused),
+        (Ramp(job), Stopped(failed("sysbench: error 2013: Lost connection"))),
+        (Ramp(job), Stopped(CANCELLED)),
+        (Ramp(a_job(threads=(1, 2))), refused),
     ):
         with pytest.raises(Stopped):
             climb.stopped(job.runs[0], stopped)
         assert climb.skipped == []
-    climb = Climb(job)
+    climb = Ramp(job)
     climb.stopped(job.runs[0], refused)
     assert [skip.uid for skip in climb.skipped] == [UUID(run.uid) for run in job.runs]
 
 
 def test_a_storm_measures_every_level_however_little_it_gains() -> None:
     job = a_job(threads=(1, 2, 4), ladder=wire.LadderMessage(least_gain=None))
-    climb = Climb(job)
+    climb = Ramp(job)
     for run, throughput in zip(job.runs, (100.0, 50.0, 10.0), strict=True):
-        climb.measured(run, Rung(throughput))
+        climb.measured(run, LevelOutcome(throughput))
     assert climb.skipped == []
 
 

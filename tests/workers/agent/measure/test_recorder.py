@@ -6,7 +6,7 @@ import pytest
 
 from apps.runs.samples.batches import decode
 from workers.agent.measure.recorder import BATCH_LIMIT, Recorder
-from workers.agent.runtime.journal import Entry, Journal
+from workers.agent.runtime.journal import Journal, JournalEntry
 from workers.agent.runtime.spool import Spool
 from workers.protocol import wire
 
@@ -22,7 +22,7 @@ class Recorded:
         self.recorder = Recorder(
             spool=self.spool,
             journal=self.journal,
-            entry=Entry(job=1, attempt=1, system="single"),
+            entry=JournalEntry(job=1, attempt=1, system="single"),
             run="r1",
             minimum_free=minimum_free,
             flush_interval=flush_interval,

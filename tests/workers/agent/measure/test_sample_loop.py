@@ -7,7 +7,7 @@ from tests.support.waiting import LIMIT
 from tests.workers.agent.virtual import VirtualClock
 from workers.agent.measure.recorder import Recorder
 from workers.agent.measure.sample_loop import NodeSampler, next_slot
-from workers.agent.samplers import NotObservable, Reading, SeesNothing, SourceFailed
+from workers.agent.samplers import HiddenFromSampler, SeesNothing, SourceFailed, SourceReading
 from workers.protocol.wire import EventMessage, Number
 
 
@@ -33,7 +33,7 @@ class Late:
     """An answer that comes so many seconds after it was asked for."""
 
     seconds: float
-    answer: float | Reading
+    answer: float | SourceReading
 
 
 class Scripted:
@@ -41,21 +41,21 @@ class Scripted:
 
     clock: VirtualClock
 
-    def __init__(self, name: str, *answers: float | Exception | Late | Reading, interval: int = 1) -> None:
+    def __init__(self, name: str, *answers: float | Exception | Late | SourceReading, interval: int = 1) -> None:
         self.name = name
         self.interval = interval
         self.prompt = False
         self._answers = list(answers)
         self.closed = threading.Event()
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, Late):
             self.clock.sleep(answer.seconds)
             answer = answer.answer
         if isinstance(answer, Exception):
             raise answer
-        return answer if isinstance(answer, Reading) else Reading({f"{self.name}.value": answer})
+        return answer if isinstance(answer, SourceReading) else SourceReading({f"{self.name}.value": answer})
 
     def close(self) -> None:
         self.closed.set()
@@ -82,9 +82,9 @@ class Ticking(Scripted):
         self.prompt = True
         self._late = list(late)
 
-    def read(self) -> Reading:
+    def read(self) -> SourceReading:
         self.clock.sleep(self._late.pop(0) if self._late else 0)
-        return Reading({"host.ticks": 100 * self.clock.now()})
+        return SourceReading({"host.ticks": 100 * self.clock.now()})
 
 
 def test_a_server_that_is_slow_to_answer_does_not_date_the_host_s_counters_wrong() -> None:
@@ -169,15 +169,17 @@ def test_sources_are_closed_at_the_end() -> None:
 
 def test_a_state_that_changes_is_an_event_and_one_that_stays_is_none() -> None:
     states = [{"wsrep": "Synced", "read_only": "OFF"}, {"wsrep": "Donor/Desynced", "read_only": "OFF"}]
-    recording = sampled(Scripted("mysql", *(Reading({}, states=each) for each in states)), samples=2)
+    recording = sampled(Scripted("mysql", *(SourceReading({}, states=each) for each in states)), samples=2)
     (event,) = recording.events
     assert (event.kind, event.label, event.ends_at) == ("node_state", "wsrep: Synced → Donor/Desynced", None)
     assert event.detail == {"what": "wsrep", "from": "Synced", "to": "Donor/Desynced"}
 
 
 def test_what_cannot_be_observed_is_told_once_with_reason_and_remedy() -> None:
-    nothing = Scripted("waits", SeesNothing(NotObservable("waits", "performance_schema is OFF", "turn it ON")))
-    part = Scripted("host", Reading({"host.cpus": 2}, hidden=[NotObservable("pressure", "the kernel has no PSI")]))
+    nothing = Scripted("waits", SeesNothing(HiddenFromSampler("waits", "performance_schema is OFF", "turn it ON")))
+    part = Scripted(
+        "host", SourceReading({"host.cpus": 2}, hidden=[HiddenFromSampler("pressure", "the kernel has no PSI")])
+    )
     recording = sampled(part, nothing, samples=2)
     assert [(event.kind, event.label, event.detail) for event in recording.events] == [
         (
@@ -200,7 +202,7 @@ def test_a_source_may_be_asked_less_often_than_each_second() -> None:
 
 
 def test_what_sampling_took_and_the_statements_it_issued_are_recorded() -> None:
-    slow = Scripted("mysql", Late(0.05, Reading({"a": 1}, statements=2)))
+    slow = Scripted("mysql", Late(0.05, SourceReading({"a": 1}, statements=2)))
     recording = sampled(slow, Scripted("host", 1), samples=2)
     assert [own["agent.statements"] for own in recording.own] == [2, 4]
     assert recording.own[0]["agent.sampling.mysql.seconds"] == 0.05

@@ -13,7 +13,7 @@ from lab.mariadb import MariaDB
 from tests.paths import ROOT
 from workers.agent.programs.order import Order, arguments
 from workers.agent.programs.report import secrets_of
-from workers.agent.runtime.config import Address, NodeConfig, SystemConfig
+from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
 from workers.protocol.workloads import WORKLOADS
 from workers.protocol.workloads.declaration import check
 
@@ -36,7 +36,7 @@ class Ran:
 
 
 def system_of(server: MariaDB, schema: str) -> SystemConfig:
-    address = Address(port=server.port)
+    address = ServerAddress(port=server.port)
     return SystemConfig(
         slug="single",
         name="single",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.runs.samples.histograms import SYSBENCH, Distribution
+from apps.runs.samples.histograms import SYSBENCH, HistogramCounts
 from tests.paths import DATA
 from workers.agent.programs import grid
 from workers.agent.programs.digests import Digest, mean_write_time, table_of
@@ -14,17 +14,17 @@ from workers.agent.programs.dump import CREATE, Dump, rows_of
 from workers.agent.programs.order import Order, arguments, read
 from workers.agent.programs.perf_profile import top_of
 from workers.agent.programs.schema_changes import statement
-from workers.agent.runtime.config import Address, SystemConfig
-from workers.agent.tools import Finished, InvalidParameters, Target
+from workers.agent.runtime.config import ServerAddress, SystemConfig
+from workers.agent.tools import Finished, InvalidToolParameters, Target
 from workers.agent.tools.generators import Slap
 from workers.agent.tools.index_cost import IndexCost
 from workers.agent.tools.machine import Cpu, FileIO, Machine
-from workers.agent.tools.program import Program
+from workers.agent.tools.program import ProgramTool
 from workers.agent.tools.schema_changes import DdlUnderLoad
 from workers.protocol.wire import LoadLevelMessage
 
 DUMP = {"rows": 1000, "row_bytes": 20, "batch": 300, "foreign_key_checks": False, "profile": True}
-LOCAL = Target(address=Address(port=3307), user="u", schema="s", secrets=Path("/x/secrets"))
+LOCAL = Target(address=ServerAddress(port=3307), user="u", schema="s", secrets=Path("/x/secrets"))
 
 
 def test_latencies_are_counted_on_the_warehouse_s_own_grid() -> None:
@@ -37,7 +37,7 @@ def test_latencies_are_counted_on_the_warehouse_s_own_grid() -> None:
 
 def test_percentiles_of_the_client_are_those_of_the_warehouse() -> None:
     counts = {250: 7, 300: 80, 301: 9, 500: 3, 900: 1}
-    held = Distribution(SYSBENCH, tuple(counts), tuple(counts.values()))
+    held = HistogramCounts(SYSBENCH, tuple(counts), tuple(counts.values()))
     for percent in (50, 95, 99):
         assert grid.percentile(counts, percent) == held.percentile(percent).value
     printed = [value for value, _ in grid.printed(counts)]
@@ -84,9 +84,9 @@ def test_a_program_reads_the_order_that_its_tool_wrote() -> None:
     ],
 )
 def test_a_load_level_that_says_nothing_is_refused(
-    tool: Program, parameters: dict[str, Any], level: dict[str, Any], words: str
+    tool: ProgramTool, parameters: dict[str, Any], level: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(InvalidParameters, match=words):
+    with pytest.raises(InvalidToolParameters, match=words):
         tool.run(LOCAL, parameters, load_level=LoadLevelMessage(**level), warmup=0, duration=60)
 
 
@@ -110,7 +110,7 @@ def test_what_a_program_executed_must_be_what_the_server_counted_and_have_change
         f'{{"kind":"note","executed":{{"reads":500,"writes":1000,"errors":0,"unmatched":{unmatched}}},'
         '"setup":{"writes":0},"text":""}\n'
     )
-    system = SystemConfig("s", "s", "mariadb", "box", Address(), "u", "", "s", (), {})
+    system = SystemConfig("s", "s", "mariadb", "box", ServerAddress(), "u", "", "s", (), {})
     before = {"Uptime": 1, "Com_update": 5, "Com_select": 7}
     after = {name: before[name] + server.get(name, 1) for name in before}
     finished = Finished(system, "s", {}, output, before=before, after=after)
@@ -120,9 +120,9 @@ def test_what_a_program_executed_must_be_what_the_server_counted_and_have_change
 
 @pytest.mark.parametrize("tool", [FileIO(), Cpu()])
 def test_the_machine_of_a_remote_database_is_not_measured_from_afar(tool: Machine) -> None:
-    far = Target(address=Address(host="10.0.0.4"), user="u", schema="", secrets=Path("/x/secrets"))
+    far = Target(address=ServerAddress(host="10.0.0.4"), user="u", schema="", secrets=Path("/x/secrets"))
     with pytest.raises(
-        InvalidParameters, match=f"{tool.name} measures the machine that the agent runs on, and 10.0.0.4"
+        InvalidToolParameters, match=f"{tool.name} measures the machine that the agent runs on, and 10.0.0.4"
     ):
         tool.prepare(far, {})
     assert tool.data_set({}).tables == ()

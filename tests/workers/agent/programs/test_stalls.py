@@ -5,7 +5,7 @@ import pytest
 from apps.runs.tool_output.parsers import sysbench
 from tests.paths import RECORDINGS
 from workers.agent.programs import stalls
-from workers.agent.programs.stalls import Interval, Stall
+from workers.agent.programs.stalls import LoadInterval, Stall
 from workers.protocol.workloads.schema_changes import SETTLE
 
 DDL_RECORDINGS = RECORDINGS / "ddl"
@@ -14,9 +14,9 @@ START = 8.0
 TOOK = {"copy": 6.30, "inplace_rebuild": 4.15, "instant": 0.06}
 
 
-def seconds(recording: str) -> list[Interval]:
+def seconds(recording: str) -> list[LoadInterval]:
     parsed = sysbench.parse((DDL_RECORDINGS / f"{recording}.sysbench.txt").read_bytes())
-    return [Interval(float(each.second), 1.0, each.values["throughput"] or 0.0) for each in parsed.intervals]
+    return [LoadInterval(float(each.second), 1.0, each.values["throughput"] or 0.0) for each in parsed.intervals]
 
 
 def stall_of(recording: str, *, share: float = 50) -> Stall:
@@ -49,12 +49,12 @@ def test_an_instant_alter_is_lost_in_the_load_s_own_unsteadiness() -> None:
 
 
 def test_the_catch_up_after_a_stall_is_none() -> None:
-    found = [Interval(float(t), 1.0, rate) for t, rate in enumerate([100, 100, 100, 0, 200, 100], start=1)]
+    found = [LoadInterval(float(t), 1.0, rate) for t, rate in enumerate([100, 100, 100, 0, 200, 100], start=1)]
     assert stalls.stall(found, base=100, since=3.0, until=6.0, share=50) == Stall(1.0, 100.0)
 
 
 def test_two_seconds_are_too_few_for_a_baseline() -> None:
-    found = [Interval(float(t), 1.0, 100) for t in range(1, 6)]
+    found = [LoadInterval(float(t), 1.0, 100) for t in range(1, 6)]
     assert stalls.baseline(found, since=0, until=2.9) is None
     assert stalls.baseline(found, since=0, until=3.0) == 100
     # The second in which the warm-up ends is no whole one.
@@ -62,10 +62,10 @@ def test_two_seconds_are_too_few_for_a_baseline() -> None:
 
 
 def test_a_load_that_comes_at_random_is_not_blamed_for_chance() -> None:
-    found = [Interval(float(t), 1.0, rate) for t, rate in enumerate([44, 34, 33, 34], start=1)]
+    found = [LoadInterval(float(t), 1.0, rate) for t, rate in enumerate([44, 34, 33, 34], start=1)]
     assert stalls.is_served(found, rate=40, since=0, until=4)
     # As far below a higher rate, or for longer, it is no chance.
-    behind = [Interval(float(t), 1.0, 320) for t in range(1, 5)]
+    behind = [LoadInterval(float(t), 1.0, 320) for t in range(1, 5)]
     assert not stalls.is_served(behind, rate=400, since=0, until=4)
     assert not stalls.is_served([], rate=40, since=0, until=4)
 

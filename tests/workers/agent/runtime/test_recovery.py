@@ -8,8 +8,8 @@ import pytest
 from tests.support.waiting import LIMIT
 from workers.agent.measure.database import Workspace
 from workers.agent.runtime import messages, recovery
-from workers.agent.runtime.journal import Entry, Journal, OpenRun, StartedProcess, started_process
-from workers.agent.runtime.spool import Message, Spool
+from workers.agent.runtime.journal import Journal, JournalEntry, OpenRun, StartedProcess, started_process
+from workers.agent.runtime.spool import Spool, SpoolMessage
 from workers.protocol import wire
 
 WORKSPACE = Workspace(schema="sb", tables=("sbtest1",), created=True)
@@ -24,14 +24,14 @@ class Died:
         self.work = directory / "work"
         self.work.mkdir()
         self.run = OpenRun(uid="r1", artifact="sysbench.txt", output=str(self.work / "r1.output"))
-        self.entry = Entry(job=7, attempt=2, system="single", workspace=WORKSPACE, run=self.run)
+        self.entry = JournalEntry(job=7, attempt=2, system="single", workspace=WORKSPACE, run=self.run)
         (self.work / "r1.output").write_bytes(b"half an output")
         (self.work / "sysbench.secrets").write_text("mysql-password=x")
 
     def recover(self) -> None:
         recovery.recover(self.spool, self.journal, self.work)
 
-    def told(self) -> list[Message]:
+    def told(self) -> list[SpoolMessage]:
         return [self.spool.read(entry) for entry in list(self.spool._entries)]
 
 

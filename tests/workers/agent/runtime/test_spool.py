@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workers.agent.runtime.spool import Message, Spool, SpoolInUse, write_durably
+from workers.agent.runtime.spool import Spool, SpoolInUse, SpoolMessage, write_durably
 
 OpenSpool = Callable[[], Spool]
 
@@ -17,8 +17,8 @@ def open_spool(tmp_path: Path) -> Iterator[OpenSpool]:
         yield lambda: stack.enter_context(closing(Spool(tmp_path)))
 
 
-def a_message(group: str = "job-1-1", body: bytes = b"body", kind: str = "batch") -> Message:
-    return Message(group=group, kind=kind, method="PUT", path="agent/x", headers={"A": "b"}, body=body, run="r1")
+def a_message(group: str = "job-1-1", body: bytes = b"body", kind: str = "batch") -> SpoolMessage:
+    return SpoolMessage(group=group, kind=kind, method="PUT", path="agent/x", headers={"A": "b"}, body=body, run="r1")
 
 
 def test_a_message_is_read_back_as_it_was_put(open_spool: OpenSpool) -> None:

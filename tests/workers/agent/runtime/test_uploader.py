@@ -5,8 +5,8 @@ import pytest
 
 from tests.support.waiting import eventually
 from tests.workers.server import FakeServer
-from workers.agent.runtime.client import Client, Verdict, verdict
-from workers.agent.runtime.spool import Entry, Message, Spool
+from workers.agent.runtime.client import MessageFate, ServerClient, verdict
+from workers.agent.runtime.spool import Spool, SpoolEntry, SpoolMessage
 from workers.agent.runtime.uploader import LONGEST_PAUSE, Uploader, pause_after
 
 
@@ -15,8 +15,8 @@ class Uploading:
 
     def __init__(self, directory: Path, server: FakeServer) -> None:
         self.spool = Spool(directory)
-        self.refused: list[tuple[Entry, str]] = []
-        self.client = Client(url=server.url, token="t0ken")
+        self.refused: list[tuple[SpoolEntry, str]] = []
+        self.client = ServerClient(url=server.url, token="t0ken")
         self.uploader = Uploader(
             spool=self.spool,
             client=self.client,
@@ -25,7 +25,9 @@ class Uploading:
 
     def put(self, body: bytes, *, group: str = "g") -> None:
         path = f"agent/jobs/1/{group}"
-        self.spool.put(Message(group=group, kind="batch", method="POST", path=path, headers={"X-A": "b"}, body=body))
+        self.spool.put(
+            SpoolMessage(group=group, kind="batch", method="POST", path=path, headers={"X-A": "b"}, body=body)
+        )
 
     def drained(self) -> None:
         eventually(self.spool.is_empty, what="the spool is empty")
@@ -149,22 +151,22 @@ def test_pauses_grow_to_at_most_ten_seconds_and_differ_between_agents() -> None:
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (None, Verdict.RETRY),
-        (200, Verdict.STORED),
-        (201, Verdict.STORED),
-        (204, Verdict.STORED),
-        (301, Verdict.RETRY),
-        (400, Verdict.REFUSED),
-        (401, Verdict.UNAUTHORIZED),
-        (403, Verdict.UNAUTHORIZED),
-        (404, Verdict.REFUSED),
-        (408, Verdict.RETRY),
-        (409, Verdict.REFUSED),
-        (425, Verdict.RETRY),
-        (429, Verdict.RETRY),
-        (500, Verdict.RETRY),
-        (599, Verdict.RETRY),
+        (None, MessageFate.RETRY),
+        (200, MessageFate.STORED),
+        (201, MessageFate.STORED),
+        (204, MessageFate.STORED),
+        (301, MessageFate.RETRY),
+        (400, MessageFate.REFUSED),
+        (401, MessageFate.UNAUTHORIZED),
+        (403, MessageFate.UNAUTHORIZED),
+        (404, MessageFate.REFUSED),
+        (408, MessageFate.RETRY),
+        (409, MessageFate.REFUSED),
+        (425, MessageFate.RETRY),
+        (429, MessageFate.RETRY),
+        (500, MessageFate.RETRY),
+        (599, MessageFate.RETRY),
     ],
 )
-def test_one_table_says_what_an_answer_means(status: int | None, expected: Verdict) -> None:
+def test_one_table_says_what_an_answer_means(status: int | None, expected: MessageFate) -> None:
     assert verdict(status) is expected

@@ -18,9 +18,9 @@ from tests.support.databases import StartMariaDB
 from tests.support.ports import ReservedPort
 from tests.support.waiting import eventually
 from workers.agent.measure.clock import RunClock
-from workers.agent.measure.digests import Digests
-from workers.agent.runtime.config import Address, NodeConfig, SystemConfig
-from workers.agent.samplers import Reading, SeesNothing, Source, SourceFailed, haproxy, replication
+from workers.agent.measure.digests import DigestReader
+from workers.agent.runtime.config import NodeConfig, ServerAddress, SystemConfig
+from workers.agent.samplers import SampleSource, SeesNothing, SourceFailed, SourceReading, haproxy, replication
 from workers.agent.samplers.agent import AgentItself
 from workers.agent.samplers.innodb import InnodbMetrics
 from workers.agent.samplers.replication import Replication
@@ -101,7 +101,7 @@ def test_haproxy_says_why_a_server_is_down_and_where_it_is() -> None:
 
 
 def a_system(server: MariaDB, *, user: str = "splashboard", password: str = "") -> SystemConfig:
-    address = Address(port=server.port)
+    address = ServerAddress(port=server.port)
     return SystemConfig(
         slug="single",
         name="single",
@@ -146,10 +146,10 @@ def replica(start_mariadb: StartMariaDB, source: MariaDB) -> MariaDB:
 
 
 @pytest.fixture
-def closing_later() -> Iterator[Callable[[Source], Source]]:
-    opened: list[Source] = []
+def closing_later() -> Iterator[Callable[[SampleSource], SampleSource]]:
+    opened: list[SampleSource] = []
 
-    def later(each: Source) -> Source:
+    def later(each: SampleSource) -> SampleSource:
         opened.append(each)
         return each
 
@@ -158,14 +158,14 @@ def closing_later() -> Iterator[Callable[[Source], Source]]:
         each.close()
 
 
-Keep = Callable[[Source], Source]
+Keep = Callable[[SampleSource], SampleSource]
 
 
 @pytest.mark.mariadb
 def test_innodb_metrics_are_those_that_are_enabled_and_the_others_are_told(
     source: MariaDB, closing_later: Keep
 ) -> None:
-    asked = closing_later(InnodbMetrics(a_system(source), Address(port=source.port)))
+    asked = closing_later(InnodbMetrics(a_system(source), ServerAddress(port=source.port)))
     first, second = asked.read(), asked.read()
     assert "mysql.innodb.buffer_pool_pages_dirty" in second.values
     assert "mysql.innodb.log_lsn_checkpoint_age" not in second.values
@@ -178,7 +178,7 @@ def test_innodb_metrics_are_those_that_are_enabled_and_the_others_are_told(
 
 @pytest.mark.mariadb
 def test_waits_are_counted_by_class_where_performance_schema_is_on(source: MariaDB, closing_later: Keep) -> None:
-    asked = closing_later(Waits(a_system(source), Address(port=source.port)))
+    asked = closing_later(Waits(a_system(source), ServerAddress(port=source.port)))
     before = asked.read().values
     source.sql("INSERT INTO work.t VALUES (10)")
     after = asked.read()
@@ -190,7 +190,7 @@ def test_waits_are_counted_by_class_where_performance_schema_is_on(source: Maria
 
 @pytest.mark.mariadb
 def test_waits_are_not_observable_where_performance_schema_is_off(replica: MariaDB, closing_later: Keep) -> None:
-    asked = closing_later(Waits(a_system(replica), Address(port=replica.port)))
+    asked = closing_later(Waits(a_system(replica), ServerAddress(port=replica.port)))
     with pytest.raises(
         SeesNothing,
         match="waits and statements by digest: performance_schema is OFF; start the server with performance_schema",
@@ -200,7 +200,7 @@ def test_waits_are_not_observable_where_performance_schema_is_off(replica: Maria
 
 @pytest.mark.mariadb
 def test_an_account_without_privileges_is_told_what_it_lacks(source: MariaDB, closing_later: Keep) -> None:
-    system, address = a_system(source, user="blind", password="blind"), Address(port=source.port)
+    system, address = a_system(source, user="blind", password="blind"), ServerAddress(port=source.port)
     with pytest.raises(SeesNothing, match=r"InnoDB metrics: .*PROCESS privilege.*; GRANT PROCESS ON \*\.\* to blind"):
         closing_later(InnodbMetrics(system, address)).read()
     with pytest.raises(
@@ -217,7 +217,7 @@ def test_an_account_without_privileges_is_told_what_it_lacks(source: MariaDB, cl
 def test_a_replica_is_followed_through_a_stop_of_its_threads(
     source: MariaDB, replica: MariaDB, closing_later: Keep
 ) -> None:
-    asked = closing_later(Replication(a_system(replica), Address(port=replica.port)))
+    asked = closing_later(Replication(a_system(replica), ServerAddress(port=replica.port)))
     eventually(lambda: asked.read().values["mysql.replication.io_running"], what="the replica receives")
     running = asked.read()
     assert running.values["mysql.replication.read_only"] == 1
@@ -235,7 +235,7 @@ def test_a_replica_is_followed_through_a_stop_of_its_threads(
     assert stopped.states["replication SQL thread"] == "No"
     replica.sql("START SLAVE SQL_THREAD")
     eventually(lambda: waiting() == 0, what="all is applied")
-    of_source = closing_later(Replication(a_system(source), Address(port=source.port))).read()
+    of_source = closing_later(Replication(a_system(source), ServerAddress(port=source.port))).read()
     assert of_source.states["replication source"] == "none"
     position = "mysql.replication.gtid_position"
     assert (of_source.values[position] or 0) == asked.read().values[position]
@@ -243,7 +243,7 @@ def test_a_replica_is_followed_through_a_stop_of_its_threads(
 
 @pytest.mark.mariadb
 def test_a_server_that_comes_back_is_asked_on_a_new_connection(source: MariaDB, closing_later: Keep) -> None:
-    asked = closing_later(InnodbMetrics(a_system(source), Address(port=source.port)))
+    asked = closing_later(InnodbMetrics(a_system(source), ServerAddress(port=source.port)))
     asked.read()
     mine = source.sql("SELECT id FROM information_schema.processlist WHERE info IS NULL AND command = 'Sleep'").split()
     for number in mine:
@@ -253,7 +253,7 @@ def test_a_server_that_comes_back_is_asked_on_a_new_connection(source: MariaDB, 
     assert asked.read().values
 
 
-def begun(system: SystemConfig, *, begins_at: float = 0.0) -> Digests:
+def begun(system: SystemConfig, *, begins_at: float = 0.0) -> DigestReader:
     """Of the one node, which was read at the beginning of the measured phase."""
     clock, asked = RunClock(), list[float]()
 
@@ -261,7 +261,7 @@ def begun(system: SystemConfig, *, begins_at: float = 0.0) -> Digests:
         asked.append(clock.now())
         return asked[-1]
 
-    executed = Digests(system, now=now, begins_at=lambda: begins_at)
+    executed = DigestReader(system, now=now, begins_at=lambda: begins_at)
     executed.start()
     # The time is asked for until the phase begins, and once more when the counts have come.
     eventually(lambda: sum(t >= begins_at for t in asked) >= 2, what="the statements are read")
@@ -332,9 +332,9 @@ def test_a_real_haproxy_tells_its_servers_and_that_one_went_down(tmp_path: Path)
     )
     try:
         eventually(stats.exists, what="haproxy listens")
-        asked = haproxy.HAProxy(Address(socket=str(stats)))
+        asked = haproxy.HAProxySource(ServerAddress(socket=str(stats)))
 
-        def reading() -> Reading:
+        def reading() -> SourceReading:
             return asked.read()
 
         eventually(lambda: reading().values["haproxy.writer.db1.up"] == 0, what="db1 is down")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pymysql.cursors import Cursor
 
-from apps.runs.samples.histograms import Distribution, SysbenchGrid
+from apps.runs.samples.histograms import HistogramCounts, SysbenchGrid
 from lab.mariadb import MariaDB
 from lab.packages import program
 from tests.support.databases import StartMariaDB
@@ -319,7 +319,7 @@ def test_without_a_warm_up_every_transaction_is_in_the_histogram(bench: Benches)
 )
 def test_scripts_take_a_percentile_as_the_warehouse_does(counts: tuple[int, ...], percent: int, tmp_path: Path) -> None:
     buckets = {bucket: count for bucket, count in enumerate(counts, start=600) if count}
-    kept = Distribution(SysbenchGrid(), tuple(buckets), tuple(buckets.values()))
+    kept = HistogramCounts(SysbenchGrid(), tuple(buckets), tuple(buckets.values()))
     entries = ", ".join(f"{{{kept.grid.value(bucket)}, {count}}}" for bucket, count in buckets.items())
     script = tmp_path / "taken.lua"
     script.write_text(

@@ -5,14 +5,16 @@ from typing import Any
 import pytest
 
 from tests.paths import RECORDINGS
-from workers.agent.runtime.config import Address
-from workers.agent.tools import InvalidParameters, Target
+from workers.agent.runtime.config import ServerAddress
+from workers.agent.tools import InvalidToolParameters, Target
 from workers.agent.tools.registry import UnknownTool, tool_named
 from workers.agent.tools.sysbench import Sysbench
 from workers.protocol.wire import LoadLevelMessage
 from workers.protocol.workloads.sysbench import TESTS
 
-TARGET = Target(address=Address(host="10.0.0.4", port=3307), user="bench", schema="sb", secrets=Path("/x/secrets"))
+TARGET = Target(
+    address=ServerAddress(host="10.0.0.4", port=3307), user="bench", schema="sb", secrets=Path("/x/secrets")
+)
 PARAMETERS = {"test": "oltp_write_only", "tables": 3, "table_size": 1000}
 
 
@@ -63,7 +65,7 @@ def test_a_duplicate_key_ends_a_run_only_where_there_are_transactions() -> None:
 
 
 def test_a_socket_takes_the_place_of_host_and_port() -> None:
-    target = Target(address=Address(socket="/run/db.sock"), user="u", schema="s", secrets=Path("/x"))
+    target = Target(address=ServerAddress(socket="/run/db.sock"), user="u", schema="s", secrets=Path("/x"))
     argv = Sysbench().clean_up(target, PARAMETERS).argv
     assert "--mysql-socket=/run/db.sock" in argv
     assert not any(option.startswith("--mysql-host") for option in argv)
@@ -106,13 +108,13 @@ def test_inserts_with_ids_of_their_own_start_with_empty_tables() -> None:
 )
 def test_a_parameter_that_sysbench_would_not_take_is_named(change: dict[str, Any], words: str) -> None:
     parameters = {key: value for key, value in {**PARAMETERS, **change}.items() if value is not None}
-    with pytest.raises(InvalidParameters, match=words):
+    with pytest.raises(InvalidToolParameters, match=words):
         Sysbench().data_set(parameters)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.4, 1.5, -3.0])
 def test_a_rate_that_sysbench_would_round_is_refused(rate: float) -> None:
-    with pytest.raises(InvalidParameters, match=r"rate is .*; sysbench takes whole numbers from 1 only"):
+    with pytest.raises(InvalidToolParameters, match=r"rate is .*; sysbench takes whole numbers from 1 only"):
         a_run(rate=rate)
 
 
