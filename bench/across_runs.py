@@ -3,7 +3,7 @@
 import time
 from functools import partial
 
-from apps.runs.queries.statistics import statistics_of
+from apps.runs.api import statistics_of
 from bench import context, recording, remote_write, rounds
 from bench.context import Bench
 from bench.peers import PROMETHEUS, VICTORIA_METRICS, Peer, Span

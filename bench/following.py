@@ -14,8 +14,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection, connections
 
+from apps.catalog.api import load_level_for, workload_for
 from apps.catalog.models import HardwareClass, LoadLevel, Platform, Release, System, Workload
-from apps.catalog.services import load_level_for, workload_for
 from apps.core.canonical import canonical_hash
 from apps.regressions.trends import services
 from apps.runs.models import Artifact, Measurement, Run

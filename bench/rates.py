@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlencode
 
-from apps.catalog.metrics import counter_rules
-from apps.runs import queries
-from apps.runs.samples.rates import COUNTER
+from apps.catalog.api import counter_rules
+from apps.runs.api import COUNTER, queries
 from bench import peers, recording, remote_write, rounds
 from bench.bulk import Stored
 from bench.context import Bench

@@ -12,10 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.metrics import counter_rules
-from apps.runs.samples.batches import decode
-from apps.runs.samples.columns import SampledNode
-from apps.runs.storage.codec import Column
+from apps.catalog.api import counter_rules
+from apps.runs.api import Column, SampledNode, decode
 from bench import remote_write
 from workers.protocol import wire
 

@@ -14,9 +14,9 @@ from django.db import connection
 from django.utils import timezone
 from redis import Redis
 
+from apps.catalog.api import load_level_for, workload_for
 from apps.catalog.models import System
-from apps.catalog.services import load_level_for, workload_for
-from apps.dispatch import services as dispatch
+from apps.dispatch import api as dispatch
 from apps.runs.models import Run
 from bench import servers
 from bench.peers import Span

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { defineConfig } from "vite";
 
-// Every file in src/pages is an entry of its own; a template names it: {% vite_asset 'src/pages/runs/run.page.ts' %}.
-const pages = readdirSync(new URL("src/pages", import.meta.url))
-  .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+// Every src/pages/**/*.page.ts is an entry; a template names it: {% vite_asset 'src/pages/runs/run.page.ts' %}.
+const pages = readdirSync(new URL("src/pages", import.meta.url), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".page.ts"))
   .map((name) => `src/pages/${name}`);
 
 export default defineConfig({

@@ -15,15 +15,15 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from apps.aws import collection, sightings
-from apps.dispatch import services as dispatch
-from apps.dispatch.schedules import services as schedules_services
+from apps.dispatch import api as dispatch
+from apps.dispatch.api import schedules as schedules_services
 from apps.notifications import collect, deliver
 from apps.regressions import look as regressions
 from apps.regressions.findings import missing_results
 from apps.regressions.trends import services as trends_services
-from apps.runs import archive as archives
-from apps.runs.ingest import accept, seal_queue
-from apps.use_method.panels import panels
+from apps.runs.api import accept, seal_queue
+from apps.runs.api import archive as archives
+from apps.use_method.api import panels
 from workers.celery import ARCHIVE_EVERY, ASK_AWS_EVERY, JUDGE_EVERY, LOOK_EVERY, NOTIFY_EVERY, SWEEP_EVERY, app
 
 log = logging.getLogger(__name__)

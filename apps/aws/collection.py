@@ -14,7 +14,7 @@ from apps.aws.clients import AwsTrouble
 from apps.aws.measurements import AwsReport
 from apps.aws.models import Collection
 from apps.aws.places import AwsPlace, place_of
-from apps.runs.ingest import streams
+from apps.runs.api import streams
 from apps.runs.models import Run, Stream
 from workers.protocol import wire
 

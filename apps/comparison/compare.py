@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.catalog.metrics.workloads import is_single_event
+from apps.catalog.api import is_single_event
 from apps.catalog.models import LoadLevel, Metric
 from apps.comparison import verdict_table
 from apps.comparison.comparability import acknowledgements, variables

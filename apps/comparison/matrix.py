@@ -11,8 +11,8 @@ from apps.comparison.sections import verdicts
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, no_system
 from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
+from apps.runs.api import places
 from apps.runs.models import COUNTED, Run
-from apps.runs.queries import places
 
 # What may stand for a metric's key: each workload's own headline, or the percentile that most of its runs have.
 PRIMARY, LATENCY = "primary", "latency"

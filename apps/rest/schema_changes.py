@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison.schema_changes.results import ChangeFilter, schema_changes
+from apps.comparison.api import ChangeFilter, schema_changes
 from apps.published.queries import list_figures
 from apps.published.values import FigureFilter
 from apps.rest.comparisons.values import ComparedCampaignSerializer

@@ -9,7 +9,7 @@ from django.db import connection, connections, transaction
 from django.db.models import ProtectedError
 
 from apps.accounts.credentials import digest_of, new_secret
-from apps.catalog import services as catalog_services
+from apps.catalog.api import services as catalog_services
 from apps.catalog.models import HardwareClass, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from apps.dispatch.models import Agent, Campaign, JobRun
@@ -19,6 +19,7 @@ from apps.rig.make_runs import CLIENT_KEYS, MEASURED, Shape, keys_of, runs_of
 from apps.rig.plan import PlannedCampaign, campaigns
 from apps.rig.world import SystemSpec
 from apps.rig.write import STATEMENT, Catalog, write_campaign
+from apps.runs.api import artifacts
 from apps.runs.models import (
     ArchivedRun,
     Artifact,
@@ -31,7 +32,6 @@ from apps.runs.models import (
     RunNode,
     Series,
 )
-from apps.runs.storage import artifacts
 
 AGENT = "rig"
 TABLES = 8

@@ -13,10 +13,8 @@ from apps.dispatch.models import Agent, Campaign, Job
 from apps.rig.make_runs import MadeRun, Shape
 from apps.rig.plan import PlannedCampaign
 from apps.rig.templates import Template
+from apps.runs.api import CLIENT, DERIVATION, STATISTICS
 from apps.runs.models import Run
-from apps.runs.samples.columns import CLIENT
-from apps.runs.seal import DERIVATION
-from apps.runs.storage.blocks import STATISTICS
 
 SERIES_COLUMNS = (
     *("run_id", "metric_id", "node", "base", "offset", "length"),

@@ -15,8 +15,8 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
+from apps.catalog.api import InvalidField, metrics_for, name_metrics
 from apps.catalog.models import Metric
-from apps.catalog.services import InvalidField, metrics_for, name_metrics
 from apps.runs import tool_output
 from apps.runs.ingest import streams
 from apps.runs.ingest.clean_text import printable

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from apps.comparison.agreement import claims
-from apps.comparison.comparability import memory
-from apps.comparison.sections import (
+from apps.comparison.api import (
+    Section,
     all_metrics,
+    claims,
     cost,
     latency,
     load_level_data,
+    memory,
     steadiness,
     table_growth,
     time_to_finish,
     timelines,
     work,
 )
-from apps.comparison.sections.section import Section
-from apps.use_method.bottlenecks import limits
+from apps.use_method.api import limits
 
 READINGS: tuple[Section[Any], ...] = (
     latency.READING,

@@ -10,13 +10,8 @@ from django.db.models import Q
 from django.utils.text import slugify
 
 from apps.accounts.models import User
-from apps.comparison import compare
-from apps.comparison.agreement import claims
+from apps.comparison.api import Comparison, Section, UnknownSide, claims, compare, cost, serialisation
 from apps.comparison.models import Edition, SavedComparison
-from apps.comparison.sections import cost, serialisation
-from apps.comparison.sections.section import Section
-from apps.comparison.selection.sides import UnknownSide
-from apps.comparison.values import Comparison
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS

@@ -4,8 +4,7 @@ cost, other workloads and articles under what bears it out. In words. Pure."""
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from apps.comparison.agreement.claims import Corroboration, SideClaim, Witness
-from apps.comparison.sections.cost import ComparedCost, SideCost
+from apps.comparison.api import ComparedCost, Corroboration, SideClaim, SideCost, Witness
 from apps.saved.changes import MOST_TOLD, answer, listed, plural
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from apps.catalog.metrics import derived
+from apps.catalog.api import derived
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import NodeFacts, Panel, Reading, RuleResult, RunFacts, UseLevel

@@ -4,8 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.dispatch import queries
-from apps.dispatch.jobs.agents import AGENT_ALIVE_FOR
+from apps.dispatch.api import AGENT_ALIVE_FOR, queries
 from apps.web.components.pages import render_page
 
 

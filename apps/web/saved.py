@@ -13,8 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
-from apps.comparison.sections.section import NotKept
-from apps.comparison.selection import baselines
+from apps.comparison.api import NotKept, baselines
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved import services
 from apps.saved.services import Saved

@@ -12,12 +12,12 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Metric, Release, System, Workload
+from apps.dispatch.api import cron
 from apps.dispatch.models import Campaign, Schedule
-from apps.dispatch.schedules import cron
 from apps.published.models import Article
 from apps.regressions.models import CheckedRelease, Finding
+from apps.runs.api import newest_left_out, said_of
 from apps.runs.models import Run
-from apps.runs.queries.search import newest_left_out, said_of
 from apps.saved import services
 from apps.web.components.addresses import runs_address
 from apps.web.components.pages import render_page

@@ -17,8 +17,8 @@ from moto.server import ThreadedMotoServer
 from apps.accounts.models import ApiToken
 from apps.accounts.services import use_sign_in_link, user_of_token
 from apps.catalog.models import Platform
+from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
-from apps.dispatch.services import agent_of_secret
 from apps.runs.models import Run
 from apps.web.management.commands import prepare
 

@@ -18,8 +18,8 @@ from apps.comparison.failovers.trials import COUNTS, PHASES, Course, Interruptio
 from apps.comparison.values import ComparedCampaign
 from apps.published import queries as published
 from apps.published.values import FigureFilter, FigureValue
+from apps.runs.api import EventDetail
 from apps.runs.models import Event, Measurement, Run, RunNode
-from apps.runs.queries import EventDetail
 
 TOOL = "failover"
 NO_FAULT = "none"

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from apps.comparison.sections.section import Section
 from apps.comparison.values import Comparison, Level, Side
-from apps.runs import queries
-from apps.runs.samples.histograms import DifferentGrids, HistogramCounts, grid_of, merge
+from apps.runs.api import DifferentGrids, HistogramCounts, grid_of, merge, queries
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ from apps.comparison.sections.section import Section
 from apps.comparison.stats.resolution import resolution
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import ComparedMetric, ComparedRun, Comparison, Level, Side
-from apps.runs import queries
+from apps.runs.api import LATENCY, DifferentGrids, HistogramCounts, merge, queries
 from apps.runs.models import Measurement
-from apps.runs.samples.histograms import DifferentGrids, HistogramCounts, merge
-from apps.runs.tool_output import LATENCY
 
 MEAN = f"{LATENCY}.avg"
 KEYS = {percent: f"{LATENCY}.p{percent:g}" for percent in PERCENTILES}

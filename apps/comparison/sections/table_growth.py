@@ -10,9 +10,8 @@ from apps.comparison.stats import growth_rate
 from apps.comparison.stats.growth_rate import Inserted, RowSpan
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
-from apps.runs import queries
+from apps.runs.api import CLIENT, queries
 from apps.runs.models import Measurement
-from apps.runs.samples.columns import CLIENT
 
 RATE, INSERTED = "client.rows", "client.rows_inserted"
 # What the seconds add up to may be off the tool's own count by this share before it is told.

@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.catalog.metrics import work
+from apps.catalog.api import work
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction, geometric_mean
 from apps.comparison.stats.work_per_transaction import FINGERPRINT, Spent, spent
 from apps.comparison.values import Cell, ComparedMetric, Comparison
-from apps.runs import queries
+from apps.runs.api import queries
 from apps.runs.models import Measurement, Run
 
 # What the work is divided by, in words, and the metrics that count it per second.

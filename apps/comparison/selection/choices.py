@@ -13,9 +13,8 @@ from apps.comparison.selection import baselines
 from apps.comparison.selection.runs import MOST_RUNS
 from apps.comparison.values import ComparedCampaign
 from apps.core.naming import with_tool
+from apps.runs.api import Amount, RunPlace, places
 from apps.runs.models import COUNTED, Run
-from apps.runs.queries import places
-from apps.runs.queries.places import Amount, RunPlace
 
 MOST_SUGGESTIONS = 8
 # Groups (campaign, workload, system) that are looked at for suggestions, the newest first.

@@ -10,7 +10,7 @@ from apps.comparison.comparability.facts import lasting_facts, seconds
 from apps.comparison.selection.runs import Pair, are_all
 from apps.comparison.stats import welch
 from apps.core.canonical import canonical_json
-from apps.runs.queries import places
+from apps.runs.api import places
 
 # Of each side at each level: among so many earlier runs those alike are sought.
 MOST_EARLIER = 50

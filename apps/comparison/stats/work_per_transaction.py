@@ -6,8 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from apps.catalog.metrics import work
-from apps.catalog.metrics.work import MACHINE, WorkSpec
+from apps.catalog.api import MACHINE, WorkSpec, work
 
 SERVER_KEYS = "mysql.status."
 DATABASE_ROLES = ("writer", "reader")

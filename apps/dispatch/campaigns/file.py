@@ -14,7 +14,7 @@ from django.db import transaction
 from jsonschema import Draft202012Validator, ValidationError
 
 from apps.accounts.models import User
-from apps.catalog import services as catalog
+from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core import yaml_text
 from apps.core.problems import FieldProblem, Invalid

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, connection, transaction
 
 from apps.accounts.credentials import digest_of, new_secret
-from apps.catalog import services as catalog
+from apps.catalog.api import services as catalog
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.models import Agent
-from apps.runs.storage import binary_cursor
+from apps.runs.api import binary_cursor
 from workers.protocol import wire
 
 # Agents ask for work every few seconds; whoever was silent this long gets no new job.

@@ -5,8 +5,7 @@ from uuid import UUID
 
 from apps.accounts.credentials import digest_of
 from apps.dispatch.jobs.agents import SEEN_WRITTEN_EVERY
-from apps.runs.ingest import accept
-from apps.runs.storage import binary_cursor
+from apps.runs.api import accept, binary_cursor
 from workers.protocol import wire
 
 # Of an attempt that runs, who holds the job is who was planned for it. The lock is that of ingest.accept_batch.

@@ -6,7 +6,7 @@ from django.db.models import Count, F
 
 from apps.dispatch.jobs.uploads import NoSuchRun
 from apps.dispatch.models import Agent
-from apps.runs.ingest import streams
+from apps.runs.api import streams
 from apps.runs.models import Run, Stream
 from workers.protocol import wire
 

@@ -10,9 +10,8 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.dispatch.jobs.leases import NoSuchJob, held_job, planned_runs, run_uid, uid_of
 from apps.dispatch.models import FINAL, Agent, Job, JobRun
-from apps.runs.ingest import accept
+from apps.runs.api import accept, binary_cursor
 from apps.runs.models import Run
-from apps.runs.storage import binary_cursor
 from workers.protocol import wire
 
 # How the reason of a run begins whose attempt was over before its end arrived.

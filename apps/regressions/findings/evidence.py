@@ -9,13 +9,8 @@ from datetime import datetime
 from django.db.models import F
 
 from apps.catalog.models import LoadLevel
-from apps.comparison import compare
-from apps.comparison.comparability import differences as comparability_differences
-from apps.comparison.comparability import variables
-from apps.comparison.comparability.differences import Difference, FieldGroup, Weight
-from apps.comparison.sections.work import work_of
-from apps.comparison.selection.data import variables_of
-from apps.comparison.values import Comparison
+from apps.comparison.api import Comparison, Difference, FieldGroup, Weight, compare, variables, variables_of, work_of
+from apps.comparison.api import differences as comparability_differences
 from apps.core.problems import Invalid
 from apps.core.units import with_unit
 from apps.regressions.findings import use_difference
@@ -23,7 +18,7 @@ from apps.regressions.findings.use_difference import UseDifference
 from apps.regressions.findings.values import ChangeRow
 from apps.regressions.models import Change
 from apps.runs.models import Measurement, Run
-from apps.use_method.bottlenecks.limits import panels_of
+from apps.use_method.api import panels_of
 
 # Of each side along history, nearest to the change: what servers did long before says nothing of it.
 NEAREST = 10

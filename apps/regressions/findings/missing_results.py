@@ -13,10 +13,8 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, Q
 
+from apps.dispatch.api import Lack, Settled, in_utc, scheduled_runs
 from apps.dispatch.models import Job, Slot
-from apps.dispatch.schedules import scheduled_runs
-from apps.dispatch.schedules.scheduled_runs import Lack, Settled
-from apps.dispatch.schedules.services import in_utc
 from apps.regressions.findings import reconcile
 from apps.regressions.findings.reconcile import CLOSED, DetectedChange, FindingKey
 from apps.regressions.models import Change, Finding, Repetition

@@ -8,7 +8,7 @@ from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.campaigns import progress
+from apps.dispatch.api import progress
 from apps.dispatch.models import Campaign, Entry
 from apps.regressions.detection import effects
 from apps.regressions.findings import activity, filters

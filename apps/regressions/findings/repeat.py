@@ -7,7 +7,7 @@ from datetime import datetime
 from apps.accounts.models import User
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.campaigns.plan import MAX_REPETITIONS, PlannedWorkload, PlanSize, create_campaign, size_of
+from apps.dispatch.api import MAX_REPETITIONS, PlannedWorkload, PlanSize, create_campaign, size_of
 from apps.dispatch.models import FINAL, Campaign, Job
 from apps.regressions.findings.locking import NoSuchFinding, changing, note
 from apps.regressions.models import Change, CheckedRelease, Finding, Repetition

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from apps.core.units import NBSP, with_unit
-from apps.dispatch.values import Progress
+from apps.dispatch.api import Progress
 from apps.regressions.findings.titles import percent
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from apps.catalog.models import HardwareClass, Release, System
+from apps.runs.api import places
 from apps.runs.models import Run
-from apps.runs.queries import places
 
 # Origins of runs that were measured somewhere: what was made up or is shipped is told apart from them.
 MEASURED = (Run.Provenance.AGENT.value, Run.Provenance.SUBMITTED.value)

@@ -5,15 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.catalog.models import LoadLevel, System, Workload
-from apps.comparison import compare, verdict_table
-from apps.comparison.sections import verdicts as section_verdicts
-from apps.comparison.selection.sides import Chosen, ChosenSide
-from apps.comparison.stats.welch import Direction
-from apps.comparison.values import Cell, Comparison
+from apps.comparison.api import Cell, Chosen, ChosenSide, Comparison, Direction, compare, verdict_table
+from apps.comparison.api import verdicts as section_verdicts
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.pairs import Pair
 from apps.regressions.releases.values import CheckRow, RowVerdict
-from apps.runs.queries import places
+from apps.runs.api import places
 
 # (workload, load level) with runs that count.
 Where = tuple[int, int]

@@ -4,8 +4,7 @@ import math
 
 from scipy import special
 
-from apps.comparison.stats import welch
-from apps.comparison.stats.welch import MARGIN, POWER, Direction, Ratio, Verdict
+from apps.comparison.api import MARGIN, POWER, Direction, Ratio, Verdict, welch
 from apps.core.units import NBSP
 from apps.regressions.releases.values import RowVerdict
 

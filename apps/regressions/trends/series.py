@@ -8,11 +8,11 @@ from typing import Any
 
 from django.db import connection
 
-from apps.comparison.comparability.facts import lasting_facts
+from apps.comparison.api import lasting_facts
 from apps.regressions.detection import conditions
 from apps.regressions.detection.conditions import Conditions
+from apps.runs.api import places
 from apps.runs.models import Run
-from apps.runs.queries import places
 
 # Runs that somebody measured; made-up ones are watched only where there are no others.
 MEASURED = (Run.Provenance.AGENT, Run.Provenance.SUBMITTED)

@@ -23,13 +23,13 @@ from apps.aws import collection
 from apps.aws import queries as aws_queries
 from apps.aws import services as aws
 from apps.aws.clients import AwsTrouble
-from apps.dispatch import services as dispatch
+from apps.dispatch import api as dispatch
 from apps.dispatch.models import Agent
 from apps.rest.framework import problems
 from apps.rest.framework.authentication import AgentAuthentication
 from apps.rest.framework.messages import answer, answer_of, body_of, read_body, read_message
 from apps.rest.framework.permissions import IsAgent
-from apps.runs.ingest import accept
+from apps.runs.api import accept
 from apps.runs.models import Run
 from workers import tasks
 from workers.protocol import wire

@@ -14,8 +14,8 @@ from django.core.signals import request_started
 from django.db import Error, connection
 from django.utils import timezone
 
-from apps.dispatch.jobs import hot_path
-from apps.runs.ingest import accept
+from apps.dispatch.api import hot_path
+from apps.runs.api import accept
 
 log = logging.getLogger(__name__)
 BATCH = re.compile(r"/api/v1/agent/runs/([0-9a-f-]{36})/batches/([0-9]{1,10})")

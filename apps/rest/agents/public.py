@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.dispatch import queries
+from apps.dispatch.api import queries
 from apps.rest.campaigns.campaigns import JobSerializer
 from apps.rest.framework.lists import NoParameters, listing, whole
 

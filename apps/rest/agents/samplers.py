@@ -14,11 +14,11 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.dispatch import services as dispatch
+from apps.dispatch import api as dispatch
 from apps.rest.agents.agents import BINARY, CHECKSUM, STORED, AgentView, checksum_of
 from apps.rest.framework import problems
 from apps.rest.framework.messages import answer, answer_of, body_of, read_body, read_message
-from apps.runs.ingest import accept, streams
+from apps.runs.api import accept, streams
 from apps.runs.models import Run, Stream
 from workers import tasks
 from workers.protocol import wire

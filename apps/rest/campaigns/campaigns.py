@@ -13,14 +13,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.models import User
-from apps.catalog import services as catalog
+from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch import queries
-from apps.dispatch import services as dispatch
-from apps.dispatch.campaigns import plan as campaigns_plan
+from apps.dispatch import api as dispatch
+from apps.dispatch.api import CampaignRow, queries
+from apps.dispatch.api import plan as campaigns_plan
 from apps.dispatch.models import Campaign, Job
-from apps.dispatch.values import CampaignRow
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.strict import SLUG, FiniteField, Strict
 from workers import tasks

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.dispatch.campaigns import file
+from apps.dispatch.api import campaign_file as file
 from apps.rest.campaigns.campaigns import CampaignDetailSerializer, detail_of, person_of
 from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.messages import read_body

@@ -15,10 +15,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.models import User
-from apps.dispatch.campaigns import file
-from apps.dispatch.schedules import cron, queries, services
-from apps.dispatch.schedules.queries import ScheduleRow
-from apps.dispatch.schedules.services import ScheduleFields
+from apps.dispatch.api import ScheduleFields, ScheduleRow, cron
+from apps.dispatch.api import campaign_file as file
+from apps.dispatch.api import schedule_queries as queries
+from apps.dispatch.api import schedules as services
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import FiniteField, Strict

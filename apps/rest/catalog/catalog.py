@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.catalog.metrics import derived
+from apps.catalog.api import derived
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
 from apps.rest.framework.lists import NoParameters, PageParameters, Parameters, listing, page_of, whole
 

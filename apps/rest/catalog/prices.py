@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.catalog import prices
+from apps.catalog.api import prices
 from apps.catalog.models import HardwareClass
 from apps.rest.catalog.catalog import HardwareClassSerializer
 from apps.rest.framework.strict import Strict

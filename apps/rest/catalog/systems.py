@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.catalog import services
+from apps.catalog.api import services
 from apps.catalog.models import HardwareClass, Node, System
 from apps.rest.framework.lists import PageParameters, listing, page_of
 from apps.rest.framework.problems import conflict, invalid

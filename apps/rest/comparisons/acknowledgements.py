@@ -12,11 +12,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.models import User
-from apps.comparison import compare
-from apps.comparison.comparability import acknowledgements
-from apps.comparison.comparability.differences import ACCEPTABLE
+from apps.comparison.api import ACCEPTABLE, FEWEST_SIDES, MOST_SIDES, acknowledgements, compare
 from apps.comparison.models import Acknowledgement
-from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.strict import ChoiceField, Strict
 

@@ -8,8 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison.agreement.claims import corroborate
-from apps.comparison.matrix import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.api import FEWEST_MATRIX_SIDES as FEWEST_SIDES
+from apps.comparison.api import MOST_MATRIX_SIDES as MOST_SIDES
+from apps.comparison.api import corroborate
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.comparisons.values import (
     CellSerializer,

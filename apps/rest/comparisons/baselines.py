@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.catalog.models import System, Workload
-from apps.comparison.selection import baselines
+from apps.comparison.api import baselines
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.framework.lists import NoParameters, listing, whole
 from apps.rest.framework.strict import SLUG, Strict

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.comparison.comparability.differences import ACCEPTABLE
+from apps.comparison.api import ACCEPTABLE
 
 
 class AcceptedSerializer(serializers.Serializer[Any]):

@@ -10,13 +10,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison import compare
-from apps.comparison.agreement import claims
-from apps.comparison.comparability import memory
-from apps.comparison.sections import all_metrics, cost, steadiness, time_to_finish, work
-from apps.comparison.sections.load_levels import PERCENTILES
-from apps.comparison.sections.section import SectionSource
-from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
+from apps.comparison.api import (
+    FEWEST_SIDES,
+    MOST_SIDES,
+    PERCENTILES,
+    SectionSource,
+    all_metrics,
+    claims,
+    compare,
+    cost,
+    memory,
+    steadiness,
+    time_to_finish,
+    work,
+)
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.comparisons.agreement import CorroborationSerializer
 from apps.rest.comparisons.all_metrics import EverythingSerializer
@@ -39,7 +46,7 @@ from apps.rest.comparisons.values import (
 from apps.rest.comparisons.work import WorkSerializer
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.framework.strict import ChoiceField
-from apps.use_method.bottlenecks import limits
+from apps.use_method.api import limits
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.comparison.sections.latency import READING
-from apps.comparison.sections.section import SectionSource
+from apps.comparison.api import LATENCY_SECTION, SectionSource
 from apps.rest.runs.histograms import QuantileSerializer, quantiles_of
 
 
@@ -24,7 +23,7 @@ def latencies(source: SectionSource) -> list[dict[str, Any]]:
                     "quantiles": quantiles_of(one.merged) if one.merged else [],
                     "problem": one.problem,
                 }
-                for one in source.read(READING, level)
+                for one in source.read(LATENCY_SECTION, level)
             ],
         }
         for level in source.comparison.levels

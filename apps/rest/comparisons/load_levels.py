@@ -5,11 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.comparison.sections import load_level_data, table_growth
-from apps.comparison.sections.load_levels import ladder
-from apps.comparison.sections.section import SectionSource
-from apps.comparison.sections.table_growth import Growing
-from apps.comparison.stats.usl import Fit
+from apps.comparison.api import Fit, Growing, SectionSource, ladder, load_level_data, table_growth
 from apps.rest.comparisons.values import BoundField, CellSerializer, ComparedMetricSerializer, RatioSerializer
 
 USUAL_PERCENTILE = 95.0

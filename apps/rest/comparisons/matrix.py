@@ -9,7 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison.matrix import FEWEST_SIDES, LATENCY, MOST_SIDES, PRIMARY, compare_many
+from apps.comparison.api import FEWEST_MATRIX_SIDES as FEWEST_SIDES
+from apps.comparison.api import LATENCY, PRIMARY, compare_many
+from apps.comparison.api import MOST_MATRIX_SIDES as MOST_SIDES
 from apps.published.matrix import load_matrix
 from apps.rest.comparisons.values import (
     CellSerializer,

@@ -14,9 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.models import User
-from apps.comparison.sections.section import NotKept, SectionSource
-from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES
-from apps.comparison.values import Comparison
+from apps.comparison.api import FEWEST_SIDES, MOST_SIDES, Comparison, NotKept, SectionSource
 from apps.rest.comparisons.comparisons import INCLUDES, ComparisonSerializer, PartsSerializer, included
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.strict import Strict

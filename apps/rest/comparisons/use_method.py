@@ -5,9 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.rest.framework.fields import NumberField, WordsField
-from apps.use_method.bottlenecks.find import Kind
-from apps.use_method.resource_table import INDICATORS, RESOURCE_OF
-from apps.use_method.values import Reading, UseLevel
+from apps.use_method.api import INDICATORS, RESOURCE_OF, Kind, Reading, UseLevel
 
 
 class UseReadingSerializer(serializers.Serializer[Any]):

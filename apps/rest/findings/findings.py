@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.campaigns.plan import MAX_REPETITIONS
+from apps.dispatch.api import MAX_REPETITIONS
 from apps.regressions.findings import filters, queries, review
 from apps.rest.findings.serializers import (
     CommentedSerializer,

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from apps.accounts import services as accounts
 from apps.accounts.models import User
-from apps.dispatch.jobs.agents import agent_of_secret
+from apps.dispatch.api import agent_of_secret
 from apps.dispatch.models import Agent
 
 

@@ -9,14 +9,13 @@ from django.utils import timezone
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from rest_framework import serializers
 
-from apps.catalog import services as catalog
+from apps.catalog.api import services as catalog
 from apps.core.problems import NAMELESS
 from apps.rest.catalog.systems import SystemDescription
 from apps.rest.framework.bodies import InvalidJson, decode_json
 from apps.rest.framework.problems import invalid
 from apps.rest.framework.strict import SLUG, FiniteField, ScalarField, Strict
-from apps.runs.ingest.submit import may_have_started
-from apps.runs.tool_output.formats import DEFAULT, SUBMITTED
+from apps.runs.api import DEFAULT, SUBMITTED, may_have_started
 
 LONGEST_WARMUP = 30 * 24 * 3600.0  # s
 # Form field -> place in the description.

@@ -15,12 +15,8 @@ from rest_framework.views import APIView
 from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.messages import announced_length
 from apps.rest.framework.problems import ApiProblem, conflict, invalid
-from apps.runs.ingest import submit
-from apps.runs.ingest.accept import Refused
+from apps.runs.api import ATTACHED, AttachedTable, Refused, attachments, submit
 from apps.runs.models import Run
-from apps.runs.tool_output import attachments
-from apps.runs.tool_output.attachments import AttachedTable
-from apps.runs.tool_output.formats import ATTACHED
 
 AROUND_THE_FILE = 64 * 1024
 

@@ -15,8 +15,7 @@ from apps.rest.framework.rounding import significant
 from apps.rest.runs.runs import find_run
 from apps.rest.series.read import etag_of
 from apps.rest.series.series import IF_NONE_MATCH, NOT_MODIFIED
-from apps.runs import queries
-from apps.runs.samples.histograms import PERCENTILES, HistogramCounts, Quantile
+from apps.runs.api import PERCENTILES, HistogramCounts, Quantile, queries
 
 
 class BucketsSerializer(serializers.Serializer[Any]):

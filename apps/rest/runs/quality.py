@@ -13,7 +13,7 @@ from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.strict import Strict
 from apps.rest.runs.runs import find_run
 from apps.rest.runs.serializers import ExclusionSerializer
-from apps.runs.quality import exclusion
+from apps.runs.api import exclusion
 
 
 class ExclusionDescription(Strict):

@@ -22,11 +22,8 @@ from apps.rest.framework.strict import MultipleChoiceField
 from apps.rest.runs.description import RunForm, read_description
 from apps.rest.runs.serializers import RunDetailSerializer, RunSerializer, SubmittedRunSerializer
 from apps.rest.runs.submission import Submission, submit
-from apps.runs import queries
-from apps.runs.ingest import accept
+from apps.runs.api import QUALITIES, accept, artifacts, queries
 from apps.runs.models import Artifact, Run
-from apps.runs.queries.run_list import QUALITIES
-from apps.runs.storage import artifacts
 
 # What surrounds the file in a form, at most: the description and the form's own lines.
 AROUND_THE_FILE = 4 * 1024 * 1024

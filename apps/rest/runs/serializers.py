@@ -8,8 +8,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from apps.rest.catalog.catalog import HardwareClassSerializer
+from apps.runs.api import RunDetail, RunRow
 from apps.runs.models import Run, RunCheck
-from apps.runs.queries import RunDetail, RunRow
 
 
 class RunWorkloadSerializer(serializers.Serializer[Any]):

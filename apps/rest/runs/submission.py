@@ -7,14 +7,13 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.catalog import services as catalog
+from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.rest.catalog import systems
 from apps.rest.framework.problems import conflict, invalid
-from apps.runs.ingest import submit as ingest_submit
-from apps.runs.ingest.accept import Refused
+from apps.runs.api import DEFAULT, SUBMITTED, Refused, Submitted, SubmittedOutput
+from apps.runs.api import submit as ingest_submit
 from apps.runs.models import Run
-from apps.runs.tool_output.formats import DEFAULT, SUBMITTED, Submitted, SubmittedOutput
 from workers import tasks
 
 

@@ -15,8 +15,7 @@ from apps.rest.framework.lists import NoParameters
 from apps.rest.runs.runs import find_run
 from apps.rest.series.read import etag_of
 from apps.rest.series.series import IF_NONE_MATCH, NOT_MODIFIED
-from apps.runs import queries
-from apps.runs.timeline import LANES
+from apps.runs.api import LANES, queries
 
 
 class HappeningSerializer(serializers.Serializer[Any]):

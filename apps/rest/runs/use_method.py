@@ -14,12 +14,22 @@ from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.rounding import MILLISECONDS, significant
 from apps.rest.runs.runs import find_run
 from apps.runs.models import Run
-from apps.use_method import engine
-from apps.use_method.indicators import Indicator, Resource
-from apps.use_method.levels import HOLD, SHARE
-from apps.use_method.panels import cells, panels
-from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
-from apps.use_method.values import Aspect, Panel, Reading, UseLevel
+from apps.use_method.api import (
+    HOLD,
+    INDICATORS,
+    RESOURCE_OF,
+    RESOURCES,
+    SHARE,
+    Aspect,
+    Indicator,
+    Panel,
+    Reading,
+    Resource,
+    UseLevel,
+    cells,
+    engine,
+    panels,
+)
 
 LEVELS = [level.value for level in UseLevel]
 STRETCH = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}

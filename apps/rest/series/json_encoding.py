@@ -10,9 +10,8 @@ from rest_framework import serializers
 
 from apps.rest.framework.rounding import MILLISECONDS, Floats, all_significant, significant, to_milliseconds
 from apps.rest.series.read import Absent, SeriesPass, as_float
-from apps.runs import queries
+from apps.runs.api import COUNTER, queries
 from apps.runs.models import Run
-from apps.runs.samples.rates import COUNTER
 
 # Thinned series that are rounded together.
 TOGETHER = 16

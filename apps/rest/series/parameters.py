@@ -8,8 +8,7 @@ from rest_framework import serializers
 from apps.rest.framework.formats import format_field
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.framework.strict import FiniteField
-from apps.runs import queries
-from apps.runs.samples.columns import KIND_LIMIT, LABEL_LIMIT
+from apps.runs.api import KIND_LIMIT, LABEL_LIMIT, queries
 
 MOST_METRICS = 50
 MOST_RUNS = 100

@@ -10,12 +10,11 @@ import numpy as np
 from django.db.models import Sum
 from numpy.typing import NDArray
 
-from apps.catalog.metrics import derived
+from apps.catalog.api import derived
 from apps.catalog.models import Metric
 from apps.rest.framework.problems import ApiProblem
-from apps.runs import queries
+from apps.runs.api import SeriesValues, queries
 from apps.runs.models import Run, RunNode
-from apps.runs.queries import SeriesValues
 
 # Samples that are read at once: a few tens of megabytes as arrays.
 STRETCH = 2**19

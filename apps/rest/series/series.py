@@ -15,7 +15,7 @@ from apps.rest.runs.runs import find_run
 from apps.rest.series import json_encoding, read, tables
 from apps.rest.series.parameters import EVERY, IndexParameters, SeriesOfRunsParameters, SeriesParameters, options
 from apps.rest.series.read import SeriesPass, SeriesRequest
-from apps.runs import queries
+from apps.runs.api import queries
 from apps.runs.models import Run
 
 IF_NONE_MATCH = OpenApiParameter(

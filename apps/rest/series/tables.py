@@ -16,9 +16,7 @@ from rest_framework.renderers import BaseRenderer
 from apps.rest.framework.formats import encoded
 from apps.rest.series.json_encoding import described
 from apps.rest.series.read import Absent, SeriesPass, SeriesRequest, as_float
-from apps.runs import queries
-from apps.runs.queries import SeriesValues, metric_descriptions
-from apps.runs.storage.blocks import STATISTICS
+from apps.runs.api import STATISTICS, SeriesValues, metric_descriptions, queries
 
 WORD = pa.dictionary(pa.int32(), pa.string())
 METADATA = b"splashboard"

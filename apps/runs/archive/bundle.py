@@ -18,8 +18,8 @@ from uuid import UUID
 import msgspec
 from django.db import transaction
 
+from apps.catalog.api import InvalidField, load_level_for, register_system, workload_for
 from apps.catalog.models import HardwareClass, System
-from apps.catalog.services import InvalidField, load_level_for, register_system, workload_for
 from apps.runs import archive
 from apps.runs.ingest import accept
 from apps.runs.models import Event, Run

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from apps.catalog.api import load_level_for, metrics_for
 from apps.catalog.models import HardwareClass, LoadLevel, Node, Platform, Release, System, Workload
-from apps.catalog.services import load_level_for, metrics_for
 from apps.core.canonical import canonical_hash
 from apps.runs.archive.content import HARDWARE_FIELDS, Row
 from apps.runs.archive.store import ArchiveTrouble

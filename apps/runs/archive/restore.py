@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 
+from apps.catalog.api import InvalidField, metrics_for
 from apps.catalog.models import Metric
-from apps.catalog.services import InvalidField, metrics_for
 from apps.core.canonical import canonical_hash
 from apps.runs.archive import manifest, refill, samples, store
 from apps.runs.archive.catalog import load_level_of, system_of, workload_of

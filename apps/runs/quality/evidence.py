@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from django.db.models import Q
 
-from apps.catalog.metrics import derived
+from apps.catalog.api import derived
 from apps.catalog.models import Node
 from apps.runs.models import COUNTED, Event, Measurement, Run, RunNode, Series, Stream
 from apps.runs.quality import generator, network, noisy_neighbours, reproducibility, work_done

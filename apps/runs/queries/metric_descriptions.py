@@ -2,8 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from apps.catalog.metrics import counter_rules, derived
-from apps.catalog.metrics.counter_rules import MetricSpec
+from apps.catalog.api import MetricSpec, counter_rules, derived
 from apps.runs.samples.rates import COUNTER
 from apps.runs.storage import binary_cursor
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.metrics import derived, formula
-from apps.catalog.metrics.counter_rules import MetricSpec
-from apps.catalog.metrics.derived import DerivedSpec
+from apps.catalog.api import DerivedSpec, MetricSpec, derived, formula
 from apps.catalog.models import Metric
 from apps.runs.queries import nodes as queries_nodes
 from apps.runs.queries.alignment import RUN_CLOCK, Alignment, zeros

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.metrics.cloudwatch import period_of
-from apps.catalog.metrics.counter_rules import MetricSpec
+from apps.catalog.api import MetricSpec, period_of
 from apps.runs.models import Run, RunNode, Series
 from apps.runs.queries import nodes
 from apps.runs.queries.metric_descriptions import described, kind_of, unit_of

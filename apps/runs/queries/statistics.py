@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
-from apps.catalog.metrics import derived
+from apps.catalog.api import derived
 from apps.runs.models import Run
 from apps.runs.queries.metric_descriptions import kind_of, unit_of
 from apps.runs.samples.rates import COUNTER, SeriesStatistics

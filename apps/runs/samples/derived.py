@@ -10,9 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.metrics import derived, formula
-from apps.catalog.metrics.counter_rules import MetricSpec
-from apps.catalog.metrics.derived import DerivedSpec
+from apps.catalog.api import DerivedSpec, MetricSpec, derived, formula
 from apps.runs.samples import rates, time_series
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.rates import Phase, SeriesStatistics

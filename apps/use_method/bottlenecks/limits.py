@@ -4,12 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.comparison.sections.load_level_data import throughput_metric
-from apps.comparison.sections.section import Section
-from apps.comparison.stats import welch
-from apps.comparison.stats.welch import Sample
-from apps.comparison.values import ComparedRun, Comparison, Level, Side
-from apps.comparison.wording import with_interval
+from apps.comparison.api import (
+    ComparedRun,
+    Comparison,
+    Level,
+    Sample,
+    Section,
+    Side,
+    throughput_metric,
+    welch,
+    with_interval,
+)
 from apps.published.bottlenecks import StatedLimit, stated_limits
 from apps.runs.models import Run
 from apps.use_method.bottlenecks import find

@@ -5,15 +5,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from apps.catalog.metrics import derived
-from apps.catalog.metrics.cloudwatch import PUBLISHED, period_of
+from apps.catalog.api import PUBLISHED, derived, period_of
 from apps.catalog.models import HardwareClass
 from apps.catalog.models import Node as CatalogNode
-from apps.runs import queries
+from apps.runs.api import CLIENT, SeriesValues, queries
+from apps.runs.api import nodes as queries_nodes
 from apps.runs.models import Event, Measurement, Run, RunNode, Series, Stream
-from apps.runs.queries import SeriesValues
-from apps.runs.queries import nodes as queries_nodes
-from apps.runs.samples.columns import CLIENT
 from apps.use_method.resource_table import METRICS
 from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 

@@ -14,15 +14,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.models import User
 from apps.catalog.models import System
-from apps.comparison.selection import baselines
-from apps.dispatch import queries
-from apps.dispatch import services as dispatch
+from apps.comparison.api import baselines
+from apps.dispatch import api as dispatch
+from apps.dispatch.api import CampaignDetail, JobCell, JobGrid, RunCell, queries
+from apps.dispatch.api import schedule_queries as schedules_queries
 from apps.dispatch.models import Campaign, Job
-from apps.dispatch.schedules import queries as schedules_queries
-from apps.dispatch.values import CampaignDetail, JobCell, JobGrid, RunCell
 from apps.regressions.findings.reconcile import OPEN
 from apps.regressions.models import Finding
-from apps.runs import queries as runs
+from apps.runs.api import queries as runs
 from apps.web.accounts import writers_only
 from apps.web.campaigns.plan import PlanForm, prefilled
 from apps.web.components.pages import is_partial, render_page

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.campaigns import file
+from apps.dispatch.api import campaign_file as file
 from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 from workers import tasks

@@ -11,13 +11,12 @@ from django.db import transaction
 from django.http import QueryDict
 
 from apps.accounts.models import User
-from apps.catalog import services as catalog
+from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch import services as dispatch
-from apps.dispatch.campaigns.file import LEAST_GAIN
+from apps.dispatch import api as dispatch
+from apps.dispatch.api import LEAST_GAIN, PlanSize
 from apps.dispatch.models import Campaign
-from apps.dispatch.services import PlanSize
 from workers.protocol.workloads import WORKLOADS, sysbench
 
 # Where dispatch's names of fields differ from the form's.

@@ -14,10 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.campaigns import file, text
+from apps.dispatch.api import ScheduleFields, cron
+from apps.dispatch.api import campaign_file as file
+from apps.dispatch.api import campaign_text as text
+from apps.dispatch.api import schedule_queries as queries
+from apps.dispatch.api import schedules as services
 from apps.dispatch.models import Campaign
-from apps.dispatch.schedules import cron, queries, services
-from apps.dispatch.schedules.services import ScheduleFields
 from apps.regressions.models import Finding
 from apps.web.accounts import may_write, writers_only
 from apps.web.campaigns.files import EXAMPLE

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from apps.aws import queries as aws
-from apps.catalog import queries
+from apps.catalog.api import queries
 from apps.catalog.models import Metric
-from apps.comparison.selection import baselines, choices
+from apps.comparison.api import baselines, choices
 from apps.web.accounts import may_write
 from apps.web.components.pages import render_page
 from workers.protocol.workloads import WORKLOADS

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from apps.catalog import prices
+from apps.catalog.api import prices
 from apps.catalog.models import HardwareClass
 from apps.core.problems import Invalid
 from apps.web.accounts import writers_only

@@ -5,11 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.sections.timelines import RunTimeline, newest
-from apps.comparison.stats.welch import MARGIN, Ratio
-from apps.comparison.values import ComparedMetric, Comparison, Level
-from apps.comparison.wording import interval_text, label, ratio_text
-from apps.runs.samples.columns import CLIENT
+from apps.comparison.api import (
+    MARGIN,
+    ComparedMetric,
+    Comparison,
+    Level,
+    Ratio,
+    RunTimeline,
+    interval_text,
+    label,
+    newest,
+    ratio_text,
+)
+from apps.runs.api import CLIENT
 from apps.web.components.ticks import linear_ticks, log_ticks
 from apps.web.runs.steps import UNMARKED
 

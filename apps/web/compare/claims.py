@@ -7,8 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.agreement.claims import corroborate
-from apps.comparison.selection.sides import UnknownSide
+from apps.comparison.api import UnknownSide, corroborate
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.compare.sections.agreement import shown
 from apps.web.components.pages import render_page

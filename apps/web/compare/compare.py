@@ -8,15 +8,24 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
-from apps.comparison import compare
-from apps.comparison.sections import timelines
-from apps.comparison.sections.latency import READING
-from apps.comparison.selection import baselines, choices
-from apps.comparison.selection.sides import FEWEST_SIDES, MOST_SIDES, UnknownSide, system_slug
-from apps.comparison.values import NO_VALUES, ComparedRun, Comparison, Level
-from apps.comparison.wording import label
+from apps.comparison.api import (
+    FEWEST_SIDES,
+    LATENCY_SECTION,
+    MOST_SIDES,
+    NO_VALUES,
+    ComparedRun,
+    Comparison,
+    Level,
+    UnknownSide,
+    baselines,
+    choices,
+    compare,
+    label,
+    system_slug,
+    timelines,
+)
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.queries.places import Amount
+from apps.runs.api import Amount
 from apps.saved.services import LONGEST_TITLE
 from apps.web.accounts import may_write
 from apps.web.compare.charts import SeriesView, chart_data, overlaid
@@ -206,7 +215,7 @@ def page_context(seen: CompareView) -> dict[str, Any]:
     on_run = address.option("clock") == "run"
     view = SeriesView(level=level, apart=address.apart, clocks=seen.read(timelines.READING), on_run=on_run)
     columns = _columns(comparison)
-    read = seen.read(READING)
+    read = seen.read(LATENCY_SECTION)
     sides = latency.of_sides(read)
     listed = comparison.runs if address.runs is not None else comparison.runs[-LISTED_RUNS:]
     return {

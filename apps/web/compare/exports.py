@@ -3,7 +3,7 @@
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.sections.all_metrics import everything
+from apps.comparison.api import everything
 from apps.core.naming import with_tool
 from apps.core.problems import Invalid
 from apps.web.compare import compare

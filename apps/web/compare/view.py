@@ -10,9 +10,7 @@ from django.db import connection
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from apps.comparison.sections.section import NotKept, Section, SectionSource
-from apps.comparison.selection.sides import system_slug
-from apps.comparison.values import Comparison, Level
+from apps.comparison.api import Comparison, Level, NotKept, Section, SectionSource, system_slug
 from apps.core.problems import FieldProblem, Invalid
 
 # Words of the address that belong to parts of the page; every link of the page keeps them.

@@ -6,11 +6,23 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from apps.comparison.stats.welch import MOST_REPETITIONS, Ratio, Verdict
-from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison, Level, More, Side
-from apps.comparison.wording import interval_text, label, ratio_text
+from apps.comparison.api import (
+    MOST_REPETITIONS,
+    Cell,
+    ComparedMetric,
+    ComparedRun,
+    Comparison,
+    Level,
+    More,
+    Ratio,
+    Side,
+    Verdict,
+    interval_text,
+    label,
+    ratio_text,
+)
 from apps.core.units import all_digits, format_number
-from apps.runs.quality.checklist import title_of
+from apps.runs.api import title_of
 
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3

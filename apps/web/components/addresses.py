@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from apps.comparison.values import Comparison
+from apps.comparison.api import Comparison
 
 
 def runs_address(**filters: str | int | Iterable[str | int]) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.core.units import NBSP, with_unit
-from apps.runs.samples.downsample import thin
+from apps.runs.api import thin
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from apps.comparison.failovers.results import FailoverResults, FailoverTrial, TrialGroup
-from apps.comparison.failovers.trials import COUNTS, PHASES
+from apps.comparison.api import COUNTS, PHASES, FailoverResults, FailoverTrial, TrialGroup
 from apps.core import tabular
 from apps.core.tabular import escaped
 from apps.web.failovers import wording as words

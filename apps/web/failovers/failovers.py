@@ -8,15 +8,16 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.failovers.results import (
+from apps.comparison.api import (
     FAULTS,
+    PHASES,
+    Course,
     FailoverFilter,
     FailoverResults,
     FailoverTrial,
     TrialGroup,
     load_failovers,
 )
-from apps.comparison.failovers.trials import PHASES, Course
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number
 from apps.published.values import FigureValue

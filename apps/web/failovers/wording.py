@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from apps.comparison.failovers.results import TrialGroup
-from apps.comparison.failovers.timeouts import TimeoutShare
-from apps.comparison.failovers.trials import Course, Insert, Interruption, TrialSpread, WriteRows
+from apps.comparison.api import Course, Insert, Interruption, TimeoutShare, TrialGroup, TrialSpread, WriteRows
 from apps.core.units import NBSP, format_number
 
 COUNT_WORDS = {

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
-from apps.dispatch.queries import unreachable
+from apps.dispatch.api import unreachable
 from apps.regressions.findings import queries, review
 from apps.regressions.findings.review import FindingChanged, NoSuchFinding
 from apps.web.accounts import writers_only

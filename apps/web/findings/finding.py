@@ -17,7 +17,7 @@ from apps.regressions.findings.evidence import Evidence, SideRun
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 from apps.regressions.models import Change, Finding
-from apps.runs.quality.checklist import title_of
+from apps.runs.api import title_of
 from apps.web.accounts import may_write
 from apps.web.compare.view import CompareAddress
 from apps.web.components.pages import render_page

@@ -10,16 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import System
-from apps.comparison import matrix
-from apps.comparison.matrix import LATENCY, PRIMARY, Many, ManyRow
-from apps.comparison.selection import baselines, choices
-from apps.comparison.selection.sides import MOST_SIDES as MOST_COMPARED
-from apps.comparison.selection.sides import UnknownSide
-from apps.comparison.verdict_table import WITHHELD
+from apps.comparison.api import LATENCY, PRIMARY, WITHHELD, Many, ManyRow, UnknownSide, baselines, choices, matrix
+from apps.comparison.api import MOST_SIDES as MOST_COMPARED
 from apps.core.problems import FieldProblem, Invalid
 from apps.published import matrix as published
+from apps.runs.api import places
 from apps.runs.models import Run
-from apps.runs.queries import places
 from apps.web.compare.view import CompareAddress
 from apps.web.components.pages import render_page
 from apps.web.matrix.exports import comma_separated, markdown

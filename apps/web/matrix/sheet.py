@@ -5,11 +5,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from apps.comparison.matrix import Many, ManyRow
-from apps.comparison.stats.welch import Direction
-from apps.comparison.values import Cell, ComparedMetric, ComparedWorkload
-from apps.comparison.verdict_table import WITHHELD
-from apps.comparison.wording import interval_text, label, ratio_text, with_interval
+from apps.comparison.api import (
+    WITHHELD,
+    Cell,
+    ComparedMetric,
+    ComparedWorkload,
+    Direction,
+    Many,
+    ManyRow,
+    interval_text,
+    label,
+    ratio_text,
+    with_interval,
+)
 from apps.core.naming import with_tool
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.published.matrix import StatedMatrix

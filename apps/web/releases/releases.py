@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release
-from apps.comparison.selection.sides import UnknownSide
+from apps.comparison.api import UnknownSide
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.models import CheckedRelease, Pending, SignOff
 from apps.regressions.releases import markdown, sign_offs, stored_checks

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.core.units import NBSP, all_digits, format_number
-from apps.dispatch.campaigns.plan import MAX_REPETITIONS
+from apps.dispatch.api import MAX_REPETITIONS
 from apps.regressions.findings.titles import percent, share
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
 from workers.protocol.workloads import WORKLOADS

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.runs.tool_output.attachments import AttachedTable
-from apps.runs.tool_output.formats import Attached
-from apps.runs.tool_output.parsers.parsed_output import OutputTable
+from apps.runs.api import Attached, AttachedTable, OutputTable
 
 
 @dataclass(frozen=True)

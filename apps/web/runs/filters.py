@@ -8,9 +8,8 @@ from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 
 from apps.catalog.models import HardwareClass, Platform, Release, System, Workload
+from apps.runs.api import EXCLUDED, FAILED_CHECK, RunFilter
 from apps.runs.models import Run
-from apps.runs.queries import RunFilter
-from apps.runs.queries.run_list import EXCLUDED, FAILED_CHECK
 
 # Tags are not held apart from their runs: those of so many of the newest runs are offered, however many there are.
 TAGGED_RUNS = 2000

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.sections.latency import SideLatency
+from apps.comparison.api import SideLatency
 from apps.core import units
-from apps.runs.queries import DistributionDetail, RunDetail
-from apps.runs.samples.histograms import PERCENTILES, HistogramCounts, Quantile
+from apps.runs.api import PERCENTILES, DistributionDetail, HistogramCounts, Quantile, RunDetail
 from apps.web.components.ticks import linear_ticks, log_ticks
 
 LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "max")

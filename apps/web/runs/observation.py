@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from apps.runs.queries import EventDetail, SeriesInfo
+from apps.runs.api import EventDetail, SeriesInfo
 
 NOT_OBSERVABLE = "not_observable"
 SAMPLING = "agent.sampling."

@@ -11,11 +11,8 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
 from apps.core.problems import Invalid
+from apps.runs.api import CANNOT_TELL, FAILED, PASSED, CheckDetail, ExclusionDetail, RunDetail, exclusion
 from apps.runs.models import Run
-from apps.runs.quality import exclusion
-from apps.runs.quality.exclusion import ExclusionDetail
-from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED
-from apps.runs.queries import CheckDetail, RunDetail
 from apps.web.accounts import writers_only
 
 # What failed comes first, then what could not be told: who looks here asks what is wrong.

@@ -11,13 +11,18 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.accounts.models import User
-from apps.runs import queries, timeline
-from apps.runs.ingest.seal_queue import SealWait
+from apps.runs.api import (
+    CLIENT,
+    Happening,
+    MeasurementDetail,
+    RunDetail,
+    SealWait,
+    SeriesInfo,
+    attachments,
+    queries,
+    timeline,
+)
 from apps.runs.models import Run
-from apps.runs.queries import MeasurementDetail, RunDetail, SeriesInfo
-from apps.runs.samples.columns import CLIENT
-from apps.runs.timeline import Happening
-from apps.runs.tool_output import attachments
 from apps.web.components.addresses import overlay_address, runs_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments

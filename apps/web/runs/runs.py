@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from apps.runs import queries
+from apps.runs.api import queries
 from apps.web.components.pages import render_page
 from apps.web.runs import filters as runs_filters
 

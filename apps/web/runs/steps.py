@@ -6,7 +6,7 @@ What the samplers saw of the nodes stands in the list of all events: there it wo
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from apps.runs.queries import EventDetail
+from apps.runs.api import EventDetail
 
 FAULT = "fault"
 CHECK = "check"

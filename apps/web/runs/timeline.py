@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from apps.runs.queries import EventDetail, SeriesInfo
-from apps.runs.timeline import NO_MOMENT, Happening
+from apps.runs.api import NO_MOMENT, EventDetail, Happening, SeriesInfo
 
 THROUGHPUT = "client.throughput"
 LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")

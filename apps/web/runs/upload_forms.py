@@ -9,14 +9,11 @@ from django import forms
 from django.db import transaction
 from django.utils import timezone
 
-from apps.catalog import services as catalog
+from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import Invalid
-from apps.runs.ingest import accept
-from apps.runs.ingest import submit as ingest_submit
-from apps.runs.ingest.accept import Refused
+from apps.runs.api import ATTACHED, DEFAULT, SUBMITTED, Refused, Submitted, accept, submit
 from apps.runs.models import Run
-from apps.runs.tool_output.formats import ATTACHED, DEFAULT, SUBMITTED, Submitted
 
 # In the order of the page.
 LABELS = {
@@ -118,7 +115,7 @@ class Upload(forms.Form):
 
     def clean_started_at(self) -> datetime:
         started_at: datetime = self.cleaned_data["started_at"]
-        if not ingest_submit.may_have_started(started_at, now=timezone.now()):
+        if not submit.may_have_started(started_at, now=timezone.now()):
             raise forms.ValidationError("must lie between 2000-01-01 and now, in UTC")
         return started_at
 
@@ -159,11 +156,11 @@ class Upload(forms.Form):
 
     def _submit(self) -> Uploaded:
         data, chosen = self.cleaned_data, SUBMITTED[self.cleaned_data["format"]]
-        said = ingest_submit.read(chosen=chosen, output=data["file"])
-        outcome, reason = ingest_submit.outcome_of(
+        said = submit.read(chosen=chosen, output=data["file"])
+        outcome, reason = submit.outcome_of(
             said, chosen=chosen, outcome="failed" if data["reason"] else "succeeded", reason=data["reason"]
         )
-        threads, rate = ingest_submit.load_of(said, threads=data["threads"], rate=data["rate"])
+        threads, rate = submit.load_of(said, threads=data["threads"], rate=data["rate"])
         what = {
             "system": data["system"],
             "workload": self._workload(chosen),
@@ -172,11 +169,11 @@ class Upload(forms.Form):
             "repetition": data["repetition"],
             "output": data["file"],
         }
-        uid = ingest_submit.uid_of(**what)
+        uid = submit.uid_of(**what)
         held = Run.objects.filter(uid=uid).first()
         if held is not None:
             return Uploaded(held, created=False)
-        run = ingest_submit.submit(
+        run = submit.submit(
             **what,
             chosen=chosen,
             series=data["series"],
@@ -210,7 +207,7 @@ class Attach(forms.Form):
     file = forms.FileField(error_messages={"required": "is missing: choose one", "empty": "is empty: choose another"})
 
     def clean_file(self) -> bytes:
-        return _content(self.cleaned_data["file"], ingest_submit.MAX_ATTACHED)
+        return _content(self.cleaned_data["file"], submit.MAX_ATTACHED)
 
     def attach(self, run: Run) -> str | None:
         """The name under which it is kept. None: something is wrong, and it now stands beside its field."""
@@ -218,7 +215,7 @@ class Attach(forms.Form):
             return None
         data = self.cleaned_data
         try:
-            artifact, _ = ingest_submit.attach(run=run, chosen=ATTACHED[data["format"]], content=data["file"])
+            artifact, _ = submit.attach(run=run, chosen=ATTACHED[data["format"]], content=data["file"])
         except Refused as error:
             self.add_error("file", error.message)
             return None

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.comparison.schema_changes.disturbance import LoadSeconds
-from apps.comparison.schema_changes.values import ChangeTrial, SchemaChange
+from apps.comparison.api import ChangeTrial, LoadSeconds, SchemaChange
 from apps.core import units
-from apps.runs.samples import downsample
+from apps.runs.api import downsample
 from apps.web.components.ticks import linear_ticks
 from workers.protocol.workloads.schema_changes import SETTLE
 

@@ -7,8 +7,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.schema_changes.results import ChangeFilter, schema_changes
-from apps.comparison.schema_changes.statements import AS_CHOSEN, title_of
+from apps.comparison.api import AS_CHOSEN, ChangeFilter, schema_changes, title_of
 from apps.core.problems import FieldProblem, Invalid
 from apps.published.queries import list_figures
 from apps.published.values import FigureFilter

@@ -7,8 +7,15 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.schema_changes.statements import stated_operation, title_of
-from apps.comparison.schema_changes.values import QUANTITIES, ChangeTrial, Quantity, SchemaChange, SchemaChanges
+from apps.comparison.api import (
+    QUANTITIES,
+    ChangeTrial,
+    Quantity,
+    SchemaChange,
+    SchemaChanges,
+    stated_operation,
+    title_of,
+)
 from apps.core import tabular, units
 from apps.core.tabular import Cell as FileCell
 from apps.published.values import ArticleValue, FigureValue, SideValue

@@ -29,8 +29,8 @@ from django.utils.timezone import is_naive
 
 from apps.core import units
 from apps.core.naming import with_tool as tool_and_name
-from apps.runs.quality.checklist import title_of
-from apps.use_method.values import UseLevel
+from apps.runs.api import title_of
+from apps.use_method.api import UseLevel
 
 register = template.Library()
 

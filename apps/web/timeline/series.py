@@ -8,8 +8,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.queries import RunRow
-from apps.runs.samples.columns import KIND_LIMIT
+from apps.runs.api import KIND_LIMIT, RunRow
 
 MOST_SERIES = 24
 # Words of an address that are no kind of an event.

@@ -6,10 +6,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
 from apps.core.problems import FieldProblem, Invalid
+from apps.runs.api import NEWEST_FIRST, RunRow, described, rows_of
 from apps.runs.models import Event, Run, RunNode
-from apps.runs.queries import RunRow
-from apps.runs.queries.metric_descriptions import described
-from apps.runs.queries.run_list import NEWEST_FIRST, rows_of
 from apps.web.components.pages import render_page
 from apps.web.timeline import series
 from apps.web.timeline.series import LARGEST_RUN, MEASURED, RUN, TimelineAddress

@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from apps.dispatch import api as dispatch
 from apps.dispatch import queries
-from apps.dispatch import services as dispatch
 from apps.dispatch.campaigns import plan as campaigns_plan
 from apps.dispatch.models import Agent, Campaign, Job
 from tests.support.builders import a_campaign as planned

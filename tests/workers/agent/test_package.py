@@ -30,10 +30,10 @@ def test_the_wheel_holds_the_agent_and_the_wire_format_and_nothing_of_the_server
     workers = ROOT / "workers"
     sources = {
         str(file.relative_to(ROOT))
-        for pattern in ("agent/**/*.py", "agent/**/*.lua", "workloads/*.py")
+        for pattern in ("agent/**/*.py", "agent/**/*.lua", "protocol/**/*.py")
         for file in workers.glob(pattern)
     }
-    assert names == sources | {"workers/__init__.py", "workers/protocol/wire.py", "workers/agent/pyproject.toml"}
+    assert names == sources | {"workers/__init__.py", "workers/agent/pyproject.toml"}
 
 
 def test_it_can_be_installed_alone_and_run(wheel: Path, tmp_path: Path) -> None:

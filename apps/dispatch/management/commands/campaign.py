@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from apps.core.problems import Invalid
 from apps.core.units import format_estimate
+from apps.dispatch import api as dispatch
 from apps.dispatch import queries
-from apps.dispatch import services as dispatch
 from apps.dispatch.campaigns import file as campaigns_file
 from apps.dispatch.values import CampaignDetail
 

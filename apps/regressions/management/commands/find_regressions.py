@@ -10,8 +10,8 @@ from apps.regressions import look
 from apps.regressions.models import Finding
 from apps.regressions.releases.pairs import MEASURED
 from apps.regressions.trends import services
+from apps.runs.api import places
 from apps.runs.models import COUNTED, Run
-from apps.runs.queries import places
 
 
 class Command(BaseCommand):

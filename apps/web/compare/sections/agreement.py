@@ -6,18 +6,19 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.agreement.claims import (
+from apps.comparison.api import (
+    ABOUT,
+    AGREEMENT_SECTION,
     CANNOT_TELL,
     CONTESTED,
-    READING,
-    WITHHELD,
     Corroboration,
+    ManySide,
+    Side,
     SideClaim,
+    StatedWitness,
     Witness,
 )
-from apps.comparison.agreement.published_evidence import ABOUT, StatedWitness
-from apps.comparison.matrix import ManySide
-from apps.comparison.values import Side
+from apps.comparison.api import CLAIM_WITHHELD as WITHHELD
 from apps.published.wording import NO_INTERVAL
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import parts
@@ -28,7 +29,7 @@ SHOWN_AT_ONCE = 12
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
-    found = seen.read(READING)
+    found = seen.read(AGREEMENT_SECTION)
     if found is None or not found.claims:
         return None
     comparison = seen.comparison

@@ -7,10 +7,19 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.comparison.sections.all_metrics import READING, Everything, Measured
-from apps.comparison.stats.welch import MOST_REPETITIONS, Direction, Ratio, Verdict
-from apps.comparison.values import Comparison, Level, Side
-from apps.comparison.verdict_table import WITHHELD
+from apps.comparison.api import (
+    ALL_METRICS_SECTION,
+    MOST_REPETITIONS,
+    WITHHELD,
+    Comparison,
+    Direction,
+    Everything,
+    Level,
+    Measured,
+    Ratio,
+    Side,
+    Verdict,
+)
 from apps.core import tabular
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number
@@ -66,7 +75,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     show = seen.address.option("show")
     if show not in ("", "all"):
         raise Invalid([FieldProblem("show", f"{show[:40]!r} is not known", 'leave it out or use "all"')])
-    found = seen.read(READING)
+    found = seen.read(ALL_METRICS_SECTION)
     if not found.measured:
         return None
     relevant = [one for one in found.measured if one.is_relevant]

@@ -14,12 +14,20 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from apps.accounts.models import User
-from apps.comparison import compare
-from apps.comparison.comparability import acknowledgements, memory
-from apps.comparison.comparability.differences import NOT_KNOWN, TITLES, FieldGroup, Obstacle
-from apps.comparison.comparability.memory import RunSpread, SideMemory
-from apps.comparison.sections.section import NotKept
-from apps.comparison.values import Level, Side
+from apps.comparison.api import (
+    NOT_KNOWN,
+    TITLES,
+    FieldGroup,
+    Level,
+    NotKept,
+    Obstacle,
+    RunSpread,
+    Side,
+    SideMemory,
+    acknowledgements,
+    compare,
+    memory,
+)
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_bytes, format_number
 from apps.web.accounts import may_write, writers_only

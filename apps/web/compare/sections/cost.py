@@ -3,13 +3,23 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison.sections.cost import HOURS_A_MONTH, READING, ComparedCost, OtherSize
-from apps.comparison.sections.scaleup import Gain, StepUp
-from apps.comparison.selection.sides import MOST_SIDES
-from apps.comparison.stats import welch
-from apps.comparison.stats.welch import Direction, Ratio
-from apps.comparison.values import Comparison, Level, Side
-from apps.comparison.wording import interval_text, ratio_text
+from apps.comparison.api import (
+    COST_SECTION,
+    HOURS_A_MONTH,
+    MOST_SIDES,
+    ComparedCost,
+    Comparison,
+    Direction,
+    Gain,
+    Level,
+    OtherSize,
+    Ratio,
+    Side,
+    StepUp,
+    interval_text,
+    ratio_text,
+    welch,
+)
 from apps.core.units import all_digits, format_number
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, table
@@ -27,7 +37,7 @@ class ShownRatio:
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
-    found = seen.read(READING)
+    found = seen.read(COST_SECTION)
     if found is None:
         return None
     comparison = seen.comparison

@@ -5,9 +5,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from apps.comparison.comparability.differences import NOT_SET, TITLES, Difference, FieldGroup, Weight
-from apps.comparison.comparability.variables import DEFAULT, PLACE, PROVIDER_OPTIONS, WEIGHTY
-from apps.comparison.values import Comparison
+from apps.comparison.api import (
+    DEFAULT,
+    NOT_SET,
+    PLACE,
+    PROVIDER_OPTIONS,
+    TITLES,
+    WEIGHTY,
+    Comparison,
+    Difference,
+    FieldGroup,
+    Weight,
+)
 from apps.web.compare.view import CompareView
 
 # Differences named in the sentence, and how much of a value is shown there.

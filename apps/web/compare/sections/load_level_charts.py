@@ -4,12 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from apps.comparison.sections.load_level_data import Climbs
-from apps.comparison.sections.load_levels import PERCENTILES, Ladder, SideLevels
-from apps.comparison.sections.table_growth import Growing
-from apps.comparison.stats.usl import Fit
-from apps.comparison.values import Comparison, Side
-from apps.comparison.wording import label
+from apps.comparison.api import PERCENTILES, Climbs, Comparison, Fit, Growing, Ladder, Side, SideLevels, label
 from apps.web.compare.charts import threads_axis
 from apps.web.compare.wording import run_words
 from apps.web.components.ticks import linear_ticks, log_ticks

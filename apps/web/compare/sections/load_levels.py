@@ -5,14 +5,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison.sections import load_level_data, table_growth, time_to_finish
-from apps.comparison.sections.load_level_data import Climbs
-from apps.comparison.sections.load_levels import PERCENTILES, Ladder, ObjectiveState, Reach, Rested, SideLevels, ladder
-from apps.comparison.sections.table_growth import Growing
-from apps.comparison.stats.usl import Estimate, Fit
-from apps.comparison.stats.welch import FEWEST_RUNS, Ratio, Verdict
-from apps.comparison.values import ComparedRun, Comparison, Side
-from apps.comparison.wording import interval_text, label, ratio_text
+from apps.comparison.api import (
+    FEWEST_RUNS,
+    PERCENTILES,
+    Climbs,
+    ComparedRun,
+    Comparison,
+    Estimate,
+    Fit,
+    Growing,
+    Ladder,
+    ObjectiveState,
+    Ratio,
+    Reach,
+    Rested,
+    Side,
+    SideLevels,
+    Verdict,
+    interval_text,
+    label,
+    ladder,
+    load_level_data,
+    ratio_text,
+    table_growth,
+    time_to_finish,
+)
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.web.compare.sections.load_level_charts import growth_chart, ladder_chart

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.values import ComparedRun
-from apps.runs.quality.checklist import CHECKS, title_of
+from apps.comparison.api import ComparedRun
+from apps.runs.api import CHECKS, title_of
 from apps.web.compare.view import CompareView
 
 

@@ -4,10 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison.sections.steadiness import HICCUPS, READING, VARIATION, WORST, ComparedSteadiness, RunSteadiness
-from apps.comparison.stats.dips import FEWEST_VALUES, HICCUP, Box
-from apps.comparison.values import Comparison, Level
-from apps.comparison.verdict_table import NO_ERRORS
+from apps.comparison.api import (
+    FEWEST_VALUES,
+    HICCUP,
+    HICCUPS,
+    NO_ERRORS,
+    STEADINESS_SECTION,
+    VARIATION,
+    WORST,
+    Box,
+    ComparedSteadiness,
+    Comparison,
+    Level,
+    RunSteadiness,
+)
 from apps.core import units
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, run_words, table
@@ -37,7 +47,7 @@ class SteadinessRow:
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
-    found = seen.read(READING)
+    found = seen.read(STEADINESS_SECTION)
     if found is None:
         return None
     level = seen.level or seen.comparison.levels[0]

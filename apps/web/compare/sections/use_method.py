@@ -6,14 +6,22 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.comparison.values import Comparison, Level, Side
-from apps.use_method.bottlenecks.limits import READING, ComparedUse, ResourceAtLevel, SideUse
-from apps.use_method.indicators import Resource
-from apps.use_method.panels import cells
-from apps.use_method.panels.cells import AspectCell, ResourceCells
-from apps.use_method.panels.repetitions import Typical
-from apps.use_method.resource_table import RESOURCES
-from apps.use_method.values import Aspect, Reading, UseLevel
+from apps.comparison.api import Comparison, Level, Side
+from apps.use_method.api import (
+    LIMITS_SECTION,
+    RESOURCES,
+    Aspect,
+    AspectCell,
+    ComparedUse,
+    Reading,
+    Resource,
+    ResourceAtLevel,
+    ResourceCells,
+    SideUse,
+    Typical,
+    UseLevel,
+    cells,
+)
 from apps.web.compare.view import CompareView
 from apps.web.runs.use_method import sparklines
 from apps.web.runs.use_method.cells import ASPECTS, PanelCell, of_cell
@@ -72,7 +80,7 @@ class SidePanel:
 
 def context(seen: CompareView) -> dict[str, Any] | None:
     """None: no side has a run with a panel, and none is to be judged."""
-    found = seen.read(READING)
+    found = seen.read(LIMITS_SECTION)
     levels = [level for side in found.sides for level in side.levels]
     if not found.pending and not any(level.typical and level.typical.panel.readings for level in levels):
         return None

@@ -6,11 +6,20 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from apps.catalog.metrics.work import BY_KEY
-from apps.comparison.sections.work import PER, READING, ComparedWork
-from apps.comparison.values import Cell, ComparedMetric, Comparison, Level, Side
-from apps.comparison.verdict_table import NO_ERRORS
-from apps.comparison.wording import interval_text, ratio_text
+from apps.catalog.api import BY_KEY
+from apps.comparison.api import (
+    NO_ERRORS,
+    PER,
+    WORK_SECTION,
+    Cell,
+    ComparedMetric,
+    ComparedWork,
+    Comparison,
+    Level,
+    Side,
+    interval_text,
+    ratio_text,
+)
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.compare.charts import draw_ratios
 from apps.web.compare.view import CompareView
@@ -51,7 +60,7 @@ class NodeColumn:
 
 def context(seen: CompareView) -> dict[str, Any] | None:
     """Raises Invalid for a `per` that is not known."""
-    found = seen.read(READING)
+    found = seen.read(WORK_SECTION)
     if not found:
         return None
     per = seen.address.option("per")

@@ -20,7 +20,7 @@ from apps.accounts.models import User
 from apps.core.problems import Invalid
 
 # Not dispatch's front door, which brings numpy along: a second start has five seconds for everything.
-from apps.dispatch.jobs.agents import register_agent, rotate_agent
+from apps.dispatch.api import register_agent, rotate_agent
 from apps.dispatch.models import Agent
 
 EXAMPLE = "load_example"

@@ -6,14 +6,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.catalog.metrics import derived
-from apps.runs import queries
+from apps.catalog.api import derived
+from apps.runs.api import queries
 from apps.runs.models import ArchivedRun, Run
-from apps.use_method.levels import HOLD, SHARE
-from apps.use_method.panels import panels
-from apps.use_method.panels.cells import IndicatorReading
-from apps.use_method.resource_table import RESOURCE_OF
-from apps.use_method.values import Panel
+from apps.use_method.api import HOLD, RESOURCE_OF, SHARE, IndicatorReading, Panel, panels
 from apps.web.components import sparklines
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs.use_method import cells

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from apps.runs import queries
+from apps.runs.api import CLIENT, MEASURED_PHASE, SeriesValues, queries
 from apps.runs.models import Run
-from apps.runs.queries import MEASURED_PHASE
-from apps.runs.queries.series import SeriesValues
-from apps.runs.samples.columns import CLIENT
-from apps.use_method.values import Reading, Span
+from apps.use_method.api import Reading, Span
 from apps.web.components import sparklines
 from apps.web.components.sparklines import Spark
 

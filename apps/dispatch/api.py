@@ -1,0 +1,107 @@
+"""What other apps may use of this one; everything else in it is its own. Tables are in models."""
+
+from apps.dispatch import queries
+from apps.dispatch.campaigns import file as campaign_file
+from apps.dispatch.campaigns import plan, progress
+from apps.dispatch.campaigns import text as campaign_text
+from apps.dispatch.campaigns.cancel import Cancellation, cancel_campaign, cancel_job
+from apps.dispatch.campaigns.file import LEAST_GAIN
+from apps.dispatch.campaigns.plan import (
+    MAX_REPETITIONS,
+    PlannedWorkload,
+    PlanSize,
+    alike,
+    create_campaign,
+    plainly,
+    problems_of,
+    size_of,
+)
+from apps.dispatch.jobs import hot_path
+from apps.dispatch.jobs.agents import (
+    AGENT_ALIVE_FOR,
+    agent_of_secret,
+    hello,
+    register_agent,
+    revoke_agent,
+    rotate_agent,
+)
+from apps.dispatch.jobs.leases import (
+    LeaseLost,
+    NoSuchJob,
+    claim,
+    end_job,
+    expire_leases,
+    job_on,
+    match_jobs,
+    open_run_of,
+    renew,
+)
+from apps.dispatch.jobs.samplers import sampled_runs, stream_of
+from apps.dispatch.jobs.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
+from apps.dispatch.queries import unreachable
+from apps.dispatch.schedules import cron, scheduled_runs
+from apps.dispatch.schedules import queries as schedule_queries
+from apps.dispatch.schedules import services as schedules
+from apps.dispatch.schedules.queries import ScheduleRow
+from apps.dispatch.schedules.scheduled_runs import Lack, Settled
+from apps.dispatch.schedules.services import ScheduleFields, in_utc
+from apps.dispatch.values import CampaignDetail, CampaignRow, JobCell, JobGrid, Progress, RunCell
+
+__all__ = [
+    "AGENT_ALIVE_FOR",
+    "LEAST_GAIN",
+    "MAX_REPETITIONS",
+    "CampaignDetail",
+    "CampaignRow",
+    "Cancellation",
+    "JobCell",
+    "JobGrid",
+    "Lack",
+    "LeaseLost",
+    "NoSuchJob",
+    "NoSuchRun",
+    "PlanSize",
+    "PlannedWorkload",
+    "Progress",
+    "RunCell",
+    "ScheduleFields",
+    "ScheduleRow",
+    "Settled",
+    "agent_of_secret",
+    "alike",
+    "campaign_file",
+    "campaign_text",
+    "cancel_campaign",
+    "cancel_job",
+    "claim",
+    "close_abandoned_runs",
+    "create_campaign",
+    "cron",
+    "end_job",
+    "end_run",
+    "expire_leases",
+    "hello",
+    "hot_path",
+    "in_utc",
+    "job_on",
+    "match_jobs",
+    "open_run",
+    "open_run_of",
+    "plainly",
+    "plan",
+    "problems_of",
+    "progress",
+    "queries",
+    "register_agent",
+    "renew",
+    "revoke_agent",
+    "rotate_agent",
+    "run_of",
+    "sampled_runs",
+    "schedule_queries",
+    "scheduled_runs",
+    "schedules",
+    "size_of",
+    "stream_of",
+    "unreachable",
+]
