@@ -25,6 +25,8 @@ def all_checks() -> list[CodeCheck]:
         CodeCheck("types", (tools / "mypy",)),
         CodeCheck("templates", (tools / "djlint", "--lint", "apps")),
         CodeCheck("migrations", (tools / "python", "manage.py", "makemigrations", "--check", "--dry-run")),
+        CodeCheck("front end's formatting", ("run", "--if-present", "format"), FRONTEND, node=True),
+        CodeCheck("front end's lint", ("run", "--if-present", "lint"), FRONTEND, node=True),
         CodeCheck("front end's types", ("run", "--if-present", "typecheck"), FRONTEND, node=True),
         CodeCheck("front end's tests", ("run", "--if-present", "test"), FRONTEND, node=True),
     ]

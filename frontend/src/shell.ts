@@ -24,7 +24,9 @@ document.addEventListener("htmx:configRequest", (event) => {
 });
 
 function typing(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName));
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName))
+  );
 }
 
 document.addEventListener("keydown", (event) => {

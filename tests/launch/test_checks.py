@@ -18,4 +18,4 @@ def test_check_passes(check: CodeCheck) -> None:
 
 def test_every_check_of_the_list_is_made() -> None:
     programs = {Path(part).name for check in all_checks() for part in check.argv}
-    assert {"ruff", "mypy", "lint-imports", "djlint", "makemigrations", "typecheck", "test"} <= programs
+    assert {"ruff", "mypy", "lint-imports", "djlint", "makemigrations", "typecheck", "test", "lint", "format"} <= programs

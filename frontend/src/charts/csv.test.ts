@@ -6,5 +6,14 @@ test("text with commas, quotes and line ends survives", () => {
 });
 
 test("what was not observed is an empty cell, not a zero", () => {
-  expect(toCsv(["t", "v"], [[0, null], [1, Number.NaN], [2, 0]])).toBe("t,v\r\n0,\r\n1,\r\n2,0\r\n");
+  expect(
+    toCsv(
+      ["t", "v"],
+      [
+        [0, null],
+        [1, Number.NaN],
+        [2, 0],
+      ],
+    ),
+  ).toBe("t,v\r\n0,\r\n1,\r\n2,0\r\n");
 });

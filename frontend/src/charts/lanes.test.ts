@@ -3,7 +3,16 @@ import type { Happening } from "../api/timeline";
 import { MOST_ROWS, around, byLane, placed, sentence, ticks, words } from "./lanes";
 
 function event(fields: Partial<Happening> = {}): Happening {
-  return { lane: "faults", kind: "fault", label: "kill -9", starts_at: 10, ends_at: null, node: "db1", count: 1, ...fields };
+  return {
+    lane: "faults",
+    kind: "fault",
+    label: "kill -9",
+    starts_at: 10,
+    ends_at: null,
+    node: "db1",
+    count: 1,
+    ...fields,
+  };
 }
 
 const wide = (): number => 60;
@@ -16,7 +25,9 @@ test("a span is as long as it lasted, with its words behind it", () => {
 });
 
 test("words that would lie over others go a row down", () => {
-  const rows = placed([event(), event({ starts_at: 12 }), event({ starts_at: 30 })], [0, 100], 1000, wide).map(({ row }) => row);
+  const rows = placed([event(), event({ starts_at: 12 }), event({ starts_at: 30 })], [0, 100], 1000, wide).map(
+    ({ row }) => row,
+  );
   expect(rows).toEqual([0, 1, 0]);
 });
 
@@ -51,7 +62,15 @@ test("an event is shown with what surrounds it, within the clock", () => {
 });
 
 test("lanes without events are left out", () => {
-  expect(byLane([["faults", "Faults"], ["schema", "Schema changes"]], [event()]).map(({ name }) => name)).toEqual(["Faults"]);
+  expect(
+    byLane(
+      [
+        ["faults", "Faults"],
+        ["schema", "Schema changes"],
+      ],
+      [event()],
+    ).map(({ name }) => name),
+  ).toEqual(["Faults"]);
 });
 
 test("the scale has round steps", () => {

@@ -95,7 +95,10 @@ export function seconds(value: number): string {
 }
 
 /** A stretch of the clock that shows an event and what surrounds it. */
-export function around(event: { starts_at: number; ends_at: number | null }, whole: [number, number] | null): [number, number] {
+export function around(
+  event: { starts_at: number; ends_at: number | null },
+  whole: [number, number] | null,
+): [number, number] {
   const end = event.ends_at ?? event.starts_at;
   const room = Math.max((end - event.starts_at) / 2, 5);
   const [first, last] = whole ?? [-Infinity, Infinity];
@@ -108,6 +111,7 @@ export function ticks([first, last]: [number, number], count: number): number[] 
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough) ?? 10 * power;
   const found: number[] = [];
-  for (let tick = Math.ceil(first / step) * step; tick <= last + step * 1e-9; tick += step) found.push(Number(tick.toPrecision(12)));
+  for (let tick = Math.ceil(first / step) * step; tick <= last + step * 1e-9; tick += step)
+    found.push(Number(tick.toPrecision(12)));
   return found;
 }

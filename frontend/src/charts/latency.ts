@@ -29,7 +29,13 @@ export interface LatencyData {
 }
 
 function logAxis(quantity: string, unit: string, { range, ticks, texts }: Ticks): ReturnType<typeof axis> {
-  return axis(quantity, unit, { type: "log", range: ends(range, "log"), tickvals: ticks, ticktext: texts, zeroline: false });
+  return axis(quantity, unit, {
+    type: "log",
+    range: ends(range, "log"),
+    tickvals: ticks,
+    ticktext: texts,
+    zeroline: false,
+  });
 }
 
 export function latencyChart(data: LatencyData, palette: Palette): Chart {

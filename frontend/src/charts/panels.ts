@@ -116,8 +116,14 @@ export class Panels {
   /** In groups that the server answers at once, first panels first. */
   private async serveAll(panels: Panel[]): Promise<void> {
     const reading = this.options.reading ?? OF_EACH;
-    await this.serveAlike(panels.filter(({ words }) => words), OF_EACH);
-    await this.serveAlike(panels.filter(({ words }) => !words), { ...reading });
+    await this.serveAlike(
+      panels.filter(({ words }) => words),
+      OF_EACH,
+    );
+    await this.serveAlike(
+      panels.filter(({ words }) => !words),
+      { ...reading },
+    );
   }
 
   private async serveAlike(panels: Panel[], reading: Reading): Promise<void> {

@@ -20,7 +20,11 @@ test("every typed word must be in the key or the name, in any order and case", (
 });
 
 test("names that start with the word come first, series that never changed last", () => {
-  const all = [aChoice("mysql.status.Com_xa_commit", true), aChoice("mysql.status.Handler_commit"), aChoice("mysql.status.Commit_x")];
+  const all = [
+    aChoice("mysql.status.Com_xa_commit", true),
+    aChoice("mysql.status.Handler_commit"),
+    aChoice("mysql.status.Commit_x"),
+  ];
   expect(matching(all, "commit").map(({ metric }) => metric)).toEqual([
     "mysql.status.Commit_x",
     "mysql.status.Handler_commit",

@@ -21,7 +21,10 @@ async function save(button: HTMLButtonElement, figure: HTMLElement, name: string
     const { domToPng } = await import("modern-screenshot");
     const link = document.createElement("a");
     link.download = `${name}.png`;
-    link.href = await domToPng(figure, { style: { margin: "0" }, filter: (node) => !(node instanceof HTMLElement && node.matches(".tools")) });
+    link.href = await domToPng(figure, {
+      style: { margin: "0" },
+      filter: (node) => !(node instanceof HTMLElement && node.matches(".tools")),
+    });
     link.click();
   } finally {
     button.disabled = false;

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { palette } from "./palette.fixture";
 import { axis, houseLayout, publishedMarker, sideColor } from "./style";
 
-
 test("an axis names its quantity and unit, and says when it is logarithmic", () => {
   expect(axis("Throughput", "transactions/s").title).toEqual({ text: "Throughput, transactions/s" });
   expect(axis("Threads", "", { type: "log" }).title).toEqual({ text: "Threads (log scale)" });

@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
 import type { Series } from "../api/series";
-import { broken, clockChart, clockShapes, eventTrace, extent, lineTrace, seriesRows, unobserved, type Clock } from "./timeline";
+import {
+  broken,
+  clockChart,
+  clockShapes,
+  eventTrace,
+  extent,
+  lineTrace,
+  seriesRows,
+  unobserved,
+  type Clock,
+} from "./timeline";
 import { palette } from "./palette.fixture";
 
 function aSeries(fields: Partial<Series> = {}): Series {
@@ -104,7 +114,9 @@ test("a stretch without a value is shaded and called so, once for all lines", ()
 });
 
 test("stolen CPU time is a band that says what it is, and no mark", () => {
-  const events = [{ kind: "steal", label: "up to 12 % of the CPU time was stolen", starts_at: 5, ends_at: 8, node: "db1" }];
+  const events = [
+    { kind: "steal", label: "up to 12 % of the CPU time was stolen", starts_at: 5, ends_at: 8, node: "db1" },
+  ];
   const { layout, traces } = clockChart([aSeries()], ["client"], { ...options, clock: { ...clock, events } });
   expect(layout?.shapes?.[0]).toMatchObject({ x0: 5, x1: 8, label: { text: "CPU stolen" } });
   expect(JSON.stringify(traces)).not.toContain("stolen");
@@ -119,7 +131,10 @@ test("totals that started over are two lines with a word between them", () => {
 
 test("kinds of events that the reader left out are neither marked nor shaded", () => {
   const events = [{ kind: "outage", label: "no write", starts_at: 5, ends_at: 8, node: "client" }];
-  const { layout, traces } = clockChart([aSeries({ values: [1, 2, 3] })], ["client"], { ...options, clock: { ...clock, events, hidden: ["outage"] } });
+  const { layout, traces } = clockChart([aSeries({ values: [1, 2, 3] })], ["client"], {
+    ...options,
+    clock: { ...clock, events, hidden: ["outage"] },
+  });
   expect(layout?.shapes).toEqual([]);
   expect(traces).toHaveLength(1);
 });

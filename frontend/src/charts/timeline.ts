@@ -157,7 +157,16 @@ function band(from: number, to: number, color: string): Partial<Shape> {
 }
 
 function mark(at: number, color: string): Partial<Shape> {
-  return { type: "line", xref: "x", yref: "paper", x0: at, x1: at, y0: 0, y1: 1, line: { color, width: 1, dash: "dot" } };
+  return {
+    type: "line",
+    xref: "x",
+    yref: "paper",
+    x0: at,
+    x1: at,
+    y0: 0,
+    y1: 1,
+    line: { color, width: 1, dash: "dot" },
+  };
 }
 
 /** Spans that overlap would hide each other and the phases: only these have a band, the others a line at their start. */
@@ -200,7 +209,9 @@ export function clockShapes(clock: Clock, whole: [number, number] | null, palett
 /** Where a line has a gap: shaded, and called so. */
 export function gapShapes(series: Series[], palette: Palette): Partial<Shape>[] {
   const spans = new Map(series.flatMap(unobserved).map((span) => [span.join(), span]));
-  return [...spans.values()].map(([from, to]) => named(band(from, to, palette.shade), "not observed", palette, "top left"));
+  return [...spans.values()].map(([from, to]) =>
+    named(band(from, to, palette.shade), "not observed", palette, "top left"),
+  );
 }
 
 function phaseWords(clock: Clock, whole: [number, number] | null, palette: Palette): Partial<Annotations>[] {

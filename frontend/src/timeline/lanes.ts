@@ -129,7 +129,9 @@ function element<K extends keyof HTMLElementTagNameMap>(name: K, className: stri
 /** Names stand beside their lanes, or above them on a small screen. */
 function trackWidth(holder: HTMLElement): number {
   const style = getComputedStyle(holder);
-  const sizes = ["--lane-name", "padding-left", "padding-right"].map((name) => parseFloat(style.getPropertyValue(name)) || 0);
+  const sizes = ["--lane-name", "padding-left", "padding-right"].map(
+    (name) => parseFloat(style.getPropertyValue(name)) || 0,
+  );
   return sizes.reduce((left, size) => left - size, holder.clientWidth);
 }
 

@@ -55,7 +55,8 @@ export class EventList {
 
   private mountKinds(): void {
     const counts = new Map<string, number>();
-    for (const row of this.rows()) counts.set(row.dataset["kind"] ?? "", (counts.get(row.dataset["kind"] ?? "") ?? 0) + 1);
+    for (const row of this.rows())
+      counts.set(row.dataset["kind"] ?? "", (counts.get(row.dataset["kind"] ?? "") ?? 0) + 1);
     const boxes = [...counts].map(([kind, count]) => {
       const label = document.createElement("label");
       const box = document.createElement("input");
@@ -114,6 +115,12 @@ function rowOf(event: Happening): HTMLElement {
     made.textContent = text;
     return made;
   };
-  row.append(head, at, cell(event.ends_at === null ? "a moment" : event.ends_at.toFixed(2), "num"), cell(event.node), cell(kindName(event.kind)));
+  row.append(
+    head,
+    at,
+    cell(event.ends_at === null ? "a moment" : event.ends_at.toFixed(2), "num"),
+    cell(event.node),
+    cell(kindName(event.kind)),
+  );
   return row;
 }

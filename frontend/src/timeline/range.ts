@@ -5,8 +5,12 @@ export interface RangeOptions {
 }
 
 /** `form` has the fields `from` and `to`, a submit button, and a button [data-whole]. */
-export function mountRange(form: HTMLFormElement, options: RangeOptions): (shown: [number, number] | null, whole: boolean) => void {
-  const field = (name: string): HTMLInputElement | null => form.querySelector<HTMLInputElement>(`input[name="${name}"]`);
+export function mountRange(
+  form: HTMLFormElement,
+  options: RangeOptions,
+): (shown: [number, number] | null, whole: boolean) => void {
+  const field = (name: string): HTMLInputElement | null =>
+    form.querySelector<HTMLInputElement>(`input[name="${name}"]`);
   const [from, to] = [field("from"), field("to")];
   form.hidden = false;
   form.addEventListener("submit", (event) => {

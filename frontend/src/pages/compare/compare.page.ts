@@ -65,7 +65,12 @@ interface Loaded {
 }
 
 /** The series of all runs, a few at a time; a run that cannot be read is said, the others are drawn. */
-async function loadAll(runs: SecondsRun[], metrics: string[], clock: "run" | "measured", progress: (done: number) => void): Promise<Loaded> {
+async function loadAll(
+  runs: SecondsRun[],
+  metrics: string[],
+  clock: "run" | "measured",
+  progress: (done: number) => void,
+): Promise<Loaded> {
   const found: (LoadedRun | undefined)[] = runs.map(() => undefined);
   const problems: string[] = [];
   let next = 0;

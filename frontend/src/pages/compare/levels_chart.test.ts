@@ -10,7 +10,15 @@ const throughput = {
   unit: "transactions/s",
   direction: "higher",
 } as const;
-const shared = { metric: throughput.key, level: "4", threads: 4, rate: null, bar: null, cut: [false, false] as [boolean, boolean], ratio_text: "" };
+const shared = {
+  metric: throughput.key,
+  level: "4",
+  threads: 4,
+  rate: null,
+  bar: null,
+  cut: [false, false] as [boolean, boolean],
+  ratio_text: "",
+};
 const data: CompareData = {
   sides: [
     { slug: "a", name: "Alpha", position: 0 },
@@ -24,9 +32,46 @@ const data: CompareData = {
   threads: { ticks: [4, 8], scale: "linear", range: [3.68, 8.32] },
   ratios: { band: [0.98, 1.02], scale: "linear", range: [0.9, 1.4], ticks: [1, 1.2, 1.4], texts: ["1", "1.2", "1.4"] },
   points: [
-    { ...shared, side: 0, value: 1000, runs: [{ run: 1, value: 990 }, { run: 2, value: 1010 }], ratio: null, low: null, high: null, words: "" },
-    { ...shared, side: 1, value: 1300, runs: [{ run: 3, value: 1290 }, { run: 4, value: 1310 }], ratio: 1.3, low: 1.25, high: 1.35, bar: [1.25, 1.35], ratio_text: "1.30 × [1.25, 1.35]", words: "better" },
-    { ...shared, level: "8", threads: 8, side: 1, value: 2000, runs: [{ run: 5, value: 2000 }], ratio: 1.5, low: null, high: null, words: "too few repetitions" },
+    {
+      ...shared,
+      side: 0,
+      value: 1000,
+      runs: [
+        { run: 1, value: 990 },
+        { run: 2, value: 1010 },
+      ],
+      ratio: null,
+      low: null,
+      high: null,
+      words: "",
+    },
+    {
+      ...shared,
+      side: 1,
+      value: 1300,
+      runs: [
+        { run: 3, value: 1290 },
+        { run: 4, value: 1310 },
+      ],
+      ratio: 1.3,
+      low: 1.25,
+      high: 1.35,
+      bar: [1.25, 1.35],
+      ratio_text: "1.30 × [1.25, 1.35]",
+      words: "better",
+    },
+    {
+      ...shared,
+      level: "8",
+      threads: 8,
+      side: 1,
+      value: 2000,
+      runs: [{ run: 5, value: 2000 }],
+      ratio: 1.5,
+      low: null,
+      high: null,
+      words: "too few repetitions",
+    },
   ],
   series: { level: "4", apart: false, clock: "measured", runs: [] },
   latency: null,
@@ -41,7 +86,14 @@ test("a ratio without an interval is a hollow mark without a bar", () => {
 
 test("an interval that goes on beyond the chart ends in an arrowhead, and the whole of it is said", () => {
   const cut = data.points.map((point) =>
-    point.bar ? { ...point, bar: [0.9, 1.4] as [number, number], cut: [false, true] as [boolean, boolean], ratio_text: "1.30 × [0.90, ∞]" } : point,
+    point.bar
+      ? {
+          ...point,
+          bar: [0.9, 1.4] as [number, number],
+          cut: [false, true] as [boolean, boolean],
+          ratio_text: "1.30 × [0.90, ∞]",
+        }
+      : point,
   );
   const [bars, arrows] = ratioChart({ ...data, points: cut }, throughput, palette).traces;
   expect(bars).toMatchObject({ y: [0.9, 1.4, null] });

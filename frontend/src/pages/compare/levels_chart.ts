@@ -45,7 +45,13 @@ export interface CompareData {
   levels: { key: string; text: string; threads: number; rate: number | null }[];
   metrics: CompareMetric[];
   threads: { ticks: number[]; scale: "linear" | "log"; range: [number, number] };
-  ratios: { band: [number, number]; scale: "linear" | "log"; range: [number, number]; ticks: number[]; texts: string[] };
+  ratios: {
+    band: [number, number];
+    scale: "linear" | "log";
+    range: [number, number];
+    ticks: number[];
+    texts: string[];
+  };
   points: ComparePoint[];
   series: { level: string | null; apart: boolean; clock: "run" | "measured"; runs: SecondsRun[] };
   /** Of that level, every side's runs together; null: none has a histogram. */
@@ -83,7 +89,12 @@ function levelText(data: CompareData, point: ComparePoint): string {
 function threadsAxis(data: CompareData): Partial<Layout> {
   const { ticks, scale, range } = data.threads;
   return {
-    xaxis: axis("Threads", "", { type: scale, tickvals: ticks, ticktext: ticks.map(String), range: ends(range, scale) }),
+    xaxis: axis("Threads", "", {
+      type: scale,
+      tickvals: ticks,
+      ticktext: ticks.map(String),
+      range: ends(range, scale),
+    }),
   };
 }
 
@@ -121,7 +132,16 @@ export function ratioChart(data: CompareData, metric: CompareMetric, palette: Pa
     const bounded = points.map((point) => point.bar !== null);
     const cuts = points.flatMap((point, index) =>
       ([0, 1] as const).flatMap((end) =>
-        point.bar && point.cut[end] ? [{ x: at[index], y: point.bar[end], symbol: end ? "triangle-up" : "triangle-down", text: hover(data, point) }] : [],
+        point.bar && point.cut[end]
+          ? [
+              {
+                x: at[index],
+                y: point.bar[end],
+                symbol: end ? "triangle-up" : "triangle-down",
+                text: hover(data, point),
+              },
+            ]
+          : [],
       ),
     );
     return [

@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { along, faint, growthChart, growthRows, latencyChart, latencyRows, throughputChart, throughputRange, throughputRows, type GrowthData, type LadderData } from "./load_levels_chart";
+import {
+  along,
+  faint,
+  growthChart,
+  growthRows,
+  latencyChart,
+  latencyRows,
+  throughputChart,
+  throughputRange,
+  throughputRows,
+  type GrowthData,
+  type LadderData,
+} from "./load_levels_chart";
 import { palette } from "../../charts/palette.fixture";
 
 const sides = [
@@ -14,14 +26,29 @@ const data: LadderData = {
     label: "Throughput",
     unit: "transactions/s",
     lines: [
-      { side: 0, threads: [1, 4, 16], values: [100, 350, 900], texts: ["1 thread, 3 runs", "4 threads, 3 runs", "16 threads, 3 runs"] },
+      {
+        side: 0,
+        threads: [1, 4, 16],
+        values: [100, 350, 900],
+        texts: ["1 thread, 3 runs", "4 threads, 3 runs", "16 threads, 3 runs"],
+      },
       { side: 0, threads: [4], values: [200], texts: ["4 threads at 200/s, 3 runs"] },
     ],
     dots: [
       { side: 0, threads: 1, text: "run 7, 1 thread", run: 7, value: 99 },
       { side: 1, threads: 4, text: "run 8, 4 threads", run: 8, value: 300 },
     ],
-    fits: [{ side: 0, threads: [1, 4, 16], values: [101, 345, 905], low: [90, 330, 850], high: [110, 360, null], knee: 10, peak: null }],
+    fits: [
+      {
+        side: 0,
+        threads: [1, 4, 16],
+        values: [101, 345, 905],
+        low: [90, 330, 850],
+        high: [110, 360, null],
+        knee: 10,
+        peak: null,
+      },
+    ],
   },
   latency: {
     key: "client.latency.p95",
@@ -50,7 +77,9 @@ describe("the ladder", () => {
   it("draws a run that failed a quality check hollow", () => {
     const dots = data.throughput.dots.map((dot) => ({ ...dot, doubted: dot.run === 7 }));
     const { traces } = throughputChart({ ...data, throughput: { ...data.throughput, dots } }, palette);
-    const symbols = traces.filter((trace) => "mode" in trace && trace.mode === "markers").map((trace) => (trace as { marker: { symbol: string[] } }).marker.symbol[0]?.endsWith("-open"));
+    const symbols = traces
+      .filter((trace) => "mode" in trace && trace.mode === "markers")
+      .map((trace) => (trace as { marker: { symbol: string[] } }).marker.symbol[0]?.endsWith("-open"));
     expect(symbols).toEqual([true, false]);
   });
 
@@ -78,7 +107,9 @@ describe("the ladder", () => {
     expect(lines.map((trace) => (trace as { line: { dash: string } }).line.dash)).toEqual(["dot", "solid", "dash"]);
     expect(lines.map((trace) => "showlegend" in trace && trace.showlegend)).toEqual([false, true, false]);
     expect(layout.shapes?.[0]).toMatchObject({ y0: 20, y1: 20 });
-    expect(latencyChart({ ...data, latency: { ...data.latency, objective: null } }, palette).layout.shapes).toBeUndefined();
+    expect(
+      latencyChart({ ...data, latency: { ...data.latency, objective: null } }, palette).layout.shapes,
+    ).toBeUndefined();
   });
 
   it("draws a line of its own for each fixed rate, from zero, with the threads that were run as ticks", () => {
@@ -123,7 +154,12 @@ describe("a growing table", () => {
 
   it("keeps the slowest and the fastest interval, and draws each run", () => {
     const { traces, layout } = growthChart(growth, palette);
-    expect(traces.map((trace) => "y" in trace && trace.y)).toEqual([[80, 60], [120, 110], [100, 90], [101, 91]]);
+    expect(traces.map((trace) => "y" in trace && trace.y)).toEqual([
+      [80, 60],
+      [120, 110],
+      [100, 90],
+      [101, 91],
+    ]);
     expect(layout.shapes?.[0]).toMatchObject({ x0: 20 });
     expect(growthRows(growth).rows).toHaveLength(4);
   });

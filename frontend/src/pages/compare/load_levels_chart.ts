@@ -78,7 +78,14 @@ export function faint(color: string, alpha: string): string {
 
 function threadsAxis(data: LadderData): Partial<Layout> {
   const { ticks, scale, range } = data.threads;
-  return { xaxis: axis("Threads", "", { type: scale, tickvals: ticks, ticktext: ticks.map(String), range: ends(range, scale) }) };
+  return {
+    xaxis: axis("Threads", "", {
+      type: scale,
+      tickvals: ticks,
+      ticktext: ticks.map(String),
+      range: ends(range, scale),
+    }),
+  };
 }
 
 function dotsOf(data: LadderData, dots: Dot[], unit: string, palette: Palette): Data[] {
@@ -97,7 +104,10 @@ function dotsOf(data: LadderData, dots: Dot[], unit: string, palette: Palette): 
         size: 6,
         symbol: own.map((dot) => `${SYMBOLS[side.position % SYMBOLS.length] ?? "circle"}${dot.doubted ? "-open" : ""}`),
         opacity: 0.75,
-        line: { color: own.map((dot) => (dot.doubted ? sideColor(palette, side.position) : palette.surface)), width: 1 },
+        line: {
+          color: own.map((dot) => (dot.doubted ? sideColor(palette, side.position) : palette.surface)),
+          width: 1,
+        },
       },
       text: own.map((dot) => dot.text),
       hovertemplate: `<b>${side.name}</b>, %{text}<br>%{y:,} ${unit}<extra></extra>`,
@@ -107,7 +117,15 @@ function dotsOf(data: LadderData, dots: Dot[], unit: string, palette: Palette): 
 
 /** Filled between two lines over the same places. */
 function band(x: number[], low: number[], high: (number | null)[], color: string, name: string): Data[] {
-  const edge = { type: "scatter", mode: "lines", x, name, showlegend: false, hoverinfo: "skip", line: { width: 0, color } } as const;
+  const edge = {
+    type: "scatter",
+    mode: "lines",
+    x,
+    name,
+    showlegend: false,
+    hoverinfo: "skip",
+    line: { width: 0, color },
+  } as const;
   return [
     { ...edge, y: low },
     { ...edge, y: high, fill: "tonexty", fillcolor: faint(color, "22") },
@@ -196,7 +214,11 @@ export function throughputChart(data: LadderData, palette: Palette): Chart {
       ...lines,
       ...dotsOf(data, data.throughput.dots, unit, palette),
     ],
-    layout: { ...threadsAxis(data), yaxis: axis(label, unit, { rangemode: "tozero", range: throughputRange(data.throughput) }), showlegend: true },
+    layout: {
+      ...threadsAxis(data),
+      yaxis: axis(label, unit, { rangemode: "tozero", range: throughputRange(data.throughput) }),
+      showlegend: true,
+    },
   };
 }
 
@@ -214,7 +236,11 @@ export function latencyChart(data: LadderData, palette: Palette): Chart {
       showlegend: line.percentile === "p95",
       x: line.threads,
       y: line.values,
-      line: { color: sideColor(palette, line.side), width: line.percentile === "p95" ? 2 : 1.5, dash: DASHES[line.percentile] ?? "solid" },
+      line: {
+        color: sideColor(palette, line.side),
+        width: line.percentile === "p95" ? 2 : 1.5,
+        dash: DASHES[line.percentile] ?? "solid",
+      },
       hovertemplate: `<b>${side?.name}</b>, %{x} threads<br>${line.percentile} %{y:,} ms<extra>all requests</extra>`,
     };
   });
@@ -224,7 +250,16 @@ export function latencyChart(data: LadderData, palette: Palette): Chart {
       ? {}
       : {
           shapes: [
-            { type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: objective, y1: objective, line: { color: palette.muted, width: 1.5, dash: "dashdot" } },
+            {
+              type: "line",
+              xref: "paper",
+              x0: 0,
+              x1: 1,
+              yref: "y",
+              y0: objective,
+              y1: objective,
+              line: { color: palette.muted, width: 1.5, dash: "dashdot" },
+            },
           ],
         };
   return {
@@ -241,7 +276,13 @@ export function latencyChart(data: LadderData, palette: Palette): Chart {
 /** Rows per second over the rows in the table: runs as lines, slowest to fastest interval of a side as a band. */
 export function growthChart(data: GrowthData, palette: Palette): Chart {
   const bands = data.bands.flatMap((each) =>
-    band(each.rows, each.slowest, each.fastest, sideColor(palette, each.side), `${nameOf(data.sides, each.side)}, slowest to fastest`),
+    band(
+      each.rows,
+      each.slowest,
+      each.fastest,
+      sideColor(palette, each.side),
+      `${nameOf(data.sides, each.side)}, slowest to fastest`,
+    ),
   );
   const first = new Set<number>();
   const lines = data.lines.map((line): Data => {
@@ -267,7 +308,16 @@ export function growthChart(data: GrowthData, palette: Palette): Chart {
       yaxis: axis("Rows inserted", "rows/s", { rangemode: "tozero" }),
       showlegend: true,
       shapes: [
-        { type: "line", xref: "x", x0: data.shared, x1: data.shared, yref: "paper", y0: 0, y1: 1, line: { color: palette.muted, width: 1, dash: "dash" } },
+        {
+          type: "line",
+          xref: "x",
+          x0: data.shared,
+          x1: data.shared,
+          yref: "paper",
+          y0: 0,
+          y1: 1,
+          line: { color: palette.muted, width: 1, dash: "dash" },
+        },
       ],
     },
   };
@@ -285,9 +335,25 @@ export function throughputRows(data: LadderData): Rows {
   return {
     header: ["side", "what", "threads", "run", unit, "low", "high"],
     rows: [
-      ...data.throughput.dots.map((dot) => [slugOf(data, dot.side), "run", dot.threads, dot.run, dot.value, null, null]),
+      ...data.throughput.dots.map((dot) => [
+        slugOf(data, dot.side),
+        "run",
+        dot.threads,
+        dot.run,
+        dot.value,
+        null,
+        null,
+      ]),
       ...data.throughput.fits.flatMap((fit) =>
-        fit.threads.map((threads, k) => [slugOf(data, fit.side), "fit", threads, null, fit.values[k], fit.low[k], fit.high[k]]),
+        fit.threads.map((threads, k) => [
+          slugOf(data, fit.side),
+          "fit",
+          threads,
+          null,
+          fit.values[k],
+          fit.low[k],
+          fit.high[k],
+        ]),
       ),
     ],
   };
@@ -298,7 +364,13 @@ export function latencyRows(data: LadderData): Rows {
     header: ["side", "what", "threads", "run", "ms"],
     rows: [
       ...data.latency.lines.flatMap((line) =>
-        line.threads.map((threads, k) => [slugOf(data, line.side), `${line.percentile} of all requests`, threads, null, line.values[k]]),
+        line.threads.map((threads, k) => [
+          slugOf(data, line.side),
+          `${line.percentile} of all requests`,
+          threads,
+          null,
+          line.values[k],
+        ]),
       ),
       ...data.latency.dots.map((dot) => [slugOf(data, dot.side), data.latency.key, dot.threads, dot.run, dot.value]),
     ],
@@ -308,6 +380,8 @@ export function latencyRows(data: LadderData): Rows {
 export function growthRows(data: GrowthData): Rows {
   return {
     header: ["side", "run", "rows inserted", "rows/s"],
-    rows: data.lines.flatMap((line) => line.rows.map((rows, k) => [slugOf(data, line.side), line.run, rows, line.rates[k]])),
+    rows: data.lines.flatMap((line) =>
+      line.rows.map((rows, k) => [slugOf(data, line.side), line.run, rows, line.rates[k]]),
+    ),
   };
 }

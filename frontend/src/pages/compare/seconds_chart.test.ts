@@ -4,7 +4,13 @@ import type { CompareData } from "./levels_chart";
 import { hasLines, missing, panels, secondsChart, secondsRows, sharedEnds, type LoadedRun } from "./seconds_chart";
 import { palette } from "../../charts/palette.fixture";
 
-const latency = { key: "client.latency.p95", kind: "latency", label: "Typical run's p95", unit: "ms", direction: "lower" } as const;
+const latency = {
+  key: "client.latency.p95",
+  kind: "latency",
+  label: "Typical run's p95",
+  unit: "ms",
+  direction: "lower",
+} as const;
 const data: CompareData = {
   sides: [
     { slug: "a", name: "Alpha", position: 0 },
@@ -20,15 +26,34 @@ const data: CompareData = {
 };
 
 function answer(run: number, values: (number | null)[]): SeriesAnswer {
-  const series = { metric: latency.key, name: "p95", unit: "ms", direction: "lower", node: "client", kind: "gauge" } as const;
-  return { run, measured: [5, 60], series: [{ ...series, at: values.map((_, at) => at + 1), values, resets: [] }], missing: [] };
+  const series = {
+    metric: latency.key,
+    name: "p95",
+    unit: "ms",
+    direction: "lower",
+    node: "client",
+    kind: "gauge",
+  } as const;
+  return {
+    run,
+    measured: [5, 60],
+    series: [{ ...series, at: values.map((_, at) => at + 1), values, resets: [] }],
+    missing: [],
+  };
 }
 
 const fault = { kind: "fault", label: "writer killed", node: "db1", starts_at: 2, ends_at: null };
 const runs: LoadedRun[] = [
   { run: 1, side: 0, repetition: 1, measured: [5, 60], events: [fault], answer: answer(1, [2, null, 4]) },
   { run: 2, side: 1, repetition: 1, measured: [6, 61], events: [], answer: answer(2, [3, 20]) },
-  { run: 3, side: 1, repetition: 2, measured: null, events: [], answer: { run: 3, measured: null, series: [], missing: [{ metric: latency.key, reason: "not sampled" }] } },
+  {
+    run: 3,
+    side: 1,
+    repetition: 2,
+    measured: null,
+    events: [],
+    answer: { run: 3, measured: null, series: [], missing: [{ metric: latency.key, reason: "not sampled" }] },
+  },
 ];
 
 test("all sides share a panel, or have one each", () => {
@@ -54,7 +79,11 @@ test("every repetition is a thin line in its side's colour, with gaps where noth
 });
 
 test("events are marked in their side's colour, with their words", () => {
-  const marks = secondsChart(runs, panels(data)[0]!, "run", palette).traces.at(-1) as { x: number[]; text: string[]; marker: { color: string } };
+  const marks = secondsChart(runs, panels(data)[0]!, "run", palette).traces.at(-1) as {
+    x: number[];
+    text: string[];
+    marker: { color: string };
+  };
   expect(marks.x).toEqual([2]);
   expect(marks.text[0]).toContain("run 1: writer killed on db1");
   expect(marks.marker.color).toBe(palette.sides[0]);
@@ -64,11 +93,21 @@ test("on the clock of the measured phase warm-up lies before zero, and what came
   const at = [-2, -1, 0, 1, 2, 3, 4];
   const measured = answer(1, at);
   const aligned: LoadedRun[] = [
-    { run: 1, side: 0, repetition: 1, measured: [0, 3], events: [], answer: { ...measured, series: measured.series.map((one) => ({ ...one, at })) } },
+    {
+      run: 1,
+      side: 0,
+      repetition: 1,
+      measured: [0, 3],
+      events: [],
+      answer: { ...measured, series: measured.series.map((one) => ({ ...one, at })) },
+    },
   ];
   const { layout } = secondsChart(aligned, panels(data)[0]!, "measured", palette);
   expect(layout.xaxis?.range).toEqual([-2, 4]);
-  expect(layout.shapes).toMatchObject([{ x0: -2, x1: 0 }, { x0: 3, x1: 4 }]);
+  expect(layout.shapes).toMatchObject([
+    { x0: -2, x1: 0 },
+    { x0: 3, x1: 4 },
+  ]);
   expect(layout.annotations?.map((one) => one.text)).toEqual(["warm-up", "after"]);
   expect(JSON.stringify(layout.xaxis?.title)).toContain("measured phase");
 });

@@ -21,7 +21,8 @@ export interface Panel {
 /** Metric by metric; apart: side by side in the order of the sides. */
 export function panels(data: CompareData): Panel[] {
   return data.metrics.flatMap((metric) => {
-    const title = metric.kind === "latency" ? `Latency per second, ${metric.key.split(".").pop()}` : `${metric.label} per second`;
+    const title =
+      metric.kind === "latency" ? `Latency per second, ${metric.key.split(".").pop()}` : `${metric.label} per second`;
     if (!data.series.apart) return [{ id: `seconds-${metric.kind}`, title, metric, sides: data.sides }];
     return data.sides.map((side) => ({
       id: `seconds-${metric.kind}-${side.position}`,
@@ -49,7 +50,11 @@ export function sharedEnds(runs: LoadedRun[], metric: CompareMetric): [number, n
 }
 
 /** Where no run measured any more or not yet, shaded and named; null: no run's measured phase is known. */
-function phases(runs: LoadedRun[], [first, last]: [number, number], palette: Palette): Pick<Layout, "shapes" | "annotations"> {
+function phases(
+  runs: LoadedRun[],
+  [first, last]: [number, number],
+  palette: Palette,
+): Pick<Layout, "shapes" | "annotations"> {
   const known = runs.map((run) => run.measured).filter((measured): measured is [number, number] => measured !== null);
   if (known.length === 0) return { shapes: [], annotations: [] };
   const from = Math.min(...known.map((measured) => measured[0]));
@@ -59,9 +64,28 @@ function phases(runs: LoadedRun[], [first, last]: [number, number], palette: Pal
     { x0: to, x1: last, text: "after", at: last, xanchor: "right" as const },
   ].filter((band) => band.x1 - band.x0 > 0.5);
   return {
-    shapes: bands.map(({ x0, x1 }) => ({ type: "rect", xref: "x", yref: "paper", x0, x1, y0: 0, y1: 1, layer: "below", fillcolor: palette.shade, line: { width: 0 } })),
+    shapes: bands.map(({ x0, x1 }) => ({
+      type: "rect",
+      xref: "x",
+      yref: "paper",
+      x0,
+      x1,
+      y0: 0,
+      y1: 1,
+      layer: "below",
+      fillcolor: palette.shade,
+      line: { width: 0 },
+    })),
     annotations: bands.map(({ text, at, xanchor }) => ({
-      x: at, y: 1, xref: "x", yref: "paper", xanchor, yanchor: "top", text, showarrow: false, font: { size: 11, color: palette.muted },
+      x: at,
+      y: 1,
+      xref: "x",
+      yref: "paper",
+      xanchor,
+      yanchor: "top",
+      text,
+      showarrow: false,
+      font: { size: 11, color: palette.muted },
     })),
   };
 }
@@ -85,7 +109,8 @@ function eventTraces(runs: LoadedRun[], panel: Panel, palette: Palette): Data[] 
         yaxis: "y2",
         marker: { symbol: "triangle-down", size: 9, color: sideColor(palette, side.position) },
         text: told.map(
-          ({ run, event }) => `<b>${side.name}</b>, run ${run.run}: ${event.label || event.kind}${event.node ? ` on ${event.node}` : ""}`,
+          ({ run, event }) =>
+            `<b>${side.name}</b>, run ${run.run}: ${event.label || event.kind}${event.node ? ` on ${event.node}` : ""}`,
         ),
         hovertemplate: "%{text}<br>%{x:,.1f} s<extra></extra>",
         cliponaxis: false,
@@ -120,8 +145,12 @@ export function secondsChart(runs: LoadedRun[], panel: Panel, clock: "run" | "me
   return {
     traces: [...traces, ...eventTraces(runs, panel, palette)],
     layout: {
-      xaxis: axis(`Time since the start of the ${clock === "run" ? "run" : "measured phase"}`, "s", { range: [first, last] }),
-      yaxis: axis(panel.metric.kind === "latency" ? "Latency" : panel.metric.label, panel.metric.unit, { range: [0, highest] }),
+      xaxis: axis(`Time since the start of the ${clock === "run" ? "run" : "measured phase"}`, "s", {
+        range: [first, last],
+      }),
+      yaxis: axis(panel.metric.kind === "latency" ? "Latency" : panel.metric.label, panel.metric.unit, {
+        range: [0, highest],
+      }),
       yaxis2: { overlaying: "y", range: [0, 1], visible: false, fixedrange: true },
       showlegend: panel.sides.length > 1,
       ...phases(runs, [first, last], palette),

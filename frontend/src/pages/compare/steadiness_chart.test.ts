@@ -4,7 +4,19 @@ import { places, steadinessChart, steadinessRows, type SpreadBox, type Steadines
 
 function box(side: number, run: number | null, p50: number): SpreadBox {
   const label = run === null ? "2 runs together" : `run ${run}`;
-  return { side, label, run, runs: run === null ? 2 : 1, least: p50 / 2, p5: p50 - 2, p25: p50 - 1, p50, p75: p50 + 1, p95: p50 + 2, greatest: p50 * 2 };
+  return {
+    side,
+    label,
+    run,
+    runs: run === null ? 2 : 1,
+    least: p50 / 2,
+    p5: p50 - 2,
+    p25: p50 - 1,
+    p50,
+    p75: p50 + 1,
+    p95: p50 + 2,
+    greatest: p50 * 2,
+  };
 }
 
 const data: SteadinessData = {
@@ -25,9 +37,19 @@ test("sides stand apart, runs beside each other", () => {
 
 test("every box is drawn from the quantiles that the server gave, in its side's colour", () => {
   const { traces } = steadinessChart(data, palette);
-  const runs = traces[1] as unknown as { type: string; x: number[]; median: number[]; lowerfence: number[]; line: { color: string } };
+  const runs = traces[1] as unknown as {
+    type: string;
+    x: number[];
+    median: number[];
+    lowerfence: number[];
+    line: { color: string };
+  };
   expect(runs.type).toBe("box");
-  expect([runs.x, runs.median, runs.lowerfence]).toEqual([[2, 3], [99, 101], [97, 99]]);
+  expect([runs.x, runs.median, runs.lowerfence]).toEqual([
+    [2, 3],
+    [99, 101],
+    [97, 99],
+  ]);
   expect(runs.line.color).toBe(palette.sides[0]);
 });
 

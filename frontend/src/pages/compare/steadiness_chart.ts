@@ -41,7 +41,9 @@ const WIDTH = { together: 0.8, run: 0.5 };
 
 function boxTrace(data: SteadinessData, side: CompareSide, together: boolean, palette: Palette): Data {
   const at = places(data.boxes);
-  const own = data.boxes.map((box, index) => ({ box, at: at[index] ?? 0 })).filter(({ box }) => box.side === side.position && (box.run === null) === together);
+  const own = data.boxes
+    .map((box, index) => ({ box, at: at[index] ?? 0 }))
+    .filter(({ box }) => box.side === side.position && (box.run === null) === together);
   const color = sideColor(palette, side.position);
   return {
     type: "box",
@@ -65,7 +67,9 @@ function boxTrace(data: SteadinessData, side: CompareSide, together: boolean, pa
 /** Lowest and highest value of each box; their hover tells the whole box. */
 function endsTrace(data: SteadinessData, side: CompareSide, palette: Palette): Data {
   const at = places(data.boxes);
-  const own = data.boxes.map((box, index) => ({ box, at: at[index] ?? 0 })).filter(({ box }) => box.side === side.position);
+  const own = data.boxes
+    .map((box, index) => ({ box, at: at[index] ?? 0 }))
+    .filter(({ box }) => box.side === side.position);
   const text = own.map(
     ({ box }) =>
       `<b>${side.name}</b>, ${box.label}<br>lowest ${shown(box.least)}, 5 % ${shown(box.p5)}, quartile ${shown(box.p25)}, <b>median ${shown(box.p50)}</b>,` +
@@ -81,7 +85,11 @@ function endsTrace(data: SteadinessData, side: CompareSide, palette: Palette): D
     y: own.flatMap(({ box }) => [box.least, box.p50, box.greatest]),
     text: text.flatMap((each) => [each, each, each]),
     // The median is a line already: its marker only carries the hover.
-    marker: { color: sideColor(palette, side.position), size: own.flatMap(() => [4, 12, 4]), opacity: own.flatMap(() => [1, 0, 1]) },
+    marker: {
+      color: sideColor(palette, side.position),
+      size: own.flatMap(() => [4, 12, 4]),
+      opacity: own.flatMap(() => [1, 0, 1]),
+    },
     hovertemplate: "%{text}<extra></extra>",
   };
 }
@@ -103,11 +111,15 @@ export function steadinessChart(data: SteadinessData, palette: Palette): Chart {
       showlegend: true,
       xaxis: {
         tickvals: at,
-        ticktext: data.boxes.map((box) => (box.run === null ? `<b>${box.label.replace(" together", "<br>together")}</b>` : box.label)),
+        ticktext: data.boxes.map((box) =>
+          box.run === null ? `<b>${box.label.replace(" together", "<br>together")}</b>` : box.label,
+        ),
         range: [0.3, (at.at(-1) ?? 1) + 0.7],
         zeroline: false,
       },
-      yaxis: axis(data.name.charAt(0).toUpperCase() + data.name.slice(1), data.unit, { range: [0, highest * 1.05 || 1] }),
+      yaxis: axis(data.name.charAt(0).toUpperCase() + data.name.slice(1), data.unit, {
+        range: [0, highest * 1.05 || 1],
+      }),
     },
   };
 }
@@ -115,7 +127,12 @@ export function steadinessChart(data: SteadinessData, palette: Palette): Chart {
 export function steadinessRows(data: SteadinessData): { header: string[]; rows: Cell[][] } {
   const unit = data.unit;
   return {
-    header: ["side", "run", "runs", ...["lowest", "5 %", "25 %", "median", "75 %", "95 %", "highest"].map((each) => axisTitle(each, unit))],
+    header: [
+      "side",
+      "run",
+      "runs",
+      ...["lowest", "5 %", "25 %", "median", "75 %", "95 %", "highest"].map((each) => axisTitle(each, unit)),
+    ],
     rows: data.boxes.map((box) => [
       data.sides.find((side) => side.position === box.side)?.slug,
       box.run ?? "all together",

@@ -3,7 +3,17 @@ import { palette } from "../../charts/palette.fixture";
 import { order, workChart, workRows, type WorkData, type WorkPoint } from "./work_chart";
 
 function point(name: string, ratio: number, side = 1): WorkPoint {
-  return { metric: `work.${name}`, name, side, ratio, low: ratio / 1.1, high: ratio * 1.1, bar: [ratio / 1.1, ratio * 1.1], ratio_text: `${ratio} ×`, words: "better" };
+  return {
+    metric: `work.${name}`,
+    name,
+    side,
+    ratio,
+    low: ratio / 1.1,
+    high: ratio * 1.1,
+    bar: [ratio / 1.1, ratio * 1.1],
+    ratio_text: `${ratio} ×`,
+    words: "better",
+  };
 }
 
 const data: WorkData = {

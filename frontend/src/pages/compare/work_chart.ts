@@ -27,7 +27,8 @@ export interface WorkData {
 /** Names of the quantities from top to bottom: those farthest from 1 first. */
 export function order(data: WorkData): string[] {
   const farthest = new Map<string, number>();
-  for (const point of data.points) farthest.set(point.name, Math.max(farthest.get(point.name) ?? 0, Math.abs(Math.log(point.ratio))));
+  for (const point of data.points)
+    farthest.set(point.name, Math.max(farthest.get(point.name) ?? 0, Math.abs(Math.log(point.ratio))));
   return [...farthest].sort((one, other) => other[1] - one[1]).map(([name]) => name);
 }
 
@@ -43,7 +44,8 @@ function lane(side: number, sides: number): number {
 
 export function workChart(data: WorkData, palette: Palette): Chart {
   const names = order(data);
-  const at = (point: WorkPoint): number => names.length - names.indexOf(point.name) - lane(point.side, data.sides.length);
+  const at = (point: WorkPoint): number =>
+    names.length - names.indexOf(point.name) - lane(point.side, data.sides.length);
   const traces: Data[] = data.sides.slice(1).map((side) => {
     const own = data.points.filter((point) => point.side === side.position);
     return {
@@ -66,7 +68,18 @@ export function workChart(data: WorkData, palette: Palette): Chart {
       hovertemplate: "%{text}<extra></extra>",
     };
   });
-  const band: Partial<Shape> = { type: "rect", xref: "x", yref: "paper", x0: data.ratios.band[0], x1: data.ratios.band[1], y0: 0, y1: 1, layer: "below", fillcolor: palette.shade, line: { width: 0 } };
+  const band: Partial<Shape> = {
+    type: "rect",
+    xref: "x",
+    yref: "paper",
+    x0: data.ratios.band[0],
+    x1: data.ratios.band[1],
+    y0: 0,
+    y1: 1,
+    layer: "below",
+    fillcolor: palette.shade,
+    line: { width: 0 },
+  };
   return {
     traces,
     layout: {
@@ -77,7 +90,12 @@ export function workChart(data: WorkData, palette: Palette): Chart {
         tickvals: data.ratios.ticks,
         ticktext: data.ratios.texts,
       }),
-      yaxis: { tickvals: names.map((_, place) => names.length - place), ticktext: names, range: [0.3, names.length + 0.7], zeroline: false },
+      yaxis: {
+        tickvals: names.map((_, place) => names.length - place),
+        ticktext: names,
+        range: [0.3, names.length + 0.7],
+        zeroline: false,
+      },
       shapes: [band],
     },
   };
@@ -86,6 +104,14 @@ export function workChart(data: WorkData, palette: Palette): Chart {
 export function workRows(data: WorkData): { header: string[]; rows: Cell[][] } {
   return {
     header: ["side", "quantity", `for each ${data.per}`, "ratio to the baseline", "low", "high", "verdict"],
-    rows: data.points.map((point) => [data.sides[point.side]?.slug, point.metric, point.name, point.ratio, point.low, point.high, point.words]),
+    rows: data.points.map((point) => [
+      data.sides[point.side]?.slug,
+      point.metric,
+      point.name,
+      point.ratio,
+      point.low,
+      point.high,
+      point.words,
+    ]),
   };
 }

@@ -31,7 +31,11 @@ function current(): HTMLElement | undefined {
 function press(key: string): boolean {
   const list = rows();
   if ((key === "j" || key === "k") && list.length) {
-    const place = stepped(list.findIndex((row) => row.dataset["finding"] === chosen), key === "j" ? 1 : -1, list.length);
+    const place = stepped(
+      list.findIndex((row) => row.dataset["finding"] === chosen),
+      key === "j" ? 1 : -1,
+      list.length,
+    );
     choose(list[place]);
     return true;
   }

@@ -21,7 +21,10 @@ test("published bars are hatched, in the platform's colour, and carry the words 
   expect(traces[0]).toMatchObject({
     x: [15, 120],
     text: ["15", "at least 120"],
-    hovertext: ["PXC: 15 s, published, no interval stated", "r4.4xlarge: at least 120 s, published, no interval stated"],
+    hovertext: [
+      "PXC: 15 s, published, no interval stated",
+      "r4.4xlarge: at least 120 s, published, no interval stated",
+    ],
     marker: { pattern: { shape: "/" }, color: [palette.sides[1], palette.muted] },
   });
 });
@@ -35,9 +38,18 @@ test("the axis starts at zero and says quantity, unit and direction", () => {
 
 test("conditions stand above the side where a chart has several", () => {
   const grouped = { ...chart, bars: chart.bars.map((bar) => ({ ...bar, group: "add index" })) };
-  expect(publishedBars(grouped, palette).layout.yaxis?.ticktext).toEqual(["add index<br>PXC", "add index<br>r4.4xlarge"]);
+  expect(publishedBars(grouped, palette).layout.yaxis?.ticktext).toEqual([
+    "add index<br>PXC",
+    "add index<br>r4.4xlarge",
+  ]);
 });
 
 test("the data keep value and wording apart", () => {
-  expect(publishedRows(chart).rows[1]).toEqual(["ha failover", "r4.4xlarge", 120, "at least 120 s", "Marco Tusa, 2015-11-01"]);
+  expect(publishedRows(chart).rows[1]).toEqual([
+    "ha failover",
+    "r4.4xlarge",
+    120,
+    "at least 120 s",
+    "Marco Tusa, 2015-11-01",
+  ]);
 });

@@ -72,7 +72,13 @@ export function publishedBars(chart: PublishedChart, palette: Palette): { traces
 
 export function publishedRows(chart: PublishedChart): { header: string[]; rows: Cell[][] } {
   return {
-    header: ["conditions", "side", `${chart.metric_name}${chart.unit ? ` (${chart.unit})` : ""}`, "as stated", "source"],
+    header: [
+      "conditions",
+      "side",
+      `${chart.metric_name}${chart.unit ? ` (${chart.unit})` : ""}`,
+      "as stated",
+      "source",
+    ],
     rows: chart.bars.map((bar) => [bar.group || chart.subtitle, bar.side, bar.value, bar.text, chart.source]),
   };
 }

@@ -63,7 +63,8 @@ function nameChoices(): void {
     details.toggleAttribute("data-chosen", chosen.length > 0);
     any ||= chosen.length > 0;
   }
-  for (const field of form?.querySelectorAll<HTMLInputElement>("input:not([type=checkbox])") ?? []) any ||= field.value !== "";
+  for (const field of form?.querySelectorAll<HTMLInputElement>("input:not([type=checkbox])") ?? [])
+    any ||= field.value !== "";
   const clear = form?.querySelector<HTMLElement>("[data-clear-filters]");
   if (clear) clear.hidden = !any;
 }

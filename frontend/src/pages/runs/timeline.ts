@@ -44,7 +44,9 @@ export function mountRunClock(options: RunClockOptions): RunClock {
   const holder = document.querySelector<HTMLElement>("#lanes");
   const listed = document.querySelector<HTMLElement>("#events");
   const form = document.querySelector<HTMLFormElement>("#clock-range");
-  const lanes = holder ? new Lanes(holder, { chosen: (event) => zoom(around(event, clock.whole)), left: () => zoom(null) }) : null;
+  const lanes = holder
+    ? new Lanes(holder, { chosen: (event) => zoom(around(event, clock.whole)), left: () => zoom(null) })
+    : null;
   const range = form ? mountRange(form, { changed: zoom }) : null;
   let happenings = data.events;
 

@@ -25,7 +25,9 @@ test("an address names run, metric and node of each series", () => {
     { run: 7, metric: "client.throughput", node: "client" },
     { run: 8, metric: "mysql.status.Questions", node: "10.0.0.7:3306" },
   ];
-  expect(overlayAddress(series)).toBe("/timeline/?series=7:client.throughput:client&series=8:mysql.status.Questions:10.0.0.7:3306");
+  expect(overlayAddress(series)).toBe(
+    "/timeline/?series=7:client.throughput:client&series=8:mysql.status.Questions:10.0.0.7:3306",
+  );
 });
 
 test("a second unit has a chart of its own, never a second axis", () => {
@@ -35,16 +37,29 @@ test("a second unit has a chart of its own, never a second axis", () => {
     ["ms", 1],
   ]);
   const [first] = panels;
-  expect(first && overlayChart(first, { palette, range: null, since: "first fault" }).layout).not.toHaveProperty("yaxis2");
+  expect(first && overlayChart(first, { palette, range: null, since: "first fault" }).layout).not.toHaveProperty(
+    "yaxis2",
+  );
 });
 
 test("a line keeps its colour and dash by its place in the table, whatever chart it stands in", () => {
   const panel = { unit: "ms", lines: [aLine(1), aLine(9)] };
   const { traces, layout } = overlayChart(panel, { palette, range: [-2, 5], since: "first fault" });
-  expect(traces).toMatchObject([{ line: { color: palette.sides[1], dash: "solid" } }, { line: { color: palette.sides[1], dash: "dash" } }]);
+  expect(traces).toMatchObject([
+    { line: { color: palette.sides[1], dash: "solid" } },
+    { line: { color: palette.sides[1], dash: "dash" } },
+  ]);
   expect(layout?.xaxis).toMatchObject({ range: [-2, 5], title: { text: "Time since the first fault, s" } });
 });
 
 test("the CSV has a row for each point with its run", () => {
-  expect(overlayRows({ unit: "ms", lines: [aLine(0)] }).rows[1]).toEqual(["run 1", 1, "client.throughput", "client", "transactions/s", 1, 12]);
+  expect(overlayRows({ unit: "ms", lines: [aLine(0)] }).rows[1]).toEqual([
+    "run 1",
+    1,
+    "client.throughput",
+    "client",
+    "transactions/s",
+    1,
+    12,
+  ]);
 });

@@ -89,7 +89,10 @@ export function overlayChart(
       fixedrange: true,
       automargin: false,
     }),
-    shapes: gapShapes(panel.lines.map(({ series }) => series), palette),
+    shapes: gapShapes(
+      panel.lines.map(({ series }) => series),
+      palette,
+    ),
     showlegend: panel.lines.length > 1,
   };
   return { traces, layout, config: { doubleClick: false } };

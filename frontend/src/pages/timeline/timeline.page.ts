@@ -62,7 +62,11 @@ async function show(range: Range | null): Promise<void> {
     const value = range?.[end];
     search = withParameter(search, name, value === undefined ? null : String(Number(value.toFixed(3))));
   });
-  history.replaceState(history.state, "", `${window.location.pathname}${search.replaceAll("%3A", ":")}${window.location.hash}`);
+  history.replaceState(
+    history.state,
+    "",
+    `${window.location.pathname}${search.replaceAll("%3A", ":")}${window.location.hash}`,
+  );
   moved();
   const shown = zoom ?? whole;
   if (!shown) return;
@@ -75,7 +79,9 @@ async function show(range: Range | null): Promise<void> {
 
 const holder = document.querySelector<HTMLElement>("#lanes");
 const form = document.querySelector<HTMLFormElement>("#clock-range");
-const lanes = holder ? new Lanes(holder, { chosen: (event) => void show(around(event, whole)), left: () => void show(null) }) : null;
+const lanes = holder
+  ? new Lanes(holder, { chosen: (event) => void show(around(event, whole)), left: () => void show(null) })
+  : null;
 const range = form ? mountRange(form, { changed: (changed) => void show(changed) }) : null;
 
 /** What several runs are told apart by; the rest is on each run's own page. */
@@ -87,7 +93,9 @@ function lanesOf(): Lane[] {
     const zero = zeros.get(id);
     const told = timelines.find(({ run }) => run === id);
     if (zero === undefined || !told) return [];
-    const seen = told.happenings.filter(({ lane, kind }) => TOLD.has(lane) || ["measured", "steal", "gap"].includes(kind));
+    const seen = told.happenings.filter(
+      ({ lane, kind }) => TOLD.has(lane) || ["measured", "steal", "gap"].includes(kind),
+    );
     const events = seen.map((event) => ({
       ...event,
       starts_at: event.starts_at - zero,
@@ -214,7 +222,15 @@ function offers(index: SeriesInfo[]): Offered[] {
     }));
     const servers = same.filter(({ node }) => node !== "client");
     if (servers.length < 2) return own;
-    return [...own, ...OVER.map(([node, words]) => ({ metric: first.metric, node, text: `${first.metric}, ${words}`, note: first.unit }))];
+    return [
+      ...own,
+      ...OVER.map(([node, words]) => ({
+        metric: first.metric,
+        node,
+        text: `${first.metric}, ${words}`,
+        note: first.unit,
+      })),
+    ];
   });
 }
 
