@@ -1,6 +1,6 @@
-"""The USE method: for every resource its utilization, saturation and errors, and from them what limits a system.
+"""The USE method: utilization, saturation and errors of every resource of a run, and from them what limits a system.
 
-`table` lists the resources, one module each below `resources`: rules over series, all pure. `reading` brings a run's
-series to them, `panels` keeps what they say of each run, `bottlenecks` reads it across a ladder of load levels.
-docs/use-method.md is written from the table.
+Grain: one indicator of one resource on one node of one run. resources has one module each: rules over series, all pure;
+resource_table lists them; panels keeps the results of each run; bottlenecks reads them across load levels and sides.
+Series and their statistics belong to runs. The reference of resources is generated from the table.
 """
