@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.core.naming import with_tool
+from apps.core.text import counted
 
 SHA256 = r"^[0-9a-f]{64}$"
 
@@ -232,5 +233,5 @@ class LoadLevel(models.Model):
         ]
 
     def __str__(self) -> str:
-        threads = f"{self.threads} thread{'' if self.threads == 1 else 's'}"
+        threads = counted(self.threads, "thread")
         return threads if self.rate is None else f"{threads}, {self.rate:g}/s"

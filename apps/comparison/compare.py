@@ -28,6 +28,7 @@ from apps.comparison.values import (
     Side,
 )
 from apps.core.problems import FieldProblem
+from apps.core.text import counted
 
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
@@ -162,7 +163,7 @@ def _short(key: str) -> str:
 
 
 def _runs(count: int) -> str:
-    return f"{count} run{'' if count == 1 else 's'}"
+    return counted(count, "run")
 
 
 def compared_metric(

@@ -11,6 +11,7 @@ from apps.comparison.sections import verdicts
 from apps.comparison.selection.sides import Chosen, ChosenSide, UnknownSide, no_system
 from apps.comparison.values import Cell, ComparedCampaign, ComparedMetric, ComparedWorkload, Comparison, Level
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.runs.api import places
 from apps.runs.models import COUNTED, Run
 
@@ -107,7 +108,7 @@ def compare_many(
             f"The first {MOST_WORKLOADS} of {len(chosen)} shared workloads are here: choose a tool or campaign."
         )
     if others := len(rows) - len(answering):
-        notes.append(f"Left out: {others} row{'' if others == 1 else 's'} that the baseline or all other sides lack.")
+        notes.append(f"Left out: {counted(others, 'row')} that the baseline or all other sides lack.")
     return Many(
         sides=tuple(_side(system, place, told) for place, system in enumerate(systems)),
         campaign=next((comparison.campaign for comparison in told if comparison.campaign), None),

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.notifications import wording
 from apps.notifications.collect import receivers_of
 from apps.notifications.deliver import waiting
@@ -60,7 +61,7 @@ def delete_team(*, team_id: int) -> None:
     """Raises Invalid while it has subscriptions, NoSuch."""
     team = team_of(team_id)
     if count := team.subscriptions.count():
-        message = f"{team.name} has {count} subscription{'' if count == 1 else 's'}"
+        message = f"{team.name} has {counted(count, 'subscription')}"
         raise Invalid([FieldProblem("", message, "delete them first")])
     team.delete()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from apps.comparison.api import Cell, ComparedRun, Comparison, interval_text, label, ratio_text
 from apps.core.canonical import canonical_hash
+from apps.core.text import counted
 from apps.runs.api import title_of
 
 # More figures, or runs of one kind, than this are counted instead of named.
@@ -160,9 +161,9 @@ def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
         yield f"{where}: {_told(old)} then, {_told(new)} now."
     more = max(len(turned) + len(moved) - MOST_TOLD, 0)
     if more:
-        yield f"{more:,} more ratio{'' if more == 1 else 's'} changed."
+        yield f"{counted(more, 'more ratio')} changed."
     if others and not turned and not moved:
-        yield f"{others:,} value{'' if others == 1 else 's'} changed, and no ratio."
+        yield f"{counted(others, 'value')} changed, and no ratio."
 
 
 def _told(cell: Cell) -> str:

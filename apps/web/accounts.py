@@ -36,10 +36,6 @@ def writers_only(view: View) -> View:
     return guarded
 
 
-def may_write(request: HttpRequest) -> bool:
-    return isinstance(request.user, User) and request.user.may_write
-
-
 @method_decorator(login_not_required, name="dispatch")
 class SignIn(LoginView):
     template_name = "web/accounts/sign_in.html"

@@ -11,13 +11,13 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.models import User
+from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import System, Workload
 from apps.comparison.api import NotKept, baselines
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved import services
 from apps.saved.services import Saved
-from apps.web.accounts import may_write, writers_only
+from apps.web.accounts import writers_only
 from apps.web.compare.compare import level_of, page_context
 from apps.web.compare.parts import PARTS, rendered
 from apps.web.compare.sections.load_levels import objective_of
@@ -148,7 +148,7 @@ def save(request: HttpRequest) -> HttpResponse:
             query={name: asked.getlist(name) for name in asked},
             title=request.POST.get("title", ""),
             note=request.POST.get("note", ""),
-            by=_person(request),
+            by=writer(request),
         )
     except Invalid as error:
         return _refused(request, error, back=f"{reverse('web:compare')}?{query.urlencode()}")
@@ -159,7 +159,7 @@ def save(request: HttpRequest) -> HttpResponse:
 @writers_only
 def refresh(request: HttpRequest, slug: str) -> HttpResponse:
     try:
-        number, made = services.refresh(slug=slug, by=_person(request))
+        number, made = services.refresh(slug=slug, by=writer(request))
     except services.NoSuchSnapshot as error:
         raise Http404(str(error)) from error
     except Invalid as error:
@@ -198,16 +198,11 @@ def pin(request: HttpRequest, workload_id: int) -> HttpResponse:
         system = System.objects.filter(slug=slug).first()
         if system is None:
             raise Invalid([FieldProblem("system", f"there is no {slug[:80]!r}", "choose one from the list")])
-        pinned = baselines.pin(workload=workload, system=system, note=request.POST.get("note", ""), by=_person(request))
+        pinned = baselines.pin(workload=workload, system=system, note=request.POST.get("note", ""), by=writer(request))
     except Invalid as error:
         return _refused(request, error, back=back)
     messages.info(request, f"{pinned.system_name} is the baseline of {workload.name} from now on.")
     return redirect(back)
-
-
-def _person(request: HttpRequest) -> User:
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
-    return request.user
 
 
 def _refused(request: HttpRequest, error: Invalid, *, back: str) -> HttpResponse:

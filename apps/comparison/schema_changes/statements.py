@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.core.naming import with_tool
+from apps.core.text import counted
 from workers.protocol.workloads.schema_changes import SPEC
 
 TOOL = SPEC.tool
@@ -79,7 +80,7 @@ def setting_text(tool: str, name: str, parameters: Mapping[str, Any], level: str
     """Data and load, for example "1 table of 300,000 rows, 8 threads, 100/s"."""
     if tool == TOOL:
         tables, rows = parameters.get("tables", 1), parameters.get("table_size", 0)
-        return f"{tables} table{'' if tables == 1 else 's'} of {rows:,} rows, {level}"
+        return f"{counted(tables, 'table')} of {rows:,} rows, {level}"
     return f"{with_tool(tool, name)}, {level}"
 
 

@@ -13,6 +13,7 @@ from apps.comparison.stats import dips
 from apps.comparison.stats.dips import Box, Steadiness
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
+from apps.core.text import counted
 from apps.runs.api import CLIENT, Phase, queries
 from apps.runs.models import Run
 
@@ -182,7 +183,7 @@ def _uneven(phases: Sequence[Phase]) -> str:
 
 
 def _runs(found: Sequence[int]) -> str:
-    return f"{len(found)} run{'' if len(found) == 1 else 's'}"
+    return counted(len(found), "run")
 
 
 READING = Section("steadiness", ComparedSteadiness | None, lambda comparison, _: steadiness_of(comparison))

@@ -10,6 +10,7 @@ from apps.comparison.stats import growth_rate
 from apps.comparison.stats.growth_rate import Inserted, RowSpan
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
+from apps.core.text import counted
 from apps.runs.api import CLIENT, queries
 from apps.runs.models import Measurement
 
@@ -100,7 +101,7 @@ def _notes(runs: Sequence[int], found: Mapping[int, Inserted], told: Mapping[int
             groups["without rows by the second: not part of this."].append(run)
         elif told[run] > 0 and abs(found[run].total / told[run] - 1) > COUNTED_ALIKE:
             groups["whose seconds do not add up to the rows that the tool counted, within 5\u00a0%."].append(run)
-    return [f"{len(each)} run{'' if len(each) == 1 else 's'} {words}" for words, each in groups.items()]
+    return [f"{counted(len(each), 'run')} {words}" for words, each in groups.items()]
 
 
 def _read(comparison: Comparison, level: Level | None) -> Growing | None:

@@ -10,6 +10,7 @@ from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction, geometric_mean
 from apps.comparison.stats.work_per_transaction import FINGERPRINT, Spent, spent
 from apps.comparison.values import Cell, ComparedMetric, Comparison
+from apps.core.text import counted
 from apps.runs.api import queries
 from apps.runs.models import Measurement, Run
 
@@ -163,7 +164,7 @@ def _notes(comparison: Comparison, found: Mapping[int, Spent], per: str) -> list
     names = {side.slug: side.name for side in comparison.sides}
     without = Counter(run.side for run in comparison.counted if run.id not in found)
     notes = [
-        f"{count} run{'' if count == 1 else 's'} of {names[side]} without counters or without a count of its"
+        f"{counted(count, 'run')} of {names[side]} without counters or without a count of its"
         f" {'queries' if per == 'query' else f'{per}s'}: not part of the work."
         for side, count in without.items()
     ]

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from apps.core.text import counted
+
 CONFIDENCE = 0.95
 PARAMETERS = 3
 # With four levels one degree of freedom has to tell whether the law fits: simulated intervals then cover .89, not .95.
@@ -187,7 +189,7 @@ def _are(levels: int) -> str:
 
 
 def _threads(count: int) -> str:
-    return f"{count:,} thread{'' if count == 1 else 's'}"
+    return counted(count, "thread")
 
 
 def _design(threads: Floats) -> Floats:

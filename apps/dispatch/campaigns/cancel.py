@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts.models import User
+from apps.core.text import counted
 from apps.dispatch.models import ACTIVE, Campaign, Job
 
 
@@ -41,7 +42,7 @@ def cancel_campaign(*, campaign: Campaign, by: User | None, now: datetime) -> Ca
 
 def _said(*, waiting: int, stopping: int) -> str:
     ended = f"Cancelled the {f'{waiting:,} waiting jobs' if waiting > 1 else 'waiting job'}" if waiting else ""
-    jobs = f"{stopping:,} running job{'' if stopping == 1 else 's'}"
+    jobs = counted(stopping, "running job")
     stops = f"{jobs} will stop when the agent has cleaned up" if stopping else ""
     return f"{'; '.join(part for part in (ended, stops) if part)}."
 

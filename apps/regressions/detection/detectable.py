@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 from scipy import special
 
+from apps.core.text import counted
 from apps.core.units import NBSP
 from apps.regressions.detection import change_points
 from apps.regressions.detection import noise as noises
@@ -41,7 +42,7 @@ def sight(
     y = y[bounds[-2] if len(bounds) > 1 else 0 :][-change_points.LONGEST :]
     if len(y) < change_points.SHORTEST:
         since = " since hardware or configuration changed" if resets else ""
-        runs = f"{len(y)} run{'' if len(y) == 1 else 's'}"
+        runs = counted(len(y), "run")
         return Sight(len(y), reason=f"too short: {runs}{since}, {change_points.SHORTEST} are needed")
     noise = noises.estimate(y)
     left, right = min(len(y), change_points.MOST_ASIDE), min(after, change_points.MOST_ASIDE)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from apps.core.text import counted
+
 SYSTEM = "Splashboard"
 
 
@@ -14,7 +16,7 @@ def sentence(*, what: str, by: str, text: str, detail: Mapping[str, Any]) -> str
 
 def _deed(what: str, who: str, detail: Mapping[str, Any]) -> str:  # noqa: PLR0911, PLR0912  one answer for each deed
     count = len(detail.get("changes", ()))
-    changes = f"{count} change{'' if count == 1 else 's'}"
+    changes = counted(count, "change")
     match what:
         case "found" | "back" | "gone" | "changed" | "grown":
             return {

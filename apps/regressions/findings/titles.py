@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from apps.core.text import counted
 from apps.regressions.models import Change, Finding
 
 LONGEST = 250
@@ -16,7 +17,7 @@ def title(finding: Finding, changes: Sequence[Change]) -> str:
     metric = first.metric.name if first.metric else "result"
     size = percent(first.ratio) if first.ratio is not None else "changed"
     others = len(changes) - 1
-    more = f" and {others} other{'' if others == 1 else 's'}" if others else ""
+    more = f" and {counted(others, 'other')}" if others else ""
     where = f"{finding.release}" if finding.release else first.system.name
     return f"{where}: {metric} {size}, {first.workload.name}, {first.load_level}{more}"[:LONGEST]
 
@@ -36,4 +37,4 @@ def _missing(changes: Sequence[Change]) -> str:
     slot = changes[-1].slot
     count = len(changes)
     name = slot.schedule.name if slot else "a schedule"
-    return f"{name}: {count} expected result{'' if count == 1 else 's'} did not come"
+    return f"{name}: {counted(count, 'expected result')} did not come"

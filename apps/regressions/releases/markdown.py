@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from apps.core import tabular
 from apps.core.tabular import escaped
+from apps.core.text import counted
 from apps.core.units import with_unit
 from apps.regressions.findings.titles import percent
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, RowVerdict, is_telling, p_words
@@ -28,7 +29,7 @@ def markdown(check: ReleaseCheck, *, link: str, finding: Callable[[int], str]) -
         lines += [f"{more} more row{' is' if more == 1 else 's are'} missing.", ""]
     if others := len(check.rows) - len(telling):
         lines += [f"{others} row{' is' if others == 1 else 's are'} left out: unchanged or not told apart.", ""]
-    tests = f"{check.tests} comparison{'' if check.tests == 1 else 's'}"
+    tests = counted(check.tests, "comparison")
     lines.append(f"Changes with their 95 % interval; p adjusted for {tests}. {link}")
     return "\n".join(lines) + "\n"
 

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from apps.core.naming import with_tool
+from apps.core.text import counted
 from apps.core.units import NBSP
 
 # A row that is not told apart passes unless its interval leaves open that it is worse by more than this share.
@@ -244,5 +245,5 @@ _UNKNOWN_VERBS = {RowVerdict.TOO_FEW: HAS}
 
 
 def _rows(count: int, verb: Sequence[str] = IS) -> str:
-    word = f"{count} row{'' if count == 1 else 's'}"
+    word = counted(count, "row")
     return f"{word} {verb[0 if count == 1 else 1]}" if verb else word

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.accounts.current_user import signed_in
 from apps.accounts.models import User
 from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
@@ -205,7 +206,7 @@ def _unknown(field: str, wanted: list[Any], found: dict[Any, Any], remedy: str) 
 
 
 def person_of(request: Request) -> User | None:
-    return request.user if isinstance(request.user, User) else None
+    return signed_in(request)
 
 
 def detail_of(request: Request, campaign_id: int) -> dict[str, Any]:

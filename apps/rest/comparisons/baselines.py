@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.models import User
+from apps.accounts.current_user import writer
 from apps.catalog.models import System, Workload
 from apps.comparison.api import baselines
 from apps.core.problems import FieldProblem, Invalid
@@ -58,8 +58,7 @@ class OneBaseline(APIView):
         system = System.objects.filter(slug=stated.validated_data["system"]).first()
         if system is None:
             raise Invalid([FieldProblem("system", f"there is no {stated.validated_data['system']!r}")])
-        assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
-        pin = baselines.pin(workload=workload, system=system, note=stated.validated_data["note"], by=request.user)
+        pin = baselines.pin(workload=workload, system=system, note=stated.validated_data["note"], by=writer(request))
         return Response(PinSerializer(pin).data)
 
     @extend_schema(operation_id="unpin_baseline", responses={204: None})

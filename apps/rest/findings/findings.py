@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.accounts.current_user import signed_in, writer
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
 from apps.dispatch.api import MAX_REPETITIONS
@@ -139,7 +140,7 @@ class Findings(APIView):
         stated = FindingParameters.read(request)
         limit, cursor = stated.pop("limit"), stated.pop("cursor", None)
         wanted = filters.read({name: list(each) if isinstance(each, set) else each for name, each in stated.items()})
-        me = request.user if isinstance(request.user, User) else None
+        me = signed_in(request)
         rows = queries.list_findings(wanted, me=me, limit=limit + 1, after=cursor)
         following = rows[limit - 1].id if len(rows) > limit else None
         page = FindingSerializer(rows[:limit], many=True, context={"request": request})
@@ -159,7 +160,7 @@ class FindingState(APIView):
     def put(self, request: Request, finding_id: int) -> Response:
         """Sets the state; which follow which is in docs/findings.md. Accepting and re-opening have their own."""
         with _told():
-            review.set_state(finding_id=finding_id, by=_person(request), **_read(NewState, request))
+            review.set_state(finding_id=finding_id, by=writer(request), **_read(NewState, request))
         return Response(_answer(request, finding_id))
 
 
@@ -169,7 +170,7 @@ class FindingAcceptance(APIView):
         """Lets it pass until the end of a day, for a reason: the release gate passes it until then."""
         with _told():
             stated, today = _read(NewAcceptance, request), timezone.localdate()
-            review.accept(finding_id=finding_id, by=_person(request), today=today, **stated)
+            review.accept(finding_id=finding_id, by=writer(request), today=today, **stated)
         return Response(_answer(request, finding_id))
 
 
@@ -178,7 +179,7 @@ class ReopenFinding(APIView):
     def post(self, request: Request, finding_id: int) -> Response:
         """Makes an accepted or closed one new; an acceptance ends."""
         with _told():
-            review.reopen(finding_id=finding_id, by=_person(request), **_read(Reopening, request))
+            review.reopen(finding_id=finding_id, by=writer(request), **_read(Reopening, request))
         return Response(_answer(request, finding_id))
 
 
@@ -189,7 +190,7 @@ class FindingOwner(APIView):
         with _told():
             stated = _read(NewOwner, request)
             stated["owner"] = _owner(stated["owner"])
-            review.assign(finding_id=finding_id, by=_person(request), **stated)
+            review.assign(finding_id=finding_id, by=writer(request), **stated)
         return Response(_answer(request, finding_id))
 
 
@@ -199,7 +200,7 @@ class FindingDue(APIView):
         """Sets the day on which it is due, or none."""
         with _told():
             stated, today = _read(NewDue, request), timezone.localdate()
-            review.set_due(finding_id=finding_id, by=_person(request), today=today, **stated)
+            review.set_due(finding_id=finding_id, by=writer(request), today=today, **stated)
         return Response(_answer(request, finding_id))
 
 
@@ -208,7 +209,7 @@ class FindingLabels(APIView):
     def put(self, request: Request, finding_id: int) -> Response:
         """Sets all labels at once."""
         with _told():
-            review.set_labels(finding_id=finding_id, by=_person(request), **_read(NewLabels, request))
+            review.set_labels(finding_id=finding_id, by=writer(request), **_read(NewLabels, request))
         return Response(_answer(request, finding_id))
 
 
@@ -217,7 +218,7 @@ class FindingComments(APIView):
     def post(self, request: Request, finding_id: int) -> Response:
         """Adds to the discussion; whoever is mentioned is told. `not_told`: mentioned names that nobody has."""
         with _told():
-            made = review.comment(finding_id=finding_id, by=_person(request), **_read(NewComment, request))
+            made = review.comment(finding_id=finding_id, by=writer(request), **_read(NewComment, request))
         return Response(_answer(request, finding_id) | {"not_told": review.not_told(made)}, status=201)
 
 
@@ -226,7 +227,7 @@ class FindingLinks(APIView):
     def post(self, request: Request, finding_id: int) -> Response:
         """Links an issue elsewhere; the same address is kept once."""
         with _told():
-            review.link(finding_id=finding_id, by=_person(request), **_read(NewLink, request))
+            review.link(finding_id=finding_id, by=writer(request), **_read(NewLink, request))
         return Response(_answer(request, finding_id), status=201)
 
 
@@ -236,7 +237,7 @@ class FindingLink(APIView):
         """Takes a link away; the finding's history keeps its address."""
         NoParameters.read(request)
         with _told():
-            review.unlink(finding_id=finding_id, by=_person(request), link_id=link_id)
+            review.unlink(finding_id=finding_id, by=writer(request), link_id=link_id)
         return Response(status=204)
 
 
@@ -249,7 +250,7 @@ class MergeFinding(APIView):
             into = stated.pop("into")
             if not queries.load_rows([into]):
                 raise Invalid([FieldProblem("into", f"there is no finding {into}", "see /api/v1/findings/")])
-            review.merge(finding_id=finding_id, into_id=into, by=_person(request), **stated)
+            review.merge(finding_id=finding_id, into_id=into, by=writer(request), **stated)
         return Response(_answer(request, into))
 
 
@@ -260,7 +261,7 @@ class SplitFinding(APIView):
         with _told():
             stated = _read(NewSplit, request)
             made = review.split(
-                finding_id=finding_id, by=_person(request), change_ids=stated["changes"], seen=stated["seen"]
+                finding_id=finding_id, by=writer(request), change_ids=stated["changes"], seen=stated["seen"]
             )
         address = reverse("api:finding", args=[made.pk])
         return Response(_answer(request, made.pk), status=201, headers={"Location": address})
@@ -279,7 +280,7 @@ class FindingRepetitions(APIView):
         """Schedules a campaign of both sides with the same parameters on the same systems, in turns; the finding
         updates itself as its runs come in. Refused while one is under way."""
         with _told():
-            campaign = review.repeat(finding_id=finding_id, by=_person(request), **_read(NewRepetitions, request))
+            campaign = review.repeat(finding_id=finding_id, by=writer(request), **_read(NewRepetitions, request))
         address = reverse("api:campaign", args=[campaign.pk])
         return Response(_answer(request, finding_id), status=201, headers={"Location": address})
 
@@ -288,11 +289,6 @@ def _read(body: type[Strict], request: Request) -> dict[str, Any]:
     stated = body(data=request.data)
     stated.is_valid(raise_exception=True)
     return dict(stated.validated_data)
-
-
-def _person(request: Request) -> User:
-    assert isinstance(request.user, User), "permissions let somebody else in"  # noqa: S101
-    return request.user
 
 
 def _owner(name: str | None) -> User | None:

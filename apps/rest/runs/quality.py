@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.models import User
+from apps.accounts.current_user import writer
 from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.strict import Strict
 from apps.rest.runs.runs import find_run
@@ -40,7 +40,7 @@ class RunExclusion(APIView):
         stated = ExclusionDescription(data=request.data)
         stated.is_valid(raise_exception=True)
         run = find_run(run_id)
-        done = exclusion.exclude(run=run, reason=stated.validated_data["reason"], by=_person(request))
+        done = exclusion.exclude(run=run, reason=stated.validated_data["reason"], by=writer(request))
         return Response(_told(run.pk)[0], status=201 if done else 200)
 
     @extend_schema(operation_id="count_run_again", request=None, responses={200: ExclusionSerializer(many=True)})
@@ -48,13 +48,8 @@ class RunExclusion(APIView):
         """Lets the run count again; that it was left out stays in its history. Done twice, it has one effect."""
         NoParameters.read(request)
         run = find_run(run_id)
-        exclusion.count_again(run=run, by=_person(request))
+        exclusion.count_again(run=run, by=writer(request))
         return Response(_told(run.pk))
-
-
-def _person(request: Request) -> User:
-    assert isinstance(request.user, User), "only people may write"  # noqa: S101
-    return request.user
 
 
 def _told(run_id: int) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import special
 
+from apps.core.text import counted
 from apps.runs.quality.values import (
     QualityFacts,
     RuleFinding,
@@ -36,7 +37,7 @@ def judge(found: Siblings | None) -> RuleFinding:
         return cannot_tell("The run has no value to be compared with its siblings by, or does not count.")
     others = found.others[found.others > 0]
     if len(others) < FEWEST or found.own <= 0:
-        runs = f"{len(others)} other run{'' if len(others) == 1 else 's'}"
+        runs = counted(len(others), "other run")
         return cannot_tell(f"{runs} under the same conditions so far; {FEWEST} are needed to tell.", runs=len(others))
     logs = np.log(others)
     middle, spread = float(logs.mean()), float(logs.std(ddof=1))

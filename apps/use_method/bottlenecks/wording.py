@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from apps.core.text import counted
 from apps.core.units import with_unit
 from apps.use_method.bottlenecks.find import BY_KEY, CPU, Bottleneck, Kind, Onset, PanelsAtLevel
 from apps.use_method.resource_table import INDICATORS
@@ -162,7 +163,7 @@ def name(resource: str) -> str:
 
 
 def threads(number: int | None) -> str:
-    return "no level" if number is None else f"{number:,} thread{'' if number == 1 else 's'}"
+    return "no level" if number is None else counted(number, "thread")
 
 
 def join(names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.models import User
+from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import System
 from apps.comparison.api import baselines
 from apps.dispatch import api as dispatch
@@ -78,8 +78,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _plan_page(request, PlanForm(initial=_initial() | prefilled(request.GET)))
     form = PlanForm(request.POST)
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
-    campaign = form.plan(user=request.user)
+    campaign = form.plan(user=writer(request))
     if campaign is None:
         return _plan_page(request, form, status=422)
     tasks.enqueue(tasks.match_jobs)
@@ -154,7 +153,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
         "schedule": schedules_queries.schedule_of(campaign_id),
         "may_cancel": any(job.may_be_cancelled for job in detail.jobs),
         "said": said,
-        "may_write": isinstance(request.user, User) and request.user.may_write,
+        "may_write": may_write(request),
     }
     return render_page(request, "web/campaigns/campaign.html", context, part="web/campaigns/live.html")
 
@@ -197,8 +196,7 @@ def _part(grid: JobGrid, detail: CampaignDetail, pin: baselines.Pin | None) -> W
 @writers_only
 def cancel(request: HttpRequest, campaign_id: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, pk=campaign_id)
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
-    done = dispatch.cancel_campaign(campaign=campaign, by=request.user, now=timezone.now())
+    done = dispatch.cancel_campaign(campaign=campaign, by=writer(request), now=timezone.now())
     return _after(request, campaign_id, done)
 
 
@@ -206,8 +204,7 @@ def cancel(request: HttpRequest, campaign_id: int) -> HttpResponse:
 @writers_only
 def cancel_job(request: HttpRequest, job_id: int) -> HttpResponse:
     job = get_object_or_404(Job, pk=job_id)
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
-    done = dispatch.cancel_job(job=job, by=request.user, now=timezone.now())
+    done = dispatch.cancel_job(job=job, by=writer(request), now=timezone.now())
     return _after(request, job.campaign_id, done)
 
 

@@ -7,11 +7,11 @@ from typing import TypeVar
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from apps.accounts.current_user import may_write
 from apps.aws import queries as aws
 from apps.catalog.api import queries
 from apps.catalog.models import Metric
 from apps.comparison.api import baselines, choices
-from apps.web.accounts import may_write
 from apps.web.components.pages import render_page
 from workers.protocol.workloads import WORKLOADS
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
+from apps.accounts.current_user import may_write
 from apps.comparison.api import (
     FEWEST_SIDES,
     LATENCY_SECTION,
@@ -25,9 +26,9 @@ from apps.comparison.api import (
     timelines,
 )
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.runs.api import Amount
 from apps.saved.services import LONGEST_TITLE
-from apps.web.accounts import may_write
 from apps.web.compare.charts import SeriesView, chart_data, overlaid
 from apps.web.compare.parts import PARTS, common, rendered, shown
 from apps.web.compare.view import CompareAddress, CompareView
@@ -155,7 +156,7 @@ def _from_runs(request: HttpRequest, address: CompareAddress) -> HttpResponse:
     if len(workloads) > 1:
         problem = FieldProblem("runs", "these runs are of different workloads", "choose runs of one workload")
     elif not FEWEST_SIDES <= len(sides) <= MOST_SIDES:
-        named = f"{len(sides)} system{'' if len(sides) == 1 else 's'}"
+        named = counted(len(sides), "system")
         problem = FieldProblem("runs", f"these runs are of {named}", "choose runs of two to four systems")
     if problem:
         return _choose(request, CompareAddress(), problems=[problem], status=400)

@@ -21,6 +21,7 @@ from apps.comparison.api import (
     label,
     ratio_text,
 )
+from apps.core.text import counted
 from apps.core.units import all_digits, format_number
 from apps.runs.api import title_of
 
@@ -197,7 +198,7 @@ def _more(more: Sequence[More], names: Mapping[str, str]) -> str:
 
 
 def _runs(count: int) -> str:
-    return f"{count:,} more run{'' if count == 1 else 's'}"
+    return counted(count, "more run")
 
 
 def join_levels(levels: Sequence[Level]) -> str:
@@ -285,7 +286,7 @@ def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCe
     summary, ratio = cell.summary, cell.ratio
     spread = title = ratio_title = note = ""
     if summary is not None:
-        runs = f"{summary.count} run{'' if summary.count == 1 else 's'}"
+        runs = counted(summary.count, "run")
         title = f"{all_digits(summary.value)} {metric.unit}: {summary.kind} of {runs}"
         spread = "" if summary.count == 1 else f"{format_number(summary.minimum)}\u2013{format_number(summary.maximum)}"
         if summary.variation is not None:

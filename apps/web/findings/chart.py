@@ -7,6 +7,7 @@ lowest one, is drawn broken, and says so.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from apps.core.text import counted
 from apps.core.units import format_number, with_unit
 from apps.web.components.ticks import linear_ticks
 
@@ -201,6 +202,6 @@ def _shortened(title: str, room: int) -> str:
 
 
 def _side_words(side: SideValues, unit: str) -> str:
-    runs = f"{len(side.values)} run{'' if len(side.values) == 1 else 's'}"
+    runs = counted(len(side.values), "run")
     level = f", {with_unit(side.level, unit)}" if side.level is not None else ""
     return f"{side.title}, {runs}{level}"

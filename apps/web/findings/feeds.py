@@ -12,6 +12,7 @@ from django.utils.feedgenerator import Atom1Feed
 from django.utils.html import format_html, format_html_join
 from django.views.decorators.http import conditional_page, require_safe
 
+from apps.accounts.current_user import signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.regressions.findings import filters, queries
@@ -109,7 +110,7 @@ def _latest_first(request: HttpRequest) -> Any:
 
 
 def _reader(request: HttpRequest) -> User | None:
-    return request.user if isinstance(request.user, User) else None
+    return signed_in(request)
 
 
 def _deeds(findings: list[int]) -> Mapping[int, tuple[tuple[datetime, str], ...]]:

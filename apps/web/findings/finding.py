@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.regressions import thresholds
@@ -18,7 +19,6 @@ from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 from apps.regressions.models import Change, Finding
 from apps.runs.api import title_of
-from apps.web.accounts import may_write
 from apps.web.compare.view import CompareAddress
 from apps.web.components.pages import render_page
 from apps.web.findings import findings
@@ -43,7 +43,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
         raise Http404(f"There is no finding {finding_id}.")
     change = _chosen(found, request.GET.get("change", ""))
     chosen, problems = _list(request)
-    me = request.user if isinstance(request.user, User) else None
+    me = signed_in(request)
     before, after = queries.neighbours(finding_id, chosen, me=me)
     listed = findings.query(chosen)
     told = evidence.gather(change) if change else None

@@ -11,12 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.accounts.models import User
+from apps.accounts.current_user import may_write, signed_in
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.findings import filters, queries
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.models import Finding
-from apps.web.accounts import may_write
 from apps.web.components.pages import render_page
 from apps.web.findings.wording import list_answer
 
@@ -49,7 +48,7 @@ def show(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         chosen, after = FindingFilter(state=(OPEN,)), None
         status, problems = 400, [each.sentence() for each in error.errors]
-    me = request.user if isinstance(request.user, User) else None
+    me = signed_in(request)
     try:
         rows = queries.list_findings(chosen, me=me, limit=PAGE + 1, after=after)
     except Invalid as error:

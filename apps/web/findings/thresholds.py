@@ -9,16 +9,17 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts.models import User
+from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import Metric, Workload
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.regressions import thresholds
 from apps.regressions.detection.change_points import DEFAULT
 from apps.regressions.findings.titles import percent
 from apps.regressions.models import History
 from apps.regressions.trends import queries
 from apps.regressions.trends.queries import Tried, TriedSeries
-from apps.web.accounts import may_write, writers_only
+from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 from apps.web.templatetags.changes import p_value
 from apps.web.trends.chart import Marked, chart
@@ -74,9 +75,8 @@ def show(request: HttpRequest) -> HttpResponse:
 @writers_only
 def _keep(request: HttpRequest) -> HttpResponse:
     asked = _read(request.POST)
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
     try:
-        kept = thresholds.keep(**asked.values(), by=request.user)
+        kept = thresholds.keep(**asked.values(), by=writer(request))
     except Invalid as error:
         return _page(request, asked, problems=error, status=422)
     tasks.enqueue(tasks.follow_rest)
@@ -165,7 +165,7 @@ def on_releases(tried: Tried) -> str:
     found = tried.releases
     if not found.rows:
         return "Its size also judges releases: no kept comparison has a row that it would count for."
-    among = f"of {found.rows} row{'' if found.rows == 1 else 's'} of their last comparisons"
+    among = f"of {counted(found.rows, 'row')} of their last comparisons"
     told = [
         f"{count} that {'is' if count == 1 else 'are'} {now} would be called {then}"
         for count, now, then in (

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from apps.core.text import counted
 from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 
 # What a button that sets a state is called; one to `new` puts it back.
@@ -22,7 +23,7 @@ def list_answer(counts: Mapping[str, int], largest_first: Sequence[FindingRow]) 
         rest = f"; {counts['verify']} to verify, since what was found has gone" if counts["verify"] else ""
         return f"Nothing is open{rest}."
     told = ", ".join(f"{count} {state}" for state, count in by_state.items() if count)
-    text = f"{number} open finding{'' if number == 1 else 's'}: {told}"
+    text = f"{counted(number, 'open finding')}: {told}"
     text += f"; {counts['verify']} to verify" if counts["verify"] else ""
     if not largest_first:
         return f"{text}."

@@ -19,6 +19,7 @@ from apps.comparison.api import (
     with_interval,
 )
 from apps.core.naming import with_tool
+from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.published.matrix import StatedMatrix
 from apps.published.values import FigureValue
@@ -130,7 +131,7 @@ def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> Mat
         answers=tuple((heads[side.position], _answer(words[side.slug])) for side in many.sides[1:]),
         method=(
             "Ratio of the sides' values with its 95 % interval, as in Compare. A cell is coloured by its verdict, not "
-            f"by its ratio. Verdicts are corrected for the {many.tests} comparison{'' if many.tests == 1 else 's'} of "
+            f"by its ratio. Verdicts are corrected for the {counted(many.tests, 'comparison')} of "
             "this table (Benjamini-Hochberg, 5 %), in Compare for those of one workload: one there may be another."
         ),
         stated=False,
@@ -186,7 +187,7 @@ def _doubts(cell: Cell, doubted: Collection[int]) -> str:
 def _shown(metric: ComparedMetric, cell: Cell, origins: Sequence[str], names: Mapping[str, str]) -> MatrixCell:
     if cell.summary is None:
         return MatrixCell(kind="none", text="no runs")
-    runs = f"{cell.summary.count} run{'' if cell.summary.count == 1 else 's'} ({', '.join(origins)})"
+    runs = f"{counted(cell.summary.count, 'run')} ({', '.join(origins)})"
     value = f"{all_digits(cell.summary.value)}{NBSP}{metric.unit}, {cell.summary.kind} of {runs}"
     ratio = cell.ratio
     if ratio is None:

@@ -9,11 +9,12 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 from apps.notifications import deliver, queries, services
 from apps.notifications.models import Delivery
-from apps.web.accounts import may_write, writers_only
+from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 from workers import tasks
 
@@ -75,7 +76,7 @@ def _delivery(request: HttpRequest, delivery_id: int) -> Delivery:
 
 
 def viewer_of(request: HttpRequest) -> User | None:
-    return request.user if isinstance(request.user, User) else None
+    return signed_in(request)
 
 
 @require_POST

@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from apps.accounts.current_user import may_write, writer
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform, Release
 from apps.comparison.api import UnknownSide
@@ -21,7 +22,7 @@ from apps.regressions.releases.check import check as compare
 from apps.regressions.releases.stored_checks import StoredCheck
 from apps.regressions.releases.values import ReleaseCheck, Result
 from apps.runs.models import Run
-from apps.web.accounts import may_write, writers_only
+from apps.web.accounts import writers_only
 from apps.web.components.pages import render_page
 from apps.web.releases import badges, exports
 from apps.web.releases.sheet import RESULTS, Times, counts, overall, seldom, sheet, to_repeat
@@ -243,7 +244,7 @@ def sign_off(request: HttpRequest, platform: str, version: str) -> HttpResponse:
         sign_offs.sign_off(
             release=release,
             hardware_class=HardwareClass.objects.get(pk=check.hardware_id),
-            by=_person(request),
+            by=writer(request),
             note=_text(request.POST.get("note", "")),
             seen=stored_checks.seen(check),
             looked_at=request.POST.get("seen", "") or "none",
@@ -262,7 +263,7 @@ def withdraw(request: HttpRequest, sign_off_id: int) -> HttpResponse:
     row = SignOff.objects.select_related("release__platform", "hardware_class").filter(pk=sign_off_id).first()
     if row is None:
         raise Http404(f"there is no sign-off {sign_off_id}")
-    ended = sign_offs.withdraw(sign_off=sign_off_id, by=_person(request))
+    ended = sign_offs.withdraw(sign_off=sign_off_id, by=writer(request))
     messages.info(request, "The sign-off is withdrawn." if ended else "It was withdrawn already.")
     back = reverse("web:release", args=[row.release.platform.slug, row.release.version])
     return redirect(f"{back}?{urlencode({'hardware': row.hardware_class.slug})}#sign-off")
@@ -293,8 +294,3 @@ def draw_unknown(label: str, words: str) -> str:
 def _picture(text: str, *, status: int = 200) -> HttpResponse:
     headers = {"Cache-Control": f"max-age={BADGE_SECONDS}"}
     return HttpResponse(text, status=status, content_type="image/svg+xml", headers=headers)
-
-
-def _person(request: HttpRequest) -> User:
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
-    return request.user

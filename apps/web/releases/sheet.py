@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number
 from apps.dispatch.api import MAX_REPETITIONS
 from apps.regressions.findings.titles import percent, share
@@ -227,4 +228,4 @@ def overall(checks: Sequence[ReleaseCheck]) -> str:
 
 
 def _number(count: int) -> str:
-    return f"{count} release{'' if count == 1 else 's'}"
+    return counted(count, "release")

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from apps.accounts.models import User
+from apps.accounts.current_user import writer
 from apps.core.problems import Invalid
 from apps.runs.api import CANNOT_TELL, FAILED, PASSED, CheckDetail, ExclusionDetail, RunDetail, exclusion
 from apps.runs.models import Run
@@ -46,9 +46,8 @@ def shown(run: RunDetail) -> Quality:
 @writers_only
 def exclude(request: HttpRequest, run_id: int) -> HttpResponse:
     run = get_object_or_404(Run, pk=run_id)
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
     try:
-        done = exclusion.exclude(run=run, reason=request.POST.get("reason", ""), by=request.user)
+        done = exclusion.exclude(run=run, reason=request.POST.get("reason", ""), by=writer(request))
     except Invalid as error:
         messages.error(request, f"Nothing was changed: {error}.")
     else:
@@ -65,8 +64,7 @@ def exclude(request: HttpRequest, run_id: int) -> HttpResponse:
 @writers_only
 def count_again(request: HttpRequest, run_id: int) -> HttpResponse:
     run = get_object_or_404(Run, pk=run_id)
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
-    done = exclusion.count_again(run=run, by=request.user)
+    done = exclusion.count_again(run=run, by=writer(request))
     messages.info(request, f"Run {run_id} {'counts again' if done else 'was not left out'}.")
     return _back(run_id)
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from apps.accounts.models import User
+from apps.accounts.current_user import may_write
 from apps.runs.api import (
     CLIENT,
     Happening,
@@ -107,7 +107,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
         "data": page_data(run, counters, whole, is_live=is_live) | {"latency": latencies.chart},
         "others": [one for one in run.measurements if one.metric not in headline_keys(run)],
         "attached": runs_attachments.shown(attachments.tables(run_id)),
-        "may_write": isinstance(request.user, User) and request.user.may_write,
+        "may_write": may_write(request),
         "variable_count": len({name for variables in told for name in variables}),
         "variable_nodes": len(told),
         "compare_address": f"{reverse('web:compare')}?{urlencode(_side(run))}",

@@ -7,6 +7,7 @@ import numpy as np
 
 from apps.comparison.api import ChangeTrial, LoadSeconds, SchemaChange
 from apps.core import units
+from apps.core.text import counted
 from apps.runs.api import downsample
 from apps.web.components.ticks import linear_ticks
 from workers.protocol.workloads.schema_changes import SETTLE
@@ -158,7 +159,7 @@ def _label(change: SchemaChange, kind: str, each: Sequence[tuple[ChangeTrial, Lo
     """The chart in a sentence, for who cannot see it."""
     worst = [found for trial, seconds in each if (found := _extreme(trial, seconds, kind))]
     what = "Throughput" if kind == THROUGHPUT else f"Latency, {change.latency.rsplit('.', 1)[-1]}"
-    runs = f"{len(each)} run{'' if len(each) == 1 else 's'}"
+    runs = counted(len(each), "run")
     if not worst:
         return f"{what} of {runs} of {change.system_name}, {change.manner.text}: nothing after the statement"
     at, value = (min if kind == THROUGHPUT else max)(worst, key=lambda found: found[1])

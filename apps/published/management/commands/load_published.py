@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.core.text import counted
 from apps.published import services
 
 
@@ -26,6 +27,6 @@ class Command(BaseCommand):
                 self.stderr.write(f"Refused, and nothing of it stored: {error}")
             else:
                 articles += len(loaded)
-        self.stdout.write(f"Published results: {articles} article{'' if articles == 1 else 's'} loaded.")
+        self.stdout.write(f"Published results: {counted(articles, 'article')} loaded.")
         if refused:
             raise CommandError(f"{refused} refused; correct what is named above and load again")

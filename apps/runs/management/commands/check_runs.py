@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
+from apps.core.text import counted
 from apps.runs import archive
 from apps.runs.models import Run
 from apps.runs.quality import check
@@ -41,7 +42,7 @@ class Command(BaseCommand):
             if place % SAY_EVERY == 0:
                 self.stdout.write(f"{place} of {len(ids)} runs")
         done = len(ids) - failed
-        self.stdout.write(f"{done} run{'' if done == 1 else 's'} checked, {doubted} of them failed a check")
+        self.stdout.write(f"{counted(done, 'run')} checked, {doubted} of them failed a check")
         if failed:
             raise CommandError(f"{failed} runs could not be checked; the reasons are above")
 

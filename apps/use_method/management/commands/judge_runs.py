@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from apps.core.text import counted
 from apps.runs.models import Run
 from apps.use_method.panels import panels
 
@@ -31,4 +32,4 @@ class Command(BaseCommand):
             panels.judge(run_id=pk)
             if place % SAY_EVERY == 0:
                 self.stdout.write(f"{place} of {len(ids)} runs")
-        self.stdout.write(f"{len(ids)} run{'' if len(ids) == 1 else 's'} judged")
+        self.stdout.write(f"{counted(len(ids), 'run')} judged")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from apps.accounts.models import User
+from apps.accounts.current_user import may_write, writer
 from apps.comparison.api import (
     NOT_KNOWN,
     TITLES,
@@ -29,8 +29,9 @@ from apps.comparison.api import (
     memory,
 )
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.core.units import format_bytes, format_number
-from apps.web.accounts import may_write, writers_only
+from apps.web.accounts import writers_only
 from apps.web.compare.view import CompareAddress, CompareView
 
 POOL_WORDS = {
@@ -151,7 +152,7 @@ def _percent(value: float, *, hits: bool = False) -> str:
 
 
 def _range(spread: RunSpread, say: Callable[[float], str]) -> str:
-    runs = f"{spread.runs} run{'' if spread.runs == 1 else 's'}"
+    runs = counted(spread.runs, "run")
     return f"{say(spread.minimum)} to {say(spread.maximum)}, median of {runs}"
 
 
@@ -178,7 +179,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
         wanted = set(request.POST.getlist("accept"))
         found = [each for each in comparison.obstacles if each.fingerprint in wanted]
         made = acknowledgements.acknowledge(
-            obstacles=found, by=_person(request), reason=request.POST.get("reason", "").replace("\r\n", "\n")
+            obstacles=found, by=writer(request), reason=request.POST.get("reason", "").replace("\r\n", "\n")
         )
     except Invalid as error:
         for problem in error.errors:
@@ -194,14 +195,9 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
 @writers_only
 def withdraw(request: HttpRequest, acknowledgement_id: int) -> HttpResponse:
     """`next` is the page to go back to."""
-    ended = acknowledgements.withdraw(acknowledgement=acknowledgement_id, by=_person(request), now=timezone.now())
+    ended = acknowledgements.withdraw(acknowledgement=acknowledgement_id, by=writer(request), now=timezone.now())
     messages.info(request, "The verdict is withheld again." if ended else "It was withdrawn already.")
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):
         back = reverse("web:compare")
     return redirect(back)
-
-
-def _person(request: HttpRequest) -> User:
-    assert isinstance(request.user, User), "writers_only let somebody else in"  # noqa: S101
-    return request.user

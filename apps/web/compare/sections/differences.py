@@ -17,6 +17,7 @@ from apps.comparison.api import (
     FieldGroup,
     Weight,
 )
+from apps.core.text import counted
 from apps.web.compare.view import CompareView
 
 # Differences named in the sentence, and how much of a value is shown there.
@@ -101,11 +102,11 @@ def summary(comparison: Comparison) -> DifferenceSummary:
     groups = dict.fromkeys(each.group for each in shown if each.weight is Weight.WITHHOLDS)
     minor = [each for each in shown if each.weight is Weight.MINOR]
     variables = sum(each.group is FieldGroup.VARIABLES for each in minor)
-    counted = [f"{variables:,} server variable{'' if variables == 1 else 's'}"] if variables else []
+    counts = [counted(variables, "server variable")] if variables else []
     others = [each.label[0].lower() + each.label[1:] for each in minor if each.group is not FieldGroup.VARIABLES]
     named = [DifferenceLabel(TITLES[group], "", "") for group in groups]
     named += [_named(each) for each in important[:NAMED_DIFFERENCES]]
-    return DifferenceSummary(tuple(named), max(0, len(important) - NAMED_DIFFERENCES), (*others, *counted))
+    return DifferenceSummary(tuple(named), max(0, len(important) - NAMED_DIFFERENCES), (*others, *counts))
 
 
 def _named(difference: Difference) -> DifferenceLabel:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apps.comparison.api import PERCENTILES, Climbs, Comparison, Fit, Growing, Ladder, Side, SideLevels, label
+from apps.core.text import counted
 from apps.web.compare.charts import threads_axis
 from apps.web.compare.wording import run_words
 from apps.web.components.ticks import linear_ticks, log_ticks
@@ -61,7 +62,7 @@ def _typical_lines(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
         )
         line["threads"].append(level.threads)
         line["values"].append(cell.summary.value)
-        line["texts"].append(f"{level.text}, {runs} run{'' if runs == 1 else 's'}")
+        line["texts"].append(f"{level.text}, {counted(runs, 'run')}")
     return [found[place] for place in sorted(found, key=lambda place: (place[0], place[1] is not None, place[1] or 0))]
 
 

@@ -31,6 +31,7 @@ from apps.comparison.api import (
     time_to_finish,
 )
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.web.compare.sections.load_level_charts import growth_chart, ladder_chart
 from apps.web.compare.view import CompareAddress, CompareView
@@ -198,7 +199,7 @@ def _side_facts(side: Side, found: Ladder, highest: int, unit: str) -> SideFacts
 
 
 def threads_text(threads: int) -> str:
-    return f"{threads:,} thread{'' if threads == 1 else 's'}"
+    return counted(threads, "thread")
 
 
 def _place(estimate: Estimate, highest: int) -> ValueText:

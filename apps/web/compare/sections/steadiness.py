@@ -19,6 +19,7 @@ from apps.comparison.api import (
     RunSteadiness,
 )
 from apps.core import units
+from apps.core.text import counted
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, run_words, table
 
@@ -76,7 +77,7 @@ def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> di
         together = next((each for each in found.boxes if (each.side, each.level) == (side.slug, level.id)), None)
         if together is None:
             continue
-        words = f"{together.runs} run{'' if together.runs == 1 else 's'} together"
+        words = f"{counted(together.runs, 'run')} together"
         boxes.append(_drawn(together.box, side.position, label=words, runs=together.runs))
         own = [run for run in found.runs if (run.side, run.level) == (side.slug, level.id)]
         boxes += [

@@ -1,0 +1,28 @@
+"""Who sends a request, on pages and in the REST API alike."""
+
+from typing import Any, Protocol
+
+from apps.accounts.models import User
+
+
+class HasUser(Protocol):
+    """Django's request, or Django REST Framework's."""
+
+    @property
+    def user(self) -> Any: ...
+
+
+def signed_in(request: HasUser) -> User | None:
+    return request.user if isinstance(request.user, User) else None
+
+
+def may_write(request: HasUser) -> bool:
+    user = signed_in(request)
+    return user is not None and user.may_write
+
+
+def writer(request: HasUser) -> User:
+    """For views that permissions open to writers alone."""
+    user = signed_in(request)
+    assert user is not None, "permissions let somebody else in"  # noqa: S101
+    return user
