@@ -15,6 +15,7 @@ from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import System, Workload
 from apps.comparison.api import NotKept, baselines
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.saved import services
 from apps.saved.services import Saved
 from apps.web.accounts import writers_only
@@ -34,7 +35,7 @@ PAGE = 50
 def show_all(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("text", "").replace("\0", " ").strip()[:200]
     before = request.GET.get("before", "")
-    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    cursor = whole_number(before)
     found = services.rows(words=text.split(), limit=PAGE + 1, before=cursor)
     older = found[PAGE - 1][0] if len(found) > PAGE else None
     context = {
@@ -98,7 +99,7 @@ def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 
 def _load(slug: str, edition: str) -> Saved:
-    number = int(edition) if edition.isascii() and edition.isdecimal() and len(edition) < 5 else None
+    number = whole_number(edition, digits=4)
     if edition and number is None:
         raise Http404(f"There is no edition {edition[:40]!r}.")
     try:

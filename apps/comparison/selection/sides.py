@@ -7,6 +7,7 @@ from apps.catalog.models import System, Workload
 from apps.comparison.values import ComparedWorkload
 from apps.core.naming import with_tool
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 
 FEWEST_SIDES, MOST_SIDES = 2, 4
 # Parameters that a name tells, where a side's workload is another than the comparison's.
@@ -84,7 +85,7 @@ def _parsed(key: str, workload_id: int) -> tuple[str, int]:
     slug, colon, own = key.partition(":")
     if not colon:
         return slug, workload_id
-    if not (own.isdecimal() and own.isascii() and len(own) < 19):
+    if whole_number(own) is None:
         problem = f"{key[:100]!r} names no workload after the colon"
         raise Invalid([FieldProblem("side", problem, "use the slug of a system, or slug:id of a workload")])
     return slug, int(own)

@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 
 from apps.catalog.models import LoadLevel, System
+from apps.core.query import whole_number
 from apps.runs.models import COUNTED, Run
 from apps.runs.queries.headlines import MeasuredValue, measurements
 from apps.runs.queries.search import said_of
@@ -162,7 +163,7 @@ def _filtered(run_filter: RunFilter) -> QuerySet[Run]:
     words = run_filter.text.split()
     for word, said in zip(words, said_of(words), strict=True):
         occurs = said | Q(tags__contains=[word])
-        if word.isascii() and word.isdigit() and len(word) < 19:
+        if whole_number(word) is not None:
             occurs |= Q(pk=int(word))
         chosen = chosen.filter(occurs)
     if run_filter.quality:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import System
 from apps.comparison.api import baselines
+from apps.core.query import whole_number
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import CampaignDetail, JobCell, JobGrid, RunCell, queries
 from apps.dispatch.api import schedule_queries as schedules_queries
@@ -58,7 +59,7 @@ class WorkloadGrid:
 @require_safe
 def show_all(request: HttpRequest) -> HttpResponse:
     before = request.GET.get("before", "")
-    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    cursor = whole_number(before)
     rows = queries.list_campaigns(now=timezone.now(), limit=PAGE + 1, before=cursor)
     context = {
         "rows": rows[:PAGE],

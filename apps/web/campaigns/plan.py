@@ -14,6 +14,7 @@ from apps.accounts.models import User
 from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.dispatch import api as dispatch
 from apps.dispatch.api import LEAST_GAIN, PlanSize
 from apps.dispatch.models import Campaign
@@ -256,7 +257,7 @@ def _threads(text: str) -> list[int]:
     for word in re.split(r"[\s,;]+", text.strip()):
         if not word:
             continue
-        if not (word.isascii() and word.isdigit() and len(word) < 19 and 1 <= int(word) <= catalog.MAX_THREADS):
+        if not (whole_number(word) is not None and 1 <= int(word) <= catalog.MAX_THREADS):
             raise forms.ValidationError(
                 f"{word[:40]!r} is no number of threads: write whole numbers from 1 to {catalog.MAX_THREADS:,}, "
                 "for example 1, 4, 8"

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.current_user import may_write, writer
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.dispatch.api import ScheduleFields, cron
 from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import campaign_text as text
@@ -74,7 +75,7 @@ def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
     if detail is None:
         raise Http404(f"There is no schedule {schedule_id}.")
     before = request.GET.get("before", "")
-    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    cursor = whole_number(before)
     slots = queries.list_slots(schedule_id, limit=PAGE + 1, before=cursor)
     context = {
         "schedule": detail.row,
@@ -156,7 +157,7 @@ def edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 def _prefilled(query: QueryDict) -> ScheduleFields:
     asked = query.get("campaign", "")
-    if not (asked.isascii() and asked.isdecimal() and len(asked) < 19):
+    if whole_number(asked) is None:
         return START
     campaign = get_object_or_404(Campaign, pk=int(asked))
     return ScheduleFields(name=campaign.name, plan=text.of(campaign), cron=START.cron)

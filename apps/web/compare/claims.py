@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison.api import UnknownSide, corroborate
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.web.compare.sections.agreement import shown
 from apps.web.components.pages import render_page
 from apps.web.matrix.matrix import usual_sides
@@ -39,6 +40,6 @@ def show(request: HttpRequest) -> HttpResponse:
 
 def _campaign(text: str) -> int | None:
     """Raises Invalid."""
-    if text and not (text.isdecimal() and text.isascii() and len(text) < 19):
+    if text and whole_number(text) is None:
         raise Invalid([FieldProblem("campaign", f"{text[:40]!r} is not a number", "leave it out")])
     return int(text) if text else None

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from apps.comparison.api import Comparison, Level, NotKept, Section, SectionSource, system_slug
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 
 # Words of the address that belong to parts of the page; every link of the page keeps them.
 OPTIONS: tuple[str, ...] = ("show", "per", "clock", "variables", "objective", "percentile")
@@ -45,7 +46,7 @@ class CompareAddress:
         def ids(name: str, texts: Sequence[str]) -> list[int]:
             found = []
             for text in texts:
-                if text.isdecimal() and text.isascii() and len(text) < 19:
+                if whole_number(text) is not None:
                     found.append(int(text))
                 else:
                     errors.append(FieldProblem(name, f"{text[:40]!r} is not a number", "choose one from the list"))

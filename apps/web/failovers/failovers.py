@@ -19,6 +19,7 @@ from apps.comparison.api import (
     load_failovers,
 )
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.core.units import format_number
 from apps.published.values import FigureValue
 from apps.web.components.pages import render_page
@@ -51,7 +52,7 @@ class FailoverAddress:
         if unknown := [fault for fault in faults if fault not in FAULTS]:
             raise Invalid([FieldProblem("fault", f"there is no fault {unknown[0][:40]!r}", "choose one from the list")])
         campaign, rate = query.get("campaign", ""), query.get("rate", "")
-        if campaign and not (campaign.isdecimal() and campaign.isascii() and len(campaign) < 19):
+        if campaign and whole_number(campaign) is None:
             problem = f"{campaign[:40]!r} is not a number"
             raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
         return cls(

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST
 from apps.accounts.current_user import writer
 from apps.accounts.models import User
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.dispatch.api import unreachable
 from apps.regressions.findings import queries, review
 from apps.regressions.findings.review import FindingChanged, NoSuchFinding
@@ -66,7 +67,7 @@ class Given:
     def number(self, name: str) -> int:
         """Raises Invalid."""
         text = self.text(name).removeprefix("#")
-        if not (text.isdecimal() and text.isascii() and len(text) < 10):
+        if whole_number(text, digits=9) is None:
             raise Invalid([FieldProblem(name, f"{text[:40]!r} is no number", "write it in digits")])
         return int(text)
 
@@ -145,7 +146,7 @@ def _merge(given: Given) -> str:
 
 
 def _split(given: Given) -> str:
-    ids = [text for text in given.form.getlist("change") if text.isdecimal() and text.isascii() and len(text) < 19]
+    ids = [text for text in given.form.getlist("change") if whole_number(text) is not None]
     made = review.split(**given.common, change_ids=[int(text) for text in ids])
     return f"What you chose is finding {made.pk} now."
 

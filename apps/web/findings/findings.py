@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write, signed_in
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.regressions.findings import filters, queries
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.models import Finding
@@ -89,7 +90,7 @@ def read(given: QueryDict) -> tuple[FindingFilter, int | None]:
     if ALL in stated["state"]:
         del stated["state"]
     after = given.get("after", "")
-    if after and not (after.isdecimal() and after.isascii() and len(after) < 19):
+    if after and whole_number(after) is None:
         raise Invalid([FieldProblem("after", f"{after[:40]!r} is no finding", "follow the links of the list")])
     return filters.read(stated), int(after) if after else None
 

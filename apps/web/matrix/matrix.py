@@ -13,6 +13,7 @@ from apps.catalog.models import System
 from apps.comparison.api import LATENCY, PRIMARY, WITHHELD, Many, ManyRow, UnknownSide, baselines, choices, matrix
 from apps.comparison.api import MOST_SIDES as MOST_COMPARED
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.published import matrix as published
 from apps.runs.api import places
 from apps.runs.models import Run
@@ -50,7 +51,7 @@ class MatrixAddress:
     def read(cls, query: QueryDict) -> "MatrixAddress":
         """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
         campaign = query.get("campaign", "")
-        if campaign and not (campaign.isdecimal() and campaign.isascii() and len(campaign) < 19):
+        if campaign and whole_number(campaign) is None:
             problem = f"{campaign[:40]!r} is not a number"
             raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
         texts = [*query.getlist("side"), *(query.get(name, "") for name in ("metric", "tool", "article"))]

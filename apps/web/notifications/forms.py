@@ -14,6 +14,7 @@ from apps.accounts.current_user import writer
 from apps.accounts.models import User
 from apps.catalog.models import HardwareClass, Platform
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.notifications import queries, services
 from apps.notifications.models import CHOOSABLE, Subscription, Team, usual_events
 from apps.regressions.findings import filters
@@ -227,4 +228,4 @@ def _found(call: Callable[[], Found]) -> Found:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 10
+    return whole_number(text, digits=9) is not None

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.current_user import may_write, signed_in
 from apps.accounts.models import User
 from apps.core.problems import Invalid
+from apps.core.query import whole_number
 from apps.notifications import deliver, queries, services
 from apps.notifications.models import Delivery
 from apps.web.accounts import writers_only
@@ -27,7 +28,7 @@ def show(request: HttpRequest) -> HttpResponse:
     viewer = viewer_of(request)
     before = request.GET.get("before", "")
     found = queries.deliveries(viewer=viewer)
-    if before.isascii() and before.isdecimal() and len(before) < 19:
+    if whole_number(before) is not None:
         found = found.filter(pk__lt=int(before))
     rows = queries.delivery_rows(list(found[: PAGE + 1]), viewer=viewer)
     now = timezone.now()

@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from apps.core.query import whole_number
 from apps.runs.api import queries
 from apps.web.components.pages import render_page
 from apps.web.runs import filters as runs_filters
@@ -14,7 +15,7 @@ PAGE = 50
 def show(request: HttpRequest) -> HttpResponse:
     filters = runs_filters.read(request.GET)
     before = request.GET.get("before", "")
-    cursor = int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None
+    cursor = whole_number(before)
     # One more than shown tells whether there are older ones.
     rows = queries.list_runs(filters.run_filter, limit=PAGE + 1, before=cursor)
     shown, older = rows[:PAGE], rows[PAGE:]

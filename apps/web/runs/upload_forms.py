@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import Invalid
+from apps.core.query import whole_number
 from apps.runs.api import ATTACHED, DEFAULT, SUBMITTED, Refused, Submitted, accept, submit
 from apps.runs.models import Run
 
@@ -263,7 +264,7 @@ def _parameters(text: str) -> Iterable[tuple[str, Any]]:
 def _value(text: str) -> str | int | float | bool:
     if text in ("true", "false"):
         return text == "true"
-    if text.isascii() and text.isdecimal() and len(text) < 18:
+    if whole_number(text, digits=17) is not None:
         return int(text)
     whole, dot, rest = text.partition(".")
     if dot and text.isascii() and whole.isdecimal() and rest.isdecimal() and len(text) < 18:

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from apps.comparison.api import AS_CHOSEN, ChangeFilter, schema_changes, title_of
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.published.queries import list_figures
 from apps.published.values import FigureFilter
 from apps.web.components.pages import render_page
@@ -56,7 +57,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
 def read(given: QueryDict) -> ChangeFilter:
     """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
     campaign = given.get("campaign", "")
-    if campaign and not (campaign.isdecimal() and campaign.isascii() and len(campaign) < 19):
+    if campaign and whole_number(campaign) is None:
         problem = f"{campaign[:40]!r} is not a number"
         raise Invalid([FieldProblem("campaign", problem, "choose one from the list")])
     return ChangeFilter(

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_safe
 
 from apps.core.problems import FieldProblem, Invalid
+from apps.core.query import whole_number
 from apps.runs.api import NEWEST_FIRST, RunRow, described, rows_of
 from apps.runs.models import Event, Run, RunNode
 from apps.web.components.pages import render_page
@@ -82,7 +83,7 @@ def _added(text: str) -> int | None:
     """Raises Invalid."""
     if not text:
         return None
-    if not (text.isascii() and text.isdecimal() and len(text) < 19 and 0 < int(text) <= LARGEST_RUN):
+    if not (whole_number(text) is not None and 0 < int(text) <= LARGEST_RUN):
         raise Invalid([FieldProblem("add", f"{text[:40]!r} is no run", "write its number")])
     return int(text)
 
