@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from django.db import connection, models
 
-from apps.runs.api import SampledNode
+from apps.runs.pure import SampledNode
 from bench import context, peers, recording, rounds, servers, warehouse
 from bench.context import BY_SAMPLE, BY_SERIES, Bench, Prepared
 from bench.peers import PROMETHEUS, VICTORIA_METRICS, Peer, Span

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Literal
 
-from apps.runs.api import SampledNode
+from apps.runs.pure import SampledNode
 from bench import recording, remote_write, results
 from bench.peers import Peer, Span
 from bench.results import Figure

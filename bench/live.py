@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from apps.runs.api import SampledNode
+from apps.runs.pure import SampledNode
 from bench import context, recording, rounds
 from bench.context import BY_SAMPLE, BY_SERIES, Bench
 from bench.peers import PROMETHEUS, VICTORIA_METRICS, Peer

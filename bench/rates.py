@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlencode
 
-from apps.catalog.api import counter_rules
-from apps.runs.api import COUNTER, queries
+from apps.catalog.pure import counter_rules
+from apps.runs.api import queries
+from apps.runs.pure import COUNTER
 from bench import peers, recording, remote_write, rounds
 from bench.bulk import Stored
 from bench.context import Bench

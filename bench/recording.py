@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.api import counter_rules
-from apps.runs.api import Column, SampledNode, decode
+from apps.catalog.pure import counter_rules
+from apps.runs.pure import Column, SampledNode, decode
 from bench import remote_write
 from workers.protocol import wire
 

@@ -8,7 +8,7 @@ from typing import Any
 from apps.aws.clients import AwsTrouble, client
 from apps.aws.places import AwsPlace
 from apps.aws.topology import Topology
-from apps.catalog.api import PUBLISHED, CloudWatchMetric
+from apps.catalog.pure import PUBLISHED, CloudWatchMetric
 
 NAMESPACE = "AWS/RDS"
 # Of one request.

@@ -1,19 +1,19 @@
 """The generated part of docs/glossary.md: an entry for every curated and every derived metric. Pure."""
 
-from apps.catalog.metrics import curated, derived, families
+from apps.catalog.metrics import derived_metrics, families, standard
 from apps.catalog.metrics.counter_rules import MetricSpec
-from apps.catalog.metrics.derived import DerivedSpec
+from apps.catalog.metrics.derived_metrics import DerivedSpec
 
 BEGIN = "<!-- metrics: written by manage.py write_glossary -->"
 END = "<!-- end of metrics -->"
 GROUPS = (
-    ("Load generator", curated.CLIENT_KEYS),
-    ("Single workloads", curated.WORKLOAD_KEYS),
-    ("Database server", curated.SERVER_KEYS),
-    ("Replication, proxy and agent", curated.SAMPLED_KEYS),
-    ("Machine and process", curated.HOST_KEYS),
-    ("Aurora and RDS, by CloudWatch", curated.CLOUD_KEYS),
-    ("Published figures", curated.PUBLISHED_KEYS),
+    ("Load generator", standard.CLIENT_KEYS),
+    ("Single workloads", standard.WORKLOAD_KEYS),
+    ("Database server", standard.SERVER_KEYS),
+    ("Replication, proxy and agent", standard.SAMPLED_KEYS),
+    ("Machine and process", standard.HOST_KEYS),
+    ("Aurora and RDS, by CloudWatch", standard.CLOUD_KEYS),
+    ("Published figures", standard.PUBLISHED_KEYS),
 )
 TABLE_HEAD = ("| key | unit | kind | direction | meaning |", "|---|---|---|---|---|")
 FAMILIES_HEAD = (
@@ -42,10 +42,10 @@ def metric_entries() -> str:
     parts = []
     for title, keys in GROUPS:
         lines = [f"### {title}", "", *TABLE_HEAD]
-        lines += [_line(curated.CURATED[key]) for key in keys]
+        lines += [_line(standard.CURATED[key]) for key in keys]
         parts.append("\n".join(lines))
     parts.append("\n".join([*FAMILIES_HEAD, *map(_line, families.FAMILIES)]))
-    parts.append("\n".join([*DERIVED_HEAD, *(_derived_line(spec) for spec in derived.ALL)]))
+    parts.append("\n".join([*DERIVED_HEAD, *(_derived_line(spec) for spec in derived_metrics.ALL)]))
     return "\n\n".join(parts)
 
 

@@ -4,7 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
-from apps.core.naming import with_tool
+from apps.core.names import with_tool
 from apps.core.text import counted
 
 SHA256 = r"^[0-9a-f]{64}$"

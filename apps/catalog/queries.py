@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Prefetch, Q
 
-from apps.catalog.metrics import counter_rules, derived
+from apps.catalog.metrics import counter_rules, derived_metrics
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, System, Workload
 
 
@@ -186,7 +186,7 @@ def list_metrics(chosen: MetricFilter) -> list[MetricValue]:
             aspect=row.aspect,
             description=row.description,
             curated=row.curated,
-            formula=derived.formula_of(row.key),
+            formula=derived_metrics.formula_of(row.key),
         )
         for row in rows
     ]

@@ -9,8 +9,8 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from apps.catalog import seed_data
-from apps.catalog.metrics import counter_rules, derived
-from apps.catalog.metrics import curated as metrics_curated
+from apps.catalog.metrics import counter_rules, derived_metrics
+from apps.catalog.metrics import standard as metrics_curated
 from apps.catalog.models import HardwareClass, LoadLevel, Metric, Node, Platform, Release, System, Workload
 from apps.core.canonical import canonical_hash
 from workers.protocol.wire import AwsMessage, HardwareMessage, NodeMessage, SystemMessage
@@ -195,8 +195,12 @@ def seed() -> None:
         unique_fields=["slug"],
         update_fields=seed_data.HARDWARE_FIELDS,
     )
-    members = Metric.objects.filter(key__startswith=derived.PREFIX).values_list("key", flat=True)
-    specs = metrics_curated.CURATED | derived.DERIVED | {key: spec for key in members if (spec := derived.find(key))}
+    members = Metric.objects.filter(key__startswith=derived_metrics.PREFIX).values_list("key", flat=True)
+    specs = (
+        metrics_curated.CURATED
+        | derived_metrics.DERIVED
+        | {key: spec for key in members if (spec := derived_metrics.find(key))}
+    )
     Metric.objects.bulk_create(
         [_row(spec, curated=True) for spec in specs.values()],
         update_conflicts=True,
@@ -226,7 +230,7 @@ def _new_metric(key: str) -> Metric:
     _require(
         bool(KEY.match(key)) and len(key) <= 160, "metric", f"{key[:80]!r} must have 1 to 160 characters, no blank"
     )
-    spec, curated = derived.describe(key)
+    spec, curated = derived_metrics.describe(key)
     return _row(spec, curated=curated)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.catalog.api import is_single_event
 from apps.catalog.models import LoadLevel, Metric
+from apps.catalog.pure import is_single_event
 from apps.comparison import verdict_table
 from apps.comparison.comparability import acknowledgements, variables
 from apps.comparison.comparability import differences as comparability_differences

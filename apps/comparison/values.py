@@ -5,7 +5,7 @@ from datetime import datetime
 
 from apps.comparison.comparability.differences import Difference, Obstacle
 from apps.comparison.stats.welch import Direction, Ratio, SideSummary
-from apps.runs.api import Amount
+from apps.runs.pure import Amount
 
 # Why a complete run may be left out.
 NO_VALUES = "no headline values"

@@ -1,4 +1,4 @@
-"""What other apps may use of this one; everything else in it is its own. Tables are in models."""
+"""What other apps may use of this one; pure has what needs no database, models the tables."""
 
 from apps.dispatch import queries
 from apps.dispatch.campaigns import file as campaign_file
@@ -39,8 +39,8 @@ from apps.dispatch.jobs.leases import (
 from apps.dispatch.jobs.samplers import sampled_runs, stream_of
 from apps.dispatch.jobs.uploads import NoSuchRun, close_abandoned_runs, end_run, open_run, run_of
 from apps.dispatch.queries import unreachable
-from apps.dispatch.schedules import cron, scheduled_runs
 from apps.dispatch.schedules import queries as schedule_queries
+from apps.dispatch.schedules import scheduled_runs
 from apps.dispatch.schedules import services as schedules
 from apps.dispatch.schedules.queries import ScheduleRow
 from apps.dispatch.schedules.scheduled_runs import Lack, Settled
@@ -76,7 +76,6 @@ __all__ = [
     "claim",
     "close_abandoned_runs",
     "create_campaign",
-    "cron",
     "end_job",
     "end_run",
     "expire_leases",

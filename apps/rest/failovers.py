@@ -8,7 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.comparison.api import COUNTS, FAULTS, PHASES, FailoverFilter, load_failovers
+from apps.comparison.api import FAULTS, FailoverFilter, load_failovers
+from apps.comparison.pure import COUNTS, PHASES
 from apps.rest.comparisons.values import ComparedCampaignSerializer
 from apps.rest.framework.fields import SecondsField
 from apps.rest.framework.lists import LARGEST_ID, Parameters

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.api import CURATED
+from apps.catalog.pure import CURATED
 
 FILE = Path(__file__).parent / "data" / "recordings.npz"
 SINGLE, GALERA = ("single",), ("g1", "g2", "g3")

@@ -15,7 +15,7 @@ from apps.catalog.models import Metric
 from apps.rig import statistics
 from apps.rig.recordings import Recording
 from apps.rig.statistics import Floats, Statistics
-from apps.runs.api import Column, codec, interval_middles
+from apps.runs.pure import Column, codec, interval_middles
 
 Samples = NDArray[Any]  # int64 or float64
 

@@ -13,8 +13,9 @@ from apps.dispatch.models import Agent, Campaign, Job
 from apps.rig.make_runs import MadeRun, Shape
 from apps.rig.plan import PlannedCampaign
 from apps.rig.templates import Template
-from apps.runs.api import CLIENT, DERIVATION, STATISTICS
+from apps.runs.api import DERIVATION, STATISTICS
 from apps.runs.models import Run
+from apps.runs.pure import CLIENT
 
 SERIES_COLUMNS = (
     *("run_id", "metric_id", "node", "base", "offset", "length"),

@@ -33,7 +33,7 @@ from apps.runs.models import (
     Series,
 )
 from apps.runs.quality import check
-from apps.runs.samples import derived, rates
+from apps.runs.samples import derivation, rates
 from apps.runs.samples.columns import (
     CLIENT,
     SampledNode,
@@ -165,7 +165,7 @@ def _gather(run: Run, source: Callable[[Run, Output], DecodedSamples]) -> _Gathe
     client = client_of(said.intervals, offset=offset)
     nodes = joined([*([client] if client else []), *sampled.nodes])
     name_metrics(_keys([client] if client else []))
-    changing = [(*node.changing, *derived.keys(node)) for node in nodes]
+    changing = [(*node.changing, *derivation.keys(node)) for node in nodes]
     metrics = metrics_for([*said.metrics(), *chain.from_iterable(changing)])
     return _Gathered(said, output, nodes, sampled.events, metrics, offset, problem)
 

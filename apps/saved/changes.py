@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from apps.comparison.api import Cell, ComparedRun, Comparison, interval_text, label, ratio_text
+from apps.comparison.pure import Cell, ComparedRun, Comparison, interval_text, label, ratio_text
 from apps.core.canonical import canonical_hash
 from apps.core.text import counted
-from apps.runs.api import title_of
+from apps.runs.pure import title_of
 
 # More figures, or runs of one kind, than this are counted instead of named.
 MOST_TOLD = 8

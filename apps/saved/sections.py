@@ -3,7 +3,6 @@
 from typing import Any
 
 from apps.comparison.api import (
-    Section,
     all_metrics,
     claims,
     cost,
@@ -16,6 +15,7 @@ from apps.comparison.api import (
     timelines,
     work,
 )
+from apps.comparison.pure import Section
 from apps.use_method.api import limits
 
 READINGS: tuple[Section[Any], ...] = (

@@ -10,8 +10,9 @@ from django.db.models import Q
 from django.utils.text import slugify
 
 from apps.accounts.models import User
-from apps.comparison.api import Comparison, Section, UnknownSide, claims, compare, cost, serialisation
+from apps.comparison.api import UnknownSide, claims, compare, cost
 from apps.comparison.models import Edition, SavedComparison
+from apps.comparison.pure import Comparison, Section, serialisation
 from apps.core.problems import FieldProblem, Invalid
 from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS

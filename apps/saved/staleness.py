@@ -1,11 +1,15 @@
 """What has changed under the parts of a comparison that rest on more than its own runs: prices and machines under the
 cost, other workloads and articles under what bears it out. In words. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-from apps.comparison.api import ComparedCost, Corroboration, SideClaim, SideCost, Witness
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from apps.saved.changes import MOST_TOLD, answer, listed, plural
+
+if TYPE_CHECKING:
+    from apps.comparison.api import ComparedCost, Corroboration, SideClaim, SideCost, Witness
 
 
 def cost_changes(seen: ComparedCost | None, now: ComparedCost | None, names: Mapping[str, str]) -> list[str]:

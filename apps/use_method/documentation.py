@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from apps.catalog.api import rewritten
+from apps.catalog.pure import rewritten
 from apps.core.units import NBSP
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resource_table import RESOURCES

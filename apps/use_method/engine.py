@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from apps.catalog.api import derived
+from apps.catalog.pure import derived_metrics
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import NodeFacts, Panel, Reading, RuleResult, RunFacts, UseLevel
@@ -44,5 +44,5 @@ def why(indicator: Indicator, node: NodeFacts, facts: RunFacts) -> str:
     if not node.series:
         return "nobody sampled this node"
     lacking = [key for key in indicator.metrics if key not in node.series] or indicator.metrics
-    names = (derived.describe(key)[0].name.replace(" (*)", "") for key in lacking)
+    names = (derived_metrics.describe(key)[0].name.replace(" (*)", "") for key in lacking)
     return f"not sampled: {', '.join(list(dict.fromkeys(names))[:3])}"

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.current_user import may_write, writer
 from apps.catalog.models import System, Workload
-from apps.comparison.api import NotKept, baselines
+from apps.comparison.api import baselines
+from apps.comparison.pure import NotKept
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 from apps.saved import services

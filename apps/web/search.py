@@ -12,8 +12,8 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import Metric, Release, System, Workload
-from apps.dispatch.api import cron
 from apps.dispatch.models import Campaign, Schedule
+from apps.dispatch.pure import cron
 from apps.published.models import Article
 from apps.regressions.models import CheckedRelease, Finding
 from apps.runs.api import newest_left_out, said_of

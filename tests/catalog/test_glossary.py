@@ -3,9 +3,9 @@
 import pytest
 
 from apps.catalog import glossary, workload_docs
-from apps.catalog.metrics import derived, families
+from apps.catalog.metrics import derived_metrics, families
 from apps.catalog.metrics.counter_rules import MetricSpec
-from apps.catalog.metrics.curated import CURATED
+from apps.catalog.metrics.standard import CURATED
 from tests.paths import DOCS
 
 GLOSSARY, WORKLOADS_PAGE = DOCS / "glossary.md", DOCS / "workloads.md"
@@ -27,7 +27,7 @@ def test_a_glossary_without_its_marks_is_not_overwritten() -> None:
         glossary.with_entries("# Glossary")
 
 
-EVERY = {**CURATED, **{spec.key: spec for spec in (*families.FAMILIES, *derived.ALL)}}
+EVERY = {**CURATED, **{spec.key: spec for spec in (*families.FAMILIES, *derived_metrics.ALL)}}
 
 
 @pytest.mark.parametrize("spec", EVERY.values(), ids=EVERY.keys())

@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.catalog.metrics import derived
+from apps.catalog.metrics import derived_metrics
 from apps.catalog.metrics.counter_rules import describe, rate_unit
-from apps.catalog.metrics.curated import CURATED
+from apps.catalog.metrics.standard import CURATED
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_an_innodb_metric_is_known_by_its_name(key: str, kind: str, unit: str, r
     ],
 )
 def test_a_key_with_a_name_in_it_is_described_by_its_family(key: str, name: str, kind: str, unit: str) -> None:
-    spec, curated = derived.describe(key)
+    spec, curated = derived_metrics.describe(key)
     assert (spec.name, spec.kind, spec.unit, curated) == (name, kind, unit, True)
 
 

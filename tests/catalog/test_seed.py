@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog import services
-from apps.catalog.metrics.curated import CURATED
-from apps.catalog.metrics.derived import DERIVED
+from apps.catalog.metrics.derived_metrics import DERIVED
+from apps.catalog.metrics.standard import CURATED
 from apps.catalog.models import HardwareClass, Metric, Platform, Workload
 from workers.protocol.workloads import sysbench
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from apps.catalog.services import metrics_for
 from apps.runs.models import Run
-from apps.runs.samples import derived
+from apps.runs.samples import derivation
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.rates import Phase
 from apps.runs.storage import blocks
@@ -36,7 +36,7 @@ def seconds_of(values: Sequence[float], key: str = "client.throughput") -> Sampl
 def a_sampled_run(nodes: Sequence[SampledNode], values: dict[str, float], **fields: Any) -> Run:
     """A sealed run of a minute with headline `values` and the series of `nodes`."""
     run = a_measured_run(values, **fields)
-    keys = {key for node in nodes for key in (*node.changing, *node.constants, *derived.keys(node))}
+    keys = {key for node in nodes for key in (*node.changing, *node.constants, *derivation.keys(node))}
     assert run.measured_from is not None
     assert run.measured_to is not None
     phase = Phase(run.measured_from, run.measured_to)

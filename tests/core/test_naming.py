@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.core.naming import with_tool
+from apps.core.names import with_tool
 
 
 @pytest.mark.parametrize(

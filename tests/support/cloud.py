@@ -12,6 +12,8 @@ import pytest
 from botocore.stub import Stubber
 from moto.server import ThreadedMotoServer
 
+from tests.support import waiting
+
 REGION = "eu-west-1"
 CLUSTER = "blast"
 # What boto3 would read of the machine that the tests run on.
@@ -31,7 +33,7 @@ def aws_server() -> Iterator[str]:
 
 def lead_to(endpoint: str, patch: pytest.MonkeyPatch) -> None:
     """From now on AWS is at `endpoint`, and knows nothing."""
-    httpx.post(f"{endpoint}/moto-api/reset").raise_for_status()
+    httpx.post(f"{endpoint}/moto-api/reset", timeout=waiting.LIMIT).raise_for_status()
     for name in [name for name in os.environ if name in FOREIGN or name.startswith("AWS_ENDPOINT_URL")]:
         patch.delenv(name)
     for name, value in {

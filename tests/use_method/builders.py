@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from apps.catalog.metrics import derived
+from apps.catalog.metrics import derived_metrics
 from apps.runs.samples.columns import SampledNode
-from apps.runs.samples.derived import Inputs, evaluate
+from apps.runs.samples.derivation import Inputs, evaluate
 from apps.use_method.values import Floats, MetricSamples, NodeFacts, Panel, Reading, RunFacts, Span
 
 
@@ -38,7 +38,7 @@ def of_sampled(sampled: SampledNode, between: Span, **more: Any) -> NodeFacts:
         line = inputs.line(key)
         if line is not None and not np.isnan(line.values).all():
             series[key] = MetricSamples(line.at, line.values, line.resets)
-    for spec in derived.available(inputs.keys):
+    for spec in derived_metrics.available(inputs.keys):
         line = evaluate(spec, [inputs])
         if line is not None and not np.isnan(line.values).all():
             series[spec.key] = MetricSamples(line.at, line.values, line.resets)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from apps.catalog.metrics import derived
-from apps.catalog.metrics.curated import CURATED
+from apps.catalog.metrics import derived_metrics
+from apps.catalog.metrics.standard import CURATED
 from tests.use_method.recorded import FOLDER, MISSING
 from workers.agent.samplers import host, mysql, process, replication
 from workers.protocol.wire import Number
@@ -146,7 +146,7 @@ def at_second(
 
 
 def is_kept(key: str) -> bool:
-    inputs = {pattern for spec in derived.ALL for pattern in spec.formula.inputs}
+    inputs = {pattern for spec in derived_metrics.ALL for pattern in spec.formula.inputs}
     return key in CURATED or key in inputs or bool(STATUS.match(key) or OTHERS.match(key)) or "replication" in key
 
 

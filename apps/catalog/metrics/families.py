@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from apps.catalog.metrics import agent_sources, formula
 from apps.catalog.metrics.counter_rules import MetricSpec
-from apps.catalog.metrics.curated import read
+from apps.catalog.metrics.standard import read
 
 FAMILIES = tuple(read(agent_sources.FAMILIES + agent_sources.of_connections(agent_sources.REPLICATION)).values())
 BEGINNINGS = tuple({spec.key.partition("<")[0] for spec in FAMILIES})

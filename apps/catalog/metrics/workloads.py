@@ -1,4 +1,4 @@
-"""The curated metrics of single workloads, in the form of apps.catalog.metrics.curated. Pure."""
+"""The curated metrics of single workloads, in the form of apps.catalog.metrics.standard. Pure."""
 
 # Those of which a run has one: an outage, a statement, the slowest of all. They end with a dot where all below are.
 SINGLE_EVENTS = (

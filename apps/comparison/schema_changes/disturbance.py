@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from apps.comparison.stats import dips
 from apps.comparison.stats.dips import DipSpan
-from apps.runs.api import Phase
+from apps.runs.pure import Phase
 from workers.protocol.workloads.schema_changes import SETTLE
 
 Floats = NDArray[np.float64]

@@ -32,8 +32,9 @@ from apps.comparison.schema_changes.values import (
 )
 from apps.comparison.selection.runs import left_out_word
 from apps.comparison.values import ComparedCampaign
-from apps.runs.api import CLIENT, Phase, queries
+from apps.runs.api import queries
 from apps.runs.models import Event, Run
+from apps.runs.pure import CLIENT, Phase
 
 DDL = "ddl"
 THROUGHPUT, GAP_BEFORE = "client.throughput", "ddl.gap_before"

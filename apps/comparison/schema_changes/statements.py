@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apps.core.naming import with_tool
+from apps.core.names import with_tool
 from apps.core.text import counted
 from workers.protocol.workloads.schema_changes import SPEC
 

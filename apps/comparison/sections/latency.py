@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from apps.comparison.sections.section import Section
 from apps.comparison.values import Comparison, Level, Side
-from apps.runs.api import DifferentGrids, HistogramCounts, grid_of, merge, queries
+from apps.runs.api import queries
+from apps.runs.pure import DifferentGrids, HistogramCounts, grid_of, merge
 
 
 @dataclass(frozen=True)

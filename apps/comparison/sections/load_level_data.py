@@ -10,8 +10,9 @@ from apps.comparison.sections.section import Section
 from apps.comparison.stats.resolution import resolution
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import ComparedMetric, ComparedRun, Comparison, Level, Side
-from apps.runs.api import LATENCY, DifferentGrids, HistogramCounts, merge, queries
+from apps.runs.api import queries
 from apps.runs.models import Measurement
+from apps.runs.pure import LATENCY, DifferentGrids, HistogramCounts, merge
 
 MEAN = f"{LATENCY}.avg"
 KEYS = {percent: f"{LATENCY}.p{percent:g}" for percent in PERCENTILES}

@@ -14,8 +14,9 @@ from apps.comparison.stats.dips import Box, Steadiness
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 from apps.core.text import counted
-from apps.runs.api import CLIENT, Phase, queries
+from apps.runs.api import queries
 from apps.runs.models import Run
+from apps.runs.pure import CLIENT, Phase
 
 # What a load tool prints of its work second by second; the first that most runs have is looked at.
 RATES = ("client.throughput", "client.rows", "client.new_orders", "client.queries")

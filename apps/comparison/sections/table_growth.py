@@ -11,8 +11,9 @@ from apps.comparison.stats.growth_rate import Inserted, RowSpan
 from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
 from apps.core.text import counted
-from apps.runs.api import CLIENT, queries
+from apps.runs.api import queries
 from apps.runs.models import Measurement
+from apps.runs.pure import CLIENT
 
 RATE, INSERTED = "client.rows", "client.rows_inserted"
 # What the seconds add up to may be off the tool's own count by this share before it is told.

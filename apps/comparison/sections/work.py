@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.catalog.api import work
+from apps.catalog.pure import work
 from apps.comparison.sections import verdicts
 from apps.comparison.sections.section import Section
 from apps.comparison.stats.welch import Direction, geometric_mean

@@ -12,9 +12,10 @@ from apps.catalog.models import System, Workload
 from apps.comparison.selection import baselines
 from apps.comparison.selection.runs import MOST_RUNS
 from apps.comparison.values import ComparedCampaign
-from apps.core.naming import with_tool
-from apps.runs.api import Amount, RunPlace, places
+from apps.core.names import with_tool
+from apps.runs.api import RunPlace, places
 from apps.runs.models import COUNTED, Run
+from apps.runs.pure import Amount
 
 MOST_SUGGESTIONS = 8
 # Groups (campaign, workload, system) that are looked at for suggestions, the newest first.

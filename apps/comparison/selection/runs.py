@@ -11,8 +11,9 @@ from django.db.models.functions import RowNumber
 
 from apps.comparison.selection.sides import ChosenSide
 from apps.comparison.values import Level, RunTally
-from apps.runs.api import Amount, places, why_excluded
+from apps.runs.api import places, why_excluded
 from apps.runs.models import COUNTED, Run
+from apps.runs.pure import Amount
 
 # Of each side at each load level, of those that count and of those that do not: more are not read.
 MOST_RUNS, MOST_LEFT_OUT = 100, 20

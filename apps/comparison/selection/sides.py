@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apps.catalog.models import System, Workload
 from apps.comparison.values import ComparedWorkload
-from apps.core.naming import with_tool
+from apps.core.names import with_tool
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.runs.api import Phase, interval_middles
+from apps.runs.pure import Phase, interval_middles
 
 Floats = NDArray[np.float64]
 # A hiccup is a value below this share of the run's median: the articles' word for a second that nearly stood still.

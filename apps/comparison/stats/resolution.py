@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from apps.runs.api import SYSBENCH, UnknownGrid, grid_of
+from apps.runs.pure import SYSBENCH, UnknownGrid, grid_of
 
 # A percentile's key, and that of what it is a percentile of.
 PERCENTILE = re.compile(r"^(?P<of>.+)[._]p\d+(?:\.\d+)?(?:_\w+)?$")

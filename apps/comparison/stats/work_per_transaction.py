@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from apps.catalog.api import MACHINE, WorkSpec, work
+from apps.catalog.pure import MACHINE, WorkSpec, work
 
 SERVER_KEYS = "mysql.status."
 DATABASE_ROLES = ("writer", "reader")

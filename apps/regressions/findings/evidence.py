@@ -9,8 +9,9 @@ from datetime import datetime
 from django.db.models import F
 
 from apps.catalog.models import LoadLevel
-from apps.comparison.api import Comparison, Difference, FieldGroup, Weight, compare, variables, variables_of, work_of
-from apps.comparison.api import differences as comparability_differences
+from apps.comparison.api import compare, variables_of, work_of
+from apps.comparison.pure import Comparison, Difference, FieldGroup, Weight, variables
+from apps.comparison.pure import differences as comparability_differences
 from apps.core.problems import Invalid
 from apps.core.units import with_unit
 from apps.regressions.findings import use_difference

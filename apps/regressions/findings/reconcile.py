@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
-from apps.comparison.api import MARGIN
+from apps.comparison.pure import MARGIN
 from apps.dispatch.models import Schedule
 from apps.regressions.detection import effects
 from apps.regressions.findings import titles

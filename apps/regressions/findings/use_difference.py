@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 from apps.core.units import format_number, with_unit
-from apps.use_method.api import INDICATORS, RESOURCE_OF, Aspect, Indicator, Panel, Reading, UseLevel, typical
+from apps.use_method.pure import INDICATORS, RESOURCE_OF, Aspect, Indicator, Panel, Reading, UseLevel, typical
 
 # A level is another from this share of pairs on, those that say the opposite taken off (Cliff's delta).
 MOST_PAIRS = 0.8

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from apps.catalog.models import HardwareClass, Release, Workload
-from apps.comparison.api import DISCOVERY_RATE
+from apps.comparison.pure import DISCOVERY_RATE
 from apps.core.problems import FieldProblem, Invalid
 from apps.regressions import thresholds
 from apps.regressions.releases import rows as releases_rows

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.catalog.models import LoadLevel, System, Workload
-from apps.comparison.api import Cell, Chosen, ChosenSide, Comparison, Direction, compare, verdict_table
-from apps.comparison.api import verdicts as section_verdicts
+from apps.comparison.api import Chosen, ChosenSide, compare
+from apps.comparison.pure import Cell, Comparison, Direction, verdict_table
+from apps.comparison.pure import verdicts as section_verdicts
 from apps.regressions.releases import verdicts
 from apps.regressions.releases.pairs import Pair
 from apps.regressions.releases.values import CheckRow, RowVerdict

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.comparison.api import serialisation
+from apps.comparison.pure import serialisation
 from apps.core.canonical import canonical_hash
 from apps.regressions.models import Change, CheckedRelease, Finding, Pending
 from apps.regressions.releases.values import CheckRow, ReleaseCheck, Result, answer

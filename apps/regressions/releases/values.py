@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from apps.core.naming import with_tool
+from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP
 

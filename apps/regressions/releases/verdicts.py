@@ -4,7 +4,7 @@ import math
 
 from scipy import special
 
-from apps.comparison.api import MARGIN, POWER, Direction, Ratio, Verdict, welch
+from apps.comparison.pure import MARGIN, POWER, Direction, Ratio, Verdict, welch
 from apps.core.units import NBSP
 from apps.regressions.releases.values import RowVerdict
 

@@ -15,10 +15,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
-from apps.dispatch.api import ScheduleFields, ScheduleRow, cron
+from apps.dispatch.api import ScheduleFields, ScheduleRow
 from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import schedule_queries as queries
 from apps.dispatch.api import schedules as services
+from apps.dispatch.pure import cron
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, listing, next_page
 from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import FiniteField, Strict

@@ -6,8 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.catalog.api import derived
 from apps.catalog.models import HardwareClass, Metric, Platform, Release, Workload
+from apps.catalog.pure import derived_metrics
 from apps.rest.framework.lists import NoParameters, PageParameters, Parameters, listing, page_of, whole
 
 
@@ -70,7 +70,7 @@ class MetricSerializer(serializers.ModelSerializer[Metric]):
         fields = ("key", "name", "unit", "kind", "direction", "resource", "aspect", "description", "curated", "formula")
 
     def get_formula(self, metric: Metric) -> str:
-        return derived.formula_of(metric.key)
+        return derived_metrics.formula_of(metric.key)
 
 
 class ReleaseParameters(Parameters):

@@ -12,8 +12,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.current_user import writer
-from apps.comparison.api import ACCEPTABLE, FEWEST_SIDES, MOST_SIDES, acknowledgements, compare
+from apps.comparison.api import FEWEST_SIDES, MOST_SIDES, acknowledgements, compare
 from apps.comparison.models import Acknowledgement
+from apps.comparison.pure import ACCEPTABLE
 from apps.rest.framework.lists import LARGEST_ID, NoParameters, PageParameters, listing, page_of
 from apps.rest.framework.strict import ChoiceField, Strict
 

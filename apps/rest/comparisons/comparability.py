@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.comparison.api import ACCEPTABLE
+from apps.comparison.pure import ACCEPTABLE
 
 
 class AcceptedSerializer(serializers.Serializer[Any]):

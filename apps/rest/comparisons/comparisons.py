@@ -13,8 +13,6 @@ from rest_framework.views import APIView
 from apps.comparison.api import (
     FEWEST_SIDES,
     MOST_SIDES,
-    PERCENTILES,
-    SectionSource,
     all_metrics,
     claims,
     compare,
@@ -24,6 +22,7 @@ from apps.comparison.api import (
     time_to_finish,
     work,
 )
+from apps.comparison.pure import PERCENTILES, SectionSource
 from apps.core.problems import FieldProblem, Invalid
 from apps.rest.comparisons.agreement import CorroborationSerializer
 from apps.rest.comparisons.all_metrics import EverythingSerializer

@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.comparison.api import LATENCY_SECTION, SectionSource
+from apps.comparison.api import LATENCY_SECTION
+from apps.comparison.pure import SectionSource
 from apps.rest.runs.histograms import QuantileSerializer, quantiles_of
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.comparison.api import Fit, Growing, SectionSource, ladder, load_level_data, table_growth
+from apps.comparison.api import Growing, load_level_data, table_growth
+from apps.comparison.pure import Fit, SectionSource, ladder
 from apps.rest.comparisons.values import BoundField, CellSerializer, ComparedMetricSerializer, RatioSerializer
 
 USUAL_PERCENTILE = 95.0

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.rest.framework.fields import NumberField, WordsField
-from apps.use_method.api import INDICATORS, RESOURCE_OF, Kind, Reading, UseLevel
+from apps.use_method.pure import INDICATORS, RESOURCE_OF, Kind, Reading, UseLevel
 
 
 class UseReadingSerializer(serializers.Serializer[Any]):

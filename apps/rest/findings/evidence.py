@@ -14,7 +14,7 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.regressions.findings import evidence, queries
 from apps.rest.framework.fields import NumberField, WordsField
 from apps.rest.framework.lists import LARGEST_ID, Parameters
-from apps.use_method.api import UseLevel
+from apps.use_method.pure import UseLevel
 
 LEVELS = [level.value for level in UseLevel]
 

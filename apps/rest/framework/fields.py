@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from apps.core.units import NBSP
-from apps.rest.framework.rounding import MILLISECONDS, significant
+from apps.rest.framework.digits import MILLISECONDS, significant
 
 
 class NumberField(serializers.FloatField):

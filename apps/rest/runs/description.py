@@ -15,7 +15,8 @@ from apps.rest.catalog.systems import SystemDescription
 from apps.rest.framework.bodies import InvalidJson, decode_json
 from apps.rest.framework.problems import invalid
 from apps.rest.framework.strict import SLUG, FiniteField, ScalarField, Strict
-from apps.runs.api import DEFAULT, SUBMITTED, may_have_started
+from apps.runs.api import may_have_started
+from apps.runs.pure import DEFAULT, SUBMITTED
 
 LONGEST_WARMUP = 30 * 24 * 3600.0  # s
 # Form field -> place in the description.

@@ -15,8 +15,9 @@ from rest_framework.views import APIView
 from apps.rest.framework.lists import NoParameters
 from apps.rest.framework.messages import announced_length
 from apps.rest.framework.problems import ApiProblem, conflict, invalid
-from apps.runs.api import ATTACHED, AttachedTable, Refused, attachments, submit
+from apps.runs.api import AttachedTable, Refused, attachments, submit
 from apps.runs.models import Run
+from apps.runs.pure import ATTACHED
 
 AROUND_THE_FILE = 64 * 1024
 

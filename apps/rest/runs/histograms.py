@@ -9,13 +9,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.rest.framework.digits import significant
 from apps.rest.framework.formats import caching, unchanged
 from apps.rest.framework.lists import NoParameters
-from apps.rest.framework.rounding import significant
 from apps.rest.runs.runs import find_run
 from apps.rest.series.read import etag_of
 from apps.rest.series.series import IF_NONE_MATCH, NOT_MODIFIED
-from apps.runs.api import PERCENTILES, HistogramCounts, Quantile, queries
+from apps.runs.api import queries
+from apps.runs.pure import PERCENTILES, HistogramCounts, Quantile
 
 
 class BucketsSerializer(serializers.Serializer[Any]):

@@ -11,9 +11,10 @@ from apps.catalog.api import services as catalog
 from apps.catalog.models import LoadLevel, System, Workload
 from apps.rest.catalog import systems
 from apps.rest.framework.problems import conflict, invalid
-from apps.runs.api import DEFAULT, SUBMITTED, Refused, Submitted, SubmittedOutput
+from apps.runs.api import Refused
 from apps.runs.api import submit as ingest_submit
 from apps.runs.models import Run
+from apps.runs.pure import DEFAULT, SUBMITTED, Submitted, SubmittedOutput
 from workers import tasks
 
 

@@ -15,7 +15,8 @@ from apps.rest.framework.lists import NoParameters
 from apps.rest.runs.runs import find_run
 from apps.rest.series.read import etag_of
 from apps.rest.series.series import IF_NONE_MATCH, NOT_MODIFIED
-from apps.runs.api import LANES, queries
+from apps.runs.api import queries
+from apps.runs.pure import LANES
 
 
 class HappeningSerializer(serializers.Serializer[Any]):

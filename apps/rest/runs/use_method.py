@@ -10,11 +10,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.core.units import NBSP
+from apps.rest.framework.digits import MILLISECONDS, significant
 from apps.rest.framework.lists import NoParameters
-from apps.rest.framework.rounding import MILLISECONDS, significant
 from apps.rest.runs.runs import find_run
 from apps.runs.models import Run
-from apps.use_method.api import (
+from apps.use_method.api import panels
+from apps.use_method.pure import (
     HOLD,
     INDICATORS,
     RESOURCE_OF,
@@ -28,7 +29,6 @@ from apps.use_method.api import (
     UseLevel,
     cells,
     engine,
-    panels,
 )
 
 LEVELS = [level.value for level in UseLevel]

@@ -8,7 +8,8 @@ from rest_framework import serializers
 from apps.rest.framework.formats import format_field
 from apps.rest.framework.lists import LARGEST_ID, Parameters
 from apps.rest.framework.strict import FiniteField
-from apps.runs.api import KIND_LIMIT, LABEL_LIMIT, queries
+from apps.runs.api import queries
+from apps.runs.pure import KIND_LIMIT, LABEL_LIMIT
 
 MOST_METRICS = 50
 MOST_RUNS = 100

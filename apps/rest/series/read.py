@@ -10,8 +10,8 @@ import numpy as np
 from django.db.models import Sum
 from numpy.typing import NDArray
 
-from apps.catalog.api import derived
 from apps.catalog.models import Metric
+from apps.catalog.pure import derived_metrics
 from apps.rest.framework.problems import ApiProblem
 from apps.runs.api import SeriesValues, queries
 from apps.runs.models import Run, RunNode
@@ -97,7 +97,7 @@ class SeriesPass:
         asked = [(run.pk, key) for run in self.asked.runs for key in self.asked.metrics or ()]
         unanswered = [place for place in asked if place not in self._answered]
         known = set(Metric.objects.filter(key__in={key for _, key in unanswered}).values_list("key", flat=True))
-        known |= {key for _, key in unanswered if derived.find(key)}
+        known |= {key for _, key in unanswered if derived_metrics.find(key)}
         nodes = self.asked.options.get("nodes")
         where = f"on {', '.join(nodes)}" if nodes else "in this run"
         reasons = {True: f"not observed {where}", False: "no metric has this key; see /api/v1/metrics/"}

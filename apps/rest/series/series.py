@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from apps.rest.framework import formats
 from apps.rest.runs.runs import find_run
-from apps.rest.series import json_encoding, read, tables
+from apps.rest.series import json_encoder, read, tables
 from apps.rest.series.parameters import EVERY, IndexParameters, SeriesOfRunsParameters, SeriesParameters, options
 from apps.rest.series.read import SeriesPass, SeriesRequest
 from apps.runs.api import queries
@@ -41,7 +41,7 @@ class RunSeries(Tabular):
     @extend_schema(
         operation_id="read_series",
         parameters=[SeriesParameters, IF_NONE_MATCH],
-        responses={(200, "application/json"): json_encoding.RunSeriesSerializer, **TABLES},
+        responses={(200, "application/json"): json_encoder.RunSeriesSerializer, **TABLES},
     )
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
         """Samples of the metrics asked for, of a live run too; counters as rates over the time since the sample before.
@@ -51,7 +51,7 @@ class RunSeries(Tabular):
         """
         parameters = SeriesParameters.read(request)
         run = find_run(run_id)
-        head = {"run": run.pk, "measured": json_encoding.measured(run)}
+        head = {"run": run.pk, "measured": json_encoder.measured(run)}
         return _samples(request, [run], parameters, head=head, filename=f"run-{run.pk}-series")
 
 
@@ -59,14 +59,14 @@ class SeriesOfRuns(Tabular):
     @extend_schema(
         operation_id="read_series_of_runs",
         parameters=[SeriesOfRunsParameters, IF_NONE_MATCH],
-        responses={(200, "application/json"): json_encoding.SeriesOfRunsSerializer, **TABLES},
+        responses={(200, "application/json"): json_encoder.SeriesOfRunsSerializer, **TABLES},
     )
     def get(self, request: Request) -> HttpResponseBase:
         """The same of several runs at once, as one table; in JSON each series names its run."""
         parameters = SeriesOfRunsParameters.read(request)
         runs = _runs(list(dict.fromkeys(parameters["run"])))
         return _samples(
-            request, runs, parameters, head={"runs": [json_encoding.described(run) for run in runs]}, filename="series"
+            request, runs, parameters, head={"runs": [json_encoder.described(run) for run in runs]}, filename="series"
         )
 
 
@@ -74,7 +74,7 @@ class SeriesIndex(Tabular):
     @extend_schema(
         operation_id="list_series",
         parameters=[IndexParameters, IF_NONE_MATCH],
-        responses={(200, "application/json"): json_encoding.SeriesIndexSerializer, **TABLES},
+        responses={(200, "application/json"): json_encoder.SeriesIndexSerializer, **TABLES},
     )
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
         """Every series that the run has, by metric and node, with its statistics over the measured phase."""
@@ -85,7 +85,7 @@ class SeriesIndex(Tabular):
             return response
         index = queries.series_index(run.pk)
         if formats.is_json(request):
-            pieces = json_encoding.index(run, index)
+            pieces = json_encoder.index(run, index)
         else:
             table = tables.statistics(run.pk, index)
             pieces = formats.encoded(request.accepted_renderer, table.schema, [table])
@@ -103,7 +103,7 @@ def _samples(
         return response
     reading = SeriesPass(asked)
     if formats.is_json(request):
-        pieces = json_encoding.document(head, reading, runs="runs" in head)
+        pieces = json_encoder.document(head, reading, runs="runs" in head)
     else:
         pieces = tables.samples(request.accepted_renderer, reading)
     return formats.answer(request, pieces, etag=etag, filename=filename, troubles=reading.troubles)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rest_framework.renderers import BaseRenderer
 
 from apps.rest.framework.formats import encoded
-from apps.rest.series.json_encoding import described
+from apps.rest.series.json_encoder import described
 from apps.rest.series.read import Absent, SeriesPass, SeriesRequest, as_float
 from apps.runs.api import STATISTICS, SeriesValues, metric_descriptions, queries
 

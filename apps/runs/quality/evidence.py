@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from django.db.models import Q
 
-from apps.catalog.api import derived
 from apps.catalog.models import Node
+from apps.catalog.pure import derived_metrics
 from apps.runs.models import COUNTED, Event, Measurement, Run, RunNode, Series, Stream
 from apps.runs.quality import generator, network, noisy_neighbours, reproducibility, work_done
 from apps.runs.quality.values import (
@@ -123,7 +123,7 @@ def _statistics(run: Run, rows: Iterable[RunNode]) -> dict[int, dict[str, Stat]]
     for row in rows:
         for key, value in row.constants.items():
             if (key in KEYS or key.startswith(INTERFACES)) and value is not None:
-                level = 0.0 if derived.describe(key)[0].kind == COUNTER else float(value)
+                level = 0.0 if derived_metrics.describe(key)[0].kind == COUNTER else float(value)
                 found[row.number].setdefault(key, Stat(level, level))
     return found
 
@@ -135,7 +135,7 @@ def _seconds(run: Run) -> ThroughputSeconds | None:
         for key in keys:
             column = node.column(key)
             if column is not None and column.observed.any():
-                spec = derived.describe(key)[0]
+                spec = derived_metrics.describe(key)[0]
                 values = column.as_float()[column.observed]
                 return ThroughputSeconds(spec.name, spec.unit, node.clock[column.observed], values)
     return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from apps.catalog.api import MetricSpec, counter_rules, derived
+from apps.catalog.pure import MetricSpec, counter_rules, derived_metrics
 from apps.runs.samples.rates import COUNTER
 from apps.runs.storage import binary_cursor
 
@@ -16,7 +16,9 @@ def described(keys: Collection[str], patterns: Iterable[str] = ()) -> dict[str, 
     alike = [like(pattern) for pattern in patterns]
     rows = binary_cursor.fetch(_KNOWN + " OR key LIKE %s" * len(alike), [list(keys), *alike], prepare=not alike)
     known = {row[0]: MetricSpec(*row) for row in rows}
-    return known | {key: derived.describe(key)[0] for key in keys if key not in known or derived.find(key)}
+    return known | {
+        key: derived_metrics.describe(key)[0] for key in keys if key not in known or derived_metrics.find(key)
+    }
 
 
 def like(pattern: str) -> str:

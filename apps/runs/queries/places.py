@@ -11,26 +11,13 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from apps.catalog.models import System
+from apps.runs.amounts import Amount
 from apps.runs.models import Run
 
 # Runs of one place are counted up to here; beyond, there are “more than” so many.
 MOST_COUNTED = 1000
 COUNTED = "state = 'sealed' AND outcome = 'succeeded' AND NOT is_excluded"
 _AT = f"system_id = system AND workload_id = workload AND load_level_id = level AND provenance = kind AND {COUNTED}"
-
-
-@dataclass(frozen=True)
-class Amount:
-    """How many runs: `runs` of them, or `more` than that, since nobody counted further."""
-
-    runs: int = 0
-    more: bool = False
-
-    def __add__(self, other: "Amount") -> "Amount":
-        return Amount(self.runs + other.runs, self.more or other.more)
-
-    def __str__(self) -> str:
-        return f"more than {self.runs:,}" if self.more else f"{self.runs:,}"
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.api import DerivedSpec, MetricSpec, derived, formula
 from apps.catalog.models import Metric
+from apps.catalog.pure import DerivedSpec, MetricSpec, derived_metrics, formula
 from apps.runs.queries import nodes as queries_nodes
 from apps.runs.queries.alignment import RUN_CLOCK, Alignment, zeros
 from apps.runs.queries.metric_descriptions import GAUGE, described, kind_of, unit_of
 from apps.runs.samples import downsample, time_series
 from apps.runs.samples.columns import CLIENT, SampledNode
-from apps.runs.samples.derived import Inputs, evaluate
+from apps.runs.samples.derivation import Inputs, evaluate
 from apps.runs.samples.rates import COUNTER
 from apps.runs.samples.time_series import TimeSeries
 from apps.runs.storage.codec import Column, Values
@@ -76,7 +76,7 @@ def load_series(
     """
     if over_nodes not in (None, time_series.SUM, time_series.MEAN) or (raw and over_nodes):
         raise ValueError("over nodes there is a sum or a mean, and none of raw samples")
-    wanted = {key: derived.find(key) for key in metrics}
+    wanted = {key: derived_metrics.find(key) for key in metrics}
     # The batches first: see reading.
     nodes_of = queries_nodes.live(run_ids)
     start = zeros(run_ids, align)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.api import MetricSpec, period_of
+from apps.catalog.pure import MetricSpec, period_of
 from apps.runs.models import Run, RunNode, Series
 from apps.runs.queries import nodes
 from apps.runs.queries.metric_descriptions import described, kind_of, unit_of
-from apps.runs.samples import derived as samples_derived
+from apps.runs.samples import derivation as samples_derived
 from apps.runs.samples import rates
 from apps.runs.samples.columns import SampledNode, constant_column, covers_interval
 from apps.runs.samples.rates import COUNTER, WHOLE_RUN, Phase, SeriesStatistics

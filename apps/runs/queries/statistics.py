@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
-from apps.catalog.api import derived
+from apps.catalog.pure import derived_metrics
 from apps.runs.models import Run
 from apps.runs.queries.metric_descriptions import kind_of, unit_of
 from apps.runs.samples.rates import COUNTER, SeriesStatistics
@@ -72,7 +72,7 @@ def statistics_of(
     """
     if phase not in (MEASURED, WHOLE) or not set(statistics) <= set(STATISTICS):
         raise ValueError(f"phases are {MEASURED} and {WHOLE}, statistics {', '.join(STATISTICS)}")
-    spec, _ = derived.describe(metric)
+    spec, _ = derived_metrics.describe(metric)
     rows = _rows(metric, runs, [f"whole_{name}" if phase == WHOLE else name for name in statistics], nodes)
     kept = [row for row in rows if row[2] or row[-1] is not None]
     constant = np.array([not row[2] for row in kept], np.bool_)

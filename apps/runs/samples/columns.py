@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.api import period_of
+from apps.catalog.pure import period_of
 from apps.runs.ingest.clean_text import has_nul
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Column, Number

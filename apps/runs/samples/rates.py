@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.api import period_of
+from apps.catalog.pure import period_of
 from apps.runs.samples.columns import covers_interval
 from apps.runs.storage.codec import Column
 

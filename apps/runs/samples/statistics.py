@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from apps.runs.samples import derived as samples_derived
+from apps.runs.samples import derivation as samples_derived
 from apps.runs.samples import rates as samples_rates
 from apps.runs.samples import time_series
 from apps.runs.samples.columns import SampledNode, covers_interval
-from apps.runs.samples.derived import Inputs
+from apps.runs.samples.derivation import Inputs
 from apps.runs.samples.rates import COUNTER, Described, Phase, SeriesStatistics
 from apps.runs.samples.time_series import TimeSeries
 from apps.runs.storage.codec import Column

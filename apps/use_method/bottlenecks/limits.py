@@ -4,17 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.comparison.api import (
-    ComparedRun,
-    Comparison,
-    Level,
-    Sample,
-    Section,
-    Side,
-    throughput_metric,
-    welch,
-    with_interval,
-)
+from apps.comparison.api import throughput_metric
+from apps.comparison.pure import ComparedRun, Comparison, Level, Sample, Section, Side, welch, with_interval
 from apps.published.bottlenecks import StatedLimit, stated_limits
 from apps.runs.models import Run
 from apps.use_method.bottlenecks import find

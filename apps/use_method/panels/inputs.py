@@ -5,12 +5,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from apps.catalog.api import PUBLISHED, derived, period_of
 from apps.catalog.models import HardwareClass
 from apps.catalog.models import Node as CatalogNode
-from apps.runs.api import CLIENT, SeriesValues, queries
+from apps.catalog.pure import PUBLISHED, derived_metrics, period_of
+from apps.runs.api import SeriesValues, queries
 from apps.runs.api import nodes as queries_nodes
 from apps.runs.models import Event, Measurement, Run, RunNode, Series, Stream
+from apps.runs.pure import CLIENT
 from apps.use_method.resource_table import METRICS
 from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservable, RunFacts, ServerError, Span
 
@@ -76,7 +77,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     keys |= {key for _, _, constants, _ in rows for key in constants}
     keys |= set(Series.objects.filter(run=run).order_by().values_list("metric__key", flat=True).distinct())
     # By the formulas of now: a run may have been sealed before one was there.
-    keys |= {spec.key for spec in derived.available(keys)}
+    keys |= {spec.key for spec in derived_metrics.available(keys)}
     wanted = [key for key in sorted(keys) if _is_asked(key)]
     # CloudWatch dates what it measured by the end of its period.
     late = LONGEST_PERIOD if run.system.aws_kind else 0

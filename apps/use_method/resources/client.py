@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from apps.runs.api import ALL_BUSY, LEAST_MATCHED, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
+from apps.runs.pure import ALL_BUSY, LEAST_MATCHED, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.levels import LevelLimits, judge, mean, total
 from apps.use_method.resources import cpu

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.runs.api import MOST_STOLEN
+from apps.runs.pure import MOST_STOLEN
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.levels import LevelLimits, judge, mean
 from apps.use_method.resources.counters import DUMPS, REPLICA, gauge, idle_running, unseen, with_words

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from apps.core.units import format_duration, with_unit
-from apps.runs.api import CODE, MOST_ERRORS
+from apps.runs.pure import CODE, MOST_ERRORS
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.levels import mean, peak, total
 from apps.use_method.resources import codes

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from apps.runs.api import LEAST_OUTSIDE, MOST_LOST, MOST_USED
+from apps.runs.pure import LEAST_OUTSIDE, MOST_LOST, MOST_USED
 from apps.use_method.indicators import Indicator, Resource, Rule
 from apps.use_method.levels import LevelLimits, counted, judge, mean
 from apps.use_method.resources.counters import gauge, scaled, unseen, with_words

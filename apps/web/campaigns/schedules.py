@@ -15,12 +15,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.current_user import may_write, writer
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
-from apps.dispatch.api import ScheduleFields, cron
+from apps.dispatch.api import ScheduleFields
 from apps.dispatch.api import campaign_file as file
 from apps.dispatch.api import campaign_text as text
 from apps.dispatch.api import schedule_queries as queries
 from apps.dispatch.api import schedules as services
 from apps.dispatch.models import Campaign
+from apps.dispatch.pure import cron
 from apps.regressions.models import Finding
 from apps.web.accounts import writers_only
 from apps.web.campaigns.files import EXAMPLE

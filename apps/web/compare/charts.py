@@ -5,19 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.api import (
-    MARGIN,
-    ComparedMetric,
-    Comparison,
-    Level,
-    Ratio,
-    RunTimeline,
-    interval_text,
-    label,
-    newest,
-    ratio_text,
-)
-from apps.runs.api import CLIENT
+from apps.comparison.api import RunTimeline, newest
+from apps.comparison.pure import MARGIN, ComparedMetric, Comparison, Level, Ratio, interval_text, label, ratio_text
+from apps.runs.pure import CLIENT
 from apps.web.components.ticks import linear_ticks, log_ticks
 from apps.web.runs.steps import UNMARKED
 

@@ -13,21 +13,17 @@ from apps.comparison.api import (
     FEWEST_SIDES,
     LATENCY_SECTION,
     MOST_SIDES,
-    NO_VALUES,
-    ComparedRun,
-    Comparison,
-    Level,
     UnknownSide,
     baselines,
     choices,
     compare,
-    label,
     system_slug,
     timelines,
 )
+from apps.comparison.pure import NO_VALUES, ComparedRun, Comparison, Level, label
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
-from apps.runs.api import Amount
+from apps.runs.pure import Amount
 from apps.saved.services import LONGEST_TITLE
 from apps.web.compare.charts import SeriesView, chart_data, overlaid
 from apps.web.compare.parts import PARTS, common, rendered, shown

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from apps.comparison.api import everything
-from apps.core.naming import with_tool
+from apps.core.names import with_tool
 from apps.core.problems import Invalid
 from apps.web.compare import compare
 from apps.web.compare.sections.all_metrics import comma_separated, markdown

@@ -7,7 +7,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from apps.comparison.api import NotKept
+from apps.comparison.pure import NotKept
 from apps.web.compare.sections import (
     agreement,
     all_metrics,

@@ -10,7 +10,8 @@ from django.db import connection
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
-from apps.comparison.api import Comparison, Level, NotKept, Section, SectionSource, system_slug
+from apps.comparison.api import system_slug
+from apps.comparison.pure import Comparison, Level, NotKept, Section, SectionSource
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 

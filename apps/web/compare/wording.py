@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from apps.comparison.api import (
+from apps.comparison.pure import (
     MOST_REPETITIONS,
     Cell,
     ComparedMetric,
@@ -23,7 +23,7 @@ from apps.comparison.api import (
 )
 from apps.core.text import counted
 from apps.core.units import all_digits, format_number
-from apps.runs.api import title_of
+from apps.runs.pure import title_of
 
 # More load levels than this under one verdict are told by their two ends.
 TOLD_ONE_BY_ONE = 3

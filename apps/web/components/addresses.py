@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from apps.comparison.api import Comparison
+from apps.comparison.pure import Comparison
 
 
 def runs_address(**filters: str | int | Iterable[str | int]) -> str:

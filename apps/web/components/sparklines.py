@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from apps.core.units import NBSP, with_unit
-from apps.runs.api import thin
+from apps.runs.pure import thin
 
 Floats = NDArray[np.float64]
 Span = tuple[float, float]

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from apps.comparison.api import COUNTS, PHASES, FailoverResults, FailoverTrial, TrialGroup
+from apps.comparison.api import FailoverResults, FailoverTrial, TrialGroup
+from apps.comparison.pure import COUNTS, PHASES
 from apps.core import tabular
 from apps.core.tabular import escaped
 from apps.web.failovers import wording as words

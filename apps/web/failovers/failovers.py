@@ -8,16 +8,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.api import (
-    FAULTS,
-    PHASES,
-    Course,
-    FailoverFilter,
-    FailoverResults,
-    FailoverTrial,
-    TrialGroup,
-    load_failovers,
-)
+from apps.comparison.api import FAULTS, FailoverFilter, FailoverResults, FailoverTrial, TrialGroup, load_failovers
+from apps.comparison.pure import PHASES, Course
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 from apps.core.units import format_number

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from apps.comparison.api import Course, Insert, Interruption, TimeoutShare, TrialGroup, TrialSpread, WriteRows
+from apps.comparison.api import TrialGroup
+from apps.comparison.pure import Course, Insert, Interruption, TimeoutShare, TrialSpread, WriteRows
 from apps.core.units import NBSP, format_number
 
 COUNT_WORDS = {

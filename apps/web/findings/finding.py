@@ -18,7 +18,7 @@ from apps.regressions.findings.evidence import Evidence, SideRun
 from apps.regressions.findings.filters import FindingFilter
 from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 from apps.regressions.models import Change, Finding
-from apps.runs.api import title_of
+from apps.runs.pure import title_of
 from apps.web.compare.view import CompareAddress
 from apps.web.components.pages import render_page
 from apps.web.findings import findings

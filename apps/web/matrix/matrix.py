@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.catalog.models import System
-from apps.comparison.api import LATENCY, PRIMARY, WITHHELD, Many, ManyRow, UnknownSide, baselines, choices, matrix
+from apps.comparison.api import LATENCY, PRIMARY, Many, ManyRow, UnknownSide, baselines, choices, matrix
 from apps.comparison.api import MOST_SIDES as MOST_COMPARED
+from apps.comparison.pure import WITHHELD
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 from apps.published import matrix as published

@@ -5,20 +5,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from apps.comparison.api import (
+from apps.comparison.api import Many, ManyRow
+from apps.comparison.pure import (
     WITHHELD,
     Cell,
     ComparedMetric,
     ComparedWorkload,
     Direction,
-    Many,
-    ManyRow,
     interval_text,
     label,
     ratio_text,
     with_interval,
 )
-from apps.core.naming import with_tool
+from apps.core.names import with_tool
 from apps.core.text import counted
 from apps.core.units import NBSP, all_digits, format_number, with_unit
 from apps.published.matrix import StatedMatrix

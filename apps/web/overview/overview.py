@@ -15,9 +15,10 @@ from apps.published import queries as published
 from apps.published.values import FigureValue
 from apps.regressions.findings import queries as regressions
 from apps.regressions.findings.filters import FindingFilter
-from apps.runs.api import Amount, how_many
+from apps.runs.api import how_many
 from apps.runs.api import queries as runs
 from apps.runs.models import Run
+from apps.runs.pure import Amount
 from apps.web.components.pages import is_partial, render_page
 from apps.web.findings.wording import list_answer
 from apps.web.overview.platforms import NEWEST_RUNS, load_matrix

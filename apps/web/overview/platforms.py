@@ -11,8 +11,9 @@ from typing import Any
 from django.db.models import Aggregate, Count, F, FloatField, Max, Min, Q
 
 from apps.catalog.models import LoadLevel, Platform, System, Workload
-from apps.runs.api import Amount, RunPlace, places
+from apps.runs.api import RunPlace, places
 from apps.runs.models import Measurement, Run
+from apps.runs.pure import Amount
 from apps.web.components.addresses import runs_address
 
 THROUGHPUT = "client.throughput"

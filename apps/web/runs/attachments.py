@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.runs.api import Attached, AttachedTable, OutputTable
+from apps.runs.api import AttachedTable
+from apps.runs.pure import Attached, OutputTable
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import Any
 
 from apps.comparison.api import SideLatency
 from apps.core import units
-from apps.runs.api import PERCENTILES, DistributionDetail, HistogramCounts, Quantile, RunDetail
+from apps.runs.api import DistributionDetail, RunDetail
+from apps.runs.pure import PERCENTILES, HistogramCounts, Quantile
 from apps.web.components.ticks import linear_ticks, log_ticks
 
 LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "max")

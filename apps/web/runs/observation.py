@@ -1,10 +1,15 @@
 """What of a run could not be observed, and what observing it took. Pure."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from apps.runs.api import EventDetail, SeriesInfo
+if TYPE_CHECKING:
+    from apps.runs.api import EventDetail, SeriesInfo
+
 
 NOT_OBSERVABLE = "not_observable"
 SAMPLING = "agent.sampling."

@@ -11,8 +11,9 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.current_user import writer
 from apps.core.problems import Invalid
-from apps.runs.api import CANNOT_TELL, FAILED, PASSED, CheckDetail, ExclusionDetail, RunDetail, exclusion
+from apps.runs.api import CheckDetail, ExclusionDetail, RunDetail, exclusion
 from apps.runs.models import Run
+from apps.runs.pure import CANNOT_TELL, FAILED, PASSED
 from apps.web.accounts import writers_only
 
 # What failed comes first, then what could not be told: who looks here asks what is wrong.

@@ -11,18 +11,9 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from apps.accounts.current_user import may_write
-from apps.runs.api import (
-    CLIENT,
-    Happening,
-    MeasurementDetail,
-    RunDetail,
-    SealWait,
-    SeriesInfo,
-    attachments,
-    queries,
-    timeline,
-)
+from apps.runs.api import MeasurementDetail, RunDetail, SealWait, SeriesInfo, attachments, queries
 from apps.runs.models import Run
+from apps.runs.pure import CLIENT, Happening, timeline
 from apps.web.components.addresses import overlay_address, runs_address
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs import attachments as runs_attachments

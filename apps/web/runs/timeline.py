@@ -1,11 +1,17 @@
 """What the Run page shows on the clock first: how much the load generator did, how long that took, and what happened.
 Pure."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from apps.runs.api import NO_MOMENT, EventDetail, Happening, SeriesInfo
+from apps.runs.pure import NO_MOMENT, Happening
+
+if TYPE_CHECKING:
+    from apps.runs.api import EventDetail, SeriesInfo
 
 THROUGHPUT = "client.throughput"
 LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")

@@ -13,8 +13,9 @@ from apps.catalog.api import services as catalog
 from apps.catalog.models import System, Workload
 from apps.core.problems import Invalid
 from apps.core.query import whole_number
-from apps.runs.api import ATTACHED, DEFAULT, SUBMITTED, Refused, Submitted, accept, submit
+from apps.runs.api import Refused, accept, submit
 from apps.runs.models import Run
+from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted
 
 # In the order of the page.
 LABELS = {

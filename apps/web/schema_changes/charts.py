@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.comparison.api import ChangeTrial, LoadSeconds, SchemaChange
+from apps.comparison.pure import ChangeTrial, LoadSeconds, SchemaChange
 from apps.core import units
 from apps.core.text import counted
-from apps.runs.api import downsample
+from apps.runs.pure import downsample
 from apps.web.components.ticks import linear_ticks
 from workers.protocol.workloads.schema_changes import SETTLE
 

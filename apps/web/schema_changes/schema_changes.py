@@ -7,7 +7,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.comparison.api import AS_CHOSEN, ChangeFilter, schema_changes, title_of
+from apps.comparison.api import ChangeFilter, schema_changes
+from apps.comparison.pure import AS_CHOSEN, title_of
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 from apps.published.queries import list_figures

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.comparison.api import (
+from apps.comparison.pure import (
     QUANTITIES,
     ChangeTrial,
     Quantity,

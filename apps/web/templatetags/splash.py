@@ -28,9 +28,9 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import is_naive
 
 from apps.core import units
-from apps.core.naming import with_tool as tool_and_name
-from apps.runs.api import title_of
-from apps.use_method.api import UseLevel
+from apps.core.names import with_tool as tool_and_name
+from apps.runs.pure import title_of
+from apps.use_method.pure import UseLevel
 
 register = template.Library()
 

@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from apps.core.problems import FieldProblem, Invalid
-from apps.runs.api import KIND_LIMIT, RunRow
+from apps.runs.api import RunRow
+from apps.runs.pure import KIND_LIMIT
 
 MOST_SERIES = 24
 # Words of an address that are no kind of an event.

@@ -7,7 +7,7 @@ import pytest
 
 from apps.catalog.metrics import work
 from apps.catalog.metrics.counter_rules import describe
-from apps.catalog.metrics.curated import CURATED
+from apps.catalog.metrics.standard import CURATED
 from apps.comparison.stats.work_per_transaction import spent
 
 STATUS = "mysql.status."

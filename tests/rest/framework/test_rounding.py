@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rest.framework.rounding import all_significant, significant
+from apps.rest.framework.digits import all_significant, significant
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 
 from apps.catalog.models import System, Workload
+from apps.runs.amounts import Amount
 from apps.runs.models import Run
 from apps.runs.queries import places
-from apps.runs.queries.places import Amount, RunPlace
+from apps.runs.queries.places import RunPlace
 from tests.support.builders import START, a_load_level, a_run, a_system, a_workload
 
 pytestmark = pytest.mark.django_db

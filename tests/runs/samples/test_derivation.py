@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from apps.catalog.metrics import derived, formula
-from apps.catalog.metrics.derived import DerivedSpec
+from apps.catalog.metrics import derived_metrics, formula
+from apps.catalog.metrics.derived_metrics import DerivedSpec
 from apps.catalog.metrics.formula import Formula
-from apps.runs.samples import derived as samples_derived
+from apps.runs.samples import derivation as samples_derived
 from apps.runs.samples.columns import SampledNode
-from apps.runs.samples.derived import Inputs
+from apps.runs.samples.derivation import Inputs
 from apps.runs.samples.rates import WHOLE_RUN, Phase
 from apps.runs.storage import codec
 from apps.runs.storage.codec import Number
@@ -66,7 +66,7 @@ def a_node(clock: list[float], name: str = "db1", **series: list[Number]) -> Sam
 
 
 def shown(key: str, *nodes: SampledNode, how: str = "sum") -> str:
-    spec = derived.find(key)
+    spec = derived_metrics.find(key)
     assert spec is not None
     line = samples_derived.evaluate(spec, [Inputs(node) for node in nodes], how)
     assert line is not None
@@ -91,7 +91,7 @@ def test_a_constant_counter_has_rate_zero_in_a_formula() -> None:
 def test_gaps_and_resets_of_an_input_are_those_of_the_result() -> None:
     node = a_node([0, 1, 2, 3, 4], Questions=[0, 20, None, 60, 80], Com_commit=[4, 8, None, 10, 1])
     assert shown(PER_TRANSACTION, node) == "[5.0, nan, 20.0, nan]"
-    spec = derived.find(PER_TRANSACTION)
+    spec = derived_metrics.find(PER_TRANSACTION)
     assert spec is not None
     line = samples_derived.evaluate(spec, [Inputs(node)])
     assert line is not None
@@ -120,7 +120,7 @@ def test_no_share_is_above_all_of_it() -> None:
 
 
 def test_a_machine_that_is_busy_all_the_time_is_so_to_the_last_digit() -> None:
-    spec = derived.find("derived.cpu.busy")
+    spec = derived_metrics.find("derived.cpu.busy")
     assert spec is not None
     states = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
     shares = np.random.default_rng(1).random((5, 1000))
@@ -153,7 +153,7 @@ def test_a_ratio_over_nodes_is_that_of_the_totals() -> None:
 
 def test_a_node_without_an_input_does_not_have_the_metric() -> None:
     node = a_node([0, 1], Questions=[0, 1])
-    spec = derived.find(PER_TRANSACTION)
+    spec = derived_metrics.find(PER_TRANSACTION)
     assert spec is not None
     assert samples_derived.evaluate(spec, [Inputs(node)]) is None
     assert PER_TRANSACTION not in samples_derived.columns(samples_derived.Inputs(node))
@@ -178,7 +178,7 @@ def test_every_formula_gives_plausible_values_of_recorded_servers(name: str) -> 
     found = samples_derived.columns(samples_derived.Inputs(node))
     assert len(found) > 35
     for key, line in found.items():
-        spec = derived.find(key)
+        spec = derived_metrics.find(key)
         assert spec is not None
         values = line.values[~np.isnan(line.values)]
         assert values.min() >= 0, key
@@ -187,8 +187,8 @@ def test_every_formula_gives_plausible_values_of_recorded_servers(name: str) -> 
 
 def test_the_recorded_servers_have_every_derived_metric_between_them() -> None:
     found = {key for node in recorded.nodes().values() for key in samples_derived.columns(samples_derived.Inputs(node))}
-    assert {spec.key for spec in derived.DERIVED.values()} - found == UNRECORDED
-    for family in derived.FAMILIES:
+    assert {spec.key for spec in derived_metrics.DERIVED.values()} - found == UNRECORDED
+    for family in derived_metrics.FAMILIES:
         assert any(formula.meant(family.key, key) for key in found), family.key
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from apps.catalog.metrics.curated import CURATED
+from apps.catalog.metrics.standard import CURATED
 from apps.runs.samples import time_series
 from apps.runs.samples.matrices import SeriesRows
 from apps.runs.samples.time_series import TimeSeries

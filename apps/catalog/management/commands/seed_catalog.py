@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from apps.catalog import seed_data, services
-from apps.catalog.metrics import curated, derived
+from apps.catalog.metrics import derived_metrics, standard
 from workers.protocol.workloads import WORKLOADS
 
 
@@ -16,6 +16,6 @@ class Command(BaseCommand):
         services.seed()
         self.stdout.write(
             f"Catalog: {len(seed_data.PLATFORMS)} platforms, {len(seed_data.HARDWARE_CLASSES)} hardware classes, "
-            f"{len(curated.CURATED) + len(derived.DERIVED)} metrics, "
+            f"{len(standard.CURATED) + len(derived_metrics.DERIVED)} metrics, "
             f"{sum(len(spec.seeds) for spec in WORKLOADS.values())} workloads."
         )

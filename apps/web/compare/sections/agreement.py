@@ -13,12 +13,12 @@ from apps.comparison.api import (
     CONTESTED,
     Corroboration,
     ManySide,
-    Side,
     SideClaim,
     StatedWitness,
     Witness,
 )
 from apps.comparison.api import CLAIM_WITHHELD as WITHHELD
+from apps.comparison.pure import Side
 from apps.published.wording import NO_INTERVAL
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import parts

@@ -7,19 +7,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.comparison.api import (
-    ALL_METRICS_SECTION,
-    MOST_REPETITIONS,
-    WITHHELD,
-    Comparison,
-    Direction,
-    Everything,
-    Level,
-    Measured,
-    Ratio,
-    Side,
-    Verdict,
-)
+from apps.comparison.api import ALL_METRICS_SECTION, Everything, Measured
+from apps.comparison.pure import MOST_REPETITIONS, WITHHELD, Comparison, Direction, Level, Ratio, Side, Verdict
 from apps.core import tabular
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.units import format_number

@@ -14,20 +14,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
 from apps.accounts.current_user import may_write, writer
-from apps.comparison.api import (
-    NOT_KNOWN,
-    TITLES,
-    FieldGroup,
-    Level,
-    NotKept,
-    Obstacle,
-    RunSpread,
-    Side,
-    SideMemory,
-    acknowledgements,
-    compare,
-    memory,
-)
+from apps.comparison.api import RunSpread, SideMemory, acknowledgements, compare, memory
+from apps.comparison.pure import NOT_KNOWN, TITLES, FieldGroup, Level, NotKept, Obstacle, Side
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted
 from apps.core.units import format_bytes, format_number

@@ -3,16 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison.api import (
-    COST_SECTION,
-    HOURS_A_MONTH,
-    MOST_SIDES,
-    ComparedCost,
+from apps.comparison.api import COST_SECTION, HOURS_A_MONTH, MOST_SIDES, ComparedCost, OtherSize
+from apps.comparison.pure import (
     Comparison,
     Direction,
     Gain,
     Level,
-    OtherSize,
     Ratio,
     Side,
     StepUp,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from apps.comparison.api import (
+from apps.comparison.pure import (
     DEFAULT,
     NOT_SET,
     PLACE,

@@ -4,7 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from apps.comparison.api import PERCENTILES, Climbs, Comparison, Fit, Growing, Ladder, Side, SideLevels, label
+from apps.comparison.api import Climbs, Growing
+from apps.comparison.pure import PERCENTILES, Comparison, Fit, Ladder, Side, SideLevels, label
 from apps.core.text import counted
 from apps.web.compare.charts import threads_axis
 from apps.web.compare.wording import run_words

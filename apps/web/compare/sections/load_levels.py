@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison.api import (
+from apps.comparison.api import Climbs, Growing, load_level_data, table_growth, time_to_finish
+from apps.comparison.pure import (
     FEWEST_RUNS,
     PERCENTILES,
-    Climbs,
     ComparedRun,
     Comparison,
     Estimate,
     Fit,
-    Growing,
     Ladder,
     ObjectiveState,
     Ratio,
@@ -25,10 +24,7 @@ from apps.comparison.api import (
     interval_text,
     label,
     ladder,
-    load_level_data,
     ratio_text,
-    table_growth,
-    time_to_finish,
 )
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.text import counted

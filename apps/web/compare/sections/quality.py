@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from apps.comparison.api import ComparedRun
-from apps.runs.api import CHECKS, title_of
+from apps.comparison.pure import ComparedRun
+from apps.runs.pure import CHECKS, title_of
 from apps.web.compare.view import CompareView
 
 

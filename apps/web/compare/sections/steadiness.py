@@ -4,20 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.comparison.api import (
-    FEWEST_VALUES,
-    HICCUP,
-    HICCUPS,
-    NO_ERRORS,
-    STEADINESS_SECTION,
-    VARIATION,
-    WORST,
-    Box,
-    ComparedSteadiness,
-    Comparison,
-    Level,
-    RunSteadiness,
-)
+from apps.comparison.api import HICCUPS, STEADINESS_SECTION, VARIATION, WORST, ComparedSteadiness, RunSteadiness
+from apps.comparison.pure import FEWEST_VALUES, HICCUP, NO_ERRORS, Box, Comparison, Level
 from apps.core import units
 from apps.core.text import counted
 from apps.web.compare.view import CompareView

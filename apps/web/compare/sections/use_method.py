@@ -6,18 +6,15 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.comparison.api import Comparison, Level, Side
-from apps.use_method.api import (
-    LIMITS_SECTION,
+from apps.comparison.pure import Comparison, Level, Side
+from apps.use_method.api import LIMITS_SECTION, ComparedUse, ResourceAtLevel, SideUse
+from apps.use_method.pure import (
     RESOURCES,
     Aspect,
     AspectCell,
-    ComparedUse,
     Reading,
     Resource,
-    ResourceAtLevel,
     ResourceCells,
-    SideUse,
     Typical,
     UseLevel,
     cells,

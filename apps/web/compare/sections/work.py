@@ -6,20 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from apps.catalog.api import BY_KEY
-from apps.comparison.api import (
-    NO_ERRORS,
-    PER,
-    WORK_SECTION,
-    Cell,
-    ComparedMetric,
-    ComparedWork,
-    Comparison,
-    Level,
-    Side,
-    interval_text,
-    ratio_text,
-)
+from apps.catalog.pure import BY_KEY
+from apps.comparison.api import PER, WORK_SECTION, ComparedWork
+from apps.comparison.pure import NO_ERRORS, Cell, ComparedMetric, Comparison, Level, Side, interval_text, ratio_text
 from apps.core.problems import FieldProblem, Invalid
 from apps.web.compare.charts import draw_ratios
 from apps.web.compare.view import CompareView

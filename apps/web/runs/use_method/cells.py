@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from apps.core.units import all_digits, with_unit
-from apps.use_method.api import Aspect, AspectCell, Indicator, IndicatorReading, Reading, Span, UseLevel
+from apps.use_method.pure import Aspect, AspectCell, Indicator, IndicatorReading, Reading, Span, UseLevel
 from apps.web.components.sparklines import Spark
 
 ASPECTS = tuple(Aspect)

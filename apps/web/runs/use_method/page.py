@@ -6,10 +6,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.catalog.api import derived
+from apps.catalog.pure import derived_metrics
 from apps.runs.api import queries
 from apps.runs.models import ArchivedRun, Run
-from apps.use_method.api import HOLD, RESOURCE_OF, SHARE, IndicatorReading, Panel, panels
+from apps.use_method.api import panels
+from apps.use_method.pure import HOLD, RESOURCE_OF, SHARE, IndicatorReading, Panel
 from apps.web.components import sparklines
 from apps.web.components.pages import is_partial, render_page
 from apps.web.runs.use_method import cells
@@ -76,7 +77,7 @@ def _detail(run: Run, panel: Panel, opened: IndicatorReading) -> dict[str, Any]:
         "resource": RESOURCE_OF[opened.indicator.key],
         "beside": use_method_panel.beside(panel, opened, run=address),
         "metric": metric,
-        "counters": [(key, spec.formula.text if (spec := derived.find(key)) else "") for key in metrics],
+        "counters": [(key, spec.formula.text if (spec := derived_metrics.find(key)) else "") for key in metrics],
         "stretches": [(start, end, cells.stretch(((start, end),), None)) for start, end in opened.reading.spans],
     }
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from apps.use_method.api import Aspect, AspectCell, IndicatorReading, Panel, Resource, UseLevel, cells
+from apps.use_method.pure import Aspect, AspectCell, IndicatorReading, Panel, Resource, UseLevel, cells
 from apps.web.components.sparklines import Spark
 from apps.web.runs.use_method import cells as use_method_cells
 from apps.web.runs.use_method.cells import PanelCell

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from apps.runs.api import CLIENT, MEASURED_PHASE, SeriesValues, queries
+from apps.runs.api import MEASURED_PHASE, SeriesValues, queries
 from apps.runs.models import Run
-from apps.use_method.api import Reading, Span
+from apps.runs.pure import CLIENT
+from apps.use_method.pure import Reading, Span
 from apps.web.components import sparklines
 from apps.web.components.sparklines import Spark
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.catalog.metrics.curated import CURATED
+from apps.catalog.metrics.standard import CURATED
 from apps.runs import tool_output
 from apps.runs.tool_output.parsers import sysbench as parser
 from tests.paths import RECORDINGS

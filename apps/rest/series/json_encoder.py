@@ -8,10 +8,11 @@ import numpy as np
 import orjson
 from rest_framework import serializers
 
-from apps.rest.framework.rounding import MILLISECONDS, Floats, all_significant, significant, to_milliseconds
+from apps.rest.framework.digits import MILLISECONDS, Floats, all_significant, significant, to_milliseconds
 from apps.rest.series.read import Absent, SeriesPass, as_float
-from apps.runs.api import COUNTER, queries
+from apps.runs.api import queries
 from apps.runs.models import Run
+from apps.runs.pure import COUNTER
 
 # Thinned series that are rounded together.
 TOGETHER = 16

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from apps.catalog.metrics import counter_rules, families, formula
 from apps.catalog.metrics.counter_rules import STATUS, MetricSpec
-from apps.catalog.metrics.curated import CURATED
 from apps.catalog.metrics.formula import Formula
+from apps.catalog.metrics.standard import CURATED
 
 PREFIX = "derived."
 TABLE = """

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from apps.catalog.api import DerivedSpec, MetricSpec, derived, formula
+from apps.catalog.pure import DerivedSpec, MetricSpec, derived_metrics, formula
 from apps.runs.samples import rates, time_series
 from apps.runs.samples.columns import SampledNode
 from apps.runs.samples.rates import Phase, SeriesStatistics
@@ -29,7 +29,7 @@ class Inputs:
 
     def specs(self) -> list[DerivedSpec]:
         """The derived metrics that the node has."""
-        return derived.available(self.keys)
+        return derived_metrics.available(self.keys)
 
     def line(self, key: str) -> TimeSeries | None:
         """None: the node has no such series."""
@@ -58,13 +58,13 @@ def _fitting(pattern: str, keys: frozenset[str]) -> Sequence[str]:
 @lru_cache(maxsize=1024)
 def _needed(keys: frozenset[str]) -> frozenset[str]:
     """The inputs of the derived metrics that a node with `keys` has."""
-    patterns = {pattern for spec in derived.available(keys) for pattern in spec.formula.inputs}
+    patterns = {pattern for spec in derived_metrics.available(keys) for pattern in spec.formula.inputs}
     return frozenset(key for pattern in patterns for key in (_fitting(pattern, keys) if "*" in pattern else [pattern]))
 
 
 def keys(node: SampledNode) -> list[str]:
     """Of the derived metrics that the node has, observed or not."""
-    return [spec.key for spec in derived.available({*node.changing, *node.constants})]
+    return [spec.key for spec in derived_metrics.available({*node.changing, *node.constants})]
 
 
 def columns(inputs: Inputs) -> dict[str, TimeSeries]:
@@ -148,4 +148,4 @@ def _resets(every: Iterable[TimeSeries]) -> tuple[float, ...]:
 
 @lru_cache(maxsize=4096)
 def _described(key: str) -> MetricSpec:
-    return derived.describe(key)[0]
+    return derived_metrics.describe(key)[0]

@@ -1,0 +1,86 @@
+"""What other apps may use of this one without a database: values, tables and methods. Pure."""
+
+from apps.runs import timeline
+from apps.runs.amounts import Amount
+from apps.runs.quality.checklist import CHECKS, title_of
+from apps.runs.quality.errors import CODE, MOST_ERRORS
+from apps.runs.quality.generator import ALL_BUSY, MOST_BUSY, MOST_LATE, MOST_OF_AGENT, MOST_OF_ITS_CPU, MOST_TAKEN
+from apps.runs.quality.network import LEAST_OUTSIDE, MOST_LOST, MOST_USED
+from apps.runs.quality.noisy_neighbours import MOST_STOLEN
+from apps.runs.quality.values import CANNOT_TELL, FAILED, PASSED
+from apps.runs.quality.work_done import LEAST_MATCHED
+from apps.runs.samples import downsample
+from apps.runs.samples.batches import decode
+from apps.runs.samples.columns import CLIENT, KIND_LIMIT, LABEL_LIMIT, SampledNode
+from apps.runs.samples.downsample import thin
+from apps.runs.samples.histograms import (
+    PERCENTILES,
+    SYSBENCH,
+    DifferentGrids,
+    HistogramCounts,
+    Quantile,
+    UnknownGrid,
+    grid_of,
+    merge,
+)
+from apps.runs.samples.rates import COUNTER, Phase, interval_middles
+from apps.runs.storage import codec
+from apps.runs.storage.codec import Column
+from apps.runs.timeline import LANES, NO_MOMENT, Happening
+from apps.runs.tool_output import LATENCY
+from apps.runs.tool_output.formats import ATTACHED, DEFAULT, SUBMITTED, Attached, Submitted, SubmittedOutput
+from apps.runs.tool_output.parsers.parsed_output import OutputTable
+
+__all__ = [
+    "ALL_BUSY",
+    "ATTACHED",
+    "CANNOT_TELL",
+    "CHECKS",
+    "CLIENT",
+    "CODE",
+    "COUNTER",
+    "DEFAULT",
+    "FAILED",
+    "KIND_LIMIT",
+    "LABEL_LIMIT",
+    "LANES",
+    "LATENCY",
+    "LEAST_MATCHED",
+    "LEAST_OUTSIDE",
+    "MOST_BUSY",
+    "MOST_ERRORS",
+    "MOST_LATE",
+    "MOST_LOST",
+    "MOST_OF_AGENT",
+    "MOST_OF_ITS_CPU",
+    "MOST_STOLEN",
+    "MOST_TAKEN",
+    "MOST_USED",
+    "NO_MOMENT",
+    "PASSED",
+    "PERCENTILES",
+    "SUBMITTED",
+    "SYSBENCH",
+    "Amount",
+    "Attached",
+    "Column",
+    "DifferentGrids",
+    "Happening",
+    "HistogramCounts",
+    "OutputTable",
+    "Phase",
+    "Quantile",
+    "SampledNode",
+    "Submitted",
+    "SubmittedOutput",
+    "UnknownGrid",
+    "codec",
+    "decode",
+    "downsample",
+    "grid_of",
+    "interval_middles",
+    "merge",
+    "thin",
+    "timeline",
+    "title_of",
+]
