@@ -1,4 +1,4 @@
-"""The commands and snippets that docs/api.md shows are run as they stand, against a server, in its order."""
+"""The commands and snippets that docs/reference/api.md shows are run as they stand, against a server, in its order."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from tests.paths import ROOT
 from tests.rest.submissions import POINT_SELECT
 from tests.support.builders import a_user
 
-DOCUMENT = ROOT / "docs" / "api.md"
+DOCUMENT = ROOT / "docs" / "reference" / "api.md"
 README = ROOT / "README.md"
 DOCUMENTED_SERVER = "http://127.0.0.1:8000"
 

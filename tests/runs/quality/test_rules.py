@@ -21,7 +21,7 @@ from apps.runs.quality.values import (
 from tests.paths import DOCS
 from workers.protocol.workloads import WORKLOADS
 
-PAGE = DOCS / "quality.md"
+PAGE = DOCS / "reference" / "quality-checks.md"
 CLOCK = np.arange(0.0, 101.0)
 
 
@@ -113,7 +113,7 @@ def test_every_check_stands_in_the_documentation_with_its_limits() -> None:
         for check in CHECKS.values()
         if f"| {check.title} | {check.question} | {' '.join(check.limits.split())} |" not in text
     ]
-    assert not missing, "docs/quality.md does not say what these checks say: " + ", ".join(missing)
+    assert not missing, "docs/reference/quality-checks.md does not say what these checks say: " + ", ".join(missing)
 
 
 def test_a_check_that_is_no_more_is_named_by_its_key() -> None:
