@@ -1,4 +1,4 @@
-"""The generated part of docs/reference/quality-checks.md: every check with its question and limits. Pure."""
+"""The generated part of docs/reference/quality-checks.md: every check with its question and limits."""
 
 from collections.abc import Iterable
 
