@@ -111,8 +111,7 @@ def test_the_snippets_load_runs_into_pandas_and_duckdb(live_server: LiveServer, 
     highest = throughput.values.max()
 
     described, aligned, aggregated, best = [
-        executed(code, server=live_server, folder=tmp_path)
-        for code in blocks("python", *PAGES)
+        executed(code, server=live_server, folder=tmp_path) for code in blocks("python", *PAGES)
     ]
     assert re.search(rf"^max +{highest:.6f}$", described, re.M)
     assert re.search(r"^\d+ +client\.throughput +client +transactions/s ", described, re.M)
