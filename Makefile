@@ -24,7 +24,7 @@ stop: ## Stop what `make run` started
 test: ## Every check and every test on every core, with databases of their own
 	@$(LAUNCH) test $(ARGS)
 
-bench: ## Speed and size beside named peers, into docs/performance.md; ARGS="q1 ingest" for parts
+bench: ## Speed and size beside named peers, into docs/reference/performance.md; ARGS="q1 ingest" for parts
 	@$(LAUNCH) bench $(ARGS)
 
 check: ## Formatting, lint, types, imports, templates, migrations, front end

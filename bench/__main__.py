@@ -103,7 +103,7 @@ def _measure(parts: Sequence[str], *, rig_runs: int) -> int:
         everything = results.merged(results.load(), now)
         results.save(everything)
     missed = [figure.title for figure in now.figures if figure.passed is False]
-    say(f"{len(now.figures)} figures, {len(missed)} bars missed; see docs/performance.md")
+    say(f"{len(now.figures)} figures, {len(missed)} bars missed; see docs/reference/performance.md")
     return 1 if missed else 0
 
 

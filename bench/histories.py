@@ -1,7 +1,7 @@
 """Series of runs whose changes are known: made up with the noise that benchmarks have, or labelled by hand.
 
 Shared by the bench and the tests. Made up so that a test that knows the true places finds four changes in five, as on
-the runs from which the methods of docs/statistics.md were chosen.
+the runs from which the methods of docs/why/change-points.md were chosen.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""bench/results.json, and the table in docs/performance.md that is made from it."""
+"""bench/results.json, and the table in docs/reference/performance.md that is made from it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from bench.rounds import Compared
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "bench" / "results.json"
 PARTS = ("ingest", "disk", "q1", "q2", "live", "pages", "panels", "start", "memory", "detection")
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "reference" / "performance.md"
 TABLE = re.compile(r"(?<=<!-- from bench/results.json -->\n).*?(?=<!-- to here -->)", flags=re.DOTALL)
 
 

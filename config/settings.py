@@ -1,4 +1,4 @@
-"""All settings, read from the environment once; docs/operations.md lists every variable."""
+"""All settings, read from the environment once; docs/reference/settings.md lists every variable."""
 
 from ipaddress import ip_network
 from pathlib import Path

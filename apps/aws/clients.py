@@ -30,7 +30,7 @@ NO_CREDENTIALS = (
 # Error code -> what to do about it.
 LOOK_AT_PLACE = "look at region and identifier under [systems.aws] in the agent's configuration"
 RENEW = "renew the credentials that the server's programs were given"
-ALLOW = "allow it to the server's user or role in IAM; docs/aurora.md has the policy"
+ALLOW = "allow it to the server's user or role in IAM; docs/howto/aurora.md has the policy"
 REMEDIES = {
     **dict.fromkeys(("DBClusterNotFoundFault", "DBInstanceNotFound", "DBInstanceNotFoundFault"), LOOK_AT_PLACE),
     **dict.fromkeys(("AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "OptInRequired"), ALLOW),

@@ -23,7 +23,7 @@ GIVE_UP = timedelta(minutes=15)
 # The kinds of events, as agents call them too.
 NOT_OBSERVABLE, PROMOTION, JOURNAL, TOPOLOGY = "not_observable", "promotion", "aws_event", "topology"
 LABEL_LIMIT = 200
-REMEDY = "look at the metric in CloudWatch; docs/aurora.md says which ones need something switched on"
+REMEDY = "look at the metric in CloudWatch; docs/howto/aurora.md says which ones need something switched on"
 
 
 @dataclass(frozen=True)

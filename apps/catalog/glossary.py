@@ -1,4 +1,4 @@
-"""The generated part of docs/glossary.md: an entry for every curated and every derived metric. Pure."""
+"""The generated part of docs/reference/metrics.md: an entry for every curated and every derived metric. Pure."""
 
 from apps.catalog.metrics import derived_metrics, families, standard
 from apps.catalog.metrics.counter_rules import MetricSpec

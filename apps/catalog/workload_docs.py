@@ -1,4 +1,4 @@
-"""The generated part of docs/workloads.md: every workload with its parameters and headline metrics. Pure."""
+"""The generated part of docs/reference/workloads.md: every workload with its parameters and headline metrics. Pure."""
 
 from apps.catalog.glossary import rewritten
 from workers.protocol.workloads import WORKLOADS

@@ -5,7 +5,7 @@
       +----------+----------+   a lease that ran out, or a failure with attempts left, puts the job back
 
 Cancelling a queued or matched job ends it at once; a running one becomes `cancelling` until its agent has cleaned up
-(or its lease runs out). docs/dispatch.md has the table of legal transitions; a trigger enforces it.
+(or its lease runs out). docs/reference/jobs.md has the table of legal transitions; a trigger enforces it.
 """
 
 from django.contrib.postgres.fields import ArrayField

@@ -1,4 +1,4 @@
-"""The YAML format of published results: its fields. docs/published-format.md explains them. Pure."""
+"""The YAML format of published results: its fields. docs/reference/published-format.md explains them. Pure."""
 
 from typing import Any
 

@@ -32,7 +32,7 @@ from apps.published.format import (
 T = TypeVar("T")
 DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?\Z")
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
-HELP = "docs/published-format.md has the format"
+HELP = "docs/reference/published-format.md has the format"
 
 
 def content_of(path: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""The generated part of docs/use-method.md: every resource with its indicators. Pure."""
+"""The generated part of docs/reference/use-method.md: every resource with its indicators. Pure."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The resources in the order of the panel. docs/use-method.md is written from it. Pure."""
+"""The resources in the order of the panel. docs/reference/use-method.md is written from it. Pure."""
 
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resources import (

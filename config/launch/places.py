@@ -1,4 +1,4 @@
-"""Where things are and which ports they take, read from the environment once; docs/operations.md lists it all."""
+"""Where things are and which ports they take, read from the environment once (docs/reference/settings.md)."""
 
 import os
 import secrets

@@ -239,5 +239,5 @@ def clean_environment() -> dict[str, str]:
 def require_linux() -> None:
     if not sys.platform.startswith("linux"):
         raise LaunchProblem(
-            "`make run` and `make test` work on Linux: elsewhere use `docker compose up` (docs/operations.md)."
+            "`make run` and `make test` work on Linux: elsewhere use `docker compose up` (docs/howto/operate.md)."
         )

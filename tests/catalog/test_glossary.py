@@ -8,7 +8,7 @@ from apps.catalog.metrics.counter_rules import MetricSpec
 from apps.catalog.metrics.standard import CURATED
 from tests.paths import DOCS
 
-GLOSSARY, WORKLOADS_PAGE = DOCS / "glossary.md", DOCS / "workloads.md"
+GLOSSARY, WORKLOADS_PAGE = DOCS / "reference" / "metrics.md", DOCS / "reference" / "workloads.md"
 
 
 def test_every_metric_has_its_entry_as_the_table_has_it() -> None:

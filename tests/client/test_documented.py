@@ -1,4 +1,4 @@
-"""docs/client.md tells what the client has."""
+"""docs/howto/client.md tells what the client has."""
 
 import itertools
 import re
@@ -14,7 +14,7 @@ from splashboard import cli, gate
 from splashboard.failures import Exit
 from tests.paths import DOCS
 
-DOCUMENT = (DOCS / "client.md").read_text()
+DOCUMENT = (DOCS / "howto" / "client.md").read_text()
 
 
 def test_every_option_and_exit_code_that_it_names_is_there(

@@ -31,7 +31,7 @@ VALUES = {
     ("b", 4): (1302.0, 1318.0, 1287.0),
     ("b", 16): (3090.0, 3122.0, 3101.0),
 }
-DOCUMENT = DOCS / "archive.md"
+DOCUMENT = DOCS / "howto" / "archive.md"
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def measure(system: System, threads: int, values: tuple[float, ...], **fields: A
 
 
 def snippet(name: str, folder: Path) -> str:
-    """The SQL of docs/archive.md under the heading `name`, for an archive in `folder`."""
+    """The SQL of docs/howto/archive.md under the heading `name`, for an archive in `folder`."""
     text = DOCUMENT.read_text().split(f"### {name}\n")[1]
     return text.split("```sql\n")[1].split("```")[0].replace("/var/lib/archive", str(folder))
 

@@ -1,5 +1,5 @@
-"""What the USE method says of runs and of a side, computed anew from raw samples as docs/use-method.md and
-docs/bottlenecks.md tell it: without the product's own code."""
+"""What the USE method says of runs and of a side, computed anew from raw samples as docs/reference/use-method.md and
+docs/reference/bottlenecks.md tell it: without the product's own code."""
 
 import csv
 import io

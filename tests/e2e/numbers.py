@@ -42,7 +42,7 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def expected(baseline: Sequence[float], side: Sequence[float], *, metric: str, tool: str) -> Expected | None:
-    """Welch on logarithms, as docs/statistics.md tells it; None where no run differs
+    """Welch on logarithms, as docs/why/statistics.md tells it; None where no run differs
     from another and no grid is known."""
     steps = [_step(values, metric, tool) for values in (baseline, side)]
     spreads = [float(np.std(np.log(values), ddof=1)) if len(set(values)) > 1 else 0.0 for values in (baseline, side)]

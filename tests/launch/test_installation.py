@@ -35,7 +35,7 @@ def variables_read() -> set[str]:
 
 
 def documented() -> set[str]:
-    text = (ROOT / "docs/operations.md").read_text()
+    text = (ROOT / "docs/reference/settings.md").read_text()
     section = text.split("## Environment variables")[1].split("\n## ")[0]
     return set(re.findall(rf"^\| `({VARIABLE})` \|", section, flags=re.MULTILINE))
 
@@ -83,7 +83,7 @@ def test_compose_sets_only_what_the_product_reads() -> None:
     assert ours <= variables_read() | OF_LIBRARIES
     asked = set(re.findall(r"\$\{([A-Z0-9_]+)", (ROOT / "docker-compose.yml").read_text()))
     assert asked <= documented() | OF_COMPOSE
-    operations = (ROOT / "docs/operations.md").read_text()
+    operations = (ROOT / "docs/reference/settings.md").read_text()
     assert {name for name in asked if f"`{name}`" not in operations} == set()
 
 
@@ -157,7 +157,7 @@ def test_every_direct_dependency_has_its_reason() -> None:
     package = json.loads((ROOT / "frontend/package.json").read_text())
     wanted |= {*package.get("dependencies", {}), *package.get("devDependencies", {})}
     rows = re.findall(
-        r"^\| ([@\w./-]+) \| (.{10,}) \|$", (ROOT / "docs/dependencies.md").read_text(), flags=re.MULTILINE
+        r"^\| ([@\w./-]+) \| (.{10,}) \|$", (ROOT / "docs/why/dependencies.md").read_text(), flags=re.MULTILINE
     )
     assert {name for name, _ in rows} - {"package"} == wanted
 
@@ -168,4 +168,4 @@ def test_every_direct_dependency_has_its_reason() -> None:
 def test_operations_know_the_sentences(sentence: str) -> None:
     said = "\n".join(file.read_text() for file in (ROOT / "config/launch").glob("*.py"))
     assert sentence in re.sub(r'"\s*f?"', "", said)
-    assert sentence in (ROOT / "docs/operations.md").read_text()
+    assert sentence in (ROOT / "docs/howto/troubleshoot.md").read_text()

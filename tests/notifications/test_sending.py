@@ -65,7 +65,7 @@ def test_a_webhook_is_signed_so_that_its_receiver_can_tell(receiver: Receiver) -
 
 
 def test_the_documents_example_takes_what_is_sent_and_nothing_else(receiver: Receiver) -> None:
-    document = (DOCS / "notifications.md").read_text()
+    document = (DOCS / "howto" / "notifications.md").read_text()
     (example,) = re.findall(r"^```python\n(.*?)^```$", document, re.MULTILINE | re.DOTALL)
     shown: dict[str, Any] = {}
     exec(example, shown)

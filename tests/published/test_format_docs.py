@@ -1,4 +1,4 @@
-"""docs/published-format.md keeps its promises: its example loads, and it names every field."""
+"""docs/reference/published-format.md keeps its promises: its example loads, and it names every field."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from apps.published import format as fields
 from apps.published import services
 from tests.paths import DOCS
 
-PAGE = DOCS / "published-format.md"
+PAGE = DOCS / "reference" / "published-format.md"
 
 
 @pytest.mark.usefixtures("catalog")

@@ -1,4 +1,4 @@
-"""docs/use-method.md has every resource as the table declares it, and every indicator says all that a reader asks."""
+"""docs/reference/use-method.md has every resource as the table declares it; every indicator is explained in full."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from apps.use_method.levels import HOLD, SHARE
 from apps.use_method.resource_table import INDICATORS, RESOURCES
 from tests.paths import DOCS
 
-PAGE = DOCS / "use-method.md"
+PAGE = DOCS / "reference" / "use-method.md"
 
 
 def test_the_page_has_every_resource_as_it_is_declared() -> None:

@@ -1,4 +1,4 @@
-"""Metrics that are computed from others on the same node, one table. docs/glossary.md lists them all. Pure.
+"""Metrics that are computed from others on the same node, one table. docs/reference/metrics.md lists them all. Pure.
 
 Each entry: key | name | unit | direction | resource | USE aspect, then on indented lines "= formula" and its meaning;
 "-" is empty. A counter in a formula means its rate. What is divided by zero is not observed. Where an input is not

@@ -1,4 +1,4 @@
-"""The curated metrics, one table. docs/glossary.md lists them all. Pure.
+"""The curated metrics, one table. docs/reference/metrics.md lists them all. Pure.
 
 Each entry: key | name | unit | kind | direction | resource | USE aspect, then its meaning on indented lines; "-" is
 empty. A counter's unit is that of its total; its rate is per second.

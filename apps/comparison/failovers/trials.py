@@ -1,6 +1,6 @@
 """One failover as the events of its run tell it, and several of them together. Pure.
 
-Times are s from the fault on where nothing else is said; docs/failover.md defines each phase and each count.
+Times are s from the fault on where nothing else is said; docs/reference/failover.md defines each phase and each count.
 """
 
 import statistics

@@ -1,7 +1,7 @@
 """All comparisons of one table, corrected together for how many they are. Pure.
 
 Benjamini and Hochberg 1995. What the corrected verdicts and the repetitions named did in simulations is told in
-docs/statistics.md.
+docs/why/statistics.md.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 Welch's interval on logarithms, each side's variance shrunk towards that of earlier runs of the same configuration
 (Smyth 2004). A run is one replicate, whatever its length: its seconds are not independent of each other. What each
-choice did in simulations is told in docs/statistics.md.
+choice did in simulations is told in docs/why/statistics.md.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Campaign files: a plan as YAML or JSON, checked by the published schema and against the catalog, all at once.
 
-docs/campaigns.md has the format, campaign.schema.json says it to machines.
+docs/howto/campaigns.md has the format, campaign.schema.json says it to machines.
 """
 
 import json
@@ -27,7 +27,7 @@ LARGEST = 256 * 1024  # bytes
 REPETITIONS = int(SCHEMA["properties"]["repetitions"]["default"])
 LEAST_GAIN = float(SCHEMA["$defs"]["workload"]["properties"]["climb"]["properties"]["least_gain"]["default"])
 LOADS = ("load_levels", "climb", "storm")
-HELP = "docs/campaigns.md has the format"
+HELP = "docs/howto/campaigns.md has the format"
 _validator = Draft202012Validator(SCHEMA)
 
 

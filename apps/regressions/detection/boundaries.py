@@ -14,7 +14,8 @@ from apps.regressions.detection import noise as noises
 from apps.regressions.detection.change_points import ALIKE, LEAST_SIGNIFICANT, MOST_ASIDE, ChangeLimits
 from apps.regressions.detection.noise import Floats, SeriesNoise
 
-# So much rather does a level change with a release's first run than with any one other near it (docs/statistics.md).
+# So much likelier is a change of level at a release's first run than at any one other near it
+# (docs/why/change-points.md).
 ODDS = 30.0
 
 

@@ -1,7 +1,7 @@
 """Where a series of runs changed its level. Pure: numbers in, numbers out.
 
 Kernel change points and a robust segmentation propose, a Welch test on winsorised logarithms disposes. What each
-choice did on simulated and on labelled series is told in docs/statistics.md.
+choice did on simulated and on labelled series is told in docs/why/change-points.md.
 """
 
 import math

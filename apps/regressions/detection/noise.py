@@ -1,6 +1,6 @@
 """How much a series of runs varies without having changed. Pure: numbers in, numbers out.
 
-Chosen by simulation (docs/statistics.md): neither changes of level nor single odd runs may pass for noise.
+Chosen by simulation (docs/why/change-points.md): neither changes of level nor single odd runs may pass for noise.
 """
 
 import math

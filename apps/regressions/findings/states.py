@@ -1,4 +1,4 @@
-"""The states of a finding and which people may go where; docs/findings.md has the table. Pure.
+"""The states of a finding and which people may go where; docs/howto/findings.md has the table. Pure.
 
 To `accepted` and back to `new` lead `reviewing.accept` and `reviewing.reopen`, which ask for more; `verify` is set by
 the system alone, when what was found has gone.

@@ -1,4 +1,4 @@
-"""Campaigns from files: docs/campaigns.md has the format, which one schema says to machines."""
+"""Campaigns from files: docs/howto/campaigns.md has the format, which one schema says to machines."""
 
 from typing import Any
 

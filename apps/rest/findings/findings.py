@@ -158,7 +158,7 @@ class OneFinding(APIView):
 class FindingState(APIView):
     @extend_schema(operation_id="set_finding_state", request=NewState, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
-        """Sets the state; which follow which is in docs/findings.md. Accepting and re-opening have their own."""
+        """Sets the state; which follow which is in docs/howto/findings.md. Accepting and re-opening have their own."""
         with _told():
             review.set_state(finding_id=finding_id, by=writer(request), **_read(NewState, request))
         return Response(_answer(request, finding_id))

@@ -1,6 +1,6 @@
 """Finished runs in object storage or a folder, as Parquet that DuckDB, Athena, Trino and Spark read as it is.
 
-A run is archived when its manifest is there and every file has the hash that the manifest says. docs/archive.md
+A run is archived when its manifest is there and every file has the hash that the manifest says. docs/howto/archive.md
 describes the layout.
 """
 

@@ -1,4 +1,5 @@
-"""The archive's tables: their columns, and where a run's rows of each lie. docs/archive.md says what each column means.
+"""The archive's tables: their columns, and where a run's rows of each lie. docs/reference/archive-tables.md
+explains each column.
 
     runs/platform=mariadb/workload=oltp_read_write-1a2b3c4d/month=2026-11/<uid>.parquet     one file a run and table
     manifests/platform=…/workload=…/month=…/<uid>.json                                     what belongs to the run

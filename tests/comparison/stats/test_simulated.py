@@ -1,5 +1,7 @@
-"""What the comparison promises, held against thousands of tables drawn from known noise; docs/statistics.md tells the
-figures."""
+"""What the comparison promises, compared with thousands of tables drawn from known noise.
+
+docs/why/statistics.md has the figures.
+"""
 
 import math
 from datetime import UTC, datetime
@@ -74,7 +76,7 @@ def test_at_most_one_in_twenty_tables_of_equal_sides_shows_a_difference(
 
 @pytest.mark.parametrize("count", [10, 20, 40])
 def test_without_history_strong_skew_and_very_different_noise_make_it_at_most_one_in_twelve(count: int) -> None:
-    """No better than that: docs/statistics.md tells why, and what else was tried."""
+    """No better than that: docs/why/statistics.md tells why, and what else was tried."""
     assert share_of_false_tables(count, 0, DIFFERENT, "skewed") <= 1 / 12
 
 

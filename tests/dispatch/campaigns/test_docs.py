@@ -9,7 +9,7 @@ from apps.dispatch.campaigns import file
 from tests.paths import ROOT
 from tests.support.builders import a_system
 
-DOCUMENT = (ROOT / "docs" / "campaigns.md").read_text()
+DOCUMENT = (ROOT / "docs" / "howto" / "campaigns.md").read_text()
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The table in docs/dispatch.md is what the database allows, pair by pair."""
+"""The table in docs/reference/jobs.md is what the database allows, pair by pair."""
 
 from datetime import timedelta
 from itertools import product
@@ -10,7 +10,7 @@ from apps.dispatch.models import Job
 from tests.paths import DOCS
 from tests.support.builders import START, a_job, an_agent
 
-PAGE = DOCS / "dispatch.md"
+PAGE = DOCS / "reference" / "jobs.md"
 STATES = [str(state) for state in Job.State.values]
 
 

@@ -29,7 +29,7 @@ def told(values: Floats, *, start: int, boundaries: tuple[int, ...] = RELEASES) 
 
 
 def test_small_changes_are_told_at_the_run_with_which_their_release_begins() -> None:
-    """docs/statistics.md has 120 series of each kind."""
+    """docs/why/change-points.md has 120 series of each kind."""
     blind = [told(series(seed), start=40, boundaries=()) for seed in range(10)]
     found = [told(series(seed), start=40) for seed in range(10)]
     assert [len(each) for each in found] == [len(each) for each in blind]

@@ -1,4 +1,4 @@
-"""What the release gate promises, held against releases drawn from known noise. docs/findings.md tells the figures;
+"""What the release gate promises, on releases drawn from known noise. docs/why/release-gate.md has the figures;
 `python -m tests.regressions.releases.test_gate_simulated` prints them."""
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The commands and snippets that docs/api.md shows are run as they stand, against a server, in its order."""
+"""The commands and snippets that the docs show are run as they stand, against a server, in the order of the pages."""
 
 import json
 import os
@@ -17,11 +17,16 @@ from apps.accounts import services as accounts
 from apps.catalog.models import Workload
 from apps.catalog.services import seed
 from apps.runs.queries import load_series
-from tests.paths import ROOT
+from tests.paths import DOCS, ROOT
 from tests.rest.submissions import POINT_SELECT
 from tests.support.builders import a_user
 
-DOCUMENT = ROOT / "docs" / "api.md"
+PAGES = (
+    DOCS / "howto" / "submit-runs.md",
+    DOCS / "reference" / "api.md",
+    DOCS / "howto" / "read-series.md",
+    DOCS / "howto" / "campaigns.md",
+)
 README = ROOT / "README.md"
 DOCUMENTED_SERVER = "http://127.0.0.1:8000"
 
@@ -31,8 +36,15 @@ pytestmark = [
 ]
 
 
-def examples(document: Path = DOCUMENT) -> list[str]:
-    return re.findall(r"^```sh curl\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL)
+def blocks(language: str, *pages: Path) -> list[str]:
+    found: list[str] = re.findall(
+        rf"^```{language}\n(.*?)^```$", "\n".join(page.read_text() for page in pages), re.MULTILINE | re.DOTALL
+    )
+    return found
+
+
+def examples(*pages: Path) -> list[str]:
+    return blocks("sh curl", *(pages or PAGES))
 
 
 def run(command: str, *, server: LiveServer, folder: Path) -> Any:
@@ -50,7 +62,7 @@ def test_they_all_work_one_after_another(live_server: LiveServer, tmp_path: Path
     (tmp_path / "var" / "token").write_text(secret + "\n")
     (tmp_path / "sysbench.txt").write_bytes(POINT_SELECT.read_bytes())
     with connection.cursor() as cursor:
-        # The page speaks of workload 1 and run 1.
+        # The pages refer to workload 1 and run 1.
         cursor.execute("ALTER SEQUENCE catalog_workload_id_seq RESTART; ALTER SEQUENCE runs_run_id_seq RESTART")
     submit, repeat, listed, series, campaign = examples()
 
@@ -75,7 +87,7 @@ def test_the_example_of_an_answer_is_what_the_server_says(live_server: LiveServe
     (tmp_path / "var").mkdir()
     (tmp_path / "var" / "token").write_text(secret)
     (tmp_path / "sysbench.txt").write_bytes(POINT_SELECT.read_bytes())
-    shown, *_ = [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", DOCUMENT.read_text(), re.M | re.S)]
+    shown, *_ = [json.loads(text) for text in blocks("json", PAGES[0])]
     said = run(examples()[0], server=live_server, folder=tmp_path)
     assert shown.keys() == said.keys()
     (measurement,) = shown["measurements"]
@@ -99,8 +111,7 @@ def test_the_snippets_load_runs_into_pandas_and_duckdb(live_server: LiveServer, 
     highest = throughput.values.max()
 
     described, aligned, aggregated, best = [
-        executed(code, server=live_server, folder=tmp_path)
-        for code in re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(), re.M | re.S)
+        executed(code, server=live_server, folder=tmp_path) for code in blocks("python", *PAGES)
     ]
     assert re.search(rf"^max +{highest:.6f}$", described, re.M)
     assert re.search(r"^\d+ +client\.throughput +client +transactions/s ", described, re.M)

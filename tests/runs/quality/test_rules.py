@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from apps.runs.quality import errors, generator, network, work_done
+from apps.runs.quality import documentation, errors, generator, network, work_done
 from apps.runs.quality.checklist import CHECKS, title_of
 from apps.runs.quality.values import (
     CANNOT_TELL,
@@ -21,7 +21,7 @@ from apps.runs.quality.values import (
 from tests.paths import DOCS
 from workers.protocol.workloads import WORKLOADS
 
-PAGE = DOCS / "quality.md"
+PAGE = DOCS / "reference" / "quality-checks.md"
 CLOCK = np.arange(0.0, 101.0)
 
 
@@ -107,13 +107,8 @@ def test_a_tools_own_broken_claim_is_told() -> None:
 
 
 def test_every_check_stands_in_the_documentation_with_its_limits() -> None:
-    text = " ".join(PAGE.read_text().split())
-    missing = [
-        check.key
-        for check in CHECKS.values()
-        if f"| {check.title} | {check.question} | {' '.join(check.limits.split())} |" not in text
-    ]
-    assert not missing, "docs/quality.md does not say what these checks say: " + ", ".join(missing)
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == documentation.with_entries(text), "run manage.py write_quality_checks"
 
 
 def test_a_check_that_is_no_more_is_named_by_its_key() -> None:

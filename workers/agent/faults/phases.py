@@ -73,7 +73,7 @@ class PhaseMoment:
 
 @dataclass(frozen=True)
 class SteadyState:
-    """What counts as back to baseline; docs/failover.md tells the rule."""
+    """What counts as back to baseline; docs/reference/failover.md tells the rule."""
 
     seconds: int = 3
     share: float = 0.9

@@ -1,1 +1,1 @@
-"""Load programs of our own: child processes of the agent that print a report of JSON lines (see docs/workloads.md)."""
+"""Load programs of our own: child processes of the agent that print JSON lines (docs/reference/report-format.md)."""

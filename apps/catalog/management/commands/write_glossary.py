@@ -1,4 +1,4 @@
-"""Writes the entries of docs/glossary.md and docs/workloads.md, between their marks."""
+"""Writes the entries of docs/reference/metrics.md and docs/reference/workloads.md, between their marks."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from django.core.management.base import BaseCommand
 
 from apps.catalog import glossary, workload_docs
 
-WRITTEN = {"glossary.md": glossary.with_entries, "workloads.md": workload_docs.with_entries}
+WRITTEN = {"reference/metrics.md": glossary.with_entries, "reference/workloads.md": workload_docs.with_entries}
 
 
 class Command(BaseCommand):
-    help = "Write every metric's entry into docs/glossary.md and every workload's into docs/workloads.md."
+    help = "Write every metric into docs/reference/metrics.md and every workload into docs/reference/workloads.md."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         for name, with_entries in WRITTEN.items():

@@ -20,7 +20,7 @@ LOOK_EVERY = 2.0  # s
 
 
 class Command(BaseCommand):
-    help = "Start a campaign from a file (docs/campaigns.md), follow it, or check the file."
+    help = "Start a campaign from a file (docs/howto/campaigns.md), follow it, or check the file."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="command", required=True, metavar="start|check|status")

@@ -11,7 +11,7 @@ from apps.published import services
 
 
 class Command(BaseCommand):
-    help = "Load published results from YAML files (docs/published-format.md). Unchanged files touch nothing."
+    help = "Load published results from YAML files (docs/reference/published-format.md). Unchanged files touch nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="*", type=Path, help="files or folders; default: those of the product")

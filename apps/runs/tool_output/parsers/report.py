@@ -1,7 +1,7 @@
 """Exact parser of the report format: JSON lines that the tools of ours print, between lines of sysbench or none.
 
-docs/report-format.md has the grammar. Pure: bytes in, frozen values with their byte ranges out. A line that is no
-report line is left to others; one that is and breaks the grammar is kept in `broken` with the reason.
+docs/reference/report-format.md has the grammar. Pure: bytes in, frozen values with their byte ranges out. A line
+that is no report line is left to others; one that is and breaks the grammar is kept in `broken` with the reason.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Writes the table of resources into docs/use-method.md, between its marks."""
+"""Writes the table of resources into docs/reference/use-method.md, between its marks."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from apps.use_method import documentation
 
 
 class Command(BaseCommand):
-    help = "Write every resource with its indicators into docs/use-method.md."
+    help = "Write every resource with its indicators into docs/reference/use-method.md."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        path = settings.BASE_DIR / "docs" / "use-method.md"
+        path = settings.BASE_DIR / "docs" / "reference" / "use-method.md"
         path.write_text(documentation.with_entries(path.read_text(encoding="utf-8")), encoding="utf-8")
         self.stdout.write(f"Wrote {path}")
