@@ -1,4 +1,4 @@
-"""What other apps may use of this one; everything else in it is its own. Tables are in models."""
+"""The public interface of this app for other apps; tables are in models."""
 
 from apps.dispatch import queries
 from apps.dispatch.campaigns import file as campaign_file
