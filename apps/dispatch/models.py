@@ -1,6 +1,5 @@
 """Campaigns are planned as jobs; jobs are leased to agents. The database enforces the states and transitions.
 
-
     queued -> matched -> running -> succeeded | failed | cancelled
       ^          |          |
       +----------+----------+   an expired lease, or a failure with attempts left, requeues the job

@@ -21,8 +21,7 @@ class Cancellation:
 
 @transaction.atomic
 def cancel_job(*, job: Job, by: User | None, now: datetime) -> Cancellation:
-    """End a waiting job at once; a running one stops at its agent's next request, at the latest when its lease expires.
-    """
+    """End a waiting job at once; a running one stops at its agent's next request or when its lease expires."""
     locked = Job.objects.select_for_update(of=("self",)).select_related("agent").get(pk=job.pk)
     return _cancel(locked, by=by, now=now)
 

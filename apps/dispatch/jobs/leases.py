@@ -28,8 +28,7 @@ RUN_UIDS = UUID("6f0f5f1e-2b1c-5d0e-9c3e-5a1a3a7d4b10")
 
 
 class LeaseLost(Exception):
-    """The attempt no longer belongs to this agent, which must stop, clean up and ask for work. The text gives the
-    reason."""
+    """The attempt is no longer this agent's, which must stop, clean up and ask for work. The text gives the reason."""
 
 
 class NoSuchJob(Exception):
@@ -81,7 +80,8 @@ def _match(agent: Agent, *, now: datetime) -> bool:
 def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
     """Begin the next attempt of the job matched to `agent`; None if there is none.
 
-    An agent that asks again before its first message about the attempt has lost the response, and gets the same one.
+    An agent that asks again before its first message about the attempt has lost the response, and receives the same job
+    again.
     """
     held = Job.objects.filter(agent=agent, state__in=("matched", "running"))
     job = held.select_for_update(of=("self",)).select_related("system", "workload", "campaign", "entry").first()
@@ -95,8 +95,7 @@ def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
 
 
 def _is_unheard_of(job: Job, *, now: datetime) -> bool:
-    """Whether the attempt has had no message since its claim: no run, and no renewal, which would have moved the lease.
-    """
+    """Whether no message followed the claim: neither a run nor a renewal, which would have moved the lease."""
     if job.started_at is None or job.lease_expires_at is None or job.lease_expires_at < now:
         return False
     untouched = job.lease_expires_at == job.started_at + LEASE_LASTS
@@ -212,8 +211,7 @@ def _give_lease_back(job: Job, *, now: datetime) -> bool:
 
 
 def _release_match(job: Job) -> None:
-    """Return to the queue what was matched to the job's agent meanwhile: the agent is still busy and will not claim it.
-    """
+    """Requeue a job that was matched to this job's agent meanwhile: the agent is still busy and will not claim it."""
     others = Job.objects.filter(agent=job.agent_id, state="matched").exclude(pk=job.pk)
     # A locked row is left to its holder; waiting for it here could deadlock.
     for other in others.select_for_update(skip_locked=True, of=("self",)):
@@ -234,8 +232,7 @@ def _lost(*, agent: Agent, job_id: int, attempt: int) -> Exception:
 
 
 def _was_given(job: Job, *, attempt: int, agent: Agent) -> bool:
-    """Whether the attempt was, or may have been, the agent's: an attempt without a run leaves no record of its agent.
-    """
+    """Whether the attempt was, or may have been, the agent's: without a run, an attempt has no record of its agent."""
     if attempt < 1 or attempt > job.attempt:
         return False
     runs = [job_run.run for job_run in job.job_runs.filter(attempt=attempt).select_related("run__load_level")]

@@ -44,8 +44,8 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
     """Open a run that was planned for this agent; idempotent.
 
     A dead attempt's run is accepted too: its data is kept, but never counted.
-    Raises NoSuchJob when there is no such job, NoSuchRun when the run was not planned for this agent, or what ingest
-    raises.
+    Raises NoSuchJob when there is no such job, NoSuchRun when the run was not planned for this agent, or an error of
+    ingest.
     """
     job = Job.objects.select_related("campaign", "entry", "system", "workload").filter(pk=message.job).first()
     if job is None:
@@ -89,7 +89,7 @@ def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
 def end_run(*, agent: Agent, run: Run, message: wire.RunEndMessage, now: datetime) -> None:
     """End the run; a dead attempt's run ends as cancelled whatever its outcome, so that it is never counted.
 
-    Idempotent. Raises what ingest raises.
+    Idempotent. Raises errors of ingest.
     """
     job_run = JobRun.objects.get(run=run)
     job = held_job(agent=agent, job_id=job_run.job_id, attempt=job_run.attempt, now=now)

@@ -1,6 +1,5 @@
 """Schedules: campaigns that are started periodically, edited by people and triggered by the beat.
 
-
     due -> started -> complete | missing        settled by apps.dispatch.schedules.scheduled_runs
         -> not started                          the previous campaign is unfinished, or the server was down
 
@@ -161,7 +160,7 @@ def start_due(*, now: datetime) -> int:
     return begun
 
 
-# ---------------------------------------------------------------- what is due
+# ---------------------------------------------------------------- due schedules
 
 
 @transaction.atomic

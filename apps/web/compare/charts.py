@@ -32,7 +32,7 @@ CUT_ROOM = 2
 
 @dataclass(frozen=True)
 class SeriesView:
-    """What the timeline overlay shows: the seconds of one load level; `apart`: one panel per side.
+    """Content of the timeline chart: the seconds of one load level; `apart`: one panel per side.
 
     `clocks`: timelines of the overlaid runs; `on_run`: t = 0 is the start of the run, not of its measured phase.
     """

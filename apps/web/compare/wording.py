@@ -1,4 +1,4 @@
-"""Texts of the Compare page: what is better and by how much, and how many runs are needed."""
+"""Texts of the Compare page: verdicts, their sizes, and the runs needed."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -173,7 +173,7 @@ def _effort(cell: Cell) -> int:
 
 
 def remedy(cell: Cell, names: Mapping[str, str]) -> str:
-    """What an undecided cell needs, for example "4 more runs of each would likely tell"."""
+    """Runs needed for an undecided cell, for example "4 more runs of each would likely tell"."""
     if cell.ratio is None:
         return ""
     if not cell.more or "noise is unknown" in cell.ratio.reason:

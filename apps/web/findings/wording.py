@@ -1,4 +1,4 @@
-"""Texts of the findings pages: number of open findings, what a finding is, what changed."""
+"""Texts of the findings pages: number of open findings, summary of a finding, description of a change."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,7 +36,7 @@ def list_answer(counts: Mapping[str, int], largest_first: Sequence[FindingRow]) 
 
 
 def lede(finding: FindingDetail) -> str:
-    """What is compared with what, and where."""
+    """The compared releases, the hardware and the load tool."""
     row = finding.row
     if row.kind == "missing":
         name = row.schedule.name if row.schedule else "a schedule"
