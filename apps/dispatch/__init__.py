@@ -1,6 +1,6 @@
-"""Campaigns become jobs, and agents execute them under a lease.
+"""Plans campaigns as jobs, which agents execute under a lease.
 
-Grain: one job, a repetition of one workload on one system; one attempt of it for each lease. campaigns plans and
-cancels, jobs matches, leases and takes uploads, schedules starts campaigns again and again. What a job measured belongs
-to runs.
+Grain: one job, which is one repetition of one workload on one system, with one attempt per lease. `campaigns` plans and
+cancels, `jobs` matches, leases and accepts uploads, `schedules` starts campaigns periodically. Measurements belong to
+runs.
 """

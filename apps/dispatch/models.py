@@ -1,11 +1,11 @@
-"""Campaigns become jobs; jobs go to agents under a lease. The states and their rules are the database's own.
+"""Campaigns are planned as jobs; jobs are leased to agents. The database enforces the states and transitions.
 
     queued -> matched -> running -> succeeded | failed | cancelled
       ^          |          |
-      +----------+----------+   a lease that ran out, or a failure with attempts left, puts the job back
+      +----------+----------+   an expired lease, or a failure with attempts left, requeues the job
 
 Cancelling a queued or matched job ends it at once; a running one becomes `cancelling` until its agent has cleaned up
-(or its lease runs out). docs/reference/jobs.md has the table of legal transitions; a trigger enforces it.
+(or its lease expires). docs/reference/jobs.md has the table of legal transitions; a trigger enforces it.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -18,7 +18,7 @@ from apps.runs.models import Run
 
 
 class Agent(models.Model):
-    """The program beside the databases. It proves who it is by a token of which only the digest is kept."""
+    """The program beside the databases. It authenticates by a token of which only the digest is stored."""
 
     name = models.SlugField(max_length=80, unique=True)
     digest = models.CharField(max_length=64, unique=True)
@@ -27,7 +27,7 @@ class Agent(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
-    # What it last said of itself: free disk, spool size, refused uploads.
+    # As last reported by the agent: free disk, spool size, refused uploads.
     health = models.JSONField(default=dict, blank=True)
 
     class Meta:
@@ -39,7 +39,7 @@ class Agent(models.Model):
 
 
 class Campaign(models.Model):
-    """Systems x entries x repetitions, planned together. Its state is that of its jobs."""
+    """Systems × entries × repetitions, planned together. Its state is derived from its jobs."""
 
     name = models.CharField(max_length=120)
     systems = models.ManyToManyField(System, related_name="campaigns")
@@ -57,9 +57,9 @@ class Campaign(models.Model):
 
 
 class Entry(models.Model):
-    """One workload of a campaign and how it is measured. Which systems take part is said by its jobs.
+    """One workload of a campaign with its load levels and times. Its jobs determine which systems take part.
 
-    A workload may have several entries: a ladder that climbs, and a storm of connections.
+    A workload may have several entries, for example a ramp until saturation and a connection storm.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="entries")
@@ -68,9 +68,9 @@ class Entry(models.Model):
     load_levels = models.ManyToManyField(LoadLevel, related_name="entries")
     warmup = models.FloatField("warm-up of each run, s", default=0)
     duration = models.FloatField("measured phase of each run, s")
-    # Connections that the system refuses are a result, and end the ladder.
+    # A refused connection is a result and ends the load levels.
     ends_when_refused = models.BooleanField(default=False)
-    # The ladder ends when more threads gain less than this share of throughput; null: every level is measured.
+    # Stop when more threads gain less than this share of throughput; null: every level is measured.
     least_gain = models.FloatField(null=True, blank=True)
 
     class Meta:
@@ -92,10 +92,10 @@ FINAL = ("succeeded", "failed", "cancelled")
 
 
 class Job(models.Model):
-    """One repetition of one system x one entry: prepare, climb the ladder of load levels, clean up.
+    """One repetition of one system × one entry: prepare, measure each load level, clean up.
 
-    A job is one repetition, not all of them, because systems can only be interleaved (A B B A) between jobs.
-    `position` is the order in which the campaign wants its jobs run.
+    One repetition, not all of them, because systems can only be interleaved (A B B A) between jobs.
+    `position` is the job's place in the campaign's order.
     """
 
     class State(models.TextChoices):
@@ -115,14 +115,14 @@ class Job(models.Model):
     position = models.PositiveIntegerField()
     state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, null=True, blank=True, related_name="jobs")
-    # Attempts begun so far; an attempt's number is part of every message about it.
+    # Attempts begun so far; every message about an attempt carries its number.
     attempt = models.PositiveSmallIntegerField(default=0)
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     reason = models.TextField(blank=True)
-    # What the agent says it is doing now, for people: "prepare", "4 threads", "clean-up".
+    # The current step as reported by the agent, for people: "prepare", "4 threads", "clean-up".
     progress = models.CharField(max_length=120, blank=True)
     queued_at = models.DateTimeField(auto_now_add=True)
-    # After a lost or failed attempt the job waits until then; null: at once.
+    # Earliest time of the next attempt after a lost or failed one; null: at once.
     ready_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -133,7 +133,7 @@ class Job(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["campaign", "position"], name="job_position_once"),
             models.UniqueConstraint(fields=["entry", "system", "repetition"], name="job_once"),
-            # Two jobs on one system would measure each other.
+            # Two jobs on one system would disturb each other's measurements.
             models.UniqueConstraint(fields=["system"], condition=Q(state__in=ACTIVE), name="one_job_per_system"),
             models.UniqueConstraint(fields=["agent"], condition=Q(state__in=ACTIVE), name="one_job_per_agent"),
             models.CheckConstraint(
@@ -150,7 +150,7 @@ class Job(models.Model):
 
 
 class JobRun(models.Model):
-    """Which run came out of which attempt of which job. A run submitted without an agent has no such row."""
+    """The job and attempt that produced a run. A run submitted without an agent has no such row."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="job_run")
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="job_runs")
@@ -158,8 +158,7 @@ class JobRun(models.Model):
 
 
 class Skip(models.Model):
-    """A load level for which a job owes no successful run any more, and why: the system was saturated before it, or
-    refused its connections."""
+    """A load level that a job need not measure any more, and why: saturated before it, or connections refused."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="skips")
     load_level = models.ForeignKey(LoadLevel, on_delete=models.PROTECT, related_name="skips")
@@ -174,9 +173,9 @@ class Skip(models.Model):
 
 
 class Schedule(models.Model):
-    """A campaign that is begun again and again: `plan` is a campaign file, `cron` says when, in the time of `zone`.
+    """A campaign that is started periodically: `plan` is a campaign file, `cron` its times in the time zone `zone`.
 
-    `next_at`: when it is due; null: it is switched off. `patience`: h after which a result that has not come is
+    `next_at`: next due time; null: switched off. `patience`: deadline in h, after which an outstanding result is
     missing.
     """
 
@@ -203,7 +202,7 @@ class Schedule(models.Model):
 
 
 class Slot(models.Model):
-    """One time at which a schedule was due, and what became of it. `campaign` null: none was begun, for `reason`."""
+    """One scheduled run: a due time and its outcome. `campaign` null: none was started, see `reason`."""
 
     class State(models.TextChoices):
         STARTED = "started"
@@ -223,7 +222,7 @@ class Slot(models.Model):
         ordering = ["-due_at"]
         indexes = [models.Index(fields=["state"], condition=Q(state="started"), name="slot_unsettled")]
         constraints = [
-            # Two beats begin one campaign.
+            # Two beats start only one campaign.
             models.UniqueConstraint(fields=["schedule", "due_at"], name="slot_once"),
             models.CheckConstraint(
                 condition=Q(state__in=["started", "complete", "missing", "not started"]), name="slot_state_known"

@@ -1,4 +1,4 @@
-"""What pages and API show of campaigns and agents: frozen values, read in a constant number of queries."""
+"""Campaigns and agents for pages and API: frozen values, read in a constant number of queries."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ from apps.dispatch.values import (
 
 
 def list_campaigns(*, now: datetime, limit: int = 50, before: int | None = None) -> list[CampaignRow]:
-    """Newest first; `before`: the id after which the list goes on."""
+    """Newest first; `before`: campaigns with a lower id only, for paging."""
     campaigns = _campaigns().order_by("-pk")
     if before is not None:
         campaigns = campaigns.filter(pk__lt=before)
@@ -67,7 +67,7 @@ def _job_details() -> tuple["Prefetch[str]", "Prefetch[str]"]:
 def _rows(
     campaigns: Sequence[Campaign], *, now: datetime, unreachable: Mapping[int, int] | None = None
 ) -> list[CampaignRow]:
-    """`unreachable`: waiting jobs that no agent reaches, by entry."""
+    """`unreachable`: number of waiting jobs that no agent can reach, by entry."""
     counted = progress.count([campaign.pk for campaign in campaigns], unreachable=unreachable or {})
     return [_row(campaign, counted, now=now) for campaign in campaigns]
 
@@ -109,7 +109,7 @@ def _climbs(entry: Entry) -> str:
 
 
 def _load(levels: Sequence[LoadLevel]) -> str:
-    """1, 4, 8 threads; levels with a rate one by one."""
+    """For example "1, 4, 8 threads"; levels with a rate are listed one by one."""
     closed = [level for level in levels if level.rate is None]
     if len(closed) < 2 or len(closed) < len(levels):
         return "; ".join(str(level) for level in levels)
@@ -177,12 +177,12 @@ def _grid(entry: EntryRow, row: CampaignRow, cells: Sequence[JobCell]) -> JobGri
 
 
 def _first_round(cells: Iterable[JobCell]) -> list[NamedObject]:
-    """The systems in the order in which they were chosen: the first round goes forward."""
+    """The systems in the order in which they were chosen, which is that of the first round."""
     return list(dict.fromkeys(cell.system for cell in cells))
 
 
 def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
-    """Systems with waiting jobs that no agent could take."""
+    """Systems with waiting jobs that no agent can take."""
     waiting = {cell.system.id for cell in cells if cell.state == "queued"}
     if not waiting:
         return []
@@ -192,14 +192,14 @@ def _out_of_reach(cells: Sequence[JobCell], *, now: datetime) -> list[System]:
 
 
 def _obstacles(lonely: Sequence[System]) -> tuple[str, ...]:
-    """What would help."""
+    """Reasons why jobs wait, with the labels that an agent needs."""
     return tuple(
         f"No agent that is alive can reach {system.slug}: it needs {_labels(system.labels)}." for system in lonely
     )
 
 
 def unreachable(systems: Iterable[System], *, now: datetime) -> frozenset[str]:
-    """Slugs of those that no agent that is alive could measure. One query."""
+    """Slugs of the systems that no live agent can measure. One query."""
     alive = [set(labels) for labels in _alive(now).values_list("labels", flat=True)]
     return frozenset(system.slug for system in systems if not any(labels.issuperset(system.labels) for labels in alive))
 
@@ -214,7 +214,7 @@ def _labels(labels: Sequence[str]) -> str:
 
 
 def list_agents(*, now: datetime) -> list[AgentRow]:
-    """The living first, then by name."""
+    """Live agents first, then by name."""
     agents = Agent.objects.prefetch_related(
         Prefetch(
             "jobs",
@@ -254,6 +254,6 @@ def _agent(agent: Agent, alive: bool) -> AgentRow:
 
 
 def _whole(health: dict[str, Any], key: str) -> int | None:
-    """What an agent says is only shown if it is what it should be."""
+    """An integer reported by the agent; None if missing or of another type."""
     value = health.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

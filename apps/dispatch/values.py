@@ -1,4 +1,4 @@
-"""Frozen values that pages and API show of campaigns and agents."""
+"""Frozen values for pages and API: campaigns and agents."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,15 +9,13 @@ from apps.runs.models import Run
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a campaign is. `rate` in runs/h since its first job began; `remaining` in s.
+    """Progress of a campaign. `rate` in runs/h since its first job began; `remaining` in s.
 
-    `runs_excluded` of the done runs a person left out, `runs_doubted` of the others failed a quality check.
-
-    `runs` leaves out those that were skipped (`runs_skipped`), because their ladders ended before them.
-
-    `remaining` is measured from the rate as soon as a run is done, before that taken from the plan (`by_plan`); it
-    leaves out the jobs that only clean up (`jobs_cancelling`) or that no agent reaches (`jobs_unreachable`, counted for
-    one campaign, not in lists). None when nothing is left.
+    Of `runs_done`, `runs_excluded` were left out by a person, and `runs_doubted` of the others failed a quality check.
+    `runs` excludes skipped ones (`runs_skipped`), whose load levels ended before them.
+    `remaining` is based on the rate as soon as a run is done, before that on the plan (`by_plan`); it excludes jobs
+    that only clean up (`jobs_cancelling`) or that no agent can reach (`jobs_unreachable`, counted for one campaign, not
+    in lists). None when nothing is left.
     """
 
     jobs: int
@@ -42,7 +40,7 @@ class Progress:
 
     @property
     def state(self) -> str:
-        """waiting, running, or how it ended: done, failed (some jobs), cancelled (some, none failed)."""
+        """waiting, running, or the end result: done, failed (some jobs), cancelled (some, none failed)."""
         if not self.is_finished:
             return "running" if self.jobs_active or self.jobs_done else "waiting"
         if self.jobs_failed:
@@ -59,7 +57,7 @@ class NamedObject:
 
 @dataclass(frozen=True)
 class EntryRow:
-    """`load`: all load levels in few words; `climbs`: up to where the ladder goes, in words, or empty: to its end."""
+    """`load`: a summary of all load levels; `climbs`: the stop condition of the load levels in words, empty: none."""
 
     id: int
     workload: NamedObject
@@ -84,7 +82,7 @@ class CampaignRow:
 
     @property
     def workloads(self) -> tuple[NamedObject, ...]:
-        """Each once; slug: empty."""
+        """Distinct workloads; slug: empty."""
         return tuple(dict.fromkeys(entry.workload for entry in self.entries))
 
     @property
@@ -93,7 +91,7 @@ class CampaignRow:
 
     @property
     def load(self) -> str:
-        """In few words; how many there are where the entries differ."""
+        """A summary, or the number of load levels if the entries differ."""
         said = {entry.load for entry in self.entries}
         return said.pop() if len(said) == 1 else f"{len(self.load_levels)} load levels, by workload"
 
@@ -126,13 +124,13 @@ class RunCell:
 
     @property
     def is_complete(self) -> bool:
-        """Sealed, successful and not left out: it counts in comparisons."""
+        """Sealed, successful and not excluded: the run counts in comparisons."""
         return self.state == Run.State.SEALED and self.outcome == Run.Outcome.SUCCEEDED and not self.is_excluded
 
 
 @dataclass(frozen=True)
 class SkipCell:
-    """A load level that was not measured, or of which no success is to be expected, and why."""
+    """A load level that was not measured, or for which no successful run is expected, and why."""
 
     load_level: str
     reason: str
@@ -159,7 +157,7 @@ class JobCell:
 
     @property
     def refused(self) -> RunCell | None:
-        """The run that the system refused connections to: a result, and the end of the ladder."""
+        """The run in which the system refused connections: a result, and the end of the load levels."""
         skipped = {skip.load_level for skip in self.skips}
         return next((run for run in self.runs if run.outcome == "failed" and run.load_level in skipped), None)
 
@@ -170,7 +168,7 @@ class JobCell:
 
     @property
     def sign(self) -> str:
-        """One character for its state, where many jobs are shown side by side."""
+        """One character for the state, for dense grids of jobs."""
         return {"succeeded": "✓", "failed": "✗", "cancelled": "–", "queued": "·"}.get(self.state, "…")
 
     @property

@@ -1,4 +1,5 @@
-"""The REST API: one folder for a resource, framework for what they share.
+"""The REST API: one folder per resource; `framework` holds what they share.
 
-No rules of its own: it checks input, calls the doors of the apps, and writes their frozen values as JSON, CSV or Arrow.
+No rules of its own: it validates input, calls the public interfaces of the apps, and writes their frozen values as
+JSON, CSV or Arrow.
 """

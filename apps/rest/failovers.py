@@ -1,4 +1,4 @@
-"""Failovers side by side, trial by trial, as their page shows them."""
+"""Failovers side by side, trial by trial, as on their page."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class FailoverSpreadSerializer(serializers.Serializer[Any]):
 
 
 class FailoverInterruptionSerializer(serializers.Serializer[Any]):
-    """Seconds without an acknowledged write. An outage that did not end is longer than any that did."""
+    """Write downtime: seconds without an acknowledged write. An unended outage counts as longer than any other."""
 
     trials = serializers.IntegerField(help_text="that count")
     median = SecondsField(allow_null=True, help_text="null: it falls on a trial that did not recover")
@@ -106,7 +106,7 @@ class FailoverTrialSerializer(serializers.Serializer[Any]):
 
 
 class FailoverShareSerializer(serializers.Serializer[Any]):
-    """A setting that explains part of the time. Several run at once and do not add up."""
+    """A setting that explains part of the time. Several overlap and do not add up."""
 
     who = serializers.CharField()
     setting = serializers.CharField()
@@ -115,7 +115,7 @@ class FailoverShareSerializer(serializers.Serializer[Any]):
 
 
 class FailoverGroupSerializer(serializers.Serializer[Any]):
-    """Trials of one system, fault and load; all figures are of those that count. Times in s; lower is better."""
+    """Trials of one system, fault and load; all figures are over the trials that count. Times in s; lower is better."""
 
     system = serializers.CharField(help_text="slug")
     system_name = serializers.CharField()
@@ -157,7 +157,7 @@ class FailoversSerializer(serializers.Serializer[Any]):
 class Failovers(APIView):
     @extend_schema(operation_id="list_failovers", parameters=[FailoverParameters], responses=FailoversSerializer)
     def get(self, request: Request) -> Response:
-        """Every trial of a failover with its phases and counts, by system, fault and load; what articles state."""
+        """List every failover trial with its phases and counts, by system, fault and load; and published results."""
         parameters = FailoverParameters.read(request)
         chosen = FailoverFilter(
             systems=tuple(parameters.get("system", ())),

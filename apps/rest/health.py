@@ -1,4 +1,4 @@
-"""Whether the server can do its work: its database, its broker, its beat."""
+"""Health of the server: its database, its broker."""
 
 import logging
 from collections.abc import Callable
@@ -36,13 +36,13 @@ class HealthSerializer(serializers.Serializer[Any]):
 
 
 def database_answers() -> None:
-    """Raises DatabaseError when it does not, or when migrations have not been applied."""
+    """Raises DatabaseError if the database does not answer or migrations are missing."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM catalog_platform")
 
 
 def broker_answers() -> None:
-    """Raises redis.RedisError when it does not."""
+    """Raises redis.RedisError if the broker does not answer."""
     seconds = BROKER_ANSWERS_WITHIN.total_seconds()
     client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=seconds, socket_connect_timeout=seconds)
     try:
@@ -63,7 +63,7 @@ class Health(APIView):
         },
     )
     def get(self, request: Request) -> Response:
-        """Whether database and broker answer. 503 when one does not, with which and why."""
+        """Whether database and broker answer. 503 if one does not, with the reason."""
         NoParameters.read(request)
         database = _part(database_answers, "the database does not answer; see DATABASE_URL and the server's log")
         broker = _part(broker_answers, "the broker does not answer; see REDIS_URL. Reading works, dispatch waits")

@@ -1,4 +1,4 @@
-"""Who is told of findings: teams, their subscriptions, what became of each delivery, and the caller's own address."""
+"""Notifications of findings: teams, their subscriptions, deliveries, and the caller's own address."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from workers import tasks
 MASKED = "in part for who may not write"
 
 
-# ---------------------------------------------------------------- shapes
+# ---------------------------------------------------------------- serializers
 
 
 class TeamSerializer(serializers.Serializer[Any]):
@@ -47,7 +47,7 @@ class NewTeam(Strict):
 
 
 class ChangedTeam(NewTeam):
-    # Left out, they would all leave without a word.
+    # Required: a request without it would silently remove all members.
     members = serializers.ListField(
         child=serializers.CharField(max_length=150), max_length=500, help_text="user names, all of them"
     )
@@ -133,13 +133,13 @@ class OwnAddress(Strict):
 class Teams(APIView):
     @extend_schema(operation_id="list_teams", responses=listing(TeamSerializer, name="Team"))
     def get(self, request: Request) -> Response:
-        """Teams with their members, by name; names of members for who is signed in."""
+        """List teams by name; member names only for signed-in users."""
         NoParameters.read(request)
         return whole(queries.teams(viewer=_viewer(request)), serializer=TeamSerializer)
 
     @extend_schema(operation_id="make_team", request=NewTeam, responses={201: TeamSerializer})
     def post(self, request: Request) -> Response:
-        """Makes a team."""
+        """Create a team."""
         return Response(_kept_team(request, None, NewTeam(data=request.data)), status=201)
 
 
@@ -152,12 +152,12 @@ class OneTeam(APIView):
 
     @extend_schema(operation_id="change_team", request=ChangedTeam, responses=TeamSerializer)
     def put(self, request: Request, team_id: int) -> Response:
-        """Gives a team another name and other members, all of them as stated."""
+        """Replace a team's name and members."""
         return Response(_kept_team(request, team_id, ChangedTeam(data=request.data)))
 
     @extend_schema(operation_id="delete_team", responses={204: None})
     def delete(self, request: Request, team_id: int) -> Response:
-        """Deletes a team that has no subscriptions any more."""
+        """Delete a team that has no subscriptions."""
         NoParameters.read(request)
         try:
             services.delete_team(team_id=team_id)
@@ -187,32 +187,32 @@ def _team(team_id: int, request: Request) -> dict[str, Any]:
 class Subscriptions(APIView):
     @extend_schema(operation_id="list_subscriptions", responses=listing(SubscriptionSerializer, name="Subscription"))
     def get(self, request: Request) -> Response:
-        """What teams are told, where and when; by team."""
+        """List subscriptions with recipients, events and schedule, by team."""
         NoParameters.read(request)
         rows = [row for team in queries.teams(viewer=_viewer(request)) for row in team.subscriptions]
         return whole(rows, serializer=SubscriptionSerializer)
 
     @extend_schema(operation_id="subscribe", request=NewSubscription, responses={201: SubscriptionSerializer})
     def post(self, request: Request) -> Response:
-        """Subscribes a team to what happens to findings from now on."""
+        """Subscribe a team to future events of findings."""
         return Response(_kept_subscription(request, None), status=201)
 
 
 class OneSubscription(APIView):
     @extend_schema(operation_id="read_subscription", responses=SubscriptionSerializer)
     def get(self, request: Request, subscription_id: int) -> Response:
-        """A subscription; its secret for who may write."""
+        """A subscription; its secret only for users who may write."""
         NoParameters.read(request)
         return Response(_subscription(subscription_id, request))
 
     @extend_schema(operation_id="change_subscription", request=NewSubscription, responses=SubscriptionSerializer)
     def put(self, request: Request, subscription_id: int) -> Response:
-        """Makes a subscription what is stated, all of it; its kind stays. What is switched off gives up what waits."""
+        """Replace all fields of a subscription except its kind. Disabling it gives up waiting deliveries."""
         return Response(_kept_subscription(request, subscription_id))
 
     @extend_schema(operation_id="delete_subscription", responses={204: None})
     def delete(self, request: Request, subscription_id: int) -> Response:
-        """Deletes a subscription and the record of its deliveries."""
+        """Delete a subscription and its delivery log."""
         NoParameters.read(request)
         try:
             services.delete_subscription(subscription_id=subscription_id)
@@ -224,7 +224,7 @@ class OneSubscription(APIView):
 class SendTest(APIView):
     @extend_schema(operation_id="test_subscription", request=None, responses={202: DeliverySerializer(many=True)})
     def post(self, request: Request, subscription_id: int) -> Response:
-        """Sends what says that nothing has happened: one delivery for each receiver, whose answers come later."""
+        """Send a test message: one delivery per recipient, whose result follows later."""
         NoParameters.read(request)
         try:
             made = services.send_test(subscription_id=subscription_id, now=timezone.now())
@@ -265,8 +265,7 @@ class Deliveries(APIView):
         responses=listing(DeliverySerializer, name="Delivery"),
     )
     def get(self, request: Request) -> Response:
-        """E-mails and POSTs with what became of them, the newest first. What went to a person is shown to that person
-        and to administrators."""
+        """List deliveries, newest first. Those to a person are shown only to that person and administrators."""
         asked = DeliveryParameters.read(request)
         viewer = _viewer(request)
         found = queries.deliveries(viewer=viewer, subscription=asked.get("subscription"), state=asked.get("state", ""))
@@ -281,7 +280,7 @@ class Deliveries(APIView):
 class OneDelivery(APIView):
     @extend_schema(operation_id="read_delivery", responses=OneDeliverySerializer)
     def get(self, request: Request, delivery_id: int) -> Response:
-        """A delivery with what it says."""
+        """A delivery with its text."""
         NoParameters.read(request)
         return Response(_delivery(delivery_id, request))
 
@@ -289,7 +288,7 @@ class OneDelivery(APIView):
 class RetryDelivery(APIView):
     @extend_schema(operation_id="retry_delivery", request=None, responses={202: OneDeliverySerializer})
     def post(self, request: Request, delivery_id: int) -> Response:
-        """Tries one again that was given up or waits; nothing happens to one that was sent."""
+        """Retry a delivery that was given up or is waiting; no effect on one that was sent."""
         NoParameters.read(request)
         _delivery(delivery_id, request)
         if deliver.retry(delivery_id=delivery_id, now=timezone.now()):
@@ -319,13 +318,13 @@ class MyAddress(APIView):
 
     @extend_schema(operation_id="read_own_address", responses=OwnAddress)
     def get(self, request: Request) -> Response:
-        """Where you are told of what is assigned to you or mentions you."""
+        """Your address for notifications of assignments and mentions."""
         NoParameters.read(request)
         return Response({"address": writer(request).email})
 
     @extend_schema(operation_id="change_own_address", request=OwnAddress, responses=OwnAddress)
     def put(self, request: Request) -> Response:
-        """States that address; empty: you get no mail."""
+        """Set that address; empty: no mail."""
         stated = OwnAddress(data=request.data)
         stated.is_valid(raise_exception=True)
         services.keep_own_address(user=writer(request), address=stated.validated_data["address"])

@@ -1,4 +1,4 @@
-"""Figures that articles state: always apart from measured runs, always with their qualifier and source."""
+"""Published results: always separate from measured runs, always with qualifier and source."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class PublishedSideSerializer(serializers.Serializer[Any]):
 
 
 class FigureSerializer(serializers.Serializer[Any]):
-    """One stated figure. There is never an interval: articles state none."""
+    """One published figure. There is never an interval: articles give none."""
 
     id = serializers.IntegerField()
     article = ArticleSerializer()
@@ -70,7 +70,7 @@ class Published(APIView):
         responses=listing(FigureSerializer, name="Figure"),
     )
     def get(self, request: Request) -> Response:
-        """Published figures, question by question, newest article first."""
+        """List published figures by question, newest article first."""
         parameters = PublishedParameters.read(request)
         chosen = FigureFilter(
             platforms=tuple(parameters.get("platform", ())),

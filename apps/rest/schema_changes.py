@@ -1,4 +1,4 @@
-"""Schema changes under load, as the DDL page shows them."""
+"""Schema changes under load, as on their page."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ class QuantitySerializer(serializers.Serializer[Any]):
 
 
 class ToldSerializer(serializers.Serializer[Any]):
-    """One quantity over the runs."""
+    """One quantity, summarized over the runs."""
 
     quantity = QuantitySerializer()
     count = serializers.IntegerField(help_text="runs that have it")
@@ -69,7 +69,7 @@ class StatementSerializer(serializers.Serializer[Any]):
 
 
 class TrialSerializer(serializers.Serializer[Any]):
-    """One run; of each quantity the worst of its statements."""
+    """One run; each quantity is the worst of its statements."""
 
     run = serializers.IntegerField()
     repetition = serializers.IntegerField()
@@ -118,7 +118,7 @@ class ListSchemaChanges(APIView):
         operation_id="list_schema_changes", parameters=[SchemaChangeParameters], responses=SchemaChangesSerializer
     )
     def get(self, request: Request) -> Response:
-        """What ALTER TABLE did to its load: medians and ranges, every run, and what articles state of the same."""
+        """List the effects of ALTER TABLE on its load: medians and ranges, every run, and published results."""
         asked = SchemaChangeParameters.read(request)
         found = schema_changes(
             ChangeFilter(

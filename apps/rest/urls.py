@@ -110,7 +110,7 @@ urlpatterns: list[URLPattern] = [
     path("health/", health.Health.as_view(), name="health"),
     path("schema/", openapi.Schema.as_view(), name="schema"),
     path("docs/", openapi.docs, name="docs"),
-    # What agents say; workers.protocol.wire describes the bodies.
+    # Requests of agents; the bodies are described in workers.protocol.wire.
     path("agent/hello", agents.Hello.as_view(), name="agent-hello"),
     path("agent/claim", agents.ClaimJob.as_view(), name="agent-claim"),
     path("agent/systems/<str:slug>/failover", agents.FailOver.as_view(), name="agent-failover"),

@@ -1,4 +1,4 @@
-"""Signing in with a password or with a link that works once, signing out, and who may write."""
+"""Sign-in with a password or a one-time link, sign-out, and the check for write permission."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -22,7 +22,7 @@ View = Callable[..., HttpResponse]
 
 
 def writers_only(view: View) -> View:
-    """Strangers are asked to sign in first; readers are told that they may only read."""
+    """Redirects anonymous users to sign-in; raises PermissionDenied for readers."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -45,7 +45,7 @@ class SignIn(LoginView):
 @never_cache
 @require_http_methods(["GET", "POST"])
 def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
-    """Signs in by POST only: programs that look into links (mail filters, previews) would use up a GET."""
+    """Signs in by POST only: link scanners (mail filters, previews) would use up a GET."""
     now = timezone.now()
     if request.method == "POST":
         user = services.use_sign_in_link(secret=secret, now=now)

@@ -1,4 +1,4 @@
-"""The page of agents: who is alive, what each does, and how to add one."""
+"""The Agents page: state and current job of each agent, and how to add one."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone

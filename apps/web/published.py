@@ -1,4 +1,4 @@
-"""The pages of published results: what articles state about the platforms, and each article whole."""
+"""The pages of published results: figures about the platforms, and each article in full."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,13 +15,13 @@ from apps.published.values import BarChart, FigureFilter
 from apps.published.wording import NO_INTERVAL, label, plain
 from apps.web.components.pages import render_page
 
-# Pixels of a chart: axis and title, then each bar.
+# Chart heights in pixels: axis and title, then each bar.
 CHART_HEIGHT, BAR_HEIGHT, TALL_BAR_HEIGHT = 78, 34, 42
 
 
 @dataclass(frozen=True)
 class Toggle:
-    """A choice of a filter; its address turns it on or off and leaves the others."""
+    """A filter choice; its address toggles it and keeps the others."""
 
     label: str
     address: str
@@ -31,7 +31,7 @@ class Toggle:
 
 @dataclass(frozen=True)
 class SetupFacts:
-    """One thing of an article's set-up: its name and what is stated about it."""
+    """A named item of an article's set-up, with its published facts."""
 
     name: str
     facts: tuple[tuple[str, str], ...]
@@ -115,7 +115,7 @@ def _chart_data(chart: BarChart) -> dict[str, Any]:
 
 
 def _facts(name: str, stated: dict[str, Any], *, skip: tuple[str, ...] = ("workload", "side")) -> SetupFacts:
-    """What is stated about a thing, one fact a setting; settings within settings become facts of their own."""
+    """Facts of an item, one per setting; nested settings become separate facts."""
     facts: list[tuple[str, str]] = []
     for key, value in stated.items():
         if key in skip:

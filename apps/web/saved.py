@@ -1,4 +1,4 @@
-"""Saved comparisons: the list, one of them as it was seen, saving, refreshing, and the baselines that are pinned."""
+"""Saved comparisons: list, one with its snapshot, save, refresh; and pinned baselines."""
 
 from dataclasses import replace
 from typing import Any
@@ -50,12 +50,12 @@ def show_all(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def standing(request: HttpRequest, slug: str) -> HttpResponse:
-    """Whether the newest edition is out of date, for a row of the list."""
+    """Whether the newest snapshot is out of date, for a row of the list."""
     context = {"standing": services.standing(_load(slug, ""))}
     return render_page(request, "web/saved/standing_page.html", context, part="web/saved/standing.html")
 
 
-# ---------------------------------------------------------------- one of them
+# ---------------------------------------------------------------- one saved comparison
 
 
 @require_safe
@@ -83,7 +83,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def part(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """One part of the page by itself, as it was seen."""
+    """One part of the page by itself, from the snapshot."""
     chosen = next((each for each in PARTS if each.name == name), None)
     if chosen is None:
         raise Http404(f"Compare has no part {name!r}")
@@ -117,9 +117,9 @@ def _asked(found: Saved) -> QueryDict:
 
 
 def _seen(request: HttpRequest, found: Saved) -> CompareView:
-    """As it was seen; how it is looked at (load level, options) is in the page's own address, else as saved.
+    """The snapshot; view options (load level, options) are from the page's own address, else as saved.
 
-    Raises NotKept for an edition of an older form, Invalid for words that the page does not know.
+    Raises NotKept for a snapshot in an older format, Invalid for unknown options.
     """
     if found.comparison is None:
         raise NotKept(found.problem)
@@ -133,17 +133,17 @@ def _seen(request: HttpRequest, found: Saved) -> CompareView:
     return CompareView(found.comparison, address, level_of(found.comparison, address), request, kept=found.parts)
 
 
-# ---------------------------------------------------------------- writing
+# ---------------------------------------------------------------- actions
 
 
 @require_POST
 @writers_only
 def save(request: HttpRequest) -> HttpResponse:
-    """`query` is the address of the comparison that is to be kept."""
+    """`query`: query string of the comparison to save."""
     query = QueryDict(request.POST.get("query", ""))
     try:
         address = CompareAddress.read(query)
-        # What a part of the page would refuse would be refused in every edition.
+        # Invalid view options would make every snapshot fail.
         objective_of(address)
         asked = QueryDict(address.query())
         row = services.save(
@@ -186,7 +186,7 @@ def describe(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @writers_only
 def pin(request: HttpRequest, workload_id: int) -> HttpResponse:
-    """`system` becomes the baseline of the workload; without one the pin is taken away."""
+    """Pins `system` as the baseline of the workload; without one, removes the pin."""
     workload = get_object_or_404(Workload, pk=workload_id)
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, allowed_hosts={request.get_host()}):

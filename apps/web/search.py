@@ -1,4 +1,4 @@
-"""Search: anything by words or id, from every page's field. Every word must be found; seventeen queries at most."""
+"""Search by words or id, from every page's search field. Every word must match; seventeen queries at most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class HitGroup:
-    """What was found of one kind; `more` when not all of it is shown."""
+    """Hits of one kind; `more`: not all are shown."""
 
     name: str
     hits: tuple[Hit, ...]
@@ -49,14 +49,14 @@ class HitGroup:
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    typed = request.GET.get("q", "").replace("\0", " ").strip()[:200]  # no column holds NUL
+    typed = request.GET.get("q", "").replace("\0", " ").strip()[:200]  # database columns cannot store NUL
     words = typed.split()[:MOST_WORDS]
     groups = find(words) if words else []
     return render_page(request, "web/search/search.html", {"search_words": typed, "groups": groups})
 
 
 def find(words: Sequence[str]) -> list[HitGroup]:
-    """Groups that have something, in the order in which readers look for them."""
+    """Non-empty groups, the most wanted kinds first."""
     found = [
         _group("Runs", _runs(words)),
         _group("Systems", _systems(words)),

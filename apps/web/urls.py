@@ -65,7 +65,7 @@ urlpatterns: list[URLPattern] = [
     path("thresholds/<int:threshold_id>/drop/", thresholds.drop, name="threshold-drop"),
     path("releases/", releases.show_all, name="releases"),
     path("sign-offs/<int:sign_off_id>/withdraw/", releases.withdraw, name="sign-off-withdraw"),
-    # A version may have a slash: what is below a release comes first.
+    # A version may contain a slash: addresses below a release come first.
     re_path(
         r"^releases/(?P<platform>[-\w]+)/(?P<version>.+)/release\.(?P<ending>md|csv)$",
         releases.export,

@@ -1,4 +1,4 @@
-"""Cancelling works in every state and says what it did."""
+"""Cancelling jobs and campaigns in any state; the result states what changed."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from apps.dispatch.models import ACTIVE, Campaign, Job
 
 @dataclass(frozen=True)
 class Cancellation:
-    """What a wish to cancel did: `changed` False when there was nothing left to cancel; `message` is for people."""
+    """Outcome of a cancel request. `changed`: False when there was nothing left to cancel; `message`: for people."""
 
     changed: bool
     state: str
@@ -21,14 +21,14 @@ class Cancellation:
 
 @transaction.atomic
 def cancel_job(*, job: Job, by: User | None, now: datetime) -> Cancellation:
-    """Ends a waiting job at once; a running one stops when its agent next speaks, at the latest with its lease."""
+    """End a waiting job at once; a running one stops at its agent's next request or when its lease expires."""
     locked = Job.objects.select_for_update(of=("self",)).select_related("agent").get(pk=job.pk)
     return _cancel(locked, by=by, now=now)
 
 
 @transaction.atomic
 def cancel_campaign(*, campaign: Campaign, by: User | None, now: datetime) -> Cancellation:
-    """Cancels every job of the campaign that is not final."""
+    """Cancel every unfinished job of the campaign."""
     unfinished = campaign.jobs.select_for_update(of=("self",)).select_related("agent").order_by("pk")
     jobs = unfinished.filter(state__in=("queued", *ACTIVE))
     done = [cancelled for cancelled in (_cancel(job, by=by, now=now) for job in jobs) if cancelled.changed]

@@ -1,6 +1,6 @@
-"""Campaign files: a plan as YAML or JSON, checked by the published schema and against the catalog, all at once.
+"""Campaign files: a plan as YAML or JSON, checked against the published schema and the catalog in one pass.
 
-docs/howto/campaigns.md has the format, campaign.schema.json says it to machines.
+The format is described in docs/howto/campaigns.md; campaign.schema.json is its machine-readable schema.
 """
 
 import json
@@ -33,7 +33,7 @@ _validator = Draft202012Validator(SCHEMA)
 
 @dataclass(frozen=True)
 class Checked:
-    """A file in which nothing is wrong."""
+    """A file without problems."""
 
     name: str
     systems: Sequence[System]
@@ -46,7 +46,7 @@ class Checked:
 
 
 def check(content: bytes, *, instead: Mapping[str, str] | None = None, repetitions: int | None = None) -> Checked:
-    """What a campaign of this file would be; nothing is stored. Arguments and errors as of `start`."""
+    """The campaign that this file would plan; nothing is stored. Arguments and errors as of `start`."""
     with transaction.atomic():
         checked = _read(content, instead=instead or {}, repetitions=repetitions)
         transaction.set_rollback(True)
@@ -57,10 +57,10 @@ def check(content: bytes, *, instead: Mapping[str, str] | None = None, repetitio
 def start(
     content: bytes, *, by: User | None, instead: Mapping[str, str] | None = None, repetitions: int | None = None
 ) -> Campaign:
-    """Plans the file's campaign; a second call plans a second one.
+    """Plan the file's campaign; a second call plans a second campaign.
 
-    `instead`: systems to put in the place of those that the file names. `repetitions`: instead of the file's.
-    Raises Invalid with every problem: its field is a path in the file, its message begins with the line.
+    `instead`: replacement systems, by the slug in the file. `repetitions`: overrides the file's number.
+    Raises Invalid with every problem: `field` is a path in the file, the message begins with the line number.
     """
     checked = _read(content, instead=instead or {}, repetitions=repetitions)
     return create_campaign(
@@ -92,7 +92,7 @@ def _once(problems: Sequence[FieldProblem]) -> list[FieldProblem]:
 
 
 def _with_line(problem: FieldProblem, lines: Mapping[str, int]) -> FieldProblem:
-    """The line of the field, or of what it is missing in."""
+    """Prefix the message with the line of the field, or of its nearest parent in the file."""
     path = problem.field
     while path and path not in lines:
         path = path.rpartition(".")[0]
@@ -106,7 +106,7 @@ class _CampaignReader:
         self.problems: list[FieldProblem] = []
 
     def read(self, repetitions: int | None) -> Checked | None:
-        """None, or a plan that is not whole, when there are problems."""
+        """None, or an incomplete plan, when there are problems."""
         self.problems += _unsayable(self.stated, "")
         if self.problems:
             return None
@@ -122,7 +122,7 @@ class _CampaignReader:
         systems = self.systems() if is_sound("systems") else {}
         entries: list[PlannedWorkload] = []
         given = self.stated.get("workloads")
-        # What the entries share stands in none of them: where it is broken they cannot be read either.
+        # The entries inherit these fields: if one of them is broken, no entry can be read.
         if all(is_sound(name) for name in ("load_levels", "warmup", "duration")) and isinstance(given, list):
             for place, entry in enumerate(given):
                 if is_sound(f"workloads.{place}"):
@@ -145,7 +145,7 @@ class _CampaignReader:
         self.problems.append(FieldProblem(field, message, remedy))
 
     def systems(self) -> dict[str, System]:
-        """By the slug that the file gives them."""
+        """Systems by the slug in the file."""
         slugs = list(dict.fromkeys(self.stated.get("systems", ())))
         known = System.objects.filter(slug__in=[self.instead.get(slug, slug) for slug in slugs])
         by_slug = {system.slug: system for system in known}
@@ -164,7 +164,7 @@ class _CampaignReader:
         return found
 
     def entry(self, path: str, stated: dict[str, Any], systems: Mapping[str, System]) -> Iterator[PlannedWorkload]:
-        """None when something is wrong with it."""
+        """Yields nothing when the entry has problems."""
         before = len(self.problems)
         workload = self.workload(path, stated)
         threads_only = workload is None or WORKLOADS[workload.tool].load != "none"
@@ -206,7 +206,7 @@ class _CampaignReader:
     def load(
         self, path: str, stated: dict[str, Any], *, needs_threads: bool
     ) -> tuple[list[LoadLevel], bool, float | None] | None:
-        """Load levels, whether a refusal ends them, and the least gain."""
+        """Load levels, whether a refusal ends them, and the least gain; None: more than one kind of load was given."""
         given = [name for name in LOADS if name in stated]
         if len(given) > 1:
             self.say(path, f"has {' and '.join(given)}", "give one of them; another entry may have the other")
@@ -232,7 +232,7 @@ class _CampaignReader:
         return self.levels(f"{path}.load_levels", listed), False, None
 
     def levels(self, path: str, listed: Sequence[float | dict[str, Any]]) -> list[LoadLevel]:
-        """Each once."""
+        """Load levels without duplicates."""
         found = []
         for each in listed:
             level = each if isinstance(each, dict) else {"threads": each}
@@ -244,7 +244,7 @@ class _CampaignReader:
 
 
 def rungs(first: int, last: int, factor: float) -> list[int]:
-    """first, first x factor, … up to and with `last`, each at least one more than the one before; none downwards."""
+    """first, first × factor, … up to and with `last`, each at least 1 above the previous; empty if `last` < `first`."""
     found: list[int] = []
     step = float(first)
     while step < last:
@@ -258,7 +258,7 @@ def rungs(first: int, last: int, factor: float) -> list[int]:
 
 
 def _of_schema(error: ValidationError) -> Iterator[FieldProblem]:
-    """The schema's descriptions say what a value must be."""
+    """Problems from a schema violation; the remedy is the schema's description of the value."""
     path = ".".join(map(str, error.absolute_path))
     schema: dict[str, Any] = error.schema if isinstance(error.schema, dict) else {}
     known: dict[str, Any] = schema.get("properties", {})
@@ -288,7 +288,7 @@ def _shown(value: Any) -> str:
 
 
 def _unsayable(value: Any, path: str) -> Iterator[FieldProblem]:
-    """What no JSON and no column holds."""
+    """Values that neither JSON nor a database column can store."""
     if isinstance(value, float) and not math.isfinite(value):
         yield FieldProblem(path, f"is {value}", "use a finite number")
     elif isinstance(value, int) and abs(value) > 2**63 - 1:

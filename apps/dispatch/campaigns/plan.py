@@ -1,4 +1,4 @@
-"""From a plan to the jobs of a campaign, in the order in which they are to run."""
+"""Turns a plan into the jobs of a campaign, in execution order."""
 
 import math
 import re
@@ -22,17 +22,17 @@ MAX_WARMUP = 3600.0  # s
 MAX_DURATION = 24 * 3600.0  # s
 MAX_JOBS = 10_000
 MAX_RUNS = 100_000
-# What a campaign spends besides measuring, before anything is known of it: table preparation and clean-up of a job,
-# start and end of the load tool of a run.
+# Overhead besides measuring, assumed before any measurement: table preparation and clean-up of a job, start and end of
+# the load tool of a run.
 JOB_OVERHEAD = 10.0  # s
 RUN_OVERHEAD = 2.0  # s
 
 
 @dataclass(frozen=True)
 class PlannedWorkload:
-    """One workload of a plan: at which load levels it is measured, and for how long; `warmup` and `duration` in s.
+    """One workload of a plan with its load levels; `warmup` and `duration` in s.
 
-    `workload` None: none was chosen, which is refused; one that is not saved yet can be checked and counted.
+    `workload` None: none was chosen, which is refused; an unsaved workload can be checked and counted.
     `systems` empty: all of the plan's. `ends_when_refused` and `least_gain` as in models.Entry.
     """
 
@@ -47,7 +47,7 @@ class PlannedWorkload:
 
 @dataclass(frozen=True)
 class PlanSize:
-    """How much a plan is; `seconds` when its jobs run one after another and no ladder ends before its last level."""
+    """Size of a plan; `seconds` assumes sequential jobs in which every load level is measured."""
 
     jobs: int
     runs: int
@@ -57,13 +57,13 @@ class PlanSize:
 def alike(
     *, workloads: Sequence[Workload], load_levels: Sequence[Any], warmup: float, duration: float
 ) -> list[PlannedWorkload]:
-    """Entries that share one list of load levels and their times; without a workload one that is refused."""
+    """Entries that share one list of load levels and their times; without workloads, one entry that is refused."""
     once: list[Workload | None] = [each for place, each in enumerate(workloads) if each not in workloads[:place]]
     return [PlannedWorkload(workload, _once(load_levels), warmup, duration) for workload in once or [None]]
 
 
 def plainly(problems: Iterable[FieldProblem]) -> list[FieldProblem]:
-    """The problems of a plan that was made by `alike`, by the fields that its entries share."""
+    """Problems of a plan made by `alike`, with the field names that its entries share."""
     return _once([replace(problem, field=_plain(problem.field)) for problem in problems])
 
 
@@ -73,12 +73,12 @@ def _plain(field: str) -> str:
 
 
 def job_seconds(*, load_levels: int, warmup: float, duration: float) -> float:
-    """How long a job of so many load levels takes by the plan."""
+    """Planned duration of a job with this many load levels, s."""
     return JOB_OVERHEAD + load_levels * (RUN_OVERHEAD + warmup + duration)
 
 
 def size_of(*, systems: int, entries: Sequence[PlannedWorkload], repetitions: int) -> PlanSize:
-    """`systems`: how many take part in an entry that names none."""
+    """`systems`: number of systems that take part in an entry without its own list."""
     jobs = runs = 0
     seconds = 0.0
     for entry in entries:
@@ -93,8 +93,10 @@ def size_of(*, systems: int, entries: Sequence[PlannedWorkload], repetitions: in
 def interleaved(
     *, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int
 ) -> Iterator[tuple[int, int, System]]:
-    """(repetition, place of the entry, system): systems forward in odd rounds, backward in even ones (A B, B A, …), so
-    that a drift of the machine or of time weighs on all sides alike."""
+    """Yield (repetition, index of the entry, system): forward in odd rounds, backward in even ones (A B, B A, …).
+
+    A drift over time thus affects all systems alike.
+    """
     for repetition in range(1, repetitions + 1):
         for place, entry in enumerate(entries):
             taking_part = [system for system in systems if not entry.systems or system in entry.systems]
@@ -105,7 +107,7 @@ def interleaved(
 def problems_of(
     *, name: str, systems: Sequence[System], entries: Sequence[PlannedWorkload], repetitions: int
 ) -> list[FieldProblem]:
-    """Everything that is wrong with a plan, by field; those of an entry begin with `entries.` and its place."""
+    """All problems of a plan, by field; fields of an entry begin with `entries.` and its index."""
     systems = _once(systems)
     errors = [*_check_name(name.strip()), *_check_systems(systems), *_check_entries(entries, systems)]
     if not 1 <= repetitions <= MAX_REPETITIONS:
@@ -123,7 +125,7 @@ def create_campaign(
     repetitions: int,
     created_by: User | None,
 ) -> Campaign:
-    """Raises Invalid naming every field at fault."""
+    """Raises Invalid with every invalid field."""
     systems, name = _once(systems), name.strip()
     errors = problems_of(name=name, systems=systems, entries=entries, repetitions=repetitions)
     if errors:

@@ -1,4 +1,4 @@
-"""How far campaigns are, and how long they will take: by the plan, then by the time that their runs took."""
+"""Progress of campaigns and their remaining time: estimated from the plan, then from the runs' actual durations."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,11 @@ from apps.dispatch.values import Progress
 
 @dataclass
 class Counts:
-    """By entry: its jobs by state, successful runs and those of them that a person left out or that failed a quality
-    check, skipped levels, waiting jobs that no agent reaches. By campaign:
-    when its first job began."""
+    """Counts by entry, and `begun` by campaign: when its first job began.
+
+    `states`: jobs by state. `done`: successful runs; of these, `excluded` were left out by a person and `doubted`
+    failed a quality check. `skipped`: skipped levels. `unreachable`: waiting jobs that no agent can reach.
+    """
 
     states: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     done: Mapping[int, int] = field(default_factory=dict)
@@ -28,7 +30,7 @@ class Counts:
 
 
 def count(campaigns: Sequence[int], *, unreachable: Mapping[int, int]) -> Counts:
-    """Of the campaigns with these ids. Three queries."""
+    """Counts of the campaigns with these ids. Three queries."""
     counts = Counts(unreachable=unreachable)
     jobs = Job.objects.filter(campaign__in=campaigns).order_by().values_list("campaign", "entry", "state")
     for campaign, entry, state, number, first in jobs.annotate(number=Count("pk"), first=Min("started_at")):
@@ -65,7 +67,7 @@ def of(campaign: Campaign, entries: Sequence[Entry], counts: Counts, *, now: dat
             planned = sum(share.coming * share.job_seconds for share in shares)
             remaining = max(0.0, planned - elapsed)
         else:
-            # Runs of different length are weighed by what the plan gave them.
+            # Runs of different lengths are weighted by their planned duration.
             passed = sum(share.done * share.run_seconds for share in shares)
             remaining = elapsed * sum(share.left * share.run_seconds for share in shares) / passed
     return Progress(
@@ -88,7 +90,7 @@ def of(campaign: Campaign, entries: Sequence[Entry], counts: Counts, *, now: dat
 
 
 class _Share:
-    """An entry's part of its campaign's progress."""
+    """One entry's share of its campaign's progress."""
 
     def __init__(self, entry: Entry, counts: Counts) -> None:
         self.states = counts.states[entry.pk]
@@ -100,6 +102,6 @@ class _Share:
         self.run_seconds = self.job_seconds / max(1, self.levels)
         final = sum(self.states[state] for state in FINAL)
         self.coming = self.states.total() - final - self.states["cancelling"] - self.unreachable
-        # A failed or cancelled job may have measured some of its levels; what it has not will not come.
+        # A failed or cancelled job may have measured some of its levels; the others will not be measured.
         of_unfinished = max(0, self.done + self.skipped - self.states["succeeded"] * self.levels)
         self.left = max(0, self.coming * self.levels - of_unfinished)

@@ -1,4 +1,4 @@
-"""A campaign as the text of a campaign file, from which the same campaign can be planned again."""
+"""Exports a campaign as a campaign file, from which the same campaign can be planned again."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,7 +15,7 @@ LEAST_FACTOR = float(SCHEMA["$defs"]["workload"]["properties"]["climb"]["propert
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists of plain values in one line, as people write them."""
+    """Writes lists of plain values on one line."""
 
 
 def _list(dumper: yaml.SafeDumper, values: list[Any]) -> yaml.SequenceNode:
@@ -28,7 +28,7 @@ _Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign]
 
 
 def of(campaign: Campaign) -> str:
-    """Ladders of levels that no climb has become plain lists, with a remark."""
+    """The campaign as YAML; load levels that no `climb` produces become plain lists, with a remark."""
     jobs = list(campaign.jobs.select_related("system").order_by("position"))
     slugs = list(dict.fromkeys(job.system.slug for job in jobs))
     entries = list(campaign.entries.select_related("workload").prefetch_related("load_levels"))
@@ -76,7 +76,7 @@ def _remark(entry: Entry) -> str:
 
 
 def _factor(threads: Sequence[int]) -> float | None:
-    """By which a climb would have these rungs; None: by none."""
+    """The factor with which `climb` gives these load levels; None if there is none."""
     ratios = [_plain(round(after / before, 3)) for before, after in pairwise(threads)]
     ratios = [2, *(ratio for ratio in ratios if ratio >= LEAST_FACTOR)]
     return next((ratio for ratio in ratios if rungs(threads[0], threads[-1], ratio) == list(threads)), None)

@@ -1,4 +1,4 @@
-"""Agents: how they are registered, recognised, and what they say of themselves."""
+"""Agents: registration, authentication, and the state that they report."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,12 +12,12 @@ from apps.dispatch.models import Agent
 from apps.runs.api import binary_cursor
 from workers.protocol import wire
 
-# Agents ask for work every few seconds; whoever was silent this long gets no new job.
+# Agents ask for work every few seconds; after this long without a request an agent gets no new job.
 AGENT_ALIVE_FOR = timedelta(seconds=30)
-# An agent speaks several times a second while it uploads: that must not cost a write each.
+# During uploads an agent sends several requests a second; not each should cost a write.
 SEEN_WRITTEN_EVERY = timedelta(seconds=10)
 
-# Every request of an agent asks for it.
+# Executed on every request of an agent.
 _AGENT = """
 WITH agent AS (
   SELECT id, name, last_seen_at FROM dispatch_agent WHERE digest = %(digest)s AND revoked_at IS NULL
@@ -31,7 +31,7 @@ SELECT id, name FROM agent
 
 
 def register_agent(*, name: str) -> tuple[Agent, str]:
-    """The agent and its secret, which cannot be read again. Raises Invalid when the name is taken or no slug."""
+    """The agent and its secret, which is shown only once. Raises Invalid when the name is taken or not a slug."""
     agent, secret = Agent(name=name), new_secret()
     agent.digest = digest_of(secret)
     if not name or any(not (c.isascii() and c.isalnum()) and c not in "-_" for c in name):
@@ -47,7 +47,7 @@ def register_agent(*, name: str) -> tuple[Agent, str]:
 
 
 def rotate_agent(*, name: str) -> tuple[Agent, str]:
-    """A new secret for a known agent; the old one stops working and a revoked agent is let in again.
+    """Replace an agent's secret; the old one stops working, and a revoked agent is re-admitted.
 
     Raises Invalid when there is no such agent.
     """
@@ -58,9 +58,9 @@ def rotate_agent(*, name: str) -> tuple[Agent, str]:
 
 
 def revoke_agent(*, name: str, now: datetime) -> bool:
-    """Lets the agent in no more; what it was doing goes back to the queue when its lease runs out.
+    """Revoke an agent's access; its job returns to the queue when the lease expires.
 
-    False: it was revoked before. Raises Invalid when there is no such agent.
+    False: it was already revoked. Raises Invalid when there is no such agent.
     """
     if Agent.objects.filter(name=name, revoked_at=None).update(revoked_at=now):
         return True
@@ -74,9 +74,9 @@ def _refused_name(message: str, remedy: str) -> Invalid:
 
 
 def agent_of_secret(*, secret: str, now: datetime) -> Agent | None:
-    """Who has this secret, noted as seen; None when nobody has it or it was revoked.
+    """The agent with this secret, recorded as seen; None if there is none or it was revoked.
 
-    Of the agent, `name` is read; Django fetches more when it is asked for.
+    Only `id` and `name` are loaded; Django fetches other fields on access.
     """
     asked = {"digest": digest_of(secret), "now": now, "written_before": now - SEEN_WRITTEN_EVERY}
     found = binary_cursor.fetch(_AGENT, asked, prepare=True)
@@ -84,9 +84,9 @@ def agent_of_secret(*, secret: str, now: datetime) -> Agent | None:
 
 
 def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.HelloAnswer:
-    """Notes what the agent can reach and how it fares; the catalog learns systems it did not know.
+    """Record the agent's reachable systems and health; systems new to the catalog are registered.
 
-    A system that cannot be registered is told in a warning and gets no jobs; the others are not held up by it.
+    A system that cannot be registered gets no jobs, and a warning is returned; the others are not affected.
     """
     warnings: list[str] = []
     reachable: list[str] = []
@@ -108,5 +108,5 @@ def hello(*, agent: Agent, message: wire.HelloMessage, now: datetime) -> wire.He
 
 
 def _labels(declared: Sequence[str], slugs: Sequence[str]) -> list[str]:
-    """An agent may serve every system that it can reach."""
+    """Declared labels, plus one for every reachable system."""
     return sorted({*declared, *(f"system:{slug}" for slug in slugs)})

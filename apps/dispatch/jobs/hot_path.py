@@ -1,4 +1,7 @@
-"""The usual upload in one statement: a batch of an open run whose job its agent is running. Most requests are that."""
+"""Stores the usual upload in one statement: a batch of an open run whose job the agent is running.
+
+Most requests are of this kind.
+"""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,7 +11,7 @@ from apps.dispatch.jobs.agents import SEEN_WRITTEN_EVERY
 from apps.runs.api import accept, binary_cursor
 from workers.protocol import wire
 
-# Of an attempt that runs, who holds the job is who was planned for it. The lock is that of ingest.accept_batch.
+# While an attempt runs, the agent that holds its job is the one it was planned for. Same lock as ingest.accept_batch.
 _STORE = """
 WITH run AS (
   SELECT r.id FROM runs_run r
@@ -26,8 +29,7 @@ ON CONFLICT (run_id, sequence) DO NOTHING RETURNING run_id
 
 
 def store(*, secret: str, uid: UUID, sequence: int, checksum: str, payload: bytes, now: datetime) -> int | None:
-    """Id of the run; None: nothing was stored, because this is not the usual case or not right: whoever asks in the
-    usual way learns what it is."""
+    """Id of the run; None: nothing was stored, and the regular path must handle (or reject) the batch."""
     if len(payload) > accept.MAX_BATCH or not 0 <= sequence < 2**31 or wire.checksum(payload) != checksum:
         return None
     asked = {

@@ -1,7 +1,6 @@
-"""Which agent holds which job, and until when: match, claim, renew, end, expire.
+"""Leases: which agent holds which job, and until when. Match, claim, renew, end, expire.
 
-Every step is one conditional UPDATE or one locked row; where two are at it at once, the database's constraints say
-who was first.
+Every step is one conditional UPDATE or one locked row; races are decided by the database's constraints.
 """
 
 from collections.abc import Sequence
@@ -20,37 +19,37 @@ from workers.protocol import wire
 MATCH_LASTS = timedelta(seconds=30)
 LEASE_LASTS = timedelta(seconds=60)
 MAX_ATTEMPTS = 3
-# Times the attempts begun. Long enough for an agent that comes back after an outage to deliver what it has measured
-# meanwhile, before its job is given away.
+# Multiplied by the number of attempts begun. Long enough for an agent that returns after an outage to deliver its
+# measurements before its job is reassigned.
 RETRY_WAITS = timedelta(seconds=15)
-LONGEST_REASON = 600  # characters, of each attempt; tools say what went wrong at the begin or at the end
-# The name space of run uids; any fixed one does.
+LONGEST_REASON = 600  # characters, of each attempt; tools report errors at the beginning or at the end
+# The UUIDv5 namespace of run uids; any fixed value would do.
 RUN_UIDS = UUID("6f0f5f1e-2b1c-5d0e-9c3e-5a1a3a7d4b10")
 
 
 class LeaseLost(Exception):
-    """The attempt is no longer this agent's: it must stop, clean up, and ask for other work. The text says why."""
+    """The attempt is no longer this agent's, which must stop, clean up and ask for work. The text gives the reason."""
 
 
 class NoSuchJob(Exception):
-    """The job is gone, or was never this agent's."""
+    """The job was deleted, or never belonged to this agent."""
 
 
 # ---------------------------------------------------------------- match and claim
 
 
 def match_jobs(*, now: datetime) -> int:
-    """Gives queued jobs, by position, to idle agents that may serve them; how many."""
+    """Assign queued jobs, by position, to idle agents that can run them; returns the number assigned."""
     alive = Agent.objects.filter(revoked_at=None, last_seen_at__gte=now - AGENT_ALIVE_FOR)
     idle = alive.exclude(pk__in=_taken(now).values("agent"))
-    # Whoever can do little goes first, so that the versatile are left for what only they can do.
+    # Agents with few labels go first, so that versatile agents stay free for the jobs that only they can run.
     return sum(_match(agent, now=now) for agent in sorted(idle, key=lambda agent: (len(agent.labels), agent.pk)))
 
 
 def _taken(now: datetime) -> QuerySet[Job]:
-    """Jobs that keep their agent and system from other jobs: those under a lease, and those whose agent may be back.
+    """Jobs that block their agent and system for other jobs: leased ones, and those whose agent may return.
 
-    An agent that was cut off still measures: its first message after the outage must not earn it another job.
+    A disconnected agent is still measuring: its first message after the outage must not assign it another job.
     """
     waiting = Q(state="queued", agent__isnull=False, ready_at__gt=now)
     return Job.objects.filter(Q(state__in=ACTIVE) | waiting)
@@ -63,14 +62,14 @@ def _match(agent: Agent, *, now: datetime) -> bool:
         .exclude(system__in=_taken(now).values("system"))
         .order_by("campaign_id", "position")
     )
-    # After a lost race the next one is tried: a few times, then at the next beat.
+    # After a lost race the next job is tried: up to five now, the others at the next beat.
     for job in fitting.only("pk")[:5]:
         try:
             with transaction.atomic():
                 won = Job.objects.filter(pk=job.pk, state="queued").update(
                     state="matched", agent=agent, lease_expires_at=now + MATCH_LASTS, ready_at=None
                 )
-        except IntegrityError:  # one_job_per_system or one_job_per_agent: somebody was first
+        except IntegrityError:  # one_job_per_system or one_job_per_agent: another assignment was first
             continue
         if won:
             return True
@@ -79,9 +78,10 @@ def _match(agent: Agent, *, now: datetime) -> bool:
 
 @transaction.atomic
 def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
-    """Begins the next attempt of the job matched to `agent`; None when there is none.
+    """Begin the next attempt of the job matched to `agent`; None if there is none.
 
-    An agent that asks again before it was heard of the attempt has lost the answer: it gets the same one.
+    An agent that asks again before its first message about the attempt has lost the response, and receives the same job
+    again.
     """
     held = Job.objects.filter(agent=agent, state__in=("matched", "running"))
     job = held.select_for_update(of=("self",)).select_related("system", "workload", "campaign", "entry").first()
@@ -95,7 +95,7 @@ def claim(*, agent: Agent, now: datetime) -> wire.JobMessage | None:
 
 
 def _is_unheard_of(job: Job, *, now: datetime) -> bool:
-    """Whether nothing came of the attempt since its claim: no run, and no renewal, which would have moved the lease."""
+    """Whether no message followed the claim: neither a run nor a renewal, which would have moved the lease."""
     if job.started_at is None or job.lease_expires_at is None or job.lease_expires_at < now:
         return False
     untouched = job.lease_expires_at == job.started_at + LEASE_LASTS
@@ -126,28 +126,28 @@ def _message(job: Job, *, agent: Agent) -> wire.JobMessage:
 
 
 def run_uid(*, job: Job, attempt: int, agent_id: int, load_level: LoadLevel) -> UUID:
-    """The run's name is a function of who was asked for what, so that an upload proves that it was asked for.
+    """The run's uid, derived from agent, attempt and load level, so that an upload proves that it was requested.
 
-    The campaign's moment is in it: job 1 of a database made anew is another job.
+    The campaign's creation time is included: job 1 of a recreated database is a different job.
     """
     level = (load_level.threads, load_level.rate)
     return uid_of(made=job.campaign.created_at, job_id=job.pk, attempt=attempt, agent_id=agent_id, level=level)
 
 
 def uid_of(*, made: datetime, job_id: int, attempt: int, agent_id: int, level: tuple[int, float | None]) -> UUID:
-    """`run_uid` of what the rows hold: when the campaign was made, and the level's threads and rate."""
+    """`run_uid` from column values: when the campaign was made, and the level's threads and rate."""
     threads, rate = level
     return uuid5(RUN_UIDS, f"{made.isoformat()}/{job_id}/{attempt}/{agent_id}/{threads}/{rate}")
 
 
 def missing_levels(job: Job) -> Sequence[LoadLevel]:
-    """The load levels of which the job owes a successful run, in order: a retry measures nothing twice."""
+    """Load levels without a successful run, in order: a retry repeats no measurement."""
     done = JobRun.objects.filter(job=job, run__outcome="succeeded").values("run__load_level")
     return list(job.entry.load_levels.exclude(pk__in=done).exclude(skips__job=job))
 
 
 def planned_runs(job: Job, *, attempt: int, agent_id: int) -> dict[UUID, LoadLevel]:
-    """Every run that may come of the attempt, by its uid."""
+    """Every run that the attempt may produce, by uid."""
     levels = job.entry.load_levels.all()
     return {run_uid(job=job, attempt=attempt, agent_id=agent_id, load_level=level): level for level in levels}
 
@@ -156,21 +156,21 @@ def planned_runs(job: Job, *, attempt: int, agent_id: int) -> dict[UUID, LoadLev
 
 
 def renew(*, agent: Agent, job_id: int, attempt: int, progress: str, now: datetime) -> wire.RenewAnswer:
-    """Raises LeaseLost, or NoSuchJob."""
+    """Extend the lease. Raises LeaseLost or NoSuchJob."""
     with transaction.atomic():
         job = held_job(agent=agent, job_id=job_id, attempt=attempt, now=now)
         if job is not None:
             job.lease_expires_at, job.progress = now + LEASE_LASTS, progress[:120]
             job.save(update_fields=["lease_expires_at", "progress"])
             return wire.RenewAnswer(cancel=job.state == "cancelling", lease_seconds=LEASE_LASTS.total_seconds())
-    # Outside the transaction: what was found out about the attempt stays written.
+    # Outside the transaction, so that writes of `held_job` are kept.
     raise _lost(agent=agent, job_id=job_id, attempt=attempt)
 
 
 def held_job(*, agent: Agent, job_id: int, attempt: int, now: datetime) -> Job | None:
-    """The job, locked until the transaction's end, if this attempt still is the living one; else None.
+    """The job, locked until the end of the transaction, if this is its current attempt; else None.
 
-    An attempt whose lease ran out lives on if nobody took its job or its system meanwhile: then it gets the lease back.
+    An attempt whose lease expired gets it back if neither its job nor its system was taken meanwhile.
     """
     job = Job.objects.select_for_update(of=("self",)).select_related("campaign", "entry").filter(pk=job_id).first()
     if job is None or job.agent_id != agent.pk or job.attempt != attempt or attempt < 1 or job.state in FINAL:
@@ -181,7 +181,7 @@ def held_job(*, agent: Agent, job_id: int, attempt: int, now: datetime) -> Job |
 
 
 def job_on(*, agent: Agent, slug: str) -> Job:
-    """The job that this agent runs on that system now. Raises LeaseLost when there is none."""
+    """The job that this agent is running on this system. Raises LeaseLost if there is none."""
     job = Job.objects.select_related("system").filter(agent=agent, system__slug=slug, state="running").first()
     if job is None:
         raise LeaseLost(f"agent {agent.name} runs no job on system {slug!r} now")
@@ -189,7 +189,7 @@ def job_on(*, agent: Agent, slug: str) -> Job:
 
 
 def open_run_of(job: Job) -> Run | None:
-    """The run that is being measured; None between runs."""
+    """The run being measured; None between runs."""
     return Run.objects.filter(job_run__job=job, job_run__attempt=job.attempt, state="open").order_by("-pk").first()
 
 
@@ -197,7 +197,7 @@ def _give_lease_back(job: Job, *, now: datetime) -> bool:
     began_since = Job.objects.filter(system=job.system_id, started_at__gt=job.started_at).exclude(pk=job.pk)
     try:
         with transaction.atomic():
-            # Another job that ran on the system meanwhile was measured together with this one.
+            # Another job that ran on the system meanwhile was measured concurrently with this one.
             if not began_since.exists():
                 _release_match(job)
                 job.state, job.lease_expires_at, job.ready_at = "running", now + LEASE_LASTS, None
@@ -211,9 +211,9 @@ def _give_lease_back(job: Job, *, now: datetime) -> bool:
 
 
 def _release_match(job: Job) -> None:
-    """Puts back what was matched to the job's agent after the wait: it is still at work, and will not claim."""
+    """Requeue a job that was matched to this job's agent meanwhile: the agent is still busy and will not claim it."""
     others = Job.objects.filter(agent=job.agent_id, state="matched").exclude(pk=job.pk)
-    # Whoever holds that row decides about it; waiting for it here could be a deadlock.
+    # A locked row is left to its holder; waiting for it here could deadlock.
     for other in others.select_for_update(skip_locked=True, of=("self",)):
         Job.objects.filter(pk=other.pk).update(state="queued", agent=None, lease_expires_at=None)
 
@@ -232,14 +232,14 @@ def _lost(*, agent: Agent, job_id: int, attempt: int) -> Exception:
 
 
 def _was_given(job: Job, *, attempt: int, agent: Agent) -> bool:
-    """Whether the attempt was the agent's, or may have been: an attempt without a run leaves no trace of its agent."""
+    """Whether the attempt was, or may have been, the agent's: without a run, an attempt has no record of its agent."""
     if attempt < 1 or attempt > job.attempt:
         return False
     runs = [job_run.run for job_run in job.job_runs.filter(attempt=attempt).select_related("run__load_level")]
     own = {run_uid(job=job, attempt=attempt, agent_id=agent.pk, load_level=run.load_level) for run in runs}
     if own & {run.uid for run in runs}:
         return True
-    # A match names the agent of the next attempt; a cancel may have ended just that.
+    # A match sets the agent of the next attempt; the cancelled job may have been in that state.
     of_this_attempt = attempt == job.attempt and job.state not in ("matched", "cancelled")
     if of_this_attempt and job.agent_id is not None:
         return job.agent_id == agent.pk
@@ -250,7 +250,7 @@ def _was_given(job: Job, *, attempt: int, agent: Agent) -> bool:
 
 
 def end_job(*, agent: Agent, job_id: int, message: wire.JobEndMessage, now: datetime) -> None:
-    """Ends the attempt; sent again it changes nothing. Raises LeaseLost, or NoSuchJob."""
+    """End the attempt; idempotent. Raises LeaseLost or NoSuchJob."""
     if _ended_before(agent=agent, job_id=job_id, attempt=message.attempt):
         return
     with transaction.atomic():
@@ -262,7 +262,10 @@ def end_job(*, agent: Agent, job_id: int, message: wire.JobEndMessage, now: date
 
 
 def _ended_before(*, agent: Agent, job_id: int, attempt: int) -> bool:
-    """An answer may get lost: the agent that ended the attempt says so again. `agent` stays on a job that it ended."""
+    """Whether the attempt was already ended: an agent repeats the request when the response was lost.
+
+    `agent` is kept on a job that it ended.
+    """
     ended = Q(state__in=FINAL, agent=agent) | Q(state="queued", agent=None)
     return Job.objects.filter(ended, pk=job_id, attempt=attempt).exists()
 
@@ -286,7 +289,7 @@ def _end(job: Job, *, message: wire.JobEndMessage, now: datetime) -> None:
 
 
 def _note_skipped(job: Job, skipped: Sequence[wire.SkippedRun]) -> None:
-    """Of what the attempt was to measure, where the ladder may end early; whatever else is named is passed over."""
+    """Store skipped levels of the attempt's plan, if the entry may end early; other levels are ignored."""
     if not skipped or not job.entry.ends_when_refused or job.agent_id is None:
         return
     planned = planned_runs(job, attempt=job.attempt, agent_id=job.agent_id)
@@ -296,7 +299,7 @@ def _note_skipped(job: Job, skipped: Sequence[wire.SkippedRun]) -> None:
 
 
 def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime) -> None:
-    """Back to the queue, or failed. `may_come_back`: the agent may yet be heard of and get the job back."""
+    """Requeue the job, or fail it. `may_come_back`: the agent may return and regain the job."""
     reason = _with_earlier_reasons(job, reason)
     if not may_come_back and (job.attempt >= MAX_ATTEMPTS or not missing_levels(job)):
         _finish(job, state="failed", reason=reason, now=now)
@@ -309,7 +312,7 @@ def _give_up(job: Job, *, reason: str, may_come_back: bool, now: datetime) -> No
 
 
 def _with_earlier_reasons(job: Job, reason: str) -> str:
-    """Why each attempt ended; a later reason of the same attempt takes the place of the one before."""
+    """The reasons for the end of each attempt; a later reason replaces an earlier one of the same attempt."""
     own = f"attempt {job.attempt}: "
     earlier = job.reason.partition(own)[0].removesuffix("; ")
     if len(reason) > LONGEST_REASON:
@@ -323,9 +326,9 @@ def _finish(job: Job, *, state: str, reason: str, now: datetime) -> None:
 
 
 def expire_leases(*, now: datetime) -> int:
-    """Takes jobs back from agents that were silent for longer than their lease; how many."""
+    """Take jobs back from agents that were silent for longer than their lease; returns how many."""
     silent = Q(state__in=ACTIVE, lease_expires_at__lt=now)
-    # The agent of a last attempt was waited for in vain as well.
+    # Last attempts whose agent did not return within `ready_at`.
     hopeless = Q(state="queued", attempt__gte=MAX_ATTEMPTS, ready_at__lt=now)
     expired = Job.objects.filter(silent | hopeless).values_list("pk", flat=True)
     return sum(_expire(job_id, over=silent | hopeless, now=now) for job_id in list(expired))
@@ -333,7 +336,7 @@ def expire_leases(*, now: datetime) -> int:
 
 @transaction.atomic
 def _expire(job_id: int, *, over: Q, now: datetime) -> bool:
-    # Whoever holds the row is about to renew or to end it: leave it to them.
+    # A locked row is being renewed or ended: leave it to its holder.
     rows = Job.objects.select_for_update(skip_locked=True, of=("self",)).select_related("agent", "campaign", "entry")
     job = rows.filter(over, pk=job_id).first()
     if job is None:

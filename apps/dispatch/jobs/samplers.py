@@ -1,4 +1,4 @@
-"""Agents in the role of samplers: which runs they may add to, and whose stream is whose."""
+"""Agents as samplers: the runs that they may extend, and the ownership of streams."""
 
 from uuid import UUID
 
@@ -12,12 +12,12 @@ from workers.protocol import wire
 
 
 def sampled_runs(*, agent: Agent, message: wire.SamplingMessage) -> wire.SamplingAnswer:
-    """The runs that are measured now on these systems, each with the stream that the agent has in it."""
+    """The runs being measured on these systems, each with the agent's stream in it."""
     runs = Run.objects.filter(
         state=Run.State.OPEN,
         system__slug__in=list(message.systems),
         job_run__job__state__in=("running", "cancelling"),
-        # A dead attempt may have left a run open, in which nothing is measured any more.
+        # A dead attempt may have left a run open in which nothing is being measured.
         job_run__attempt=F("job_run__job__attempt"),
     )
     found = []
@@ -37,7 +37,7 @@ def stream_of(*, agent: Agent, uid: UUID, number: int) -> Stream:
 
 
 def _sampled_run(run: Run, stream: Stream) -> wire.SampledRun:
-    """The driving agent said how far the server's clock was ahead of its own."""
+    """`zero` and `uncertainty` are based on the clock offset to the server that the driving agent reported."""
     uncertainty = run.host.get("clock_uncertainty_seconds")
     held = Stream.objects.filter(pk=stream.pk).aggregate(held=Count("batches"))["held"]
     return wire.SampledRun(

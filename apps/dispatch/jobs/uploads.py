@@ -1,4 +1,4 @@
-"""What agents upload about their jobs' runs: taken always, counted only while the attempt lives."""
+"""Uploads of agents about their jobs' runs: always accepted, counted only while the attempt is current."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -14,17 +14,17 @@ from apps.runs.api import accept, binary_cursor
 from apps.runs.models import Run
 from workers.protocol import wire
 
-# How the reason of a run begins whose attempt was over before its end arrived.
+# Prefix of the reason of a run whose attempt was over before its end arrived.
 LEASE_LOST = "lease lost"
-# An open run of a dead attempt is closed by the sweep once its agent has nothing more to send and the run was silent
-# for the first, or whatever the agent does once it was silent for the second: an outage may last a night.
+# The sweep closes an open run of a dead attempt: after the first period of silence if its agent has nothing left to
+# send, after the second in any case, since an outage may last a night.
 SILENT_FOR = timedelta(minutes=10)
 SILENT_AT_MOST = timedelta(hours=24)
 AGENT_SPEAKS_EVERY = timedelta(minutes=2)
 
 
-# What shows whose run it is. Every batch asks for it, and to put these joins together takes Django longer than all else
-# of a request.
+# The columns that identify a run's owner. Needed for every batch; building these joins in Django takes longer than the
+# rest of the request.
 _RUN = """
 SELECT r.id, r.uid, r.state, job.id, job.state, of_job.attempt, campaign.created_at, level.threads, level.rate
 FROM runs_run r
@@ -41,10 +41,11 @@ class NoSuchRun(Exception):
 
 
 def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime) -> Run:
-    """Opens a run that was planned for this agent; sent again it changes nothing.
+    """Open a run that was planned for this agent; idempotent.
 
-    A dead attempt's run is taken too: what was seen is not lost, only never counted.
-    Raises NoSuchJob when it was not planned for this agent, or what ingest raises.
+    A dead attempt's run is accepted too: its data is kept, but never counted.
+    Raises NoSuchJob when there is no such job, NoSuchRun when the run was not planned for this agent, or an error of
+    ingest.
     """
     job = Job.objects.select_related("campaign", "entry", "system", "workload").filter(pk=message.job).first()
     if job is None:
@@ -68,9 +69,9 @@ def open_run(*, agent: Agent, uid: UUID, message: wire.RunMessage, now: datetime
 
 
 def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
-    """The opened run, if it is this agent's; its attempt gets the lease back if that had run out. Raises NoSuchRun.
+    """The opened run, if it belongs to this agent; an expired lease of its attempt is restored. Raises NoSuchRun.
 
-    Of the run, `uid` and `state` are read; Django fetches more when it is asked for.
+    Only `id`, `uid` and `state` are loaded; Django fetches other fields on access.
     """
     found = binary_cursor.fetch(_RUN, [uid], prepare=True)
     if not found:
@@ -86,9 +87,9 @@ def run_of(*, agent: Agent, uid: UUID, now: datetime) -> Run:
 
 @transaction.atomic
 def end_run(*, agent: Agent, run: Run, message: wire.RunEndMessage, now: datetime) -> None:
-    """Ends the run; that of a dead attempt as cancelled, whatever came out, so that it is never counted.
+    """End the run; a dead attempt's run ends as cancelled whatever its outcome, so that it is never counted.
 
-    Sent again it changes nothing. Raises what ingest raises.
+    Idempotent. Raises errors of ingest.
     """
     job_run = JobRun.objects.get(run=run)
     job = held_job(agent=agent, job_id=job_run.job_id, attempt=job_run.attempt, now=now)
@@ -104,7 +105,7 @@ def end_run(*, agent: Agent, run: Run, message: wire.RunEndMessage, now: datetim
 
 
 def close_abandoned_runs(*, now: datetime) -> list[int]:
-    """Ends as cancelled the open runs of dead attempts of which nothing more is to be expected; which runs."""
+    """End as cancelled the open runs of dead attempts that can receive no more data; returns their ids."""
     dead = (
         Q(job_run__job__state__in=FINAL)
         | Q(job_run__attempt__lt=F("job_run__job__attempt"))
@@ -129,7 +130,7 @@ def close_abandoned_runs(*, now: datetime) -> list[int]:
 
 
 def _has_nothing_left(job_run: JobRun, *, now: datetime) -> bool:
-    """Whether the agent that began the attempt speaks to us and says that its spool is empty."""
+    """Whether the agent that began the attempt is online and reports an empty spool."""
     level = job_run.run.load_level
     agents = Agent.objects.filter(last_seen_at__gte=now - AGENT_SPEAKS_EVERY)
     return any(

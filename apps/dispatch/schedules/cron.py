@@ -1,8 +1,8 @@
-"""Times as cron says them, in a time zone: when they come next, in words, and what its clock changes do to them.
+"""Cron expressions in a time zone: next times, description in words, effect of clock changes.
 
-Five fields as in crontab(5): minute, hour, day of the month, month, day of the week. Clock changes are taken as by
-Debian's cron (see cronsim): a time that is skipped comes right after, one that comes twice is taken the first time;
-what is due every hour or more often goes on evenly.
+Five fields as in crontab(5): minute, hour, day of the month, month, day of the week. Clock changes are handled as by
+Debian's cron (see cronsim): a skipped time is due right after, a repeated one the first time; what is due every hour or
+more often continues evenly.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from cronsim import CronSim, CronSimError
 FIELDS = 5
 LONGEST = 100
 EXAMPLE = "30 2 * * * is every day at 02:30; 0 22 * * MON-FRI is 22:00 on working days"
-# By the names that cronsim gives to fields.
+# Keys: cronsim's names of the fields.
 _TAKES = {
     "minute": "0 to 59",
     "hour": "0 to 23",
@@ -25,12 +25,12 @@ _TAKES = {
     "month": "1 to 12 or JAN to DEC",
     "day-of-week": "0 to 7 or SUN to SAT",
 }
-# Zones change their clocks at most twice a year: what comes later is not told.
+# Zones change their clocks at most twice a year; later changes are not reported.
 LOOKED_AHEAD = 370  # days
 
 
 class NoCron(ValueError):
-    """An expression that cannot be read, or never comes; says why."""
+    """The expression is invalid, or no time matches it; the text gives the reason."""
 
 
 @cache
@@ -57,23 +57,23 @@ def check(expression: str) -> None:
 
 
 def after(moment: datetime, *, expression: str, zone: str) -> Iterator[datetime]:
-    """The times after `moment`, in UTC, in order. `expression` and `zone` are known to be right."""
+    """The times after `moment`, in UTC, in order. `expression` and `zone` must be valid."""
     last = moment.astimezone(UTC)
     for due in CronSim(expression, moment.astimezone(ZoneInfo(zone))):
         found = due.astimezone(UTC)
-        # Within the hour that comes twice the first of both times may have passed already.
+        # In a repeated hour, the first of the two times may be over already.
         if found > last:
             last = found
             yield found
 
 
 def next_after(moment: datetime, *, expression: str, zone: str) -> datetime | None:
-    """None: it never comes again."""
+    """None: no further time."""
     return next(after(moment, expression=expression, zone=zone), None)
 
 
 def in_words(expression: str) -> str:
-    """ "At 02:30 every day"; the expression itself where there are no words for it."""
+    """For example "At 02:30 every day"; the expression itself if cronsim cannot describe it."""
     try:
         return CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC)).explain()
     except (CronSimError, ValueError, KeyError, IndexError, TypeError):
@@ -82,8 +82,11 @@ def in_words(expression: str) -> str:
 
 @dataclass(frozen=True)
 class ClockChange:
-    """`at`: the moment, in UTC; `by`: how far clocks go forward (below 0: back). `touched`: times of the day, in local
-    time, that are skipped or come twice."""
+    """A clock change of a time zone.
+
+    `at`: the moment, in UTC. `by`: how far clocks go forward (negative: back). `touched`: times of day of the schedule,
+    in local time, that are skipped or repeated.
+    """
 
     at: datetime
     by: timedelta
@@ -108,7 +111,7 @@ class ClockChange:
 
 
 def clock_change(moment: datetime, *, expression: str, zone: str) -> ClockChange | None:
-    """The next one after `moment`; None: the zone has none."""
+    """The next clock change after `moment`; None: the zone has none."""
     found = _next_change(moment.astimezone(UTC), ZoneInfo(zone))
     if found is None:
         return None
@@ -124,7 +127,7 @@ def clock_change(moment: datetime, *, expression: str, zone: str) -> ClockChange
 
 
 def _next_change(moment: datetime, zone: ZoneInfo) -> tuple[datetime, timedelta, timedelta] | None:
-    """When, the offset before, and by how much it changes."""
+    """The moment, the offset before it, and the change of the offset."""
 
     def offset(at: datetime) -> timedelta:
         return at.astimezone(zone).utcoffset() or timedelta(0)

@@ -1,4 +1,4 @@
-"""What pages and API show of schedules: frozen values, read in a constant number of queries."""
+"""Schedules for pages and API: frozen values, read in a constant number of queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ COMING = 5
 
 @dataclass(frozen=True)
 class SlotRow:
-    """`jobs` 0: no campaign was begun. `reasons`: why it brought nothing, or not all; one line each."""
+    """`jobs` 0: no campaign was started. `reasons`: why results are missing, one line each."""
 
     id: int
     due_at: datetime
@@ -38,7 +38,7 @@ class SlotRow:
 
     @property
     def brought(self) -> str:
-        """In words."""
+        """Results in words."""
         if not self.jobs:
             return "nothing was begun"
         return f"{self.jobs_succeeded:,} of {self.jobs:,} job{'s' if self.jobs > 1 else ''}"
@@ -46,7 +46,7 @@ class SlotRow:
 
 @dataclass(frozen=True)
 class ScheduleRow:
-    """`slots`: the latest, newest first. `patience` in h. `next_at` None: it is paused, or archived."""
+    """`slots`: the latest scheduled runs, newest first. `patience` in h. `next_at` None: paused or archived."""
 
     id: int
     name: str
@@ -72,15 +72,18 @@ class ScheduleRow:
 
     @property
     def is_lacking(self) -> bool:
-        """The last of its times that is over brought not everything, or nothing."""
+        """Whether the last scheduled run that is over has missing results."""
         over = [slot for slot in self.slots if slot.state in (Slot.State.MISSING, Slot.State.COMPLETE)]
         return bool(over) and over[0].state == Slot.State.MISSING
 
 
 @dataclass(frozen=True)
 class ScheduleDetail:
-    """`coming`: the next times. `clock_change`: what the zone's next one does to them, a sentence. `seen`: fingerprint
-    of what is stated, by which an edit tells that it is of this."""
+    """A schedule with its plan.
+
+    `coming`: the next times. `clock_change`: effect of the zone's next clock change on them, a sentence. `seen`:
+    fingerprint of the stated fields, to detect concurrent edits.
+    """
 
     row: ScheduleRow
     plan: str
@@ -90,7 +93,7 @@ class ScheduleDetail:
 
 
 def list_schedules(*, archived: bool = False) -> list[ScheduleRow]:
-    """Those in use, by their next time, paused ones last; or those that are archived, by name."""
+    """Schedules in use, by next time, paused ones last; or archived ones, by name."""
     rows = _rows(Schedule.objects.filter(archived_at__isnull=not archived))
     return sorted(rows, key=lambda row: (row.next_at is None, row.next_at or row.created_at, row.name))
 
@@ -117,14 +120,14 @@ def exists(schedule_id: int) -> bool:
 
 
 def times(expression: str, zone: str, *, now: datetime) -> tuple[tuple[datetime, ...], str]:
-    """The next times, and a sentence on the zone's next clock change. Both are known to be right."""
+    """The next times, and a sentence on the zone's next clock change. `expression` and `zone` must be valid."""
     coming = tuple(islice(cron.after(now, expression=expression, zone=zone), COMING))
     change = cron.clock_change(now, expression=expression, zone=zone)
     return coming, change.sentence if change else f"{zone} has no clock changes within a year."
 
 
 def list_slots(schedule_id: int, *, limit: int, before: int | None = None) -> list[SlotRow]:
-    """Newest first by the order in which they were kept; `before`: the id after which the list goes on."""
+    """Newest first by id; `before`: scheduled runs with a lower id only, for paging."""
     slots = Slot.objects.filter(schedule=schedule_id).select_related("campaign").order_by("-pk")
     if before is not None:
         slots = slots.filter(pk__lt=before)
@@ -134,7 +137,7 @@ def list_slots(schedule_id: int, *, limit: int, before: int | None = None) -> li
 
 
 def schedule_of(campaign_id: int) -> tuple[int, str] | None:
-    """Id and name of the schedule that began the campaign; None: a person planned it."""
+    """Id and name of the schedule that started the campaign; None: planned by a person."""
     found = Slot.objects.filter(campaign=campaign_id).values_list("schedule", "schedule__name").first()
     return found and (found[0], found[1])
 
@@ -165,7 +168,7 @@ Counts = dict[int, tuple[int, int, int]]
 
 
 def _jobs_of(slots: Sequence[Slot]) -> Counts:
-    """Jobs, ended ones and those that succeeded, by campaign."""
+    """Numbers of all, ended and succeeded jobs, by campaign."""
     campaigns = [slot.campaign_id for slot in slots if slot.campaign_id is not None]
     jobs = Job.objects.filter(campaign__in=campaigns).order_by().values_list("campaign")
     counted = jobs.annotate(

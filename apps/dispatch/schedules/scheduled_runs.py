@@ -1,8 +1,8 @@
-"""What became of the times at which schedules were due: complete, or missing, and then what and why.
+"""Outcome of scheduled runs: complete, or missing results with the reasons.
 
-A slot is complete when all jobs of its campaign have succeeded, which they do only with all their runs. It is missing
-when all have ended and one has not succeeded, or when the schedule's patience is over. One that is completed later is
-complete: it came late.
+A scheduled run is complete when all jobs of its campaign have succeeded, which requires all their runs. It is missing
+when all jobs have ended and one has not succeeded, or when the schedule's deadline (`patience`) has passed. One that is
+completed later becomes complete, marked as late.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ LONGEST_REASON = 300
 
 @dataclass(frozen=True)
 class Lack:
-    """Results of a system and a workload that did not come: of so many repetitions, and why."""
+    """Missing results of a system and a workload: `missing` of `repetitions`, and why."""
 
     system: System
     workload: Workload
@@ -44,14 +44,14 @@ class Lack:
 
 @dataclass(frozen=True)
 class Settled:
-    """A slot whose state was settled now; `lacks` of one that is missing, empty where nothing could be planned."""
+    """A scheduled run whose state was just settled; `lacks`: its missing results, empty if nothing could be planned."""
 
     slot: Slot
     lacks: Sequence[Lack]
 
 
 def settle(*, now: datetime) -> list[Settled]:
-    """The slots that are over, and those that were missing and of which more has come since. Idempotent."""
+    """Settle scheduled runs that are over, and missing ones that received more results since. Idempotent."""
     unsettled = Q(state=State.STARTED) | Q(state=State.MISSING, settled_at=None)
     late = Q(state=State.MISSING, campaign__jobs__finished_at__gt=F("settled_at"))
     keys = set(Slot.objects.filter(unsettled | late).values_list("pk", flat=True))
@@ -64,12 +64,12 @@ def settle(*, now: datetime) -> list[Settled]:
 
 
 def deadline(slot: Slot) -> datetime:
-    """From when on a result that has not come is missing. A slot that was caught up is given as much time."""
+    """When outstanding results become missing. A scheduled run that was caught up gets the full time."""
     return max(slot.due_at, slot.begun_at) + timedelta(hours=slot.schedule.patience)
 
 
 def lacks_of(jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> list[Lack]:
-    """Of the jobs of one campaign, in their order."""
+    """Missing results of one campaign's jobs, in job order."""
     pairs: dict[tuple[int, int], list[Job]] = defaultdict(list)
     for job in jobs:
         pairs[job.system_id, job.workload_id].append(job)
@@ -83,7 +83,7 @@ def lacks_of(jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> 
 
 
 def _settled(slot: Slot, jobs: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> Settled | None:
-    """None: it is not over, or it is settled and nothing has changed."""
+    """None: not over yet."""
     lacks = lacks_of(jobs, agents, now=now)
     was = slot.state
     if slot.campaign_id is None:
@@ -110,7 +110,7 @@ def _jobs(campaigns: Sequence[int]) -> Mapping[int, list[Job]]:
 
 
 def _why(owing: Sequence[Job], agents: Sequence[Agent], *, now: datetime) -> str:
-    """Of the jobs of one system and workload that have not succeeded, why the worst has not."""
+    """Why the worst of these unsuccessful jobs, all of one system and workload, has not succeeded."""
     by_state = {state: [job for job in owing if job.state == state] for state in {job.state for job in owing}}
     for state in ("failed", "cancelled"):
         if state in by_state:

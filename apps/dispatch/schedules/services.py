@@ -1,10 +1,10 @@
-"""Schedules: campaigns that are begun again and again, by hand of people and by the beat.
+"""Schedules: campaigns that are started periodically, edited by people and triggered by the beat.
 
-    due -> started -> complete | missing        apps.dispatch.schedules.scheduled_runs settles what was started
-        -> not started                          the campaign before is not done, or the server was away
+    due -> started -> complete | missing        settled by apps.dispatch.schedules.scheduled_runs
+        -> not started                          the previous campaign is unfinished, or the server was down
 
-One that is due takes a slot in the same transaction as its campaign, under the schedule's row lock and a unique key, so
-that two beats begin one campaign.
+A due schedule creates a slot in the same transaction as its campaign, under the schedule's row lock and a unique key,
+so that two beats start only one campaign.
 """
 
 import logging
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_NAME = 120
 MOST_PATIENCE = 14 * 24.0  # h
-# After an absence so many of the times that were missed are told one by one, the latest.
+# After a downtime, at most this many of the missed times are recorded one by one, the latest.
 TOLD_MISSED = 50
 LOOKED_BACK = timedelta(days=31)
 State = Slot.State
@@ -36,12 +36,12 @@ class NoSuchSchedule(LookupError):
 
 
 class ScheduleChanged(Invalid):
-    """Somebody else edited the schedule after it was read."""
+    """The schedule was edited by somebody else after it was read."""
 
 
 @dataclass(frozen=True)
 class ScheduleFields:
-    """What a person says of a schedule; `patience` in h."""
+    """The user-defined fields of a schedule; `patience` in h."""
 
     name: str
     plan: str
@@ -59,8 +59,10 @@ def stated_of(schedule: Schedule) -> ScheduleFields:
 
 
 def check(stated: ScheduleFields, *, known_id: int | None = None) -> file.Checked:
-    """What each time would begin; nothing is stored. `known_id`: of the schedule that is edited. Raises Invalid with
-    everything that is wrong: fields of the plan begin with `plan`."""
+    """The campaign that each scheduled run would start; nothing is stored.
+
+    `known_id`: of the schedule being edited. Raises Invalid with every problem; fields of the plan begin with `plan`.
+    """
     problems = _own_problems(stated, known_id)
     checked = None
     try:
@@ -81,8 +83,11 @@ def create(*, stated: ScheduleFields, by: User, now: datetime) -> Schedule:
 
 @transaction.atomic
 def edit(*, schedule_id: int, stated: ScheduleFields, now: datetime, seen: str = "") -> Schedule:
-    """A schedule that is paused stays so. What was begun goes on as it was planned. `seen`: fingerprint of what was
-    edited; empty: whatever it is now. Raises Changed when it is not that any more, Invalid, or NoSuch."""
+    """A paused schedule stays paused; campaigns already started are not changed.
+
+    `seen`: fingerprint of the version that was edited; empty: not checked. Raises ScheduleChanged when it differs,
+    Invalid, or NoSuchSchedule.
+    """
     schedule = _locked(schedule_id)
     if seen and seen != stated_of(schedule).fingerprint:
         problem = f"{schedule.name} was edited by somebody else after you had opened it"
@@ -95,7 +100,7 @@ def edit(*, schedule_id: int, stated: ScheduleFields, now: datetime, seen: str =
 
 @transaction.atomic
 def pause(*, schedule_id: int) -> Schedule:
-    """Nothing is begun until it is resumed. Raises NoSuch, or Invalid when it is archived."""
+    """Start nothing until the schedule is resumed. Raises NoSuchSchedule, or Invalid when it is archived."""
     schedule = _locked(schedule_id)
     schedule.next_at = None
     schedule.save(update_fields=["next_at"])
@@ -104,7 +109,7 @@ def pause(*, schedule_id: int) -> Schedule:
 
 @transaction.atomic
 def resume(*, schedule_id: int, now: datetime) -> Schedule:
-    """From the next time on; those that passed are not made up for. Raises NoSuch, or Invalid when it is archived."""
+    """Continue with the next time, without catching up. Raises NoSuchSchedule, or Invalid when it is archived."""
     schedule = _locked(schedule_id)
     if schedule.next_at is None:
         schedule.next_at = cron.next_after(now, expression=schedule.cron, zone=schedule.zone)
@@ -114,7 +119,7 @@ def resume(*, schedule_id: int, now: datetime) -> Schedule:
 
 @transaction.atomic
 def archive(*, schedule_id: int, now: datetime) -> Schedule:
-    """For good: it begins nothing any more; what it brought stays. Raises NoSuch."""
+    """Stop the schedule permanently; its campaigns are kept. Raises NoSuchSchedule."""
     schedule = _locked(schedule_id, archived=True)
     if schedule.archived_at is None:
         schedule.archived_at, schedule.next_at = now, None
@@ -124,8 +129,11 @@ def archive(*, schedule_id: int, now: datetime) -> Schedule:
 
 @transaction.atomic
 def run_now(*, schedule_id: int, by: User, now: datetime) -> Slot:
-    """Begins its campaign besides its times. Raises Invalid when the one before is not done, when the plan is wrong or
-    the schedule is archived, and NoSuch."""
+    """Start its campaign now, outside its times.
+
+    Raises Invalid when the previous campaign is unfinished, the plan is invalid or the schedule is archived, and
+    NoSuchSchedule.
+    """
     schedule = _locked(schedule_id)
     busy = _still_running(schedule)
     if busy:
@@ -138,8 +146,10 @@ def run_now(*, schedule_id: int, by: User, now: datetime) -> Slot:
 
 
 def start_due(*, now: datetime) -> int:
-    """How many campaigns were begun. Each schedule in a transaction of its own: one that cannot be begun, and is
-    tried again with the next tick, keeps no other waiting."""
+    """Start due campaigns; returns how many.
+
+    One transaction per schedule: one that fails is retried at the next tick and does not delay the others.
+    """
     due = Schedule.objects.filter(next_at__lte=now).order_by("next_at").values_list("pk", flat=True)
     begun = 0
     for pk in list(due):
@@ -150,12 +160,12 @@ def start_due(*, now: datetime) -> int:
     return begun
 
 
-# ---------------------------------------------------------------- what is due
+# ---------------------------------------------------------------- due schedules
 
 
 @transaction.atomic
 def _start(schedule_id: int, *, now: datetime) -> bool:
-    """Whether a campaign was begun. Another beat may have been first."""
+    """Whether a campaign was started; another beat may have been first."""
     locked = Schedule.objects.select_for_update(of=("self",), skip_locked=True)
     schedule = locked.select_related("created_by").filter(pk=schedule_id, next_at__lte=now).first()
     if schedule is None or schedule.next_at is None:
@@ -186,7 +196,7 @@ def _begin(schedule: Schedule, *, due_at: datetime, now: datetime) -> bool:
                 slot.campaign = file.start(_content(schedule.plan), by=schedule.created_by)
         except Invalid as refused:
             told = "\n".join(problem.sentence() for problem in refused.errors)
-            # No result will come: slots.settle tells of it.
+            # No result will come: `scheduled_runs.settle` reports it.
             slot.state, slot.reason = State.MISSING, f"the plan was refused\n{told}"
     slot.settled_at = now if slot.state == State.NOT_STARTED else None
     slot.save()
@@ -204,7 +214,7 @@ def _note_missed(schedule: Schedule, missed: list[datetime], *, last: datetime, 
 
 
 def _still_running(schedule: Schedule) -> str:
-    """Why another campaign would be one too many; empty: it would not."""
+    """Why no further campaign may start; empty: one may."""
     unfinished = Job.objects.filter(campaign__slot__schedule=schedule).exclude(state__in=FINAL)
     job = unfinished.select_related("campaign").first()
     if job is None:
@@ -219,7 +229,7 @@ def in_utc(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-# ---------------------------------------------------------------- what people say
+# ---------------------------------------------------------------- user input
 
 
 def _stored(schedule: Schedule, stated: ScheduleFields, *, now: datetime, is_on: bool = True) -> Schedule:
@@ -261,7 +271,7 @@ def _own_problems(stated: ScheduleFields, known_id: int | None) -> list[FieldPro
 
 
 def time_problems(expression: str, zone: str) -> list[FieldProblem]:
-    """What is wrong with `cron` and `zone`; empty: its times can be told."""
+    """Problems of `cron` and `zone`; empty: its times can be computed."""
     problems = []
     try:
         cron.check(expression)

@@ -1,6 +1,7 @@
-"""What agents say to the server. Every request may be sent again: the second time changes nothing.
+"""Endpoints for agents. Every request is idempotent and may be resent.
 
-409: the attempt is no longer this agent's; 410: there is no such job; 404: no such run. None of them is worth a retry.
+409: the attempt no longer belongs to this agent; 410: there is no such job; 404: no such run. None of these should be
+retried.
 """
 
 from collections.abc import Callable, Iterable
@@ -45,7 +46,7 @@ BINARY = {"type": "string", "format": "binary"}
 
 
 class AlwaysJSON(DefaultContentNegotiation):
-    """Whatever the caller says it accepts: an agent understands nothing else, and asks all the time."""
+    """Always JSON, whatever the Accept header: agents support nothing else and send many requests."""
 
     def select_renderer(
         self, _request: Request, renderers: Iterable[BaseRenderer], _format_suffix: str | None = None
@@ -94,7 +95,7 @@ class Hello(AgentView):
         responses={200: answer_of(wire.HelloAnswer, "Noted; `warnings` are for the agent's log.")},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Says what the agent can reach and how it fares: at start and every minute."""
+        """Report the systems that the agent can reach and its health: at start and every minute."""
         message = read_message(request, wire.HelloMessage)
         said = dispatch.hello(agent=self.agent, message=message, now=timezone.now())
         transaction.on_commit(partial(tasks.enqueue, tasks.match_jobs))
@@ -113,7 +114,7 @@ class ClaimJob(AgentView):
         },
     )
     def post(self, _request: Request) -> HttpResponse:
-        """Begins the job that was matched to this agent."""
+        """Begin the job that was matched to this agent."""
         job = dispatch.claim(agent=self.agent, now=timezone.now())
         return HttpResponse(status=204) if job is None else answer(job)
 
@@ -126,7 +127,7 @@ class RenewLease(AgentView):
         responses={200: answer_of(wire.RenewAnswer, "The lease runs anew.")},
     )
     def post(self, request: Request, job_id: int) -> HttpResponse:
-        """Keeps the job, and says what the agent does now."""
+        """Renew the lease and report the agent's current step."""
         message = read_message(request, wire.RenewMessage)
         return answer(
             dispatch.renew(
@@ -147,7 +148,7 @@ class EndJob(AgentView):
         responses={200: OpenApiResponse(description="Ended.")},
     )
     def post(self, request: Request, job_id: int) -> Response:
-        """Ends the attempt. A failed one is tried again up to three times."""
+        """End the attempt. A failed job is attempted up to three times."""
         message = read_message(request, wire.JobEndMessage)
         _one_of("outcome", message.outcome)
         dispatch.end_job(agent=self.agent, job_id=job_id, message=message, now=timezone.now())
@@ -163,7 +164,7 @@ class FailOver(AgentView):
         responses={200: answer_of(wire.FailoverAnswer, "AWS has taken it on.")},
     )
     def post(self, request: Request, slug: str) -> HttpResponse:
-        """Asks AWS for a failover of the system on which this agent runs a job. Not to be sent again unless refused."""
+        """Request from AWS a failover of the system on which this agent runs a job. Resend only when refused."""
         message = read_message(request, wire.FailoverMessage)
         job = dispatch.job_on(agent=self.agent, slug=slug)
         return answer(aws.fail_over(system=job.system, run=dispatch.open_run_of(job), target=message.target))
@@ -172,7 +173,7 @@ class FailOver(AgentView):
 class OpenRunView(AgentView):
     @extend_schema(operation_id="agent_open_run", tags=["agent"], request=body_of(wire.RunMessage), responses=STORED)
     def put(self, request: Request, uid: UUID) -> Response:
-        """Opens a run under the uid that came with the claim."""
+        """Open a run under the uid from the claim."""
         message = read_message(request, wire.RunMessage)
         known = Run.objects.filter(uid=uid).exists()
         run = dispatch.open_run(agent=self.agent, uid=uid, message=message, now=timezone.now())
@@ -189,7 +190,7 @@ class StoreBatch(AgentView):
         responses=STORED,
     )
     def put(self, request: Request, uid: UUID, sequence: int) -> Response:
-        """Stores one batch of samples: gzip of JSON lines, at most 8 MB."""
+        """Store one batch of samples: gzip of JSON lines, at most 8 MB."""
         payload = read_body(request, limit=accept.MAX_BATCH)
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         return _stored(
@@ -206,7 +207,7 @@ class StoreArtifact(AgentView):
         responses=STORED,
     )
     def put(self, request: Request, uid: UUID, name: str) -> Response:
-        """Stores a raw file of the run, at most 64 MB, with its media type."""
+        """Store a raw file of the run, at most 64 MB, with its media type."""
         content = read_body(request, limit=accept.MAX_ARTIFACT)
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         new = accept.accept_artifact(
@@ -227,7 +228,7 @@ class EndRun(AgentView):
         responses={200: OpenApiResponse(description="Ended; sealed once all batches and artifacts are here.")},
     )
     def post(self, request: Request, uid: UUID) -> Response:
-        """Ends the run and says how many batches and which artifacts belong to it."""
+        """End the run and state the number of its batches and the names of its artifacts."""
         message = read_message(request, wire.RunEndMessage)
         run = dispatch.run_of(agent=self.agent, uid=uid, now=timezone.now())
         dispatch.end_run(agent=self.agent, run=run, message=message, now=timezone.now())
@@ -237,7 +238,7 @@ class EndRun(AgentView):
 
 
 def _stored(run: Run, new: bool) -> Response:
-    """The last missing piece may come after the end: then the run can be sealed."""
+    """If the run has already ended, this may be its last missing piece: try to seal it."""
     if run.state == Run.State.ENDED:
         _seal_after_commit(run)
     return Response({"run": run.pk}, status=201 if new else 200)

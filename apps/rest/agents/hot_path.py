@@ -1,6 +1,6 @@
-"""Agents' batches, taken before Django: they need no session, no language, no form, and there are very many of them.
+"""Stores agents' batches before Django: they need no session, language or form, and are very frequent.
 
-What is not stored at once goes on to Django as it came, which refuses it in its own words.
+A batch that is not stored here is passed unchanged to Django, which produces the error response.
 """
 
 import io
@@ -23,7 +23,7 @@ SECRET = re.compile(r"Agent ([!-~]+)", re.IGNORECASE)
 
 
 class Express:
-    """A WSGI application around another."""
+    """A WSGI application that wraps another."""
 
     def __init__(self, application: Any) -> None:
         self._application = application
@@ -45,13 +45,13 @@ class Express:
         return answer
 
     def _store(self, environ: dict[str, Any], place: re.Match[str], secret: str, payload: bytes) -> int | None:
-        """None: not here."""
+        """Id of the run; None: not stored here."""
         try:
             uid = UUID(place[1])
         except ValueError:
             return None
         checksum = environ.get("HTTP_X_CHECKSUM", "").strip().lower()
-        # As Django does: its connections are looked after then.
+        # As Django does, so that its connections are managed.
         request_started.send(sender=type(self), environ=environ)
         try:
             return hot_path.store(

@@ -1,4 +1,4 @@
-"""The agents and how they fare. Their own endpoints are in agents.py."""
+"""The agents and their state, for readers. The agents' own endpoints are in agents.py."""
 
 from typing import Any
 
@@ -33,6 +33,6 @@ class AgentSerializer(serializers.Serializer[Any]):
 class Agents(APIView):
     @extend_schema(operation_id="list_agents", responses=listing(AgentSerializer, name="Agent"))
     def get(self, request: Request) -> Response:
-        """Agents: the living first, then by name."""
+        """Agents: live ones first, then by name."""
         NoParameters.read(request)
         return whole(queries.list_agents(now=timezone.now()), serializer=AgentSerializer)

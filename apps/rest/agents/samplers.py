@@ -1,6 +1,6 @@
-"""What agents in the role of samplers say: the server's clock, the runs to sample, and their streams.
+"""Endpoints for samplers: the server's clock, the runs to sample, and their streams.
 
-As in agents.py every request may be sent again. 409: the stream takes this no more.
+As in agents.py every request may be resent. 409: the stream is closed.
 """
 
 import time
@@ -29,7 +29,7 @@ class ServerClockView(AgentView):
         operation_id="agent_clock", tags=["agent"], responses={200: answer_of(wire.ClockMessage, "The server's clock.")}
     )
     def get(self, _request: Request) -> HttpResponse:
-        """Agents measure by it how their clocks lie to each other."""
+        """The server's clock, by which agents measure their clock offsets."""
         return answer(wire.ClockMessage(now=time.time()))
 
 
@@ -41,7 +41,7 @@ class RunsToSample(AgentView):
         responses={200: answer_of(wire.SamplingAnswer, "The runs that are measured now on these systems.")},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Asks which runs that others drive the agent is to sample; it asks again every second."""
+        """List the runs, driven by other agents, that this agent should sample; polled every second."""
         message = read_message(request, wire.SamplingMessage)
         return answer(dispatch.sampled_runs(agent=self.agent, message=message))
 
@@ -65,7 +65,7 @@ class StoreStreamBatch(StreamView):
         responses=STORED,
     )
     def put(self, request: Request, uid: UUID, number: int, sequence: int) -> Response:
-        """Stores one batch of a sampler's stream: gzip of JSON lines, at most 8 MB."""
+        """Store one batch of a sampler's stream: gzip of JSON lines, at most 8 MB."""
         payload, checksum = read_body(request, limit=accept.MAX_BATCH), checksum_of(request)
         if wire.checksum(payload) != checksum:
             raise problems.invalid("checksum", "is not the SHA-256 of what arrived: send it again")
@@ -83,7 +83,7 @@ class EndStream(StreamView):
         responses={200: OpenApiResponse(description="Ended; the run is sealed once all of it is here.")},
     )
     def post(self, request: Request, uid: UUID, number: int) -> Response:
-        """Says how many batches the stream has in all."""
+        """State the total number of batches of the stream."""
         message, stream = read_message(request, wire.StreamEndMessage), self.stream(uid, number)
         streams.end(stream=stream, batches=message.batches)
         _seal_after_commit(stream)
@@ -91,7 +91,7 @@ class EndStream(StreamView):
 
 
 def _seal_after_commit(stream: Stream) -> None:
-    """The run may have waited for just this."""
+    """Seal the run if it has ended and awaits no other stream."""
     run = Run.objects.only("state").get(pk=stream.run_id)
     if run.state == Run.State.ENDED and not streams.awaited(run, now=timezone.now()):
         transaction.on_commit(partial(tasks.enqueue, tasks.seal_run, run_id=run.pk))

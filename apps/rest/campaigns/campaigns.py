@@ -25,7 +25,7 @@ from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, list
 from apps.rest.framework.strict import SLUG, FiniteField, Strict
 from workers import tasks
 
-# ---------------------------------------------------------------- what is answered
+# ---------------------------------------------------------------- responses
 
 
 class NamedSerializer(serializers.Serializer[Any]):
@@ -130,7 +130,7 @@ class CancellationSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-# ---------------------------------------------------------------- what is asked
+# ---------------------------------------------------------------- requests
 
 
 class CampaignParameters(Parameters):
@@ -146,7 +146,7 @@ class PlannedLoadLevel(Strict):
 
 
 class CampaignPlan(Strict):
-    """Systems x workloads x load levels x repetitions, run interleaved (A B, B A, …)."""
+    """Systems × workloads × load levels × repetitions, run interleaved (A B, B A, …)."""
 
     name = serializers.CharField(max_length=campaigns_plan.MAX_NAME)
     systems = serializers.ListField(child=serializers.RegexField(SLUG, max_length=80), max_length=100)
@@ -166,7 +166,7 @@ class CampaignPlan(Strict):
 
 
 def plan(stated: dict[str, Any], *, by: User | None) -> Campaign:
-    """`stated`: a valid CampaignPlan. Stores all of it or nothing. Raises Invalid naming every field at fault."""
+    """`stated`: a valid CampaignPlan. Stores all of it or nothing. Raises Invalid with every invalid field."""
     systems = {system.slug: system for system in System.objects.filter(slug__in=stated["systems"])}
     workloads = Workload.objects.in_bulk(stated["workloads"])
     errors = [
@@ -224,7 +224,7 @@ class Campaigns(APIView):
         responses=listing(CampaignSerializer, name="Campaign"),
     )
     def get(self, request: Request) -> Response:
-        """Campaigns with their progress, newest first."""
+        """List campaigns with their progress, newest first."""
         parameters = CampaignParameters.read(request)
         limit = parameters["limit"]
         rows = queries.list_campaigns(now=timezone.now(), limit=limit + 1, before=parameters.get("cursor"))
@@ -234,10 +234,10 @@ class Campaigns(APIView):
 
     @extend_schema(operation_id="plan_campaign", request=CampaignPlan, responses={201: CampaignDetailSerializer})
     def post(self, request: Request) -> Response:
-        """Plans a campaign; agents that can reach its systems begin as soon as they are free."""
+        """Plan a campaign; agents that can reach its systems start as soon as they are free."""
         stated = CampaignPlan(data=request.data)
         stated.is_valid(raise_exception=True)
-        # A plan sent twice is two campaigns: whatever fails in making the answer must leave none behind.
+        # A plan sent twice makes two campaigns: an error while the response is built must roll the campaign back.
         with transaction.atomic():
             campaign = plan(stated.validated_data, by=person_of(request))
             answer = detail_of(request, campaign.pk)
@@ -248,7 +248,7 @@ class Campaigns(APIView):
 class OneCampaign(APIView):
     @extend_schema(operation_id="read_campaign", responses=CampaignDetailSerializer)
     def get(self, request: Request, campaign_id: int) -> Response:
-        """A campaign with its jobs, in the order in which they are to run, and the runs that came of them."""
+        """A campaign with its jobs, in planned order, and their runs."""
         NoParameters.read(request)
         return Response(detail_of(request, campaign_id))
 
@@ -256,7 +256,7 @@ class OneCampaign(APIView):
 class CancelCampaign(APIView):
     @extend_schema(operation_id="cancel_campaign", request=None, responses=CancellationSerializer)
     def post(self, request: Request, campaign_id: int) -> Response:
-        """Cancels every job that has not ended: waiting ones at once, a running one when its agent has cleaned up."""
+        """Cancel every unfinished job: waiting ones at once, a running one when its agent has cleaned up."""
         campaign = Campaign.objects.filter(pk=campaign_id).first()
         if campaign is None:
             raise Http404(f"There is no campaign {campaign_id}.")
@@ -267,7 +267,7 @@ class CancelCampaign(APIView):
 class CancelJob(APIView):
     @extend_schema(operation_id="cancel_job", request=None, responses=CancellationSerializer)
     def post(self, request: Request, job_id: int) -> Response:
-        """Cancels one job: a waiting one at once, a running one when its agent has cleaned up."""
+        """Cancel one job: a waiting one at once, a running one when its agent has cleaned up."""
         job = Job.objects.filter(pk=job_id).first()
         if job is None:
             raise Http404(f"There is no job {job_id}.")

@@ -1,4 +1,4 @@
-"""Campaigns from files: docs/howto/campaigns.md has the format, which one schema says to machines."""
+"""Campaigns from files: the format is described in docs/howto/campaigns.md and by a JSON Schema."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ FILE = {"type": "object", "description": "as the schema at campaigns/file-schema
 
 
 class AsItIs(BaseParser):
-    """The body is read whole by the view."""
+    """The view reads the raw body itself."""
 
     media_type = "*/*"
 
@@ -34,9 +34,9 @@ class CampaignFiles(APIView):
         responses={201: CampaignDetailSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Plans the campaign of a file, sent as the body; sent again it plans another one.
+        """Plan the campaign of a file, sent as the body; sent again, it plans another one.
 
-        Every problem is named at once: its field is a path in the file, its message begins with the line.
+        All problems are listed at once: `field` is a path in the file, the message begins with the line number.
         """
         content = read_body(request, limit=file.LARGEST)
         with transaction.atomic():

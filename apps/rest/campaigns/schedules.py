@@ -1,4 +1,4 @@
-"""Schedules: campaigns that are begun again and again, and what became of each time."""
+"""Schedules: campaigns that are started periodically, and the outcome of each scheduled run."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ from apps.rest.framework.problems import changed_since
 from apps.rest.framework.strict import FiniteField, Strict
 from workers import tasks
 
-# ---------------------------------------------------------------- what is answered
+# ---------------------------------------------------------------- responses
 
 
 class SlotSerializer(serializers.Serializer[Any]):
@@ -71,7 +71,7 @@ class ScheduleDetailSerializer(ScheduleSerializer):
     clock_change = serializers.CharField(help_text="what the zone's next clock change does to it, a sentence")
 
 
-# ---------------------------------------------------------------- what is asked
+# ---------------------------------------------------------------- requests
 
 
 class ScheduleParameters(Parameters):
@@ -86,7 +86,7 @@ class SlotParameters(Parameters):
 
 
 class StatedSchedule(Strict):
-    """A campaign file and when it is begun."""
+    """A campaign file and the times at which it is started."""
 
     name = serializers.CharField(max_length=services.LONGEST_NAME)
     plan = serializers.CharField(
@@ -108,7 +108,7 @@ class StatedSchedule(Strict):
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
-        """Raises ValidationError naming each field at fault."""
+        """Raises ValidationError with every invalid field."""
         stated = cls(data=request.data)
         stated.is_valid(raise_exception=True)
         return dict(stated.validated_data)
@@ -134,14 +134,14 @@ class Schedules(APIView):
         responses=listing(ScheduleSerializer, name="Schedule"),
     )
     def get(self, request: Request) -> Response:
-        """Schedules by their next time, the paused ones last."""
+        """List schedules by next time, paused ones last."""
         rows = queries.list_schedules(**ScheduleParameters.read(request))
         page = ScheduleSerializer(rows, many=True, context={"request": request})
         return Response({"next": None, "results": page.data})
 
     @extend_schema(operation_id="create_schedule", request=StatedSchedule, responses={201: ScheduleDetailSerializer})
     def post(self, request: Request) -> Response:
-        """Makes a schedule that is on. Problems of the plan are named by their path in it, after `plan`."""
+        """Create an active schedule. Problems of the plan are reported by their path in it, after `plan`."""
         stated = StatedSchedule.read(request)
         with transaction.atomic():
             schedule = services.create(stated=ScheduleFields(**stated), by=writer(request), now=timezone.now())
@@ -152,13 +152,13 @@ class Schedules(APIView):
 class OneSchedule(APIView):
     @extend_schema(operation_id="read_schedule", responses=ScheduleDetailSerializer)
     def get(self, request: Request, schedule_id: int) -> Response:
-        """A schedule with its plan, its next times and what became of the last ones."""
+        """A schedule with its plan, its next times and the outcome of the latest scheduled runs."""
         NoParameters.read(request)
         return Response(_answer(request, schedule_id))
 
     @extend_schema(operation_id="edit_schedule", request=EditedSchedule, responses=ScheduleDetailSerializer)
     def put(self, request: Request, schedule_id: int) -> Response:
-        """States all of it anew; a paused one stays paused. What was begun goes on as it was planned."""
+        """Replace all fields; a paused schedule stays paused. Campaigns already started are not changed."""
         stated = EditedSchedule.read(request)
         seen = stated.pop("seen")
         try:
@@ -170,7 +170,7 @@ class OneSchedule(APIView):
 
     @extend_schema(operation_id="archive_schedule", request=None, responses={200: ScheduleDetailSerializer})
     def delete(self, request: Request, schedule_id: int) -> Response:
-        """Archives it for good: it begins nothing any more, and what it brought stays."""
+        """Archive the schedule permanently: it starts nothing any more, and its campaigns are kept."""
         with _as_404():
             services.archive(schedule_id=schedule_id, now=timezone.now())
         return Response(_answer(request, schedule_id))
@@ -179,7 +179,7 @@ class OneSchedule(APIView):
 class PauseSchedule(APIView):
     @extend_schema(operation_id="pause_schedule", request=None, responses=ScheduleDetailSerializer)
     def post(self, request: Request, schedule_id: int) -> Response:
-        """Begins nothing until it is resumed."""
+        """Pause the schedule until it is resumed."""
         with _as_404():
             services.pause(schedule_id=schedule_id)
         return Response(_answer(request, schedule_id))
@@ -188,7 +188,7 @@ class PauseSchedule(APIView):
 class ResumeSchedule(APIView):
     @extend_schema(operation_id="resume_schedule", request=None, responses=ScheduleDetailSerializer)
     def post(self, request: Request, schedule_id: int) -> Response:
-        """Switches it on from its next time; those that passed are not made up for."""
+        """Resume the schedule from its next time on; missed times are not caught up."""
         with _as_404():
             services.resume(schedule_id=schedule_id, now=timezone.now())
         return Response(_answer(request, schedule_id))
@@ -197,7 +197,7 @@ class ResumeSchedule(APIView):
 class RunSchedule(APIView):
     @extend_schema(operation_id="run_schedule", request=None, responses={201: ScheduleDetailSerializer})
     def post(self, request: Request, schedule_id: int) -> Response:
-        """Begins its campaign now, besides its times; the newest of `slots` names it. Refused while one is not done."""
+        """Start its campaign now, outside its times; it is the newest of `slots`. Refused while one is unfinished."""
         with _as_404(), transaction.atomic():
             services.run_now(schedule_id=schedule_id, by=writer(request), now=timezone.now())
             answer = _answer(request, schedule_id)
@@ -210,7 +210,7 @@ class ScheduleSlots(APIView):
         operation_id="list_schedule_slots", parameters=[SlotParameters], responses=listing(SlotSerializer, name="Slot")
     )
     def get(self, request: Request, schedule_id: int) -> Response:
-        """What became of each time at which the schedule was due, newest first."""
+        """The outcomes of all scheduled runs, newest first."""
         parameters = SlotParameters.read(request)
         if not queries.exists(schedule_id):
             raise Http404(f"There is no schedule {schedule_id}.")

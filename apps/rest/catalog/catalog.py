@@ -87,7 +87,7 @@ class MetricParameters(PageParameters):
 class Platforms(APIView):
     @extend_schema(operation_id="list_platforms", responses=listing(PlatformSerializer, name="Platform"))
     def get(self, request: Request) -> Response:
-        """All platforms under comparison, by name."""
+        """List all platforms under comparison, by name."""
         NoParameters.read(request)
         return whole(Platform.objects.order_by("name"), serializer=PlatformSerializer)
 
@@ -99,7 +99,7 @@ class Releases(APIView):
         responses=listing(ReleaseSerializer, name="Release"),
     )
     def get(self, request: Request) -> Response:
-        """Releases, platform by platform, oldest version first."""
+        """List releases by platform, oldest version first."""
         parameters = ReleaseParameters.read(request)
         releases = Release.objects.select_related("platform").order_by("platform__name", "version_key", "version")
         if "platform" in parameters:
@@ -112,7 +112,7 @@ class HardwareClasses(APIView):
         operation_id="list_hardware_classes", responses=listing(HardwareClassSerializer, name="HardwareClass")
     )
     def get(self, request: Request) -> Response:
-        """Hardware classes, by name; null means not stated."""
+        """List hardware classes, by name; null means not stated."""
         NoParameters.read(request)
         return whole(HardwareClass.objects.order_by("name"), serializer=HardwareClassSerializer)
 
@@ -124,7 +124,7 @@ class Workloads(APIView):
         responses=listing(WorkloadSerializer, name="Workload"),
     )
     def get(self, request: Request) -> Response:
-        """Workloads, in the order in which they were first seen."""
+        """List workloads, in order of creation."""
         PageParameters.read(request)
         workloads = Workload.objects.select_related("primary_metric")
         return page_of(self, request, workloads, key="id", serializer=WorkloadSerializer)
@@ -135,7 +135,7 @@ class Metrics(APIView):
         operation_id="list_metrics", parameters=[MetricParameters], responses=listing(MetricSerializer, name="Metric")
     )
     def get(self, request: Request) -> Response:
-        """Metrics with unit, kind and direction, by key."""
+        """List metrics with unit, kind and direction, by key."""
         parameters = MetricParameters.read(request)
         metrics = Metric.objects.all()
         if parameters["curated"] is not None:

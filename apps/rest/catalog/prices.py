@@ -1,4 +1,4 @@
-"""The price of a hardware class, as a person states it."""
+"""The price of a hardware class, entered by a person."""
 
 from django.http import Http404
 from django.utils import timezone
@@ -18,7 +18,7 @@ class PriceDescription(Strict):
     usd_per_hour = serializers.DecimalField(
         max_digits=12, decimal_places=5, allow_null=True, help_text="of one machine; null: not known any more"
     )
-    source = serializers.CharField(  # type: ignore[assignment]  # the metaclass takes it out of the class
+    source = serializers.CharField(  # type: ignore[assignment]  # DRF's metaclass removes it
         max_length=prices.LONGEST_SOURCE, required=False, default="", help_text="where it is stated, and what it covers"
     )
     date = serializers.DateField(
@@ -29,7 +29,7 @@ class PriceDescription(Strict):
 class HardwarePrice(APIView):
     @extend_schema(operation_id="state_price", request=PriceDescription, responses=HardwareClassSerializer)
     def put(self, request: Request, slug: str) -> Response:
-        """States what one machine of this class costs, with source and day. AWS's list never overwrites it."""
+        """Set the price of one machine of this class, with source and day. AWS's price list never overwrites it."""
         told = PriceDescription(data=request.data)
         told.is_valid(raise_exception=True)
         value = told.validated_data

@@ -1,4 +1,4 @@
-"""Systems under test: the list, and registering one by hand."""
+"""Systems under test: list them, register one by hand."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ class NodeSerializer(serializers.ModelSerializer[Node]):
 
 
 class AwsPlaceSerializer(serializers.Serializer[System]):
-    """Where a system lies at AWS."""
+    """Location of a system at AWS."""
 
     region = serializers.CharField(source="aws_region")
     kind = serializers.ChoiceField(source="aws_kind", choices=System.AwsKind.choices)
@@ -66,7 +66,7 @@ class SystemSerializer(serializers.ModelSerializer[System]):
 
 
 class HardwareDescription(Strict):
-    """A machine that the catalog may not know yet."""
+    """A machine that may be new to the catalog."""
 
     slug = serializers.RegexField(SLUG, max_length=80)
     name = serializers.CharField(max_length=120)
@@ -85,7 +85,7 @@ class NodeDescription(Strict):
 
 
 class AwsDescription(Strict):
-    """An Aurora cluster or an RDS instance, as AWS calls it."""
+    """An Aurora cluster or an RDS instance, by its AWS identifier."""
 
     region = serializers.CharField(max_length=40)
     cluster = serializers.CharField(max_length=63, required=False)
@@ -119,7 +119,7 @@ class RegisteredSystemSerializer(SystemSerializer):
     warnings = serializers.ListField(child=serializers.CharField(), help_text="what was added or may surprise")
 
     class Meta(SystemSerializer.Meta):
-        fields = (*SystemSerializer.Meta.fields, "warnings")  # type: ignore[assignment]  # one field longer
+        fields = (*SystemSerializer.Meta.fields, "warnings")  # type: ignore[assignment]  # adds a field
 
 
 @dataclass(frozen=True)
@@ -130,9 +130,9 @@ class Registered:
 
 
 def register(description: dict[str, Any], *, at: str = "") -> Registered:
-    """The system that a valid SystemDescription names; `at` goes before the names of fields at fault.
+    """The system of a valid SystemDescription, registered if new; `at` is the prefix of field names in errors.
 
-    Raises Problem: 422, or 409 when the catalog's system differs.
+    Raises ApiProblem: 422, or 409 when the catalog's system differs.
     """
     message = SystemMessage(
         slug=description["slug"],
@@ -164,7 +164,7 @@ class Systems(APIView):
         responses=listing(SystemSerializer, name="System"),
     )
     def get(self, request: Request) -> Response:
-        """Systems under test, by slug."""
+        """List systems under test, by slug."""
         PageParameters.read(request)
         systems = System.objects.select_related("release__platform", "hardware_class")
         systems = systems.prefetch_related("nodes__hardware_class")
@@ -179,7 +179,7 @@ class Systems(APIView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Registers a system by hand. One that exists is never changed: a difference is a conflict."""
+        """Register a system by hand. An existing system is never changed: a difference is a conflict."""
         description = SystemDescription(data=request.data)
         description.is_valid(raise_exception=True)
         registered = register(description.validated_data)

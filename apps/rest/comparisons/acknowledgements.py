@@ -1,4 +1,4 @@
-"""Differences that people accepted, so that verdicts are given in spite of them."""
+"""Blocking differences that people accepted, so that verdicts are given in spite of them."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ class Acknowledgements(APIView):
         responses=listing(AcknowledgementSerializer, name="Acknowledgement"),
     )
     def get(self, request: Request) -> Response:
-        """What was ever accepted, the newest first; withdrawn ones have no effect any more."""
+        """List all acknowledgements, newest first; withdrawn ones have no effect."""
         PageParameters.read(request)
         rows: QuerySet[Acknowledgement] = Acknowledgement.objects.select_related("acknowledged_by", "withdrawn_by")
         return page_of(self, request, rows, key="-id", serializer=AcknowledgementSerializer)
@@ -63,8 +63,10 @@ class Acknowledgements(APIView):
         responses={201: AcknowledgementSerializer(many=True), 200: AcknowledgementSerializer(many=True)},
     )
     def post(self, request: Request) -> Response:
-        """Accepts that the sides of a comparison differ in hardware, data set or workload, and says why: verdicts are
-        given from then on. One record for each side and group; none where it was accepted before (200)."""
+        """Accept, with a reason, that the sides of a comparison differ in hardware, data set or workload.
+
+        Verdicts are given from then on. Creates one record per side and group; none if all were accepted before (200).
+        """
         stated = NewAcknowledgement(data=request.data)
         stated.is_valid(raise_exception=True)
         wanted = stated.validated_data
@@ -85,7 +87,7 @@ class Acknowledgements(APIView):
 class OneAcknowledgement(APIView):
     @extend_schema(operation_id="withdraw_acknowledgement", responses={204: None})
     def delete(self, request: Request, acknowledgement_id: int) -> Response:
-        """Withdraws it: verdicts are withheld again. The record stays, with who withdrew it and when."""
+        """Withdraw an acknowledgement: verdicts are withheld again. The record is kept, with author and time."""
         NoParameters.read(request)
         if not Acknowledgement.objects.filter(pk=acknowledgement_id).exists():
             raise Http404(f"There is no acknowledgement {acknowledgement_id}.")

@@ -1,4 +1,4 @@
-"""Which tools bear out what is claimed of the sides of a comparison, as the API writes it."""
+"""API: agreement across tools on the claims about the sides of a comparison."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ class ClaimsParameters(Parameters):
 class Claims(APIView):
     @extend_schema(operation_id="list_claims", parameters=[ClaimsParameters], responses=CorroborationSerializer)
     def get(self, request: Request) -> Response:
-        """What can be claimed of two to eight systems by kind of load, and which tools bear it out."""
+        """Claims about two to eight systems by kind of load, with the tools that support or contradict them."""
         parameters = ClaimsParameters.read(request)
         found = corroborate(parameters["side"], campaign=parameters.get("campaign"))
         if found is None:

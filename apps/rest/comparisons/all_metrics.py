@@ -1,4 +1,4 @@
-"""Everything that was measured in a comparison, as the API writes it."""
+"""API: all metrics of a comparison."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Pinned baselines: the system that a workload's comparisons are held against unless another is chosen."""
+"""Pinned baselines: the system that a workload's comparisons use as baseline unless another is chosen."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class NewPin(Strict):
 class Baselines(APIView):
     @extend_schema(operation_id="list_baselines", responses=listing(PinSerializer, name="Baseline"))
     def get(self, request: Request) -> Response:
-        """The pinned baseline of every workload that has one."""
+        """List the pinned baselines of all workloads that have one."""
         NoParameters.read(request)
         return whole([pin for _, pin in sorted(baselines.pins().items())], serializer=PinSerializer)
 
@@ -51,7 +51,7 @@ class OneBaseline(APIView):
 
     @extend_schema(operation_id="pin_baseline", request=NewPin, responses=PinSerializer)
     def put(self, request: Request, workload_id: int) -> Response:
-        """Pins a system as the baseline of a workload, in place of the one before."""
+        """Pin a system as the baseline of a workload, replacing the previous pin."""
         workload = _workload(workload_id)
         stated = NewPin(data=request.data)
         stated.is_valid(raise_exception=True)
@@ -63,7 +63,7 @@ class OneBaseline(APIView):
 
     @extend_schema(operation_id="unpin_baseline", responses={204: None})
     def delete(self, request: Request, workload_id: int) -> Response:
-        """Takes the pin away; nothing happens where there is none."""
+        """Remove the pin; no effect if there is none."""
         NoParameters.read(request)
         baselines.unpin(workload=_workload(workload_id))
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""Why verdicts are withheld and who accepted it; memory against data, and the buffer pools."""
+"""API: blocking differences and who accepted them; memory relative to data, and the buffer pools."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ class PoolSerializer(serializers.Serializer[Any]):
 class MemorySerializer(serializers.Serializer[Any]):
     side = serializers.CharField()
     memory = serializers.FloatField(allow_null=True, help_text="of the writer's machine, bytes; null: not known")
-    # The metaclass takes it out of the class.
+    # DRF's metaclass removes it from the class.
     data = SpreadSerializer(  # type: ignore[assignment]
         allow_null=True, help_text="the workload's tables with their indexes when the runs began, bytes"
     )

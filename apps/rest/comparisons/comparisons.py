@@ -1,4 +1,4 @@
-"""Comparisons: the same values as the Compare page shows, computed once, in the server."""
+"""Comparisons: the values of the Compare page, computed once, in the server."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -50,14 +50,14 @@ from apps.use_method.api import limits
 
 @dataclass(frozen=True)
 class Included:
-    """More of a comparison, read when it is asked for: `compute(source, parameters)` gives what `serializer` writes."""
+    """An optional part of a comparison: `compute(source, parameters)` returns what `serializer` writes."""
 
     compute: Callable[[SectionSource, Mapping[str, Any]], Any]
     serializer: type[serializers.BaseSerializer[Any]]
     many: bool = False
 
 
-# Field of the answer -> what it takes.
+# Field of the response -> its part.
 INCLUDES: dict[str, Included] = {
     "memory": Included(lambda source, _: source.read(memory.READING), MemorySerializer, many=True),
     "ladder": Included(ladders, LadderSerializer, many=True),
@@ -75,14 +75,14 @@ INCLUDE_HELP = "more of the comparison, separated by commas: " + (", ".join(INCL
 
 
 class PercentileField(ChoiceField):
-    """`95` or, as people write it, `p95`."""
+    """Accepts `95` or `p95`."""
 
     def to_internal_value(self, data: Any) -> Any:
         return super().to_internal_value(str(data).removeprefix("p"))
 
 
 class MillisecondsField(serializers.FloatField):
-    """With a point or a comma, as the page takes it."""
+    """Accepts a decimal point or comma, as the page does."""
 
     def to_internal_value(self, data: Any) -> float:
         return super().to_internal_value(str(data).replace(",", "."))
@@ -147,7 +147,7 @@ def _parts() -> dict[str, serializers.BaseSerializer[Any]]:
     }
 
 
-# How the schema describes what INCLUDES writes: in an answer, and in an edition.
+# The schema of INCLUDES: in a comparison, and in a snapshot.
 ComparedSerializer = type("ComparedSerializer", (ComparisonSerializer,), _parts())
 PartsSerializer = type("PartsSerializer", (serializers.Serializer,), _parts())
 
@@ -155,7 +155,7 @@ PartsSerializer = type("PartsSerializer", (serializers.Serializer,), _parts())
 class Comparisons(APIView):
     @extend_schema(operation_id="compare", parameters=[ComparisonParameters], responses=ComparedSerializer)
     def get(self, request: Request) -> Response:
-        """Two to four sides under one workload: values, ratios to the first side with their intervals, verdicts."""
+        """Compare two to four sides under one workload: values, ratios to the first side with intervals, verdicts."""
         parameters = ComparisonParameters.read(request)
         comparison = compare.compare(
             sides=parameters["side"],
@@ -177,7 +177,7 @@ def included(name: str, source: SectionSource, parameters: Mapping[str, Any]) ->
 
 
 def _included(text: str) -> list[str]:
-    """Raises Invalid naming the first that is not known."""
+    """Raises Invalid with the first unknown name."""
     names = [name for name in text.split(",") if name]
     for name in names:
         if name not in INCLUDES:

@@ -1,4 +1,4 @@
-"""What the sides of a comparison cost, and what larger hardware gains, as the API writes it."""
+"""API: cost of the sides of a comparison, and gains of larger hardware."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Latencies of all transactions of a side together, as the API writes them."""
+"""API: latencies of each side, with its runs' histograms merged."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from apps.rest.runs.histograms import QuantileSerializer, quantiles_of
 
 
 def latencies(source: SectionSource) -> list[dict[str, Any]]:
-    """Of every load level, in one query each."""
+    """One entry per load level; one query each."""
     return [
         {
             "level": level.id,

@@ -1,4 +1,4 @@
-"""The ladders of the sides of a comparison, as the API writes them."""
+"""API: load levels of the sides of a comparison, with the scalability fit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ USUAL_PERCENTILE = 95.0
 
 
 def ladders(source: SectionSource, parameters: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Each side's rungs as they were read, with what they say as a whole."""
+    """Each side's load levels (`rungs`), with fit, collapse, saturation and reach."""
     found = source.read(load_level_data.READING)
     if found is None:
         return None
@@ -142,6 +142,6 @@ class GrowingSerializer(serializers.Serializer[Any]):
 
 
 def growth(source: SectionSource) -> list[Growing]:
-    """Of every load level at which tables grew."""
+    """Table growth at every load level at which tables grew."""
     found = [source.read(table_growth.READING, level) for level in source.comparison.levels]
     return [each for each in found if each is not None]

@@ -1,4 +1,4 @@
-"""The matrix: several sides against one baseline under every workload that they share, as its page shows it."""
+"""The matrix: several sides against one baseline under every workload that they share, as on its page."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ class ManyRowSerializer(serializers.Serializer[Any]):
 
 
 class MatrixSerializer(serializers.Serializer[Any]):
-    """Adjusted p and verdicts are of this table as a whole; all else is as a comparison has it."""
+    """Adjusted p and verdicts are corrected over this whole table; all else is as in a comparison."""
 
     sides = ManySideSerializer(many=True)
     campaign = ComparedCampaignSerializer(allow_null=True)
@@ -82,7 +82,7 @@ class MatrixSerializer(serializers.Serializer[Any]):
 class Matrix(APIView):
     @extend_schema(operation_id="compare_many", parameters=[MatrixParameters], responses=MatrixSerializer)
     def get(self, request: Request) -> Response:
-        """Two to eight sides under all workloads and load levels that they share: ratios to the first, verdicts."""
+        """Compare two to eight sides under all shared workloads and load levels: ratios to the first side, verdicts."""
         parameters = MatrixParameters.read(request)
         many = compare_many(
             sides=parameters["side"],
@@ -105,7 +105,7 @@ class StatedRowSerializer(serializers.Serializer[Any]):
 
 
 class StatedMatrixSerializer(serializers.Serializer[Any]):
-    """Ratios to one baseline that an article states. There is never an interval or a verdict."""
+    """Ratios to one baseline from a published article. There is never an interval or a verdict."""
 
     article = ArticleSerializer()
     baseline = PublishedSideSerializer()
@@ -117,7 +117,7 @@ class StatedMatrixSerializer(serializers.Serializer[Any]):
 class PublishedMatrix(APIView):
     @extend_schema(operation_id="read_published_matrix", responses=StatedMatrixSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """The ratios that an article states, test by test and load by load."""
+        """The published ratios of an article, by test and load."""
         NoParameters.read(request)
         found = load_matrix(slug)
         if found is None:

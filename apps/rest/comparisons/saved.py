@@ -1,4 +1,4 @@
-"""Saved comparisons: the list, one of them with what was seen, saving, refreshing."""
+"""Saved comparisons: list, read, save and refresh their snapshots."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -108,7 +108,7 @@ class EditionParameters(Parameters):
 
 
 class NewSaved(Strict):
-    """What to compare, as GET /comparisons/ takes it, and how it is to be called."""
+    """What to compare, as in GET /comparisons/, with title and note."""
 
     title = serializers.CharField(max_length=services.LONGEST_TITLE)
     note = serializers.CharField(required=False, allow_blank=True, default="", max_length=services.LONGEST_NOTE)
@@ -140,7 +140,7 @@ class SavedComparisons(APIView):
         responses=listing(SavedRowSerializer, name="SavedComparison"),
     )
     def get(self, request: Request) -> Response:
-        """Saved comparisons, the newest first."""
+        """List saved comparisons, newest first."""
         parameters = SavedListParameters.read(request)
         limit = parameters["limit"]
         words = parameters.get("text", "").split()
@@ -151,11 +151,11 @@ class SavedComparisons(APIView):
 
     @extend_schema(operation_id="save_comparison", request=NewSaved, responses={201: SavedSerializer})
     def post(self, request: Request) -> Response:
-        """Keeps what a comparison shows now under an address of its own."""
+        """Save a snapshot of a comparison under its own address."""
         stated = NewSaved(data=request.data)
         stated.is_valid(raise_exception=True)
         fields = stated.validated_data
-        # Sent twice it is saved twice: whatever fails in making the answer must leave nothing behind.
+        # Sent twice it is saved twice: an error while the response is built must roll it back.
         with transaction.atomic():
             row = services.save(query=_query(fields), title=fields["title"], note=fields["note"], by=writer(request))
             answer = _answer(request, row.slug, None)
@@ -165,13 +165,13 @@ class SavedComparisons(APIView):
 class OneSavedComparison(APIView):
     @extend_schema(operation_id="read_saved_comparison", parameters=[EditionParameters], responses=SavedSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        """A saved comparison as it was seen, and what is different now."""
+        """A saved comparison as in its snapshot, and what differs now."""
         parameters = EditionParameters.read(request)
         return Response(_answer(request, slug, parameters.get("edition")))
 
     @extend_schema(operation_id="describe_saved_comparison", request=SavedWords, responses=SavedSerializer)
     def put(self, request: Request, slug: str) -> Response:
-        """Mends title and note; the address and what was seen stay."""
+        """Change title and note; address and snapshots are kept."""
         stated = SavedWords(data=request.data)
         stated.is_valid(raise_exception=True)
         with _as_404():
@@ -182,7 +182,7 @@ class OneSavedComparison(APIView):
 class RefreshSavedComparison(APIView):
     @extend_schema(operation_id="refresh_saved_comparison", request=None, responses=SavedSerializer)
     def post(self, request: Request, slug: str) -> Response:
-        """Asks the same question again: a new edition where the answer is another now. Older ones stay."""
+        """Repeat the comparison: creates a new snapshot if the result differs. Older ones are kept."""
         NoParameters.read(request)
         with _as_404():
             services.refresh(slug=slug, by=writer(request))
@@ -205,7 +205,7 @@ def _part(found: Saved, comparison: Comparison, name: str) -> Any:
 
 
 def _query(fields: dict[str, Any]) -> dict[str, list[str]]:
-    """As an address of Compare has it."""
+    """As the query parameters of Compare."""
     query = {"side": list(fields["side"]), "workload": [str(fields["workload"])]}
     if "campaign" in fields:
         query["campaign"] = [str(fields["campaign"])]

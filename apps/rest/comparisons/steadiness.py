@@ -1,4 +1,4 @@
-"""How steady the sides of a comparison are, as the API writes it."""
+"""API: steadiness of the sides of a comparison."""
 
 from typing import Any
 

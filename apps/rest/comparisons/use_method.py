@@ -1,4 +1,4 @@
-"""What limits the sides of a comparison by the USE method, as the API writes it."""
+"""API: what limits the sides of a comparison, by the USE method."""
 
 from typing import Any
 

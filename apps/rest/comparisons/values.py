@@ -1,4 +1,4 @@
-"""What comparisons, and the parts of them, are made of as the API writes it."""
+"""API: values shared by comparisons and their parts."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 
 class BoundField(serializers.FloatField):
-    """Null for what is endless, because JSON has no infinity."""
+    """Infinity becomes null, because JSON has no infinity."""
 
     def to_representation(self, value: float) -> float | None:  # type: ignore[override]  # DRF: always a number
         return value if math.isfinite(value) else None
@@ -107,7 +107,7 @@ class CellSerializer(serializers.Serializer[Any]):
 
 class DifferenceSerializer(serializers.Serializer[Any]):
     field = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # the metaclass takes it out of the class
+    label = serializers.CharField()  # type: ignore[assignment]  # DRF's metaclass removes it
     weight = serializers.CharField(source="weight.value")
     group = serializers.CharField(source="group.value", help_text="what the field is about")
     values = serializers.ListField(child=serializers.CharField(), help_text="in the order of the sides")

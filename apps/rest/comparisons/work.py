@@ -1,4 +1,4 @@
-"""What the sides of a comparison did for each transaction, as the API writes it."""
+"""API: work per transaction of the sides of a comparison."""
 
 from typing import Any
 

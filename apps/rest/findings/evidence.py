@@ -1,4 +1,4 @@
-"""What a finding rests on, over HTTP: what its page shows beside the review."""
+"""Evidence of a finding, as on its page beside the review."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class SideRunSerializer(serializers.Serializer[Any]):
 
 
 class UseSideSerializer(serializers.Serializer[Any]):
-    """What most repetitions of a side say."""
+    """The reading that most repetitions of a side agree on."""
 
     node = serializers.CharField()
     level = serializers.ChoiceField(choices=LEVELS)
@@ -77,7 +77,7 @@ class WorkDifferenceSerializer(serializers.Serializer[Any]):
 
 class SettingDifferenceSerializer(serializers.Serializer[Any]):
     field = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # the metaclass takes it out of the class
+    label = serializers.CharField()  # type: ignore[assignment]  # DRF's metaclass removes it
     group = serializers.CharField(source="group.value")
     weight = serializers.CharField(source="weight.value")
     values = serializers.ListField(child=serializers.CharField(), help_text="before, after")
@@ -101,8 +101,7 @@ class EvidenceSerializer(serializers.Serializer[Any]):
 class FindingEvidence(APIView):
     @extend_schema(operation_id="read_finding_evidence", parameters=[EvidenceParameters], responses=EvidenceSerializer)
     def get(self, request: Request, finding_id: int) -> Response:
-        """What one change of a finding rests on: both sides' runs, what their servers did differently by the USE
-        method, and in what their configurations differ."""
+        """The evidence for one change of a finding: both sides' runs, USE and configuration differences."""
         asked = EvidenceParameters.read(request).get("change")
         found = queries.load_finding(finding_id, now=timezone.now())
         if found is None:

@@ -1,4 +1,4 @@
-"""Findings: the list, one of them with its history, and everything that people do with it."""
+"""Findings: the list, one finding with its history, and all actions on it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ from apps.rest.framework.lists import LARGEST_ID, NoParameters, Parameters, list
 from apps.rest.framework.problems import ApiProblem
 from apps.rest.framework.strict import ChoiceField, FiniteField, MultipleChoiceField, Strict
 
-# ---------------------------------------------------------------- what is asked
+# ---------------------------------------------------------------- requests
 
 
 class FindingParameters(Parameters):
@@ -43,7 +43,7 @@ class FindingParameters(Parameters):
     release = serializers.CharField(required=False, max_length=80, help_text="version")
     family = serializers.CharField(required=False, max_length=40, help_text="load tool")
     owner = serializers.CharField(required=False, max_length=150, help_text="user name, me or nobody")
-    label = serializers.ListField(  # type: ignore[assignment]  # the metaclass takes it out of the class
+    label = serializers.ListField(  # type: ignore[assignment]  # DRF's metaclass removes it
         child=serializers.CharField(max_length=60), required=False, help_text="all of them"
     )
     smallest = FiniteField(required=False, min_value=0, help_text="relative change: 0.05 for 5 %")
@@ -136,7 +136,7 @@ class Findings(APIView):
         responses=listing(FindingSerializer, name="Finding"),
     )
     def get(self, request: Request) -> Response:
-        """Findings that were not merged into others, the furthest for the worse first unless `sort` says otherwise."""
+        """List findings that were not merged into others, the largest worsening first unless `sort` is given."""
         stated = FindingParameters.read(request)
         limit, cursor = stated.pop("limit"), stated.pop("cursor", None)
         wanted = filters.read({name: list(each) if isinstance(each, set) else each for name, each in stated.items()})
@@ -150,7 +150,7 @@ class Findings(APIView):
 class OneFinding(APIView):
     @extend_schema(operation_id="read_finding", responses=FindingDetailSerializer)
     def get(self, request: Request, finding_id: int) -> Response:
-        """A finding with its changes, its whole history, links, and how measuring again stands."""
+        """A finding with its changes, its whole activity, links, and the state of its repetitions."""
         NoParameters.read(request)
         return Response(_answer(request, finding_id))
 
@@ -158,7 +158,7 @@ class OneFinding(APIView):
 class FindingState(APIView):
     @extend_schema(operation_id="set_finding_state", request=NewState, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
-        """Sets the state; which follow which is in docs/howto/findings.md. Accepting and re-opening have their own."""
+        """Set the state; docs/howto/findings.md has the transitions. Accepting and re-opening have their own endpoints."""
         with _told():
             review.set_state(finding_id=finding_id, by=writer(request), **_read(NewState, request))
         return Response(_answer(request, finding_id))
@@ -167,7 +167,7 @@ class FindingState(APIView):
 class FindingAcceptance(APIView):
     @extend_schema(operation_id="accept_finding", request=NewAcceptance, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
-        """Lets it pass until the end of a day, for a reason: the release gate passes it until then."""
+        """Accept the finding until the end of a day, with a reason: until then it passes the release gate."""
         with _told():
             stated, today = _read(NewAcceptance, request), timezone.localdate()
             review.accept(finding_id=finding_id, by=writer(request), today=today, **stated)
@@ -177,7 +177,7 @@ class FindingAcceptance(APIView):
 class ReopenFinding(APIView):
     @extend_schema(operation_id="reopen_finding", request=Reopening, responses=FindingDetailSerializer)
     def post(self, request: Request, finding_id: int) -> Response:
-        """Makes an accepted or closed one new; an acceptance ends."""
+        """Set an accepted or closed finding to new; an acceptance ends."""
         with _told():
             review.reopen(finding_id=finding_id, by=writer(request), **_read(Reopening, request))
         return Response(_answer(request, finding_id))
@@ -186,7 +186,7 @@ class ReopenFinding(APIView):
 class FindingOwner(APIView):
     @extend_schema(operation_id="assign_finding", request=NewOwner, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
-        """Gives it to a person who may write, or to nobody."""
+        """Assign the finding to a person who may write, or to nobody."""
         with _told():
             stated = _read(NewOwner, request)
             stated["owner"] = _owner(stated["owner"])
@@ -197,7 +197,7 @@ class FindingOwner(APIView):
 class FindingDue(APIView):
     @extend_schema(operation_id="set_finding_due", request=NewDue, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
-        """Sets the day on which it is due, or none."""
+        """Set or clear the due date."""
         with _told():
             stated, today = _read(NewDue, request), timezone.localdate()
             review.set_due(finding_id=finding_id, by=writer(request), today=today, **stated)
@@ -207,7 +207,7 @@ class FindingDue(APIView):
 class FindingLabels(APIView):
     @extend_schema(operation_id="label_finding", request=NewLabels, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
-        """Sets all labels at once."""
+        """Replace all labels."""
         with _told():
             review.set_labels(finding_id=finding_id, by=writer(request), **_read(NewLabels, request))
         return Response(_answer(request, finding_id))
@@ -216,7 +216,7 @@ class FindingLabels(APIView):
 class FindingComments(APIView):
     @extend_schema(operation_id="comment_finding", request=NewComment, responses={201: CommentedSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
-        """Adds to the discussion; whoever is mentioned is told. `not_told`: mentioned names that nobody has."""
+        """Add a comment; mentioned people are notified. `not_told`: mentioned names without an account."""
         with _told():
             made = review.comment(finding_id=finding_id, by=writer(request), **_read(NewComment, request))
         return Response(_answer(request, finding_id) | {"not_told": review.not_told(made)}, status=201)
@@ -225,7 +225,7 @@ class FindingComments(APIView):
 class FindingLinks(APIView):
     @extend_schema(operation_id="link_finding", request=NewLink, responses={201: FindingDetailSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
-        """Links an issue elsewhere; the same address is kept once."""
+        """Link an external issue; the same address is stored once."""
         with _told():
             review.link(finding_id=finding_id, by=writer(request), **_read(NewLink, request))
         return Response(_answer(request, finding_id), status=201)
@@ -234,7 +234,7 @@ class FindingLinks(APIView):
 class FindingLink(APIView):
     @extend_schema(operation_id="unlink_finding", responses={204: None})
     def delete(self, request: Request, finding_id: int, link_id: int) -> Response:
-        """Takes a link away; the finding's history keeps its address."""
+        """Remove a link; the finding's activity keeps its address."""
         NoParameters.read(request)
         with _told():
             review.unlink(finding_id=finding_id, by=writer(request), link_id=link_id)
@@ -244,7 +244,7 @@ class FindingLink(APIView):
 class MergeFinding(APIView):
     @extend_schema(operation_id="merge_finding", request=NewMerge, responses=FindingDetailSerializer)
     def post(self, request: Request, finding_id: int) -> Response:
-        """Moves all its changes, and what is found in its place later, into another finding, which is answered."""
+        """Move all its changes into another finding, which is returned; later changes of this finding go there too."""
         with _told():
             stated = _read(NewMerge, request)
             into = stated.pop("into")
@@ -257,7 +257,7 @@ class MergeFinding(APIView):
 class SplitFinding(APIView):
     @extend_schema(operation_id="split_finding", request=NewSplit, responses={201: FindingDetailSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
-        """Moves some of its changes into a finding of their own, which is answered."""
+        """Move some of its changes into a new finding, which is returned."""
         with _told():
             stated = _read(NewSplit, request)
             made = review.split(
@@ -270,15 +270,17 @@ class SplitFinding(APIView):
 class FindingRepetitions(APIView):
     @extend_schema(operation_id="plan_finding_repetitions", responses=PlanAgainSerializer)
     def get(self, request: Request, finding_id: int) -> Response:
-        """What measuring both sides again would be."""
+        """The plan of a campaign that measures both sides again."""
         NoParameters.read(request)
         with _told():
             return Response(PlanAgainSerializer(review.plan_of(finding_id)).data)
 
     @extend_schema(operation_id="repeat_finding", request=NewRepetitions, responses={201: FindingDetailSerializer})
     def post(self, request: Request, finding_id: int) -> Response:
-        """Schedules a campaign of both sides with the same parameters on the same systems, in turns; the finding
-        updates itself as its runs come in. Refused while one is under way."""
+        """Start a campaign that measures both sides again, interleaved, with the same parameters on the same systems.
+
+        The finding is updated as runs complete. Refused while such a campaign is unfinished.
+        """
         with _told():
             campaign = review.repeat(finding_id=finding_id, by=writer(request), **_read(NewRepetitions, request))
         address = reverse("api:campaign", args=[campaign.pk])
@@ -310,7 +312,7 @@ def _answer(request: Request, finding_id: int) -> Any:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """What a deed refuses, as the API says it."""
+    """Translate errors of review actions into API errors."""
     try:
         yield
     except review.NoSuchFinding as error:

@@ -1,4 +1,4 @@
-"""What is said of findings."""
+"""Serializers of findings."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class MetricShownSerializer(serializers.Serializer[Any]):
 
 
 class ChangeSerializer(serializers.Serializer[Any]):
-    """One difference: of `system` against `baseline`, or from `first_run` of a history on, or a missing result."""
+    """A change of `system` against `baseline`, or from `first_run` of a trend on, or a missing result."""
 
     id = serializers.IntegerField()
     kind = serializers.CharField(help_text=f"one of {', '.join(Change.Kind.values)}")
@@ -56,7 +56,7 @@ class ChangeSerializer(serializers.Serializer[Any]):
 
 
 class FindingSerializer(serializers.Serializer[Any]):
-    """Changes that belong together, and what people made of them."""
+    """A group of related changes, with its review."""
 
     id = serializers.IntegerField()
     address = serializers.SerializerMethodField(help_text="of its page")
@@ -102,7 +102,7 @@ def _version(release: NamedSubject | None) -> str | None:
 
 
 class NoteSerializer(serializers.Serializer[Any]):
-    """Who did or said what; an empty `by` is the system."""
+    """An activity entry: an action or a comment; an empty `by` is the system."""
 
     id = serializers.IntegerField()
     what = serializers.CharField(help_text="found, state, owner, due, labels, comment, link, merged, split, …")
@@ -144,11 +144,11 @@ class FindingPartsSerializer(serializers.Serializer[Any]):
 
 
 class FindingDetailSerializer(FindingPartsSerializer, FindingSerializer):
-    """A finding with everything that belongs to it."""
+    """A finding with all its parts."""
 
 
 class CommentedSerializer(FindingDetailSerializer):
-    """The same, after a comment."""
+    """The finding after a comment."""
 
     not_told = serializers.ListField(
         child=serializers.CharField(), help_text="names that the comment mentions and nobody has"
@@ -172,7 +172,7 @@ class PlannedAgainSerializer(serializers.Serializer[Any]):
 
 
 class PlanAgainSerializer(serializers.Serializer[Any]):
-    """What would be measured again, in turns."""
+    """Plan of a repeated, interleaved measurement."""
 
     repetitions = serializers.IntegerField()
     why = serializers.CharField(help_text="why so many")

@@ -1,4 +1,4 @@
-"""Thresholds: from which size on a difference is a finding; tried on history, set, taken away."""
+"""Thresholds: the smallest difference that makes a finding; preview, set, delete."""
 
 from typing import Any
 
@@ -94,15 +94,19 @@ class ThresholdList(APIView):
         responses=listing(ThresholdSerializer, name="Threshold"),
     )
     def get(self, request: Request) -> Response:
-        """All that are set; where none is, 0.005 and 1e-6 count. Of several the most particular one counts: workload
-        and metric, workload, metric, all."""
+        """List all thresholds; the defaults are 0.005 and 1e-6.
+
+        The most specific one applies, in the order: workload and metric, workload, metric, all.
+        """
         NoParameters.read(request)
         return whole(thresholds.kept(), serializer=ThresholdSerializer)
 
     @extend_schema(operation_id="set_threshold", request=ThresholdDescription, responses=ThresholdSerializer)
     def put(self, request: Request) -> Response:
-        """Sets the threshold of a workload, a metric, both or all, in place of one that was set there before. Its
-        series are judged anew within a minute; what goes by it asks for verification."""
+        """Set the threshold of a workload, a metric, both or all, replacing a previous one.
+
+        Affected series are re-evaluated within a minute; findings below the new threshold are flagged for verification.
+        """
         told = ThresholdDescription(data=request.data)
         told.is_valid(raise_exception=True)
         kept = thresholds.keep(**told.validated_data, by=writer(request))
@@ -113,7 +117,7 @@ class ThresholdList(APIView):
 class OneThreshold(APIView):
     @extend_schema(operation_id="drop_threshold", responses={204: None})
     def delete(self, request: Request, threshold_id: int) -> Response:
-        """Takes it away: what is more general counts again."""
+        """Delete the threshold: the next more general one applies again."""
         NoParameters.read(request)
         if not thresholds.drop(threshold_id):
             raise Http404(f"There is no threshold {threshold_id}.")
@@ -124,8 +128,10 @@ class OneThreshold(APIView):
 class ThresholdPreview(APIView):
     @extend_schema(operation_id="preview_threshold", parameters=[PreviewParameters], responses=TriedSerializer)
     def get(self, request: Request) -> Response:
-        """What a threshold would have raised on history, what of it is new, and what that is told now would go.
-        Keeps nothing."""
+        """Preview a threshold on existing trends; nothing is stored.
+
+        Returns the changes that it would report, which of them are new, and the reported ones that it would withdraw.
+        """
         asked = PreviewParameters.read(request)
         tried = queries.preview(
             workload=asked.get("workload"),

@@ -1,4 +1,4 @@
-"""Watched series: what could be seen along them, their runs and changes."""
+"""Trends: watched series with their runs, changes and smallest detectable effect."""
 
 from typing import Any
 
@@ -106,8 +106,10 @@ class Histories(APIView):
         responses=listing(HistorySerializer, name="History"),
     )
     def get(self, request: Request) -> Response:
-        """Series of runs that are watched: one workload at one load level on one platform, hardware class and
-        configuration, release after release, in the workload's primary metric."""
+        """List watched series, each the primary metric of a workload over releases.
+
+        A series has one load level, platform, hardware class and configuration.
+        """
         asked = HistoryParameters.read(request)
         chosen = HistoryFilter(**{name: value for name, value in asked.items() if name not in ("limit", "cursor")})
         pages = Cursors()
@@ -119,8 +121,7 @@ class Histories(APIView):
 class OneHistory(APIView):
     @extend_schema(operation_id="read_history", responses=HistoryDetailSerializer)
     def get(self, request: Request, history_id: int) -> Response:
-        """Its runs in order, release by release; the changes that were ever told of it, and the levels between those
-        that hold."""
+        """A watched series: its runs by release, all changes ever reported, and the levels between current changes."""
         NoParameters.read(request)
         found = queries.detail(history_id)
         if found is None:

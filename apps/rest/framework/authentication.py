@@ -1,4 +1,4 @@
-"""Who is calling: a person's token (`Authorization: Token …`) or an agent's (`Authorization: Agent …`)."""
+"""Authentication: a person's token (`Authorization: Token …`) or an agent's secret (`Authorization: Agent …`)."""
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
@@ -14,7 +14,7 @@ from apps.dispatch.models import Agent
 
 
 def _secret(request: Request, scheme: str) -> str | None:
-    """None when the caller does not use `scheme`; raises AuthenticationFailed when it does so wrongly."""
+    """None when the header has another scheme; raises AuthenticationFailed when it is malformed."""
     words = get_authorization_header(request).split()
     if not words or words[0].lower() != scheme.lower().encode():
         return None
@@ -57,7 +57,7 @@ class AgentAuthentication(BaseAuthentication):
         return "Agent"
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped
     target_class = "apps.rest.framework.authentication.TokenAuthentication"
     name = "token"
 
@@ -65,7 +65,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {"type": "apiKey", "in": "header", "name": "Authorization", "description": "`Token <secret>`"}
 
 
-class AgentScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
+class AgentScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped
     target_class = "apps.rest.framework.authentication.AgentAuthentication"
     name = "agent"
 

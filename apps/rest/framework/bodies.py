@@ -1,4 +1,4 @@
-"""Bodies as they come in: JSON read strictly, so that whatever is wrong with it is said and never breaks a query."""
+"""Strict JSON bodies: anything invalid is reported as a field error and never breaks a query."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,13 +14,13 @@ DEEPEST = 20
 
 
 class InvalidJson(ValueError):
-    """Text that is no JSON; the message says where and why."""
+    """Invalid JSON; the message gives place and reason."""
 
 
 def decode_json(text: bytes, *, name: str = "") -> Any:
-    """The value in `text`, itself called `name`. Raises Unreadable for what RFC 8259 forbids or leaves open.
+    """The value in `text`; `name` is its name in errors. Raises InvalidJson for what RFC 8259 forbids or leaves open.
 
-    Raises ValidationError, naming the field, for what no database column holds: NUL, lone surrogates, whole numbers
+    Raises ValidationError, with the field, for values that no database column can store: NUL, lone surrogates, integers
     beyond 64 bits.
     """
     if len(text) > LARGEST_JSON:
@@ -57,7 +57,7 @@ def _finite(text: str) -> float:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """RFC 8259 leaves a name given twice open; guessing which one was meant would store the wrong run."""
+    """RFC 8259 leaves duplicate names open; guessing which one was meant would store the wrong run."""
     entries = dict(pairs)
     if len(entries) < len(pairs):
         names = [name for name, _ in pairs]

@@ -1,4 +1,4 @@
-"""How operations are described in the OpenAPI schema; DRF loads it for every view, so it knows none."""
+"""Descriptions of operations in the OpenAPI schema. DRF loads this module for every view, so it imports none."""
 
 from typing import Any
 
@@ -21,18 +21,18 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="what happened, in one sentence or more")
-    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]  # the metaclass takes it out of the class
+    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]  # DRF's metaclass removes it
 
 
 class DocumentedSchema(AutoSchema):
-    """Adds to every operation the problems that it may answer with, so that no endpoint forgets them."""
+    """Adds the possible error responses to every operation, so that no endpoint omits them."""
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         bodies = super()._get_response_bodies(direction)
         for status, description in self._possible_problems().items():
             documented = bodies.get(status, {})
             if PROBLEM not in documented.get("content", {}):
-                problem = self._get_response_for_code(  # type: ignore[no-untyped-call]  # spectacular is untyped
+                problem = self._get_response_for_code(  # type: ignore[no-untyped-call]  # untyped
                     ProblemSerializer, status, [PROBLEM]
                 )
                 bodies[status] = {

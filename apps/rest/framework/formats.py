@@ -1,4 +1,4 @@
-"""Tables of the REST API in the format that the caller asks for: which one, and its bytes piece by piece.
+"""Tables of the REST API in the requested format: content negotiation and streamed encoding.
 
 JSON is each endpoint's own document. CSV, Arrow (IPC stream) and Parquet hold one table, written batch by batch, so
 that an export of any length needs the memory of one batch.
@@ -26,10 +26,10 @@ Renderers = Sequence[BaseRenderer] | Sequence[type[BaseRenderer]]
 
 
 class Json(JSONRenderer):
-    """Renders problems too, whatever format was asked for.
+    """Also renders problems, whatever format was requested.
 
-    `broken` follows what was sent when no more can be: the server may end the transfer as if it were whole, and no
-    reader shall take it for that. Of JSON and Parquet the end is missing then, which their readers notice.
+    `broken` is appended when a stream fails midway: the server may end the transfer as if it were complete, and no
+    reader should accept it. JSON and Parquet then lack their end, which readers detect.
     """
 
     broken = b""
@@ -38,13 +38,13 @@ class Json(JSONRenderer):
 class Csv(Json):
     media_type = "text/csv"
     format = "csv"
-    broken = b'\n"The answer breaks off here: the reason is in the log of the server.'  # a quote without its end
+    broken = b'\n"The answer breaks off here: the reason is in the log of the server.'  # an unclosed quote
 
 
 class Arrow(Json):
     media_type = "application/vnd.apache.arrow.stream"
     format = "arrow"
-    broken = b"\xff\xff\xff\xff\xff\xff\xff\x7f"  # a message that is longer than what follows
+    broken = b"\xff\xff\xff\xff\xff\xff\xff\x7f"  # announces a message longer than the rest of the stream
 
 
 class Parquet(Json):
@@ -52,21 +52,21 @@ class Parquet(Json):
     format = "parquet"
 
 
-# Rows that CSV and Arrow are written in at once.
+# Rows per write of CSV and Arrow.
 PIECE = 2**16
 FORMATS: list[type[BaseRenderer]] = [Json, Csv, Arrow, Parquet]
 
 
 def format_field() -> serializers.ChoiceField:
-    """The query parameter that names a format where no header can be sent, in a browser or a spreadsheet."""
+    """The query parameter `format`, for clients that cannot set headers, such as browsers and spreadsheets."""
     names = [str(one.format) for one in FORMATS]
     return serializers.ChoiceField(choices=names, required=False, help_text="goes before the header Accept")
 
 
 class ByQuality(BaseContentNegotiation):
-    """Accept as RFC 9110 has it: of what is acceptable that of the highest quality, then the one named most exactly.
+    """Content negotiation by RFC 9110: the highest quality wins, then the most specific media range.
 
-    Among equals the first of the view's own order. DRF's own negotiation passes over qualities.
+    Ties go to the view's own order. DRF's negotiation ignores qualities.
     """
 
     def select_parser(self, request: Request, parsers: Any) -> BaseParser | None:
@@ -78,7 +78,7 @@ class ByQuality(BaseContentNegotiation):
         renderers: Any,
         format_suffix: str | None = None,  # noqa: ARG002
     ) -> tuple[BaseRenderer, str]:
-        """Raises Problem, 406. A format that is not known is left to the check of the parameters."""
+        """Raises ApiProblem, 406. An unknown `format` is left to the parameter check."""
         named = request.query_params.get("format")
         if named is not None:
             found = next((one for one in renderers if one.format == named), renderers[0])
@@ -93,7 +93,7 @@ class ByQuality(BaseContentNegotiation):
 
 
 def _ranges(accept: str) -> Iterator[tuple[str, float]]:
-    """The media ranges of an Accept header with their qualities; one that is not written as it must be is left out."""
+    """The media ranges of an Accept header with their qualities; malformed ones are ignored."""
     for part in (accept.strip() or "*/*").lower().split(","):
         media_range, *parameters = (piece.strip() for piece in part.split(";"))
         quality = next((text[2:] for text in parameters if text.startswith("q=")), "1")
@@ -102,7 +102,7 @@ def _ranges(accept: str) -> Iterator[tuple[str, float]]:
 
 
 def _rank(media_type: str, ranges: Iterable[tuple[str, float]]) -> tuple[float, int]:
-    """Quality and exactness (3: the type itself) of the most exact range that holds `media_type`; (0, 0): none does."""
+    """Quality and specificity (3: exact type) of the most specific range matching `media_type`; (0, 0): none."""
     exactness = {media_type: 3, f"{media_type.partition('/')[0]}/*": 2, "*/*": 1}
     fitting = [(exactness[one], quality) for one, quality in ranges if one in exactness]
     exact, quality = max(fitting, default=(0, 0.0))
@@ -114,7 +114,7 @@ def is_json(request: Request) -> bool:
 
 
 class _Sink:
-    """A file that forgets what was taken from it."""
+    """A write-only file whose content is removed when taken."""
 
     closed = False
 
@@ -130,11 +130,11 @@ class _Sink:
         return b"".join(pieces)
 
     def flush(self) -> None:
-        """Nothing waits elsewhere."""
+        """Nothing is buffered."""
 
 
 def encoded(renderer: BaseRenderer, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
-    """One table in the format of `renderer`, a piece for each batch and one that ends it."""
+    """One table in the format of `renderer`: a piece per batch and a final one."""
     sink = _Sink()
     output = pa.PythonFile(sink, mode="w")
     match renderer:
@@ -144,7 +144,7 @@ def encoded(renderer: BaseRenderer, schema: pa.Schema, batches: Iterable[pa.Reco
             writer = ipc.new_stream(output, schema, options=ipc.IpcWriteOptions(compression="lz4"))
         case _:
             writer = parquet.ParquetWriter(output, schema, compression="zstd")
-    # A batch is a row group of Parquet; the other two need no memory for more than some of its rows.
+    # A batch is a Parquet row group; the other formats are written in smaller pieces to save memory.
     most = PIECE if not isinstance(renderer, Parquet) else sys.maxsize
     for batch in batches:
         for start in range(0, batch.num_rows, most):
@@ -157,10 +157,10 @@ def encoded(renderer: BaseRenderer, schema: pa.Schema, batches: Iterable[pa.Reco
 def answer(
     request: Request, pieces: Iterator[bytes], *, etag: str | None, filename: str, troubles: Sequence[object] = ()
 ) -> HttpResponse | StreamingHttpResponse:
-    """What fits one or two pieces is sent whole, with its length; more is sent as it comes.
+    """One or two pieces are sent whole, with Content-Length; more are streamed.
 
-    The first pieces are made here, so that what is wrong from the start is answered by a problem. `troubles` fills
-    meanwhile: with any, the next answer may be another, and this one is not to be held.
+    The first pieces are produced here, so that early errors become a problem response. `troubles` is filled meanwhile:
+    if not empty, the response is not cacheable, since the next one may differ.
     """
     renderer: Any = request.accepted_renderer  # one of FORMATS
     begin = [] if request.method == "HEAD" else list(islice(pieces, 3))
@@ -184,7 +184,7 @@ def _to_the_end(renderer: Json, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unchanged(request: Request, etag: str | None) -> HttpResponseBase | None:
-    """304 when the caller holds this answer already."""
+    """304 if the client's copy is current; else None."""
     if etag is None:
         return None
     response = get_conditional_response(request._request, etag=etag)

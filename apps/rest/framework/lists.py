@@ -1,4 +1,4 @@
-"""What every list of the API has in common: strict query parameters, and pages that are followed by their `next`."""
+"""Shared by all lists of the API: strict query parameters, and paging by `next`."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ LARGEST_ID = 2**63 - 1
 
 
 class Parameters(serializers.Serializer[Any]):
-    """Query parameters of an endpoint. One it does not know is refused: a misspelt filter must not widen a list."""
+    """Query parameters of an endpoint. Unknown ones are refused: a misspelt filter must not widen a list."""
 
     def to_internal_value(self, data: Any) -> Any:
         unknown = sorted(set(data) - set(self.fields))
@@ -33,7 +33,7 @@ class Parameters(serializers.Serializer[Any]):
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
-        """Raises ValidationError naming each parameter at fault."""
+        """Raises ValidationError with every invalid parameter."""
         parameters = cls(data=request.query_params)
         parameters.is_valid(raise_exception=True)
         return dict(parameters.validated_data)
@@ -44,7 +44,7 @@ def _takes_many(field: "serializers.Field[Any, Any, Any, Any]") -> bool:
 
 
 class NoParameters(Parameters):
-    """For an endpoint that takes none."""
+    """For endpoints without parameters."""
 
 
 class PageParameters(Parameters):
@@ -53,7 +53,7 @@ class PageParameters(Parameters):
 
 
 class Cursors(CursorPagination):
-    """Pages by a unique, unchanging key, so that a page costs the same anywhere in the list."""
+    """Pages by a unique, immutable key, so that a page costs the same anywhere in the list."""
 
     page_size = 100
     max_page_size = 500
@@ -72,7 +72,7 @@ class Cursors(CursorPagination):
 def page_of(
     view: APIView, request: Request, rows: QuerySet[M], *, key: str, serializer: type[serializers.BaseSerializer[Any]]
 ) -> Response:
-    """One page of `rows` in the order of `key`, which must be unique and must not be null."""
+    """One page of `rows`, ordered by `key`, which must be unique and not null."""
     pages = Cursors()
     pages.ordering = key
     try:
@@ -85,12 +85,12 @@ def page_of(
 
 
 def whole(rows: Sequence[Any] | QuerySet[M], *, serializer: type[serializers.BaseSerializer[Any]]) -> Response:
-    """A list that is short by nature, in the shape of a last page."""
+    """A list that is always short, in the shape of a last page."""
     return Response({"next": None, "results": serializer(rows, many=True).data})
 
 
 def next_page(request: Request, *, cursor: int | None) -> str | None:
-    """Address of the page that begins after `cursor`; None: there is none."""
+    """Address of the page after `cursor`; None: there is none."""
     if cursor is None:
         return None
     parts = urlsplit(request.build_absolute_uri())

@@ -32,12 +32,12 @@ MESSAGES = (
 )
 # A run's message holds every variable of every node.
 MAX_MESSAGE = 4 * 1024 * 1024
-# More digits than any length has, and fewer than make a number slow.
+# More digits than any real length, few enough to parse fast.
 LONGEST_LENGTH = 18
 
 
 def announced_length(request: Request) -> int:
-    """Of the body, in bytes; 0: not said. Raises ParseError for a Content-Length that is no number."""
+    """Content-Length in bytes; 0: not given. Raises ParseError if it is not a number."""
     text = request.META.get("CONTENT_LENGTH") or "0"
     if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_LENGTH):
         raise ParseError(f"Content-Length is {text[:40]!r}: it must be the number of the body's bytes.")
@@ -45,7 +45,7 @@ def announced_length(request: Request) -> int:
 
 
 def read_body(request: Request, *, limit: int) -> bytes:
-    """Raises Problem (413) before anything over `limit` bytes is read, or ParseError."""
+    """Raises ApiProblem (413) before reading anything over `limit` bytes, or ParseError."""
     length = announced_length(request)
     if length > limit:
         raise problems.ApiProblem(
@@ -55,7 +55,7 @@ def read_body(request: Request, *, limit: int) -> bytes:
 
 
 def read_message(request: Request, kind: type[T]) -> T:
-    """Raises Problem naming the field, or ParseError when the body is no JSON."""
+    """Raises ApiProblem with the field, or ParseError when the body is not JSON."""
     body = read_body(request, limit=MAX_MESSAGE)
     try:
         return wire.from_json(kind, body)
@@ -67,7 +67,7 @@ def read_message(request: Request, kind: type[T]) -> T:
 
 
 def _place(text: str) -> tuple[str, str]:
-    """msgspec says "Object missing required field `x` - at `$.runs[0]`": the field is runs[0].x."""
+    """Field and message: "Object missing required field `x` - at `$.runs[0]`" of msgspec becomes field runs[0].x."""
     message, _, path = text.partition(" - at ")
     path = path.strip("`").removeprefix("$").removeprefix(".")
     if missing := re.search(r"missing required field `(.+?)`", message):
@@ -93,7 +93,7 @@ def answer_of(kind: type[msgspec.Struct], description: str) -> OpenApiResponse:
 
 
 def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A drf-spectacular post-processing hook: the messages that `described` refers to."""
+    """A drf-spectacular post-processing hook: adds the messages that `described` refers to."""
     components = msgspec.json.schema_components(MESSAGES, ref_template="#/components/schemas/{name}")[1]
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
     schemas |= {name: _described(schema) for name, schema in components.items()}
@@ -101,7 +101,7 @@ def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def _described(schema: dict[str, Any]) -> dict[str, Any]:
-    """A struct without a docstring gets its class's signature as one: of no use to a reader."""
+    """Drop the description of a struct without a docstring: msgspec fills in the class's signature."""
     if str(schema.get("description", "")).startswith(f"{schema.get('title')}("):
         return {key: value for key, value in schema.items() if key != "description"}
     return schema

@@ -1,4 +1,4 @@
-"""The OpenAPI schema, and a plain page that shows it without any outside host."""
+"""The OpenAPI schema, and a plain HTML page of it without external resources."""
 
 from typing import Any
 
@@ -24,12 +24,12 @@ class Schema(SpectacularAPIView):
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """This description of the API (OpenAPI 3), as YAML or JSON."""
-        answer: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # spectacular is untyped
+        answer: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # untyped
         return answer
 
 
 def operations(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every operation of `schema`, in the order of the addresses, as the page shows it."""
+    """Every operation of `schema`, ordered by address, for the page."""
     return [
         {
             "method": method.upper(),
@@ -50,6 +50,6 @@ def operations(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """A page for people: every operation with its parameters and answers."""
-    schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]  # spectacular is untyped
+    """HTML page: every operation with its parameters and responses."""
+    schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]  # untyped
     return render(request, "rest/docs.html", {"operations": operations(schema), "schema": schema})

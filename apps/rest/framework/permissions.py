@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from apps.accounts.models import User
 from apps.dispatch.models import Agent
 
-if TYPE_CHECKING:  # DRF's views load this module while they are being loaded themselves
+if TYPE_CHECKING:  # Avoids a circular import: DRF's views import this module.
     from rest_framework.views import APIView
 
 

@@ -21,12 +21,12 @@ from apps.core.problems import FieldProblem, Invalid
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# The disk, or what its owner may use of it.
+# No space on the device, or quota exceeded.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class ApiProblem(exceptions.APIException):
-    """Raise it in a view. `kind` makes the problem's type, `urn:splashboard:problem:<kind>`; empty: about:blank."""
+    """Raised in views. `kind` becomes the problem's type, `urn:splashboard:problem:<kind>`; empty: about:blank."""
 
     def __init__(
         self,
@@ -45,19 +45,19 @@ class ApiProblem(exceptions.APIException):
 
 
 def invalid(field: str, message: str, remedy: str = "") -> ApiProblem:
-    """422 that names one field; an empty field means the message as a whole."""
+    """422 for one field; an empty field means the body as a whole."""
     return _invalid([FieldProblem(field=field, message=message, remedy=remedy)])
 
 
 def conflict(field: str, message: str) -> ApiProblem:
-    """409 that names one field."""
+    """409 for one field."""
     error = FieldProblem(field=field, message=message)
     title = "Contradicts what is held"
     return ApiProblem(status=409, kind="conflict", title=title, detail=error.sentence(), errors=[error])
 
 
 def changed_since(error: Invalid) -> ApiProblem:
-    """409 of what was edited by somebody else after it was read."""
+    """409: the object was edited by somebody else after it was read."""
     detail = "; ".join(each.sentence() for each in error.errors)
     return ApiProblem(status=409, kind="conflict", title="Somebody was faster", detail=detail, errors=error.errors)
 
@@ -68,10 +68,10 @@ def _invalid(errors: Sequence[FieldProblem], *, status: int = 422) -> ApiProblem
 
 
 def as_problem(error: Exception, context: dict[str, Any]) -> Response:
-    """DRF's EXCEPTION_HANDLER. An unforeseen error is logged whole and answered without its inside."""
+    """DRF's EXCEPTION_HANDLER. An unexpected error is logged in full; the response has no details of it."""
     request = context.get("request")
     reading = request is not None and request.method in SAFE_METHODS
-    # What was asked wrongly in an address is 400; a body that was read but cannot be accepted is 422.
+    # Invalid query parameters are 400; a body that was parsed but cannot be accepted is 422.
     refused = 400 if reading else 422
     problem = _unknown_format(error, context) or _translate(error, refused=refused)
     if problem is None:
@@ -88,7 +88,7 @@ def as_problem(error: Exception, context: dict[str, Any]) -> Response:
 
 
 def _unknown_format(error: Exception, context: dict[str, Any]) -> ApiProblem | None:
-    """DRF answers `format=xml` as if nothing were at the address."""
+    """DRF answers an unknown `format=xml` with a bare 404; name the parameter instead."""
     if not isinstance(error, Http404) or str(error) or "view" not in context:
         return None
     asked = context["request"].query_params.get("format")
@@ -104,7 +104,7 @@ def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
         return ApiProblem(status=507, kind="disk-full", detail=f"The server has no space left to store this. {remedy}")
     detail = "The server made an error, which is in its log."
     if not reading:
-        # It may have come after the commit.
+        # The error may have come after the commit.
         detail += (
             " It is not certain what was stored. Sending the same again is safe except for a campaign: look first "
             "whether it is there."
@@ -114,7 +114,7 @@ def _own_fault(error: Exception, *, reading: bool) -> ApiProblem:
 
 def _is_for_want_of_space(error: Exception) -> bool:
     full_disk = isinstance(error, OSError) and error.errno in FULL
-    # PostgreSQL's own.
+    # PostgreSQL's own error.
     return full_disk or isinstance(error.__cause__, psycopg.errors.DiskFull)
 
 
@@ -154,7 +154,7 @@ def _translate(error: Exception, *, refused: int) -> ApiProblem | None:
 
 
 def _fields(detail: Any, path: str = "") -> Iterator[FieldProblem]:
-    """DRF nests errors as the data is nested: flattened to `runs.0.threads`."""
+    """Flatten DRF's nested errors to paths such as `runs.0.threads`."""
     if isinstance(detail, dict):
         for key, inner in detail.items():
             own = "" if key == "non_field_errors" else str(key)
@@ -167,9 +167,9 @@ def _fields(detail: Any, path: str = "") -> Iterator[FieldProblem]:
         yield FieldProblem(field=path, message=str(detail))
 
 
-@csrf_exempt  # it only ever says that nothing is there
+@csrf_exempt  # it only returns 404
 def unknown_address(request: HttpRequest, **_: Any) -> HttpResponse:
-    """For every address below /api/ that nothing else answers."""
+    """Any address below /api/ without a view."""
     detail = f"There is nothing at {request.path}. The addresses are listed at /api/v1/schema/."
     other = request.path[:-1] if request.path.endswith("/") else f"{request.path}/"
     if _is_known(other):
@@ -177,7 +177,7 @@ def unknown_address(request: HttpRequest, **_: Any) -> HttpResponse:
     return JsonResponse(body(ApiProblem(status=404, detail=detail)), status=404, content_type=MEDIA_TYPE)
 
 
-unknown_address.login_required = False  # type: ignore[attr-defined]  # LoginRequiredMiddleware looks for it; nothing here is private
+unknown_address.login_required = False  # type: ignore[attr-defined]  # read by LoginRequiredMiddleware
 
 
 def _is_known(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Fields and bodies that refuse what they do not understand, instead of guessing or passing it over."""
+"""Fields and bodies that refuse unknown input instead of guessing or ignoring it."""
 
 import math
 from typing import Any, NoReturn
@@ -12,7 +12,7 @@ SLUG = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 
 
 class Strict(serializers.Serializer[Any]):
-    """A body in which a name that is not known is refused: a misspelt one must not be passed over."""
+    """A body in which unknown names are refused: a misspelt one must not be ignored."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
@@ -23,7 +23,7 @@ class Strict(serializers.Serializer[Any]):
 
 
 class ChoiceField(serializers.ChoiceField):
-    """Says what can be chosen."""
+    """Lists the choices in its error message."""
 
     default_error_messages = {"invalid_choice": "{given} is not known; choose from: {known}"}
 
@@ -33,7 +33,7 @@ class ChoiceField(serializers.ChoiceField):
 
 
 class MultipleChoiceField(ChoiceField, serializers.MultipleChoiceField):
-    """So does this one."""
+    """Lists the choices in its error message."""
 
 
 class FiniteField(serializers.FloatField):
@@ -56,7 +56,7 @@ SCALAR = {"oneOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
 
 @extend_schema_field(SCALAR)
 class ScalarField(serializers.Field[Any, Any, Any, Any]):
-    """A text, a number or a truth value, kept as it is."""
+    """A string, number or boolean, stored unchanged."""
 
     default_error_messages = {
         "no_scalar": "must be a text, a number, or true or false",

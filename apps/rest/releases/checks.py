@@ -1,4 +1,4 @@
-"""A release held against an earlier one: the release gate, as JSON and as Markdown for a pull request."""
+"""A release compared with an earlier one: the release gate, as JSON and as Markdown for a pull request."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -114,8 +114,11 @@ class CheckRowSerializer(serializers.Serializer[Any]):
 
 
 class ReleaseCheckSerializer(serializers.Serializer[Any]):
-    """`result` for a gate: "regression" where any row is worse and not accepted; "cannot tell" where rows are missing,
-    without verdict, or may be worse by more than `tolerance`; else "fine"."""
+    """Comparison of a release with its baseline; `result` is for a gate.
+
+    "regression": a row is worse and not accepted. "cannot tell": rows are missing, without verdict, or may be worse by
+    more than `tolerance`. Else "fine".
+    """
 
     title = serializers.CharField()
     result = serializers.ChoiceField(source="result.value", choices=[each.value for each in Result])
@@ -154,8 +157,10 @@ class ReleaseChecks(APIView):
         },
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """A release against the one before it: every workload and load level in its primary metric, and whether it may
-        pass. Computed now, with what people accept now."""
+        """Compare a release with the previous one and decide whether it may pass.
+
+        Covers every workload and load level in its primary metric. Computed now, with the current acceptances.
+        """
         asked = ReleaseCheckParameters.read(request)
         release, hardware, baseline = _chosen(asked)
         check = releases_check.check(
@@ -183,7 +188,7 @@ def _finding(request: Request) -> Callable[[int], str]:
 
 
 def _chosen(asked: dict[str, Any]) -> tuple[Release, HardwareClass, Release | None]:
-    """Raises Invalid naming each parameter that names nothing."""
+    """Raises Invalid with every parameter that matches nothing, or several releases."""
     platform = Platform.objects.filter(slug=asked["platform"]).first()
     if platform is None:
         remedy = _one_of(Platform.objects.values_list("slug", flat=True))
@@ -208,8 +213,7 @@ def _chosen(asked: dict[str, Any]) -> tuple[Release, HardwareClass, Release | No
 
 
 def _named(version: str, known: Mapping[str, Release]) -> list[Release]:
-    """The release of that version, else those of which it is the beginning, up to a part of the version's end: 10.11.2
-    is not the beginning of 10.11.20."""
+    """The release of that version, else those that start with it, in whole parts: 10.11.2 does not match 10.11.20."""
     if not version or version in known:
         return [known[version]] if version else []
     return [each for full, each in known.items() if full.startswith(version) and not full[len(version)].isalnum()]

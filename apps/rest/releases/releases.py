@@ -1,4 +1,4 @@
-"""Releases as they were last held against the ones before, and who signed them off."""
+"""Releases with their latest comparison, and their sign-offs."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ class CheckedReleaseParameters(SignOffParameters):
 
 
 class CheckedReleaseSerializer(serializers.Serializer[Any]):
-    """`result` and `counts` by what people accept now; rows are those of /release-checks/."""
+    """`result` and `counts` reflect current acceptances; the rows are in /release-checks/."""
 
     platform = serializers.CharField(source="check.platform")
     release = serializers.CharField(source="check.release")
@@ -94,9 +94,9 @@ class CheckedReleases(APIView):
         responses=listing(CheckedReleaseSerializer, name="CheckedRelease"),
     )
     def get(self, request: Request) -> Response:
-        """Every release on every hardware class as it was last held against the one before it."""
+        """List releases by hardware class with their latest comparison with the previous release."""
         asked = CheckedReleaseParameters.read(request)
-        # What was kept is read for the page alone.
+        # The stored comparison is read for this page's rows only.
         rows = CheckedRelease.objects.defer("told")
         for name, field in (
             ("platform", "release__platform__slug"),
@@ -108,7 +108,7 @@ class CheckedReleases(APIView):
 
 
 class _KeptList(serializers.ListSerializer[Any]):
-    """Rows of a page become values together, in a constant number of queries."""
+    """Loads the rows of a page together, in a constant number of queries."""
 
     def to_representation(self, data: Any) -> Any:
         rows = stored_checks.load(CheckedRelease.objects.filter(pk__in=[row.pk for row in data]).order_by("-id"))
@@ -127,7 +127,7 @@ class SignOffs(APIView):
         responses=listing(SignOffSerializer, name="SignOff"),
     )
     def get(self, request: Request) -> Response:
-        """Who let which release pass, the newest first; withdrawn ones too."""
+        """List sign-offs, newest first, including withdrawn ones."""
         asked = SignOffParameters.read(request)
         rows = SignOff.objects.select_related("release__platform", "hardware_class", "by", "withdrawn_by")
         for name, field in (
@@ -140,7 +140,7 @@ class SignOffs(APIView):
 
     @extend_schema(operation_id="sign_off", request=NewSignOff, responses={201: SignOffSerializer})
     def post(self, request: Request) -> Response:
-        """Lets a release pass on a hardware class, in your name, with what it compares as now."""
+        """Sign off a release on a hardware class in your name, with its current comparison."""
         stated = NewSignOff(data=request.data)
         stated.is_valid(raise_exception=True)
         wanted = stated.validated_data
@@ -166,7 +166,7 @@ class SignOffs(APIView):
 class OneSignOff(APIView):
     @extend_schema(operation_id="withdraw_sign_off", responses={204: None})
     def delete(self, request: Request, sign_off_id: int) -> Response:
-        """Withdraws it. The record stays, with who withdrew it and when."""
+        """Withdraw a sign-off. The record is kept, with who withdrew it and when."""
         NoParameters.read(request)
         if not SignOff.objects.filter(pk=sign_off_id).exists():
             raise Http404(f"There is no sign-off {sign_off_id}.")

@@ -1,4 +1,4 @@
-"""What a person says about a finished run: the JSON `description`, or the same as plain form fields."""
+"""Description of a finished run by a person: the JSON `description`, or the same as plain form fields."""
 
 from datetime import datetime
 from typing import Any
@@ -37,7 +37,7 @@ FORM = ("output", "series", "description", *PLAIN, *LOAD, "tag")
 
 
 class WorkloadDescription(Strict):
-    """A load tool with its parameters. What belongs to the load level (threads, rate) or the plan (time) stays out."""
+    """A load tool with its parameters, without those of the load level (threads, rate) or the plan (time)."""
 
     tool = serializers.CharField(
         max_length=40, required=False, default="", help_text="left out: the tool that prints the format"
@@ -58,7 +58,7 @@ class LoadLevelDescription(Strict):
 
 
 class SystemReference(serializers.Field[Any, Any, Any, Any]):
-    """The slug of a known system, or a system to register."""
+    """The slug of an existing system, or a system to register."""
 
     default_error_messages = {"neither": "must be a system's slug (a text) or an object that describes one"}
 
@@ -71,7 +71,7 @@ class SystemReference(serializers.Field[Any, Any, Any, Any]):
 
 
 class WorkloadReference(serializers.Field[Any, Any, Any, Any]):
-    """The id of a known workload, or a workload with its parameters."""
+    """The id of an existing workload, or a workload with its parameters."""
 
     default_error_messages = {"neither": "must be a workload's id (a whole number) or an object with its parameters"}
 
@@ -83,14 +83,14 @@ class WorkloadReference(serializers.Field[Any, Any, Any, Any]):
         return serializers.IntegerField(min_value=1, max_value=2**63 - 1).run_validation(data)
 
 
-class SystemReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
+class SystemReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # untyped
     target_class = SystemReference
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         return {"oneOf": [{"type": "string"}, auto_schema.resolve_serializer(SystemDescription, direction).ref]}
 
 
-class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # spectacular is untyped
+class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # untyped
     target_class = WorkloadReference
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class WorkloadReferenceSchema(OpenApiSerializerFieldExtension):  # type: ignore[
 
 
 class RunDescription(Strict):
-    """What the output of the load tool does not say about a run."""
+    """Facts about a run that the load tool's output does not contain."""
 
     format = serializers.ChoiceField(
         choices=[(one.name, one.title) for one in SUBMITTED.values()],
@@ -169,7 +169,7 @@ class RunForm(serializers.Serializer[Any]):
 
 
 def read_description(form: QueryDict) -> dict[str, Any]:
-    """The valid description in a submitted form. Raises Problem or ValidationError naming every field at fault."""
+    """The valid description in a submitted form. Raises ApiProblem or ValidationError with the invalid fields."""
     unknown = sorted(set(form) - set(FORM))
     if unknown:
         raise invalid(unknown[0] or NAMELESS, "unknown form field", f"known here: {', '.join(FORM)}")

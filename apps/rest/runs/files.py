@@ -1,4 +1,4 @@
-"""Files that say more of a run: attaching one, and the tables that were read from them."""
+"""Files attached to a run: upload, and the tables parsed from them."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ class RunFiles(APIView):
 
     @extend_schema(operation_id="list_files", responses=FilesSerializer)
     def get(self, request: Request, run_id: int) -> Response:
-        """The files attached to a run, as the tables that they hold: digests of statements, profiles."""
+        """List the files attached to a run, as tables: statement digests, profiles."""
         NoParameters.read(request)
         _find(run_id)
         context = {"request": request, "run_id": run_id}
@@ -88,11 +88,11 @@ class RunFiles(APIView):
         },
     )
     def post(self, request: Request, run_id: int) -> Response:
-        """Attaches a file to a complete run. The run's own numbers stay as they are."""
+        """Attach a file to a complete run. The run's own numbers do not change."""
         run = _find(run_id)
         if announced_length(request) > submit.MAX_ATTACHED + AROUND_THE_FILE:
             raise _too_large()
-        # Without a body DRF has no form to give.
+        # Without a body, DRF provides no form.
         form = request.data if isinstance(request.data, QueryDict) else QueryDict()
         unknown = sorted(set(form) - {"format", "file"})
         if unknown:

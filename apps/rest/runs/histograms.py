@@ -1,4 +1,4 @@
-"""Latency histograms of a run, with their grid and where they were read."""
+"""Latency histograms of a run, with their grid and provenance."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from apps.runs.pure import PERCENTILES, HistogramCounts, Quantile
 
 
 class BucketsSerializer(serializers.Serializer[Any]):
-    """Columns, a place for each bucket that holds something; rising."""
+    """Columns, one entry per non-empty bucket, in rising order."""
 
     index = serializers.ListField(child=serializers.IntegerField(), help_text="place on the grid")
     low = serializers.ListField(child=serializers.FloatField(), help_text="low <= value < high")
@@ -69,9 +69,9 @@ class Distributions(APIView):
         responses={200: RunDistributionsSerializer, 304: NOT_MODIFIED},
     )
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
-        """How the latencies of a run were spread: the load tool's histogram. Empty when it printed none.
+        """Latency distributions of a run: the load tool's histograms. Empty when it printed none.
 
-        Percentiles of several runs are those of their counts added up, bucket by bucket; never a mean.
+        Percentiles over several runs are computed from their summed bucket counts, never as a mean.
         """
         NoParameters.read(request)
         run = find_run(run_id)

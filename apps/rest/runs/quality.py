@@ -1,4 +1,4 @@
-"""The quality of a run: its checks, and leaving it out of comparisons."""
+"""The quality of a run: excluding it from comparisons."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class ExclusionDescription(Strict):
 class RunExclusion(APIView):
     @extend_schema(operation_id="list_exclusions", responses=ExclusionSerializer(many=True))
     def get(self, request: Request, run_id: int) -> Response:
-        """Who left the run out of all comparisons, when and why; the latest first. One without an end holds now."""
+        """List the run's exclusions from comparisons, latest first. One without an end is in effect."""
         NoParameters.read(request)
         return Response(_told(find_run(run_id).pk))
 
@@ -36,7 +36,7 @@ class RunExclusion(APIView):
         },
     )
     def post(self, request: Request, run_id: int) -> Response:
-        """Leaves a complete run out of all comparisons; it stays readable, with your name and reason."""
+        """Exclude a complete run from all comparisons; it stays readable, with your name and reason."""
         stated = ExclusionDescription(data=request.data)
         stated.is_valid(raise_exception=True)
         run = find_run(run_id)
@@ -45,7 +45,7 @@ class RunExclusion(APIView):
 
     @extend_schema(operation_id="count_run_again", request=None, responses={200: ExclusionSerializer(many=True)})
     def delete(self, request: Request, run_id: int) -> Response:
-        """Lets the run count again; that it was left out stays in its history. Done twice, it has one effect."""
+        """End the exclusion: the run counts again; the exclusion stays in its history. Idempotent."""
         NoParameters.read(request)
         run = find_run(run_id)
         exclusion.count_again(run=run, by=writer(request))

@@ -1,4 +1,4 @@
-"""Runs: the list, one run with the birth certificates of its numbers, submitting a finished one, its raw files."""
+"""Runs: the list, one run with the provenance of its numbers, submitting a finished one, its raw files."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from apps.rest.runs.submission import Submission, submit
 from apps.runs.api import QUALITIES, accept, artifacts, queries
 from apps.runs.models import Artifact, Run
 
-# What surrounds the file in a form, at most: the description and the form's own lines.
+# Maximum of the form's other content: the description and the multipart headers.
 AROUND_THE_FILE = 4 * 1024 * 1024
 
 
@@ -94,7 +94,7 @@ class Runs(APIView):
 
     @extend_schema(operation_id="list_runs", parameters=[RunParameters], responses=listing(RunSerializer, name="Run"))
     def get(self, request: Request) -> Response:
-        """Runs, newest first. A parameter given several times means any of its values; tags mean all."""
+        """List runs, newest first. A parameter given several times means any of its values; tags mean all."""
         parameters = RunParameters.read(request)
         limit = parameters["limit"]
         rows = queries.list_runs(_filter(parameters), limit=limit + 1, before=parameters.get("cursor"))
@@ -111,10 +111,10 @@ class Runs(APIView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Submits a finished run: what its tool printed, and what it does not say. No agent is needed.
+        """Submit a finished run: the tool's output, and a description of what it does not contain. No agent is needed.
 
-        Sent again it is the same run. An output without the tool's final report is refused unless the description
-        says that the run failed.
+        Resending returns the same run. An output without the tool's final report is refused unless the description has
+        outcome `failed`.
         """
         form = _form(request)
         series = _file(form, "series") if "series" in form else None
@@ -124,11 +124,11 @@ class Runs(APIView):
 
 
 def _form(request: Request) -> QueryDict:
-    """Raises Problem, 413 before more is read than may be kept, or ParseError."""
+    """Raises ApiProblem, 413 before reading more than may be stored, or ParseError."""
     if announced_length(request) > accept.MAX_ARTIFACT + AROUND_THE_FILE:
         raise _too_large()
     form = request.data
-    # Without a body DRF has no form to give.
+    # Without a body, DRF provides no form.
     return form if isinstance(form, QueryDict) else QueryDict()
 
 
@@ -166,7 +166,7 @@ def _submitted(request: Request, done: Submission) -> dict[str, Any]:
 class OneRun(APIView):
     @extend_schema(operation_id="read_run", responses=RunDetailSerializer)
     def get(self, request: Request, run_id: int) -> Response:
-        """A run: what was run on what, its measurements with their origin, events, nodes and raw files."""
+        """A run: system and workload, measurements with their provenance, events, nodes and raw files."""
         NoParameters.read(request)
         try:
             detail = queries.load_run(run_id)
@@ -188,7 +188,7 @@ class ArtifactDownload(APIView):
         },
     )
     def get(self, request: Request, run_id: int, name: str) -> HttpResponseBase:
-        """A raw file of a run, byte for byte as it was received, in its own media type."""
+        """A raw file of a run, byte for byte as received, with its media type."""
         NoParameters.read(request)
         artifact = None if "\0" in name else Artifact.objects.filter(run_id=run_id, name=name).first()
         if artifact is None:
@@ -204,7 +204,7 @@ def _raw(artifact: Artifact, etag: str) -> FileResponse:
         stored = artifacts.open_artifact(artifact)
     except artifacts.DamagedArtifact as error:
         raise ApiProblem(status=503, kind="artifact-lost", detail=f"{error}.") from error
-    # Uploaded by others: never to be run as a page of this site.
+    # Uploaded content: must never run as a page of this site.
     headers = {
         "ETag": etag,
         "Content-Length": str(artifact.size),

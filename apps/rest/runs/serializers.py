@@ -1,4 +1,4 @@
-"""What the API says of runs; every number with its unit, every headline value with where it was read from."""
+"""Serializers of runs; every number has its unit, every headline value its provenance."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def _absolute(serializer: serializers.BaseSerializer[Any], path: str) -> str:
 
 
 class MeasurementSerializer(serializers.Serializer[Any]):
-    """A headline value with its birth certificate: bytes [byte_start, byte_end) of the artifact."""
+    """A headline value with its provenance: bytes [byte_start, byte_end) of the artifact."""
 
     metric = serializers.CharField()
     name = serializers.CharField()
@@ -86,7 +86,7 @@ class MeasurementSerializer(serializers.Serializer[Any]):
 
 class EventSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # the metaclass takes it out of the class
+    label = serializers.CharField()  # type: ignore[assignment]  # DRF's metaclass removes it
     starts_at = serializers.FloatField(help_text="s on the run's clock")
     ends_at = serializers.FloatField(allow_null=True, help_text="null: a moment")
     node = serializers.CharField()
@@ -109,7 +109,7 @@ class RunNodeSerializer(serializers.Serializer[Any]):
 
 
 class CheckSerializer(serializers.Serializer[Any]):
-    """A quality check: what was asked, what was found, and what passes."""
+    """A quality check: question, evidence, and limits."""
 
     key = serializers.CharField()
     title = serializers.CharField()
@@ -121,7 +121,7 @@ class CheckSerializer(serializers.Serializer[Any]):
 
 
 class ExclusionSerializer(serializers.Serializer[Any]):
-    """That a person left the run out of all comparisons."""
+    """An exclusion of the run from all comparisons by a person."""
 
     reason = serializers.CharField()
     excluded_by = serializers.CharField()

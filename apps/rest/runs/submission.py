@@ -1,4 +1,4 @@
-"""From a description and the output of a load tool to a sealed run, without any agent."""
+"""Turns a description and the output of a load tool into a sealed run, without any agent."""
 
 import hashlib
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from workers import tasks
 
 @dataclass(frozen=True)
 class Submission:
-    """`created` False: the same run was sent before."""
+    """`created` False: the same run was submitted before."""
 
     run_id: int
     created: bool
@@ -29,7 +29,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a description names, looked up or created."""
+    """Objects named by a description, looked up or created."""
 
     system: System
     workload: Workload
@@ -38,9 +38,9 @@ class Parts:
 
 
 def submit(*, description: dict[str, Any], output: bytes, series: bytes | None = None) -> Submission:
-    """`description`: a valid RunDescription. Stores all of it or nothing; the run is sealed when this returns, or soon.
+    """`description`: a valid RunDescription. Stores all of it or nothing; the run is sealed on return, or soon after.
 
-    Raises Problem or Invalid: 422 naming the field, 409 when the uid is that of another run.
+    Raises ApiProblem or Invalid: 422 with the field, 409 when the uid belongs to another run.
     """
     chosen = SUBMITTED[description["format"]]
     said = _read(chosen, output)
@@ -146,7 +146,7 @@ def _differences(held: Run, description: dict[str, Any], parts: Parts, files: di
         "workload": held.workload_id == parts.workload.pk,
         "load_level": held.load_level_id == parts.load_level.pk,
         "started_at": held.started_at == description["started_at"],
-        # Other tools' outputs state it themselves.
+        # Other tools' outputs contain it.
         "warmup": held.warmup == description["warmup"] or description["format"] != DEFAULT,
         "repetition": held.repetition == description["repetition"],
         "tags": sorted(held.tags) == description["tags"],

@@ -1,4 +1,4 @@
-"""What happened on a run's clock."""
+"""Timeline of a run."""
 
 from typing import Any
 
@@ -49,8 +49,9 @@ class RunTimelineView(APIView):
         responses={200: TimelineSerializer, 304: NOT_MODIFIED},
     )
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
-        """What happened on a run's clock, of a live run too: its phases, faults, statements, states of nodes, bursts of
-        errors told as one, and when a node was not sampled or its CPU time stolen.
+        """Timeline of a run, also of a live one.
+
+        Contains phases, faults, statements, node states, error bursts (merged), sampling gaps and stolen CPU time.
         """
         NoParameters.read(request)
         run = find_run(run_id)

@@ -1,4 +1,4 @@
-"""The USE method over HTTP: the panel of a run, and the table of resources that it is judged by."""
+"""The USE method: the panel of a run, and the table of resources and indicators that it is judged by."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -41,7 +41,7 @@ class SpanField(serializers.ListField):
 
 
 class ReadingSerializer(serializers.Serializer[Any]):
-    """What one indicator says of one node."""
+    """Reading of one indicator on one node."""
 
     indicator = serializers.CharField(help_text="key in GET use-method/")
     resource = serializers.CharField()
@@ -139,7 +139,7 @@ def _whole(aspect: Aspect, cell: cells.AspectCell) -> dict[str, Any]:
 
 
 def readings(found: Iterable[Reading]) -> Iterable[dict[str, Any]]:
-    """As ReadingSerializer writes them; those of indicators that the table does not have any more are left out."""
+    """As ReadingSerializer writes them; readings of indicators no longer in the table are left out."""
     for one in found:
         indicator = INDICATORS.get(one.indicator)
         if indicator is not None:
@@ -163,7 +163,7 @@ def _times(span: tuple[float, float]) -> list[float]:
 
 
 class IndicatorSerializer(serializers.Serializer[Any]):
-    """One way to see an aspect of a resource."""
+    """One indicator of an aspect of a resource."""
 
     key = serializers.CharField()
     aspect = serializers.CharField(help_text="utilization, saturation or errors")

@@ -1,4 +1,4 @@
-"""Series as JSON: rounded, encoded series by series; and the shapes that the schema says of it."""
+"""Series as JSON, rounded and encoded series by series; and their serializers for the schema."""
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
@@ -14,7 +14,7 @@ from apps.runs.api import queries
 from apps.runs.models import Run
 from apps.runs.pure import COUNTER
 
-# Thinned series that are rounded together.
+# Number of thinned series that are rounded together.
 TOGETHER = 16
 
 
@@ -106,9 +106,9 @@ def described(run: Run) -> dict[str, Any]:
 
 
 def document(head: dict[str, Any], reading: SeriesPass, *, runs: bool) -> Iterator[bytes]:
-    """`head`, `series` and `missing` as one object, a piece for each stretch and one that ends it.
+    """`head`, `series` and `missing` as one object: a piece per chunk of series and a final one.
 
-    `runs`: each entry names its run.
+    `runs`: each entry includes its run.
     """
     before = orjson.dumps(head)[:-1] + b',"series":['
     for found in reading.stretches():
@@ -127,7 +127,7 @@ def _absent(one: Absent, *, runs: bool) -> dict[str, Any]:
 
 
 def _few(found: Sequence[queries.SeriesValues]) -> Iterator[Sequence[queries.SeriesValues]]:
-    """So many at a time that what is worked out of them stays in the processor's cache."""
+    """Groups small enough that their intermediate results stay in the processor's cache."""
     return (found[start : start + TOGETHER] for start in range(0, len(found), TOGETHER))
 
 
@@ -137,10 +137,10 @@ def _encoded(found: Sequence[queries.SeriesValues], *, runs: bool) -> Iterator[b
     rounded = all_significant(exact)
     edges = pairwise(accumulate((len(series.at) for series in found), initial=0))
     for series, (start, end) in zip(found, edges, strict=True):
-        # Of a rounded total nobody can tell by how much it rose.
+        # The increase of a rounded total would be lost.
         values = exact if series.kind == COUNTER else rounded
         drawn = _drawn(series, at[start:end], values[start:end], runs=runs)
-        # A number that is not finite becomes null.
+        # Non-finite numbers become null.
         yield orjson.dumps(drawn, option=orjson.OPT_SERIALIZE_NUMPY)
 
 

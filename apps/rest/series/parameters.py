@@ -1,4 +1,4 @@
-"""What can be asked of series, and the shapes of the answers in JSON."""
+"""Query parameters of series."""
 
 import math
 from typing import Any
@@ -49,7 +49,7 @@ class SeriesParameters(Parameters):
     format = format_field()
 
     def get_fields(self) -> dict[str, Any]:
-        """With `from`, a word that Python keeps for itself."""
+        """Adds `from`, which is a reserved word in Python."""
         since = FiniteField(required=False, help_text="samples from then on, s on the clock chosen")
         return {**super().get_fields(), "from": since}
 
@@ -66,7 +66,7 @@ class SeriesParameters(Parameters):
 
 
 def options(parameters: dict[str, Any]) -> dict[str, Any]:
-    """What the query layer is told."""
+    """Options of the query layer."""
     since, until = parameters.get("from"), parameters.get("to")
     align = queries.Alignment(
         to=parameters.get("align", "run"), kind=parameters.get("event", ""), label=parameters.get("event_label", "")

@@ -1,4 +1,4 @@
-"""Reads series stretch by stretch, so that a whole run, or a hundred, passes through the memory of a few series."""
+"""Reads series in chunks, so that a whole run, or a hundred, needs the memory of a few series."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,15 +16,15 @@ from apps.rest.framework.problems import ApiProblem
 from apps.runs.api import SeriesValues, queries
 from apps.runs.models import Run, RunNode
 
-# Samples that are read at once: a few tens of megabytes as arrays.
+# Samples read at once: a few tens of megabytes as arrays.
 STRETCH = 2**19
-# Part of every ETag; raise it when the same samples are written otherwise than before.
+# Part of every ETag; raise it when the same samples are encoded differently.
 SHAPE = 2
 
 
 @dataclass(frozen=True)
 class SeriesRequest:
-    """Series of `runs`: `metrics` by key (None: all that the runs have), and how the query layer shall read them."""
+    """Series of `runs`: `metrics` by key (None: all of the runs'), and `options` of the query layer."""
 
     runs: Sequence[Run]
     metrics: Sequence[str] | None
@@ -32,7 +32,7 @@ class SeriesRequest:
 
     @cached_property
     def keys(self) -> dict[int, Sequence[str]]:
-        """The metrics to be read of each run."""
+        """The metrics to read, by run id."""
         if self.metrics is not None:
             return {run.pk: self.metrics for run in self.runs}
         indexes = ((run.pk, queries.series_index(run.pk)) for run in self.runs)
@@ -65,8 +65,7 @@ class Absent:
 
 
 class SeriesPass:
-    """One pass over the series asked for; what could not be given is known after it: `troubles` are stored series that
-    cannot be read."""
+    """One pass over the requested series. `troubles`, complete after it: stored series that cannot be read."""
 
     def __init__(self, asked: SeriesRequest) -> None:
         self.asked = asked
@@ -74,10 +73,10 @@ class SeriesPass:
         self._answered: set[tuple[int, str]] = set()
 
     def stretches(self) -> Iterator[list[SeriesValues]]:
-        """The series by run and metric, some at a time. Raises Problem when a run was stored anew meanwhile."""
+        """The series by run and metric, in chunks. Raises ApiProblem when a run was stored again meanwhile."""
         for run_ids, metrics in _stretches(self.asked):
             if troubled := next((one for one in self.troubles if [one.run_id] == run_ids and not one.node), None):
-                # The samples of this run cannot be had at all: once is often enough to try.
+                # No samples of this run can be read: do not try again.
                 self.troubles += [replace(troubled, metric=key) for key in metrics]
                 continue
             found = queries.load_series(run_ids=run_ids, metrics=metrics, **self.asked.options)
@@ -92,8 +91,7 @@ class SeriesPass:
             raise ApiProblem(status=503, kind="stored-anew", title="Changed while it was read", detail=detail)
 
     def absent(self) -> list[Absent]:
-        """Of the metrics asked for by name those without a series, and all series that cannot be read. One query, or
-        none."""
+        """Metrics requested by key without a series, and all unreadable series. At most one query."""
         asked = [(run.pk, key) for run in self.asked.runs for key in self.asked.metrics or ()]
         unanswered = [place for place in asked if place not in self._answered]
         known = set(Metric.objects.filter(key__in={key for _, key in unanswered}).values_list("key", flat=True))
@@ -105,7 +103,7 @@ class SeriesPass:
 
 
 def _stretches(asked: SeriesRequest) -> Iterator[tuple[list[int], Sequence[str]]]:
-    """Runs and metrics to be read at once. Of a live run everything is: its batches are decoded whole anyway."""
+    """Runs and metrics to read together. Of a live run all metrics: its batches are decoded whole anyway."""
     sizes = dict(
         RunNode.objects.filter(run_id__in=[run.pk for run in asked.runs], run__state=Run.State.SEALED)
         .values_list("run_id")
@@ -131,6 +129,6 @@ def _stretches(asked: SeriesRequest) -> Iterator[tuple[list[int], Sequence[str]]
 
 
 def as_float(series: SeriesValues) -> NDArray[np.float64]:
-    """Its values, NaN where nothing was observed."""
+    """Values as float64, NaN where nothing was observed."""
     values = series.values.astype(np.float64)
     return values if series.observed is None else np.where(series.observed, values, np.nan)

@@ -1,4 +1,4 @@
-"""Series of runs in JSON, CSV, Arrow and Parquet: their samples, and which there are with their statistics."""
+"""Series of runs in JSON, CSV, Arrow and Parquet: their samples, and an index with statistics."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ TABLES: dict[Any, Any] = {
 
 
 class Tabular(APIView):
-    """An answer in the format that the caller likes best."""
+    """A response in the client's preferred format."""
 
     renderer_classes = formats.FORMATS
     content_negotiation_class = formats.ByQuality
@@ -44,10 +44,10 @@ class RunSeries(Tabular):
         responses={(200, "application/json"): json_encoder.RunSeriesSerializer, **TABLES},
     )
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
-        """Samples of the metrics asked for, of a live run too; counters as rates over the time since the sample before.
+        """Samples of the requested metrics, also of a live run; counters as rates since the previous sample.
 
-        What the run does not have is listed in `missing` with the reason. CSV, Arrow and Parquet hold one row for each
-        sample and are not rounded; JSON is, to six digits, except for totals of counters.
+        Metrics that the run does not have are listed in `missing` with the reason. CSV, Arrow and Parquet hold one row
+        per sample, unrounded; JSON is rounded to six digits, except for totals of counters.
         """
         parameters = SeriesParameters.read(request)
         run = find_run(run_id)
@@ -62,7 +62,7 @@ class SeriesOfRuns(Tabular):
         responses={(200, "application/json"): json_encoder.SeriesOfRunsSerializer, **TABLES},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """The same of several runs at once, as one table; in JSON each series names its run."""
+        """Samples of several runs, as one table; in JSON each series includes its run."""
         parameters = SeriesOfRunsParameters.read(request)
         runs = _runs(list(dict.fromkeys(parameters["run"])))
         return _samples(
@@ -77,7 +77,7 @@ class SeriesIndex(Tabular):
         responses={(200, "application/json"): json_encoder.SeriesIndexSerializer, **TABLES},
     )
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
-        """Every series that the run has, by metric and node, with its statistics over the measured phase."""
+        """Every series of the run, by metric and node, with its statistics over the measured phase."""
         IndexParameters.read(request)
         run = find_run(run_id)
         etag = read.etag_of([run], "index", request.accepted_renderer.media_type)
@@ -110,7 +110,7 @@ def _samples(
 
 
 def _runs(ids: Sequence[int]) -> list[Run]:
-    """In the order of `ids`. Raises ValidationError that names those which are not there."""
+    """In the order of `ids`. Raises ValidationError with the ids that do not exist."""
     found = Run.objects.in_bulk(list(ids))
     unknown = [str(pk) for pk in ids if pk not in found]
     if unknown:

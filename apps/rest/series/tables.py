@@ -1,7 +1,7 @@
-"""Series and their statistics as tables (Arrow): the columns that CSV, Arrow and Parquet share.
+"""Series and their statistics as Arrow tables: the columns that CSV, Arrow and Parquet share.
 
-Samples stand in a long table, one row each: series of different clocks, nodes and runs fit beside each other, and a
-reader pivots what it wants wide.
+Samples are in a long table, one row each, so that series of different clocks, nodes and runs fit together; readers
+pivot to wide tables themselves.
 """
 
 import json
@@ -24,11 +24,11 @@ INT64_MAX = 2**63 - 1
 
 
 def samples_schema(asked: SeriesRequest) -> pa.Schema:
-    """`seconds`: on the clock asked for; `value`: null where nothing was observed; `missing`: why there are no samples,
-    in a row without time and value, null in every other.
+    """`seconds`: on the requested clock; `value`: null if not observed; `missing`: why there are no samples.
 
-    Of raw samples integers are given to the last digit, which `value` rounds beyond 2^53: in `integer`, in `unsigned`
-    from 2^63 on. Over nodes, `parts` is of how many each value is.
+    A row with `missing` has no time and value; in all other rows it is null. Raw integer samples, which `value` rounds
+    beyond 2^53, are also given exactly: in `integer`, or in `unsigned` from 2^63 on. Over nodes, `parts` is the number
+    of nodes in each value.
     """
     fields = [
         pa.field("run", pa.int64(), nullable=False),
@@ -46,7 +46,7 @@ def samples_schema(asked: SeriesRequest) -> pa.Schema:
 
 
 def _about(asked: SeriesRequest) -> dict[str, Any]:
-    """What holds for whole runs and metrics."""
+    """Metadata of whole runs and metrics."""
     known = metric_descriptions.described({key for keys in asked.keys.values() for key in keys})
     metrics = {key: {"name": spec.name, "direction": spec.direction, "kind": spec.kind} for key, spec in known.items()}
     return {"runs": [described(run) for run in asked.runs], "metrics": metrics}
@@ -83,14 +83,14 @@ def _samples(schema: pa.Schema, found: Sequence[SeriesValues], absent: Sequence[
         columns["integer"] = _integers(found, len(absent), np.dtype(np.int64))
         columns["unsigned"] = _integers(found, len(absent), np.dtype(np.uint64))
     if "parts" in schema.names:
-        # A series over the nodes is of one where one alone has the metric.
+        # A series over nodes has one part if only one node has the metric.
         parts = [one.parts if one.parts is not None else np.ones(len(one.at), np.intp) for one in found]
         columns["parts"] = pa.array([*np.concatenate(parts).tolist(), *[None] * len(absent)], pa.int32())
     return pa.record_batch([columns[name] for name in schema.names], schema=schema)
 
 
 def _integers(found: Sequence[SeriesValues], absent: int, dtype: "np.dtype[Any]") -> pa.Array:
-    """The raw samples that are integers and, of int64 and uint64, belong to `dtype`: those from 2^63 on to uint64."""
+    """The raw samples that are integers and belong in `dtype`, int64 or uint64: those from 2^63 on in uint64."""
     values, given = [], []
     for one in found:
         whole = one.observed is not None and one.values.dtype.kind in "iu"
@@ -103,19 +103,19 @@ def _integers(found: Sequence[SeriesValues], absent: int, dtype: "np.dtype[Any]"
 
 
 def _words(words: Sequence[str], lengths: NDArray[np.intp]) -> pa.DictionaryArray:
-    """Each word as often as its series has samples; an empty one is null."""
+    """Each word repeated once per sample of its series; an empty one is null."""
     known = {word: place for place, word in enumerate(dict.fromkeys(word for word in words if word))}
     codes = np.repeat(np.array([known.get(word, -1) for word in words], dtype=np.int32), lengths)
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(list(known), pa.string()))
 
 
 def _numbers(parts: Sequence[NDArray[np.float64]]) -> pa.Array:
-    """NaN, not observed, is null."""
+    """NaN (not observed) becomes null."""
     return pa.array(np.concatenate(parts), pa.float64(), from_pandas=True)
 
 
 def statistics(run_id: int, index: Sequence[queries.SeriesInfo]) -> pa.RecordBatch:
-    """One row for each series of the run."""
+    """One row per series of the run."""
     columns: dict[str, pa.Array] = {"run": pa.array([run_id] * len(index), pa.int64())}
     for name in ("metric", "node", "name", "unit", "direction", "kind", "resource", "aspect"):
         columns[name] = _words([getattr(info, name) for info in index], np.ones(len(index), dtype=np.intp))

@@ -1,4 +1,4 @@
-"""The pages of campaigns: the list, the plan, and one campaign live."""
+"""The campaign pages: the list, the plan form, and one campaign live."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from apps.web.components.pages import is_partial, render_page
 from workers import tasks
 
 PAGE = 50
-# The Compare page takes no more.
+# Limit of the Compare page.
 MOST_SIDES = 4
 MOST_FINDINGS = 5
 THROUGHPUT = "client.throughput"
@@ -37,7 +37,7 @@ THROUGHPUT = "client.throughput"
 
 @dataclass(frozen=True)
 class Now:
-    """A job that an agent has in hand; `throughput` is the last second's of its open run, None before the first."""
+    """A job that an agent holds; `throughput` over the last second of its open run, None before the first."""
 
     job: JobCell
     run: RunCell | None
@@ -47,7 +47,7 @@ class Now:
 
 @dataclass(frozen=True)
 class WorkloadGrid:
-    """`comparison`: address of the page, empty as long as there is nothing to compare."""
+    """`comparison`: address of the Compare page, empty while there is nothing to compare."""
 
     grid: JobGrid
     comparison: str
@@ -88,12 +88,12 @@ def plan(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def size(request: HttpRequest) -> HttpResponse:
-    """How many jobs and runs the plan makes and how long it would take, while it is being typed."""
+    """Number of jobs and runs and duration of the plan while it is being typed."""
     return render_page(request, "web/campaigns/size.html", _size(PlanForm(request.GET)))
 
 
 def _size(form: PlanForm) -> dict[str, Any]:
-    """What the box beside the button says; `waiting_jobs` are those of the chosen systems that no agent reaches."""
+    """Context of the size box beside the button; `waiting_jobs`: jobs on chosen systems that no agent can reach."""
     counted = form.size()
     if counted is None:
         return {"size": None}
@@ -115,7 +115,7 @@ def _plan_page(request: HttpRequest, form: PlanForm, *, status: int = 200) -> Ht
     unreachable = queries.unreachable(form.offered, now=timezone.now())
     context = {
         "form": form,
-        # What can be measured now comes first.
+        # Reachable systems come first.
         "systems": sorted(form.offered, key=lambda system: system.slug in unreachable),
         "unreachable": unreachable,
         **_size(counted),
@@ -160,7 +160,7 @@ def _campaign_page(request: HttpRequest, campaign_id: int, *, said: str = "") ->
 
 
 def _findings(campaign_id: int) -> list[tuple[int, str, str]]:
-    """Open findings of the releases of its systems on their hardware: id, title, state; those for the worse first."""
+    """Open findings on the releases and hardware of its systems: id, title, state; worse ones first."""
     there = {"release": OuterRef("release"), "hardware_class": OuterRef("hardware_class")}
     measured = System.objects.filter(campaigns=campaign_id, **there)
     found = Finding.objects.filter(Exists(measured), state__in=OPEN, merged_into=None)

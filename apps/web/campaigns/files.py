@@ -1,4 +1,4 @@
-"""The page that plans a campaign from a file: what is wrong stands above the text, with its lines."""
+"""The page that plans a campaign from a file; problems are listed above the text, with line numbers."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ workloads:
 @require_http_methods(["GET", "HEAD", "POST"])
 @writers_only
 def plan(request: HttpRequest) -> HttpResponse:
-    """A file or a text; the button `check` only says what it would become."""
+    """Accepts an uploaded file or text; the button `check` only validates it."""
     if request.method != "POST":
         return _page(request, EXAMPLE)
     content = _content(request)
@@ -48,7 +48,7 @@ def plan(request: HttpRequest) -> HttpResponse:
 
 
 def _content(request: HttpRequest) -> bytes:
-    """The file, if one was chosen; else the text."""
+    """The uploaded file if there is one, else the text."""
     chosen = request.FILES.get("file")
     if isinstance(chosen, UploadedFile):
         return bytes(chosen.read(file.LARGEST + 1))

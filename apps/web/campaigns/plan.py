@@ -1,4 +1,4 @@
-"""The form that plans a campaign: what was typed is kept, what is wrong is said beside its field."""
+"""The form that plans a campaign; input is kept, and errors are shown beside their fields."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,12 +20,12 @@ from apps.dispatch.api import LEAST_GAIN, PlanSize
 from apps.dispatch.models import Campaign
 from workers.protocol.workloads import WORKLOADS, sysbench
 
-# Where dispatch's names of fields differ from the form's.
+# dispatch's field names -> the form's, where they differ.
 FIELDS = {"load_levels": "threads", "workload": "workloads", "": None}
 NEW_WORKLOAD = {"parameters.test": "test", "parameters.tables": "tables", "parameters.table_size": "table_size"}
 
 
-# In the order of the page.
+# In page order.
 LABELS = {
     "name": "What it is to find out",
     "systems": "Systems",
@@ -39,14 +39,14 @@ LABELS = {
     "duration": "Measured",
     "climb": "Climb",
 }
-# What a chosen workload may have of its own, in fields named so with its key; empty: as all others.
+# Fields that a chosen workload may override, named with its key appended; empty: as for all others.
 OWN = ("threads", "warmup", "duration")
 NO_NUMBER = {"invalid": "is no number: write one, for example 3", "required": "is empty: write a number"}
 
 
 @dataclass(frozen=True)
 class OwnField:
-    """Of one workload: `value` as it was typed."""
+    """An override for one workload: `value` as typed."""
 
     name: str
     label: str
@@ -114,7 +114,7 @@ class PlanForm(forms.Form):
                 self.add_error(name, error)
 
     def offers(self) -> list[Offer]:
-        """The workloads to choose from, each with what was typed for it alone."""
+        """The available workloads, each with its overrides as typed."""
         chosen = {str(key) for key in self["workloads"].value() or ()}
         workloads = self.fields["workloads"]
         assert isinstance(workloads, forms.ModelMultipleChoiceField)  # noqa: S101  for mypy
@@ -133,7 +133,7 @@ class PlanForm(forms.Form):
         return [str(key) for key in chosen if str(key).isascii() and str(key).isdecimal()]
 
     def size(self) -> PlanSize | None:
-        """None as long as the plan is not whole enough to count."""
+        """None while the plan is too incomplete to count."""
         self.is_valid()
         data = self.cleaned_data
         workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test") else [])]
@@ -145,7 +145,7 @@ class PlanForm(forms.Form):
         return dispatch.size_of(systems=len(data["systems"]), entries=entries, repetitions=data["repetitions"])
 
     def _entries(self, workloads: Sequence[Workload]) -> list[dispatch.PlannedWorkload]:
-        """With numbers of threads for load levels. Fields that could not be read count as right."""
+        """Entries with numbers of threads instead of load levels. Unreadable fields count as valid."""
         data = self.cleaned_data
         climbs = bool(data.get("climb"))
 
@@ -171,13 +171,13 @@ class PlanForm(forms.Form):
         )
 
     def plan(self, *, user: User) -> Campaign | None:
-        """None: something is wrong, and all of it now stands beside its field."""
+        """None if the plan is invalid; every problem is then attached to its field."""
         if not self.is_valid():
             self._check_the_rest()
             return None
         data = self.cleaned_data
         try:
-            # A plan that is refused leaves no new workload or load level behind.
+            # A refused plan must leave no new workload or load level behind.
             with transaction.atomic():
                 entries = self._entries([*data["workloads"], *self._new_workload()])
                 return dispatch.create_campaign(
@@ -195,13 +195,13 @@ class PlanForm(forms.Form):
         return None
 
     def problems(self) -> list[PlanProblem]:
-        """What is wrong, in the order of the page; without a field: the plan as a whole."""
+        """All problems in page order; without a field: of the plan as a whole."""
         names = sorted(self.errors.keys() - {NON_FIELD_ERRORS}, key=_place)
         found = [PlanProblem(name, _label(name), str(text)) for name in names for text in self.errors[name]]
         return [PlanProblem("", "", str(text)) for text in self.non_field_errors()] + found
 
     def _check_the_rest(self) -> None:
-        """What is wrong with the fields that could be read, where others could not."""
+        """Check the readable fields although others are unreadable."""
         data = self.cleaned_data
         read = "test" in data and not {"tables", "table_size"} & self.errors.keys()
         if read:
@@ -213,7 +213,7 @@ class PlanForm(forms.Form):
                 self._add_refused_workload(error)
         workloads = [*data.get("workloads", ()), *([Workload()] if data.get("test", "unreadable") else [])]
         entries = self._entries(workloads)
-        # What stands in for a field with an error says nothing: such a field keeps its own.
+        # Placeholders of fields with an error are not checked: such a field keeps its own error.
         known = dispatch.problems_of(
             name=data.get("name", ""),
             systems=list(data.get("systems", ())),
@@ -224,7 +224,7 @@ class PlanForm(forms.Form):
         self._add([problem for problem in known if self._field(problem.field, entries) not in wrong], entries)
 
     def _field(self, path: str, entries: Sequence[dispatch.PlannedWorkload]) -> str | None:
-        """The form's name for a field of the plan: the workload's own where something was typed there."""
+        """The form's name for a field of the plan; the workload's own field if it was filled in."""
         place = re.match(r"entries\.(\d+)\.", path)
         shared = path[place.end() :] if place else path
         name = FIELDS.get(shared, shared)
@@ -281,13 +281,13 @@ def _label(name: str) -> str:
 
 
 def _place(name: str) -> tuple[int, str]:
-    """On the page: a workload's own fields stand beside it."""
+    """Position on the page; a workload's own fields come with the workloads."""
     names = list(LABELS)
     return (names.index(name), "") if name in LABELS else (names.index("workloads"), name)
 
 
 def prefilled(query: QueryDict) -> dict[str, Any]:
-    """The form's first values from an address, so that another page can propose a plan."""
+    """Initial values from the query string, so that other pages can link to a proposed plan."""
     values: dict[str, Any] = {
         key: query[key] for key in ("name", "threads", "repetitions", "warmup", "duration") if key in query
     }

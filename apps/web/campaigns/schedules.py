@@ -1,4 +1,4 @@
-"""The pages of schedules: the list, one of them with what it brought, and the form."""
+"""The schedule pages: the list, one schedule with its scheduled runs, and the form."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ FIELDS = ("name", "cron", "zone", "patience")
 
 @dataclass(frozen=True)
 class Field:
-    """As it was typed, with what is wrong with it."""
+    """A form field: value as typed, and its errors."""
 
     name: str
     value: str
@@ -44,13 +44,13 @@ class Field:
 
 @dataclass(frozen=True)
 class Due:
-    """`said`: in the schedule's own zone."""
+    """`said`: formatted in the schedule's own time zone."""
 
     isoformat: str
     said: str
 
 
-# ---------------------------------------------------------------- looking
+# ---------------------------------------------------------------- reading
 
 
 @require_safe
@@ -94,7 +94,7 @@ def show(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 @require_safe
 def times(request: HttpRequest) -> HttpResponse:
-    """When it would be due, while it is being typed."""
+    """The next times of a schedule while it is being typed."""
     stated = {"cron": request.GET.get("cron", ""), "zone": request.GET.get("zone", "")}
     return render_page(request, "web/schedules/times.html", _times(stated["cron"], stated["zone"]))
 
@@ -107,19 +107,19 @@ def _times(expression: str, zone: str) -> dict[str, Any]:
 
 
 def _in_zone(moments: Sequence[datetime], zone: str) -> list[Due]:
-    """Templates would turn them into the server's zone."""
+    """Format times in the schedule's zone; templates would convert them to the server's."""
     return [Due(moment.isoformat(), f"{moment.astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M}") for moment in moments]
 
 
 def _findings(schedule_ids: Sequence[int]) -> dict[int, Finding]:
-    """What is missing and not closed, by schedule."""
+    """Open findings about missing results, by schedule."""
     open_states = [state for state in Finding.State if state not in ("fixed", "not reproducible")]
     found = Finding.objects.filter(kind="missing", schedule__in=schedule_ids, merged_into=None, state__in=open_states)
     return {finding.schedule_id: finding for finding in found if finding.schedule_id is not None}
 
 
 def _plan_problems(plan: str) -> Sequence[FieldProblem]:
-    """Why the next time would bring nothing: the catalog may have changed since the plan was stated."""
+    """Why the next scheduled run would fail: the catalog may have changed since the plan was stored."""
     try:
         file.check(plan.encode(errors="replace"))
     except Invalid as refused:
@@ -133,7 +133,7 @@ def _plan_problems(plan: str) -> Sequence[FieldProblem]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @writers_only
 def new(request: HttpRequest) -> HttpResponse:
-    """`campaign` in the address: the plan of that one."""
+    """`campaign` in the query string: copy the plan of that campaign."""
     if request.method != "POST":
         return _form(request, _prefilled(request.GET))
     return _sent(request, lambda stated: services.create(stated=stated, by=writer(request), now=timezone.now()).pk)
@@ -182,7 +182,7 @@ def _sent(
             return _form(request, stated, typed=typed, known=known, seen=seen, checked=checked)
         kept = keep(stated)
     except services.ScheduleChanged as refused:
-        # Now it has been said: keeping once more is meant.
+        # The conflict has been shown: saving again is intentional.
         return _form(request, stated, typed=typed, known=known, problems=refused.errors, status=409)
     except Invalid as refused:
         return _form(request, stated, typed=typed, known=known, seen=seen, problems=refused.errors)
@@ -201,7 +201,7 @@ def _form(
     problems: Sequence[FieldProblem] = (),
     status: int = 422,
 ) -> HttpResponse:
-    """`seen`: fingerprint of the schedule that was edited, empty: of `known`. `status`: where there are problems."""
+    """`seen`: fingerprint of the edited version, empty: that of `known`. `status`: used if there are problems."""
     values = typed or {name: getattr(stated, name) for name in FIELDS} | {"patience": f"{stated.patience:g}"}
     own = {name: [_words(each) for each in problems if each.field == name] for name in FIELDS}
     context = {
@@ -223,7 +223,7 @@ def _words(problem: FieldProblem) -> str:
     return f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
 
 
-# ---------------------------------------------------------------- deeds
+# ---------------------------------------------------------------- actions
 
 
 @require_POST

@@ -1,4 +1,4 @@
-"""The page catalog: what can be compared, on what, with which workloads, and what is measured."""
+"""The Catalog page: platforms, systems at AWS, hardware, workloads and metrics."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -53,12 +53,12 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def _asked(request: HttpRequest, name: str) -> str:
-    """Without NUL, which no column holds."""
+    """Strips NUL, which database columns cannot store."""
     return request.GET.get(name, "").replace("\0", " ").strip()[:80]
 
 
 def _grouped(listed: Iterable[Listed], name: Callable[[Listed], str]) -> list[tuple[str, list[Listed]]]:
-    """By name; each group in the order of the list."""
+    """Groups sorted by name; each in list order."""
     groups: dict[str, list[Listed]] = defaultdict(list)
     for each in listed:
         groups[name(each)].append(each)

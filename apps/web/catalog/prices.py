@@ -1,4 +1,4 @@
-"""The page on which a person states what a hardware class costs."""
+"""The form for the price of a hardware class."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from apps.web.components.pages import render_page
 
 
 class PriceForm(forms.Form):
-    """An empty price takes the one that is there away."""
+    """An empty price deletes the current one."""
 
     usd_per_hour = forms.DecimalField(
         required=False, error_messages={"invalid": "is not a number: write USD per hour, for example 0.286"}
@@ -27,7 +27,7 @@ class PriceForm(forms.Form):
     date = forms.DateField(required=False, error_messages={"invalid": "is not a day: write YYYY-MM-DD"})
 
     def keep(self, hardware: HardwareClass) -> bool:
-        """False: the form's errors say why nothing was kept."""
+        """False: not stored; the form's errors give the reasons."""
         if not self.is_valid():
             return False
         try:

@@ -1,4 +1,4 @@
-"""The numbers of the Compare page's charts, computed here so that the browser only draws them."""
+"""Data of the Compare page's charts, computed in the server so that the browser only draws."""
 
 import math
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from apps.runs.pure import CLIENT
 from apps.web.components.ticks import linear_ticks, log_ticks
 from apps.web.runs.steps import UNMARKED
 
-# A ladder of threads, or ratios, wider than this are drawn on a logarithmic axis.
+# Thread counts, or ratios, that span more than this factor get a logarithmic axis.
 WIDE_LADDER = 8
 WIDE_RATIOS = 4
-# An end of an interval farther than this multiple of the outermost ratio is cut, or it would flatten the others;
-# a cut bar reaches the second multiple.
+# An interval's end farther than this multiple of the outermost ratio is cut, or it would flatten the others; a cut bar
+# reaches the second multiple.
 FARTHEST_END = 10
 CUT_ROOM = 2
 
 
 @dataclass(frozen=True)
 class SeriesView:
-    """Which seconds are overlaid: those of one load level; `apart`: a panel per side instead of one for all.
+    """Content of the timeline chart: the seconds of one load level; `apart`: one panel per side.
 
-    `clocks`: of the runs overlaid; `on_run`: t = 0 is the start of the run, not of its measured phase.
+    `clocks`: timelines of the overlaid runs; `on_run`: t = 0 is the start of the run, not of its measured phase.
     """
 
     level: Level | None
@@ -34,7 +34,7 @@ class SeriesView:
 
 
 def chart_data(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
-    """All of it as plain JSON; infinite bounds become null."""
+    """Plain JSON; infinite bounds become null."""
     points = _points(comparison)
     ratios = draw_ratios(points)
     return {
@@ -64,7 +64,7 @@ def _metric(metric: ComparedMetric) -> dict[str, Any]:
 
 
 def threads_axis(threads: Sequence[int]) -> dict[str, Any]:
-    """Ticks at the load levels that were run, with room for the outer ones."""
+    """Ticks at the measured load levels, with margins."""
     ticks = sorted(set(threads)) or [1]
     first, last = ticks[0], ticks[-1]
     if last > WIDE_LADDER * first:
@@ -75,9 +75,9 @@ def threads_axis(threads: Sequence[int]) -> dict[str, Any]:
 
 
 def draw_ratios(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One axis for the ratios of all metrics, so that their heights can be compared; `ends`: where cut bars end.
+    """One axis for the ratios of all metrics, so that they are visually comparable; `ends`: where cut bars end.
 
-    Gives each point its interval as it is drawn, and which of its ends are cut.
+    Adds to each point its interval as drawn, and which of its ends are cut.
     """
     band = [1 / (1 + MARGIN), 1 + MARGIN]
     ratios = [point["ratio"] for point in points if point["ratio"]] or [1.0]
@@ -139,14 +139,14 @@ def _points(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def overlaid(comparison: Comparison, view: SeriesView) -> list[tuple[int, str, str]]:
-    """Run, metric and node of the newest run of each side: where a reader begins who lays other series over them."""
+    """Run, metric and node of the newest run of each side: the initial selection of the Timeline page."""
     last = {run.side: run.id for run in newest(comparison, view.level)}
     metrics = [metric.key for metric in comparison.metrics if metric.kind == "throughput"]
     return [(run, metric, CLIENT) for metric in metrics for run in last.values()]
 
 
 def _series(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
-    """Of each side the newest runs; `runs_total` of all sides together. Times are s on the clock chosen."""
+    """The newest runs of each side; `runs_total` over all sides. Times are s on the chosen clock."""
     level = view.level
     positions = {side.slug: side.position for side in comparison.sides}
     known = {clock.run: clock for clock in view.clocks}
@@ -169,7 +169,7 @@ def _series(comparison: Comparison, view: SeriesView) -> dict[str, Any]:
 
 
 def _clock(clock: RunTimeline | None, on_run: bool) -> dict[str, Any]:
-    """Measured phase and events of a run on the clock chosen."""
+    """Measured phase and events of a run on the chosen clock."""
     if clock is None or clock.measured_from is None or clock.measured_to is None:
         return {"measured": None, "events": []}
     zero = 0.0 if on_run else clock.measured_from
@@ -194,5 +194,5 @@ def _finite(value: float | None) -> float | None:
 
 
 def _has_interval(ratio: Ratio | None) -> bool:
-    """Also one with an endless end, which JSON has no number for."""
+    """True also for an infinite end, which JSON cannot represent."""
     return ratio is not None and ratio.low is not None and ratio.high is not None

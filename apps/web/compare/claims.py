@@ -1,4 +1,4 @@
-"""The page of claims: what can be said of several systems by kind of load, and which tools bear it out."""
+"""The Claims page: claims about several systems by kind of load, with agreement across tools."""
 
 from typing import Any
 from urllib.parse import urlencode

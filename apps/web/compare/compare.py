@@ -1,4 +1,4 @@
-"""The Compare page: two to four sides, answer first."""
+"""The Compare page: two to four sides, the answer first."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ from apps.web.runs import latency
 
 # Longer lists of runs or variables are folded.
 SHOWN_AT_ONCE = 24
-# Of the compared runs the newest are listed; runs that were named one by one are all listed.
+# Only the newest compared runs are listed, but all runs that were chosen one by one.
 LISTED_RUNS = 100
 
 
@@ -55,7 +55,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def part(request: HttpRequest, name: str) -> HttpResponse:
-    """One part of the page by itself: for htmx, which puts it into the page, or as a page without scripts."""
+    """One part of the page: as an htmx fragment, or as a page of its own without scripts."""
     chosen = next((each for each in PARTS if each.name == name), None)
     if chosen is None:
         raise Http404(f"Compare has no part {name!r}")
@@ -70,7 +70,7 @@ def part(request: HttpRequest, name: str) -> HttpResponse:
         status = 200
     except Invalid as error:
         context = {"problems": [problem.sentence() for problem in error.errors]}
-        # htmx leaves the page as it is when an answer is an error; the sentence is to be seen in its place.
+        # htmx ignores error responses; status 200 makes the sentence visible.
         status = 200 if is_partial(request) else 404 if isinstance(error, UnknownSide) else 400
     context["part"] = chosen
     return render_page(request, "web/compare/part_page.html", context, part="web/compare/part.html", status=status)
@@ -97,7 +97,7 @@ def _compare(request: HttpRequest, address: CompareAddress) -> HttpResponse:
 
 
 def _against_pinned(address: CompareAddress) -> CompareAddress | None:
-    """One side without a baseline is held against the one that is pinned to its workload."""
+    """Adds the pinned baseline of the workload to a single side; None if there is none."""
     if len(address.sides) != 1 or address.workload is None:
         return None
     pin = baselines.pins([address.workload]).get(address.workload)
@@ -107,7 +107,7 @@ def _against_pinned(address: CompareAddress) -> CompareAddress | None:
 
 
 def seen_at(request: HttpRequest, address: CompareAddress) -> CompareView:
-    """Raises Invalid for what is not there, or is no comparison."""
+    """Raises Invalid for missing objects, or an invalid comparison."""
     comparison = compare.compare(
         sides=address.sides,
         workload_id=_workload(address),
@@ -127,7 +127,7 @@ def _workload(address: CompareAddress) -> int:
 
 
 def level_of(comparison: Comparison, address: CompareAddress) -> Level | None:
-    """The load level whose seconds are overlaid: the one asked for, else the highest that every side ran."""
+    """The load level whose seconds are overlaid: the requested one, else the highest that every side ran."""
     if address.level:
         for level in comparison.levels:
             if level.key == address.level:
@@ -146,7 +146,7 @@ def _nothing(comparison: Comparison, address: CompareAddress) -> str:
 
 
 def _from_runs(request: HttpRequest, address: CompareAddress) -> HttpResponse:
-    """Runs chosen from a list say their sides themselves."""
+    """Redirects to the comparison of the chosen runs, whose sides follow from the runs."""
     sides, workloads = choices.sides_of(address.runs or ())
     problem = None
     if len(workloads) > 1:
@@ -163,7 +163,7 @@ def _from_runs(request: HttpRequest, address: CompareAddress) -> HttpResponse:
 def _choose(
     request: HttpRequest, address: CompareAddress, *, problems: Sequence[FieldProblem] = (), status: int = 200
 ) -> HttpResponse:
-    """The page without a comparison: what is wrong, the picker, and what can be opened."""
+    """The page without a comparison: problems, the picker, and suggestions."""
     context = {
         "problems": [problem.sentence() for problem in problems],
         "looked_at": choices.MOST_LOOKED_AT,
@@ -183,7 +183,7 @@ def _choose(
 
 
 def _picker(address: CompareAddress, compared: Sequence[ComparedRun] = ()) -> dict[str, Any]:
-    """`compared`: runs of all campaigns, whose campaigns are then those to choose from, the newest first."""
+    """`compared`: runs of all campaigns; their campaigns become the choices, newest first."""
     named = [run.campaign for run in reversed(compared) if run.campaign and not run.left_out]
     systems, workloads = choices.picker()
     chosen = [*address.sides, *[""] * MOST_SIDES][:MOST_SIDES]
@@ -201,13 +201,13 @@ def _picker(address: CompareAddress, compared: Sequence[ComparedRun] = ()) -> di
 
 
 def title(seen: CompareView) -> str:
-    """What a saved comparison is called unless its author knows better."""
+    """Default title of a saved comparison."""
     baseline, *others = (side.name for side in seen.comparison.sides)
     return f"{', '.join(others)} against {baseline}, {seen.comparison.workload.name}"[:LONGEST_TITLE]
 
 
 def page_context(seen: CompareView) -> dict[str, Any]:
-    """What the page shows of a comparison, made now or kept. Raises NotKept."""
+    """Context of the page for a current or saved comparison. Raises NotKept."""
     comparison, address, level = seen.comparison, seen.address, seen.level
     on_run = address.option("clock") == "run"
     view = SeriesView(level=level, apart=address.apart, clocks=seen.read(timelines.READING), on_run=on_run)
@@ -251,13 +251,13 @@ def page_context(seen: CompareView) -> dict[str, Any]:
 
 
 def _no_errors(comparison: Comparison) -> bool:
-    """Errors were counted, and there were none in any run."""
+    """Errors were counted, and no run had any."""
     counted = [cell for cell in comparison.cells if cell.metric == compare.ERRORS and cell.replicates]
     return bool(counted) and all(each.value == 0 for cell in counted for each in cell.replicates)
 
 
 def _columns(comparison: Comparison) -> list[dict[str, Any]]:
-    """The metrics of the table; errors only where there were any."""
+    """The metrics of the table; errors only if there were any."""
     shown = [metric for metric in comparison.metrics if metric.kind != "errors" or not _no_errors(comparison)]
     return [
         {"metric": metric, "label": label(metric), "value_words": value_words(comparison, metric)} for metric in shown
@@ -280,7 +280,7 @@ def _run_rows(comparison: Comparison, listed: Sequence[ComparedRun]) -> list[dic
 
 
 def _left_out(comparison: Comparison) -> list[tuple[str, Amount]]:
-    """Reasons in short ("failed") with how many runs each leaves out, the older ones that are not listed too."""
+    """Short reasons ("failed") with the number of runs that each excludes, including older unlisted runs."""
     found: dict[str, Amount] = defaultdict(Amount)
     for run in comparison.left_out:
         if run.left_out == NO_VALUES:

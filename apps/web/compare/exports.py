@@ -1,4 +1,4 @@
-"""Everything that was measured in a comparison, as CSV and Markdown."""
+"""All metrics of a comparison as CSV and Markdown."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -15,7 +15,7 @@ TYPES = {"csv": "text/csv", "md": "text/markdown"}
 
 @require_safe
 def everything_as(request: HttpRequest, form: str) -> HttpResponse:
-    """Asked with the address of the comparison. CSV has all of it, Markdown what the page shows."""
+    """Takes the query string of the comparison. CSV has all rows, Markdown those that the page shows."""
     if form not in TYPES:
         raise Http404(f"{form!r} is not known; choose csv or md")
     try:

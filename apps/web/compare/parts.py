@@ -1,4 +1,4 @@
-"""The parts of the Compare page that stand beside its answer, in their order."""
+"""The sections of the Compare page beside its answer, in page order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ PARTS: tuple[ComparePart, ...] = (
 
 @dataclass(frozen=True)
 class RenderedPart:
-    """A part as the page has it: its HTML, or (empty) where htmx fetches it from."""
+    """A part for the page: its HTML or, if that is empty, the address from which htmx fetches it."""
 
     part: ComparePart
     html: SafeString
@@ -82,7 +82,7 @@ class RenderedPart:
 
 
 def shown(seen: CompareView, parts: Sequence[ComparePart] | None = None) -> dict[str, list[RenderedPart]]:
-    """The parts by the section that they follow; those with nothing to say are left out."""
+    """The parts, by the section that they follow; empty ones are left out."""
     found: dict[str, list[RenderedPart]] = {}
     for part in PARTS if parts is None else parts:
         url = seen.address.part_url(part.name)
@@ -93,8 +93,10 @@ def shown(seen: CompareView, parts: Sequence[ComparePart] | None = None) -> dict
 
 
 def rendered(part: ComparePart, seen: CompareView) -> SafeString | None:
-    """Its HTML; None: it has nothing to say here. An edition of a saved comparison that does not hold the part says
-    so: what is true now is never shown in its place."""
+    """HTML of the part; None: nothing to show.
+
+    A snapshot that lacks the part gets a message: current data is never shown in its place.
+    """
     try:
         with nothing_of_today(seen):
             own = part.context(seen)
@@ -104,7 +106,7 @@ def rendered(part: ComparePart, seen: CompareView) -> SafeString | None:
 
 
 def common(seen: CompareView) -> dict[str, Any]:
-    """What every part's template may use."""
+    """Context shared by all parts' templates."""
     comparison = seen.comparison
     return {
         "comparison": comparison,

@@ -1,4 +1,4 @@
-"""What a view of a comparison is made of: the address that asks for it, what is seen, and the parts that show it."""
+"""A view of a comparison: its address, its data, and the parts that show it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,9 +15,9 @@ from apps.comparison.pure import Comparison, Level, NotKept, Section, SectionSou
 from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 
-# Words of the address that belong to parts of the page; every link of the page keeps them.
+# Query parameters of parts of the page; all links of the page keep them.
 OPTIONS: tuple[str, ...] = ("show", "per", "clock", "variables", "objective", "percentile")
-# Those that turn one thing on; without them it is off. Each other's part says what it takes.
+# Parameters with a single value, which switches something on. The other parameters are checked by their parts.
 SWITCHES = {"series": "apart", "clock": "run", "variables": "all"}
 
 T = TypeVar("T")
@@ -25,8 +25,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CompareAddress:
-    """What the address asks for; the same address gives the same page. `at`: that of a saved comparison, which says
-    itself what is compared, in this `edition` (empty: the newest); without `at` it is one of Compare."""
+    """The parsed query string of Compare; the same address gives the same page.
+
+    `at`: address of a saved comparison, which defines what is compared, in this `edition` (empty: the newest); empty:
+    the Compare page.
+    """
 
     sides: tuple[str, ...] = ()
     workload: int | None = None
@@ -41,7 +44,7 @@ class CompareAddress:
 
     @classmethod
     def read(cls, query: QueryDict) -> "CompareAddress":
-        """Raises Invalid naming each parameter at fault. Empty parameters are those of an unfilled form."""
+        """Raises Invalid with every invalid parameter. Empty ones come from unfilled form fields."""
         errors: list[FieldProblem] = []
 
         def ids(name: str, texts: Sequence[str]) -> list[int]:
@@ -83,21 +86,21 @@ class CompareAddress:
         return f"{reverse('web:compare')}?{self.query()}"
 
     def part_url(self, name: str) -> str:
-        """Where a part of the page lies by itself."""
+        """Address of a part of the page by itself."""
         if self.at:
             return f"{self.at}part/{name}/?{urlencode(self._view(), safe=',@:')}"
         return f"{reverse('web:compare-part', args=[name])}?{self.query()}"
 
     def live(self) -> "CompareAddress":
-        """The same question, asked now."""
+        """The same comparison with current data."""
         return replace(self, at="", edition="")
 
     def query(self) -> str:
-        """What is compared, and how it is looked at."""
+        """The full query string: what is compared, and view options."""
         return urlencode([*self._what(), *self._view()], safe=",@:")
 
     def fields(self) -> list[tuple[str, str]]:
-        """What a form sends to come back here. A saved comparison says itself what is compared."""
+        """Hidden fields of a form that returns here; for a saved comparison only the view options."""
         return self._view() if self.at else [*self._what(), *self._view()]
 
     def _what(self) -> list[tuple[str, str]]:
@@ -109,18 +112,18 @@ class CompareAddress:
         return pairs
 
     def _view(self) -> list[tuple[str, str]]:
-        """How it is looked at."""
+        """View options."""
         edition = [("edition", self.edition)] if self.edition else []
         level = [("level", self.level)] if self.level else []
         apart = [("series", "apart")] if self.apart else []
         return [*edition, *level, *apart, *self.options]
 
     def option(self, name: str) -> str:
-        """Empty where the address does not have it."""
+        """Empty if the address does not have it."""
         return dict(self.options).get(name, "")
 
     def with_option(self, name: str, value: str) -> "CompareAddress":
-        """Without the option where `value` is empty."""
+        """Without the option if `value` is empty."""
         chosen = dict(self.options) | {name: value}
         return replace(self, options=tuple((each, chosen[each]) for each in OPTIONS if chosen.get(each)))
 
@@ -129,7 +132,7 @@ class CompareAddress:
 
 
 def _sides(query: QueryDict) -> tuple[str, ...]:
-    """The picker sends a workload of its own, or none, with every side, in the same order."""
+    """The picker sends with every side, in the same order, its own workload or an empty value."""
     sides, own = query.getlist("side"), query.getlist("under")
     if len(own) == len(sides):
         pairs = zip(sides, own, strict=True)
@@ -139,8 +142,10 @@ def _sides(query: QueryDict) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class CompareView:
-    """A comparison as an address shows it; `level` is the load level whose seconds and latencies are shown. `kept`:
-    what an edition of a saved comparison holds for its parts; None: the comparison is made now."""
+    """A comparison as an address shows it; `level`: the load level whose seconds and latencies are shown.
+
+    `kept`: a snapshot's data for the parts; None: the comparison is current.
+    """
 
     comparison: Comparison
     address: CompareAddress
@@ -149,13 +154,13 @@ class CompareView:
     kept: Mapping[str, Any] | None = None
 
     def read(self, reading: Section[T]) -> T:
-        """What a part rests on: from the database, or as the edition keeps it. Raises NotKept."""
+        """Data of a part: from the database, or from the snapshot. Raises NotKept."""
         return SectionSource(self.comparison, self.kept).read(reading, self.level)
 
 
 @contextmanager
 def nothing_of_today(seen: CompareView) -> Iterator[None]:
-    """Whoever shows an edition of a saved comparison must not ask the database: raises NotKept where that is tried."""
+    """Blocks database queries while a snapshot is shown: raises NotKept instead."""
 
     def refuse(*_: object) -> None:
         raise NotKept("this edition does not hold all that the page shows by now")
@@ -169,13 +174,12 @@ def nothing_of_today(seen: CompareView) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ComparePart:
-    """A section of the Compare page. `context` gives what its template shows; None: it has nothing to say here.
+    """A section of the Compare page. `context` returns its template's context; None: nothing to show.
 
-    What it asks of the database it gets by `seen.read`, so that a saved comparison can keep it.
-
-    `after` is the section that it follows: "sides", "answer", "latency" or "seconds". `lazy`: it asks more of the
-    database than the answer does, and is fetched when it comes into view; `at_once`: when the page is open, since its
-    answer has a line of it too. `nothing`: says why a part is empty.
+    It reads data through `seen.read`, so that snapshots can store it.
+    `after`: the section that it follows, "sides", "answer", "latency" or "seconds". `lazy`: more expensive than the
+    answer, fetched when scrolled into view; `at_once`: fetched on page load, since the answer has a line of it too.
+    `nothing`: message for an empty part.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The words of the Compare page: what is better and by how much, and what would have to be done to know."""
+"""Texts of the Compare page: verdicts, their sizes, and the runs needed."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,9 +25,9 @@ from apps.core.text import counted
 from apps.core.units import all_digits, format_number
 from apps.runs.pure import title_of
 
-# More load levels than this under one verdict are told by their two ends.
+# More load levels than this under one verdict are summarized by their extremes.
 TOLD_ONE_BY_ONE = 3
-# Runs that failed a check, beside a chart of runs.
+# Number of named runs with a failed check beside a chart.
 NAMED_RUNS = 6
 LIKELY = "would likely tell"
 GEOMETRIC_MEAN = "geometric mean"
@@ -46,7 +46,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class AnswerPart:
-    """A verdict and at which load levels it holds."""
+    """A verdict and the load levels for which it holds."""
 
     words: str
     text: str
@@ -64,7 +64,7 @@ class SideAnswer:
 
 @dataclass(frozen=True)
 class AnswerCell:
-    """One cell of the table as it is shown. `judged` is False for the baseline and for what has no verdict."""
+    """A table cell as shown. `judged`: False for the baseline and for cells without a verdict."""
 
     metric: ComparedMetric
     label: str
@@ -97,7 +97,7 @@ class TableRow:
 
 
 def answers(comparison: Comparison) -> list[SideAnswer]:
-    """For each metric that is judged and each side but the baseline, the primary metric first."""
+    """One per judged metric and side but the baseline, the primary metric first."""
     metrics = sorted((m for m in comparison.metrics if m.kind != "errors"), key=lambda m: not m.primary)
     return [
         SideAnswer(side, metric, label(metric), tuple(_parts(comparison, side, metric)))
@@ -113,7 +113,7 @@ def _parts(comparison: Comparison, side: Side, metric: ComparedMetric) -> Iterab
 
 
 def parts(cells_told: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> Iterable[AnswerPart]:
-    """Verdicts and at which load levels they hold. `names` of the sides, by slug."""
+    """Verdicts and the load levels for which they hold. `names` of the sides, by slug."""
     places = {words: place for place, words in enumerate(ORDER)}
     told = sorted(cells_told, key=lambda pair: places.get(pair[1].words, len(ORDER)))
     for words, group in groupby(told, key=lambda pair: pair[1].words):
@@ -148,8 +148,10 @@ def _reason(cells: Sequence[Cell]) -> str:
 
 
 def _remedies(pairs: Sequence[tuple[Level, Cell]], names: Mapping[str, str]) -> str:
-    """What would tell, the least effort first: once where it is the same everywhere, else with its load levels; many
-    numbers of runs by the least and the most."""
+    """Runs needed, the least effort first: once if equal at all load levels, else by level.
+
+    Many different numbers are summarized by the least and the most.
+    """
     told: dict[str, list[Level]] = {}
     for level, cell in sorted(pairs, key=lambda pair: _effort(pair[1])):
         told.setdefault(remedy(cell, names), []).append(level)
@@ -171,7 +173,7 @@ def _effort(cell: Cell) -> int:
 
 
 def remedy(cell: Cell, names: Mapping[str, str]) -> str:
-    """What would tell, for a cell that does not: "4 more runs of each would likely tell"."""
+    """Runs needed for an undecided cell, for example "4 more runs of each would likely tell"."""
     if cell.ratio is None:
         return ""
     if not cell.more or "noise is unknown" in cell.ratio.reason:
@@ -180,7 +182,7 @@ def remedy(cell: Cell, names: Mapping[str, str]) -> str:
         return f"even {MOST_REPETITIONS:,} runs of each would not tell"
     if cell.words == Verdict.TOO_FEW:
         return f"needs {_more(cell.more, names)}"
-    # Told apart alone but not in its table: its reason says so.
+    # Significant alone but not after correction over its table: its reason explains that.
     alone = cell.ratio.low is not None and cell.ratio.high is not None and not cell.ratio.low <= 1 <= cell.ratio.high
     return f"{cell.ratio.reason}; " * alone + f"{_more(cell.more, names)} {LIKELY}"
 
@@ -202,7 +204,7 @@ def _runs(count: int) -> str:
 
 
 def join_levels(levels: Sequence[Level]) -> str:
-    """ "1, 4 and 8 threads"."""
+    """For example "1, 4 and 8 threads"."""
     if any(level.rate is not None for level in levels):
         return _listed([level.text for level in levels])
     return _listed([f"{level.threads}" for level in levels[:-1]] + [levels[-1].text])
@@ -213,7 +215,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def value_words(comparison: Comparison, metric: ComparedMetric) -> str:
-    """What the values of a metric's column are."""
+    """The kind of values in a metric's column."""
     kinds = _kinds(comparison, metric)
     if metric.single_events:
         return "median, since each run holds one event"
@@ -223,7 +225,7 @@ def value_words(comparison: Comparison, metric: ComparedMetric) -> str:
 
 
 def value_note(comparison: Comparison, metrics: Sequence[ComparedMetric]) -> str:
-    """What the values of the whole table are, and what that means for ratios."""
+    """The kinds of values in the whole table, and the consequence for ratios."""
     events = [metric for metric in metrics if metric.single_events]
     others = [metric for metric in metrics if not metric.single_events]
     medians = [metric for metric in others if _kinds(comparison, metric) - {GEOMETRIC_MEAN}]
@@ -270,13 +272,13 @@ def _row(comparison: Comparison, level: Level, side: Side) -> TableRow:
 
 
 def doubted_runs(runs: Sequence[ComparedRun]) -> dict[str, Any]:
-    """Those of a chart's runs that failed a check, a few by name."""
+    """Runs of a chart that failed a check; the first few by name."""
     doubted = [run for run in runs if run.failed_checks]
     return {"doubted_runs": doubted[:NAMED_RUNS], "doubted_more": max(0, len(doubted) - NAMED_RUNS)}
 
 
 def run_words(run: int, failed_checks: Sequence[str]) -> str:
-    """ "run 7 (failed load generator)", where a chart names it."""
+    """For example "run 7 (failed load generator)", as chart label."""
     failed = f" (failed {', '.join(map(title_of, failed_checks))})" if failed_checks else ""
     return f"run {run}{failed}"
 
@@ -314,7 +316,7 @@ def entry(metric: ComparedMetric, cell: Cell, names: dict[str, str]) -> AnswerCe
 
 
 def _ratio_title(ratio: Ratio) -> str:
-    """All digits, and what else is known of the ratio."""
+    """All digits, and further statistics of the ratio."""
     if ratio.value is None:
         return ratio.reason
     parts = [f"ratio {ratio.value!r}"]

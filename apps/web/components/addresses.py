@@ -14,7 +14,7 @@ def runs_address(**filters: str | int | Iterable[str | int]) -> str:
 
 
 def matrix_address(comparison: Comparison) -> str:
-    """The systems of a comparison under all workloads that they share; empty where all sides are one system."""
+    """The matrix of a comparison's systems over all shared workloads; empty if all sides are one system."""
     systems = list(dict.fromkeys(side.system for side in comparison.sides))
     asked: dict[str, str | int | list[str]] = {"side": systems}
     if comparison.campaign:
@@ -23,6 +23,6 @@ def matrix_address(comparison: Comparison) -> str:
 
 
 def overlay_address(series: Iterable[tuple[int, str, str]], **view: str) -> str:
-    """The page that lays these series (run, metric, node) over each other."""
+    """The Timeline page with these series (run, metric, node) overlaid."""
     asked = [*(("series", f"{run}:{metric}:{node}") for run, metric, node in series), *view.items()]
     return f"{reverse('web:timeline')}?{urlencode(asked)}".replace("%3A", ":")

@@ -1,4 +1,4 @@
-"""What views share: the two faces of a page that htmx updates in part."""
+"""Rendering of pages that htmx updates in part."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from django.utils.cache import patch_vary_headers
 
 
 def is_partial(request: HttpRequest) -> bool:
-    """True when htmx asks for a part of the page and is not restoring the whole from its history."""
+    """True when htmx requests a fragment and is not restoring the whole page from its history."""
     return request.headers.get("HX-Request") == "true" and request.headers.get("HX-History-Restore-Request") != "true"
 
 
 def render_page(
     request: HttpRequest, template: str, context: dict[str, Any], *, part: str = "", status: int = 200
 ) -> HttpResponse:
-    """`template`, or its `part` (another template) when htmx asks. Caches keep the two apart."""
+    """Renders `template`, or its `part` (another template) for htmx. Caches keep the two apart."""
     chosen = part if part and is_partial(request) else template
     response = render(request, chosen, context, status=status)
     if part:

@@ -1,4 +1,4 @@
-"""Small lines of the measured phase, drawn as inline SVG without a script. Pure."""
+"""Sparklines of the measured phase, drawn as inline SVG without a script. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,16 @@ Floats = NDArray[np.float64]
 Span = tuple[float, float]
 
 WIDTH, HEIGHT = 100.0, 24.0
-# Lowest and highest of each of 20 stretches: a line is some 100 pixels wide.
+# Lowest and highest of each of 20 stretches: a sparkline is about 100 pixels wide.
 POINTS = 42
 
 
 @dataclass(frozen=True)
 class Spark:
-    """`path`: of an SVG that is WIDTH × HEIGHT; a value that was not observed breaks the line. `bands`: x and width of
-    the stretches that stand out. `words`: what a reader who does not see it is told. `start`, `end`: s on the clock."""
+    """`path`: of an SVG of WIDTH × HEIGHT; unobserved values leave gaps. `bands`: x and width of highlighted stretches.
+
+    `words`: text alternative. `start`, `end`: s on the clock.
+    """
 
     path: str
     bands: tuple[tuple[str, str], ...]
@@ -30,8 +32,10 @@ class Spark:
 
 
 def draw(at: Floats, values: Floats, *, between: Span, unit: str, spans: Sequence[Span] = ()) -> Spark | None:
-    """From zero (or the lowest, below zero) to the highest value; `between`: first and last moment, s. None: nothing
-    was observed."""
+    """From zero (or the lowest value, if negative) to the highest; `between`: first and last time, s.
+
+    None: nothing was observed.
+    """
     seen = values[~np.isnan(values)]
     start, end = between
     if not len(seen) or end <= start:
@@ -57,7 +61,7 @@ def _path(x: Iterable[float], y: Iterable[float]) -> str:
             continue
         parts.append(f"{pen}{across:.1f} {down:.1f}".replace(".0", ""))
         pen = "L"
-    # A point alone would not be seen.
+    # A single point would be invisible.
     return "".join(parts) + ("h0.8" if len(parts) == 1 else "")
 
 

@@ -1,15 +1,15 @@
-"""Round numbers along an axis, computed here so that all charts name the same ones. Pure."""
+"""Round axis ticks, computed in the server so that all charts use the same ones. Pure."""
 
 import math
 
-# The finest ticks of which at most this many fall into the axis are taken.
+# The finest ticks are used of which at most this many are on the axis.
 MOST_TICKS = 7
 LOG_TICKS = ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,))
 LINEAR_STEPS = (1, 2, 5, 10)
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1 and round numbers around it. Plotly's own would be bare digits: "9 8 7" for 0.9, 0.8, 0.7."""
+    """1 and round numbers around it. Plotly's own labels would be bare digits: "9 8 7" for 0.9, 0.8, 0.7."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for mantissas in LOG_TICKS:
         ticks = [
@@ -22,7 +22,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def linear_ticks(low: float, high: float) -> list[float]:
-    """Multiples of a round step; on an axis around 1 that spans less than a factor of 4, 1 is among them."""
+    """Multiples of a round step; an axis around 1 that spans less than a factor of 4 includes 1."""
     decade = 10.0 ** math.floor(math.log10((high - low) / MOST_TICKS))
     for step in (decade * multiple for multiple in LINEAR_STEPS):
         first, last = math.ceil(low / step), math.floor(high / step)

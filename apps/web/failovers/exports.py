@@ -1,4 +1,4 @@
-"""Failovers as Markdown and CSV: what the page shows, trial by trial."""
+"""Failovers as Markdown and CSV, trial by trial as on the page."""
 
 from collections.abc import Callable
 
@@ -52,7 +52,7 @@ def _seconds(value: float | None) -> str:
 
 
 def comma_separated(found: FailoverResults, *, link: Callable[[FailoverTrial], str]) -> str:
-    """A line for each trial; an empty field: not reached, not told or not read back."""
+    """One line per trial; an empty field: not reached, not reported or not read back."""
     return tabular.comma_separated(
         COLUMNS,
         (

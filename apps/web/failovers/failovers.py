@@ -1,4 +1,4 @@
-"""The Failover page: per system and fault every trial as a bar of its phases, what was lost, what articles state."""
+"""The Failovers page: by system and fault, every trial as a bar of its phases, lost writes, and published results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from apps.web.components.ticks import linear_ticks
 from apps.web.failovers import wording as words
 from apps.web.failovers.exports import comma_separated, markdown
 
-# Around a fault, s of the run's clock that a link to it shows.
+# Margins around a fault, s, in links to the run's timeline.
 BEFORE, AFTER = 3.0, 5.0
-# Of a group so many trials are shown at once, the others on demand.
+# Number of trials of a group that are not folded.
 MOST_OPEN = 12
 
 
 @dataclass(frozen=True)
 class FailoverAddress:
-    """What the address asks for."""
+    """The parsed query string."""
 
     systems: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class FailoverAddress:
 
     @classmethod
     def read(cls, query: QueryDict) -> "FailoverAddress":
-        """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
+        """Raises Invalid with the invalid parameter. Empty ones come from unfilled form fields."""
         texts = [text for name in ("system", "fault") for text in query.getlist(name)]
         if not all(text.isprintable() for text in texts):
             raise Invalid([FieldProblem("", "the address has characters that no name has", "choose from the lists")])
@@ -80,7 +80,7 @@ def _rate(text: str) -> float:
 
 @dataclass(frozen=True)
 class BarPart:
-    """Of a bar: from `start` to `end`, % of the scale."""
+    """A segment of a bar: from `start` to `end`, % of the scale."""
 
     kind: str
     start: float
@@ -90,8 +90,10 @@ class BarPart:
 
 @dataclass(frozen=True)
 class TrialRow:
-    """A trial of the table. `cells`: of the phases, in their order, when they ended (s), or why there is no such time;
-    `rows`: which writes, in words."""
+    """A trial of the table.
+
+    `cells`: end of each phase (s), in phase order, or why there is none; `rows`: affected writes, in words.
+    """
 
     trial: FailoverTrial
     parts: tuple[BarPart, ...]
@@ -104,7 +106,7 @@ class TrialRow:
 
 @dataclass(frozen=True)
 class GroupSheet:
-    """A group as the page shows it. `dots`: each trial that counts on the scale (%), and whether it recovered."""
+    """A group as shown. `dots`: each counted trial on the scale (%), and whether it recovered."""
 
     group: TrialGroup
     anchor: str
@@ -118,7 +120,7 @@ class GroupSheet:
 
 @dataclass(frozen=True)
 class FailoverBar:
-    """A row of the overview: a group's interruptions, or a published figure (`stated`)."""
+    """A row of the overview: a group's write downtime, or a published figure (`stated`)."""
 
     platform: str
     color: int | None
@@ -163,7 +165,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export(request: HttpRequest, ending: str) -> HttpResponse:
-    """The same as a file. Whoever asks wrongly is told so in plain text: programs ask for files."""
+    """The page's data as a file. Errors are plain text, since clients are programs."""
     try:
         address = FailoverAddress.read(request.GET)
     except Invalid as error:
@@ -180,7 +182,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
 
 
 def run_address(trial: FailoverTrial) -> str:
-    """Its run's clock around the fault."""
+    """The run's timeline around the fault."""
     course = trial.course
     end = max([course.watched if course.not_recovered else 0.0, *course.reached.values(), course.outage or 0.0])
     span = {"from": f"{max(0.0, course.at - BEFORE):.2f}", "to": f"{course.at + end + AFTER:.2f}"}
@@ -188,8 +190,10 @@ def run_address(trial: FailoverTrial) -> str:
 
 
 def scale_of(courses: Sequence[Course]) -> float:
-    """s, from the fault on, equal for all bars of the page: to the last that one that recovered reached. The bar of one
-    that did not goes to the end of the scale, further than any other."""
+    """s after the fault, the same for all bars: up to the last phase of any recovered trial.
+
+    The bar of an unrecovered trial extends to the end of the scale, beyond all others.
+    """
     ended = [max([*course.reached.values(), course.outage or 0.0]) for course in courses if not course.not_recovered]
     longest = max(ended, default=0.0) or max((course.watched for course in courses), default=0.0)
     room = 1.02 if len(ended) == len(courses) else 1.15
@@ -251,7 +255,7 @@ def _percent(seconds: float, scale: float) -> float:
 
 
 def _bars(found: FailoverResults) -> tuple[list[FailoverBar], list[tuple[str, float]]]:
-    """Measured interruptions and stated ones on one scale, and its ticks."""
+    """Measured and published write downtimes on one scale, and its ticks."""
     longest = [group.interruption.high or group.interruption.watched or 0.0 for group in found.groups]
     longest += [group.interruption.watched or 0.0 for group in found.groups]
     scale = 1.04 * max([*longest, *(figure.value or 0.0 for figure in found.stated)], default=1.0) or 1.0

@@ -1,4 +1,4 @@
-"""How failovers read: interruptions, settings that explain them, which writes were lost."""
+"""Texts of failovers: write downtime, settings that explain it, affected writes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -24,7 +24,7 @@ def seconds(value: float | None) -> str:
 
 
 def interruption(found: Interruption) -> str:
-    """ "6.45 s (median of 3, 6.31 to 6.62 s)"; trials that did not recover are told first."""
+    """For example "6.45 s (median of 3, 6.31 to 6.62 s)"; unrecovered trials are mentioned first."""
     if not found.trials:
         return "no trial counts"
     if not found.not_recovered:
@@ -43,7 +43,7 @@ def _span(found: Interruption) -> str:
 
 
 def answer(group: TrialGroup) -> str:
-    """What came of it, in a sentence without its end."""
+    """Summary of a group, a sentence without its full stop."""
     found = interruption(group.interruption)
     lost = group.counts["lost"]
     if lost is None:
@@ -58,12 +58,12 @@ def answer(group: TrialGroup) -> str:
 
 
 def _of(span: tuple[int, int]) -> str:
-    """Least and greatest count of a trial."""
+    """Range of a count over the trials."""
     return f"{span[0]:,}" if span[0] == span[1] else f"{span[0]:,} to {span[1]:,}"
 
 
 def shares(group: TrialGroup) -> Iterator[str]:
-    """ "6 of 8 s are the proxy's interval × fall": which settings explain how much of the median."""
+    """Settings that explain part of the median, for example "6 of 8 s are the proxy's interval × fall"."""
     median = group.interruption.median
     if median is None:
         return
@@ -81,7 +81,7 @@ def _share(share: TimeoutShare, median: float, seen: TrialSpread | None) -> str:
 
 
 def part_of(share: TimeoutShare, median: float) -> str:
-    """ "Up to 6 of 8.10 s": what the setting can explain of the outage, which may be all of it."""
+    """For example "Up to 6 of 8.10 s": the share of the outage that a setting can explain, which may be all."""
     whole = share.seconds >= median
     return f"Up to all of {seconds(median)}" if whole else f"Up to {share.seconds:g} of {seconds(median)}"
 
@@ -91,7 +91,7 @@ def _median_of(seen: TrialSpread) -> str:
 
 
 def state(course: Course) -> str:
-    """What a bar does not say by its length; empty: it ended."""
+    """What the bar's length does not show; empty: recovered."""
     if course.outage is None:
         return "outage not told"
     if course.not_recovered:
@@ -100,7 +100,7 @@ def state(course: Course) -> str:
 
 
 def unreached(course: Course, key: str) -> str:
-    """Why a phase has no time; empty: it has."""
+    """Why a phase has no time; empty: it has one."""
     if key in course.reached:
         return ""
     if course.not_recovered:
@@ -117,7 +117,7 @@ def outage(course: Course) -> str:
 
 
 def rows(listed: WriteRows, counts: Mapping[str, int | None]) -> Iterator[tuple[str, str]]:
-    """What they are, and which: inserts by number, with when each was due."""
+    """Affected writes and reads by kind: inserts by number, with their due times."""
     kinds = {"lost": listed.lost, "duplicated": listed.duplicated, "failed_present": listed.failed_present}
     for key, found in kinds.items():
         if found or counts[key]:
@@ -128,7 +128,7 @@ def rows(listed: WriteRows, counts: Mapping[str, int | None]) -> Iterator[tuple[
 
 
 def _inserts(found: Iterable[Insert]) -> str:
-    """Numbers that follow each other as a span: "161 to 209 (+0.04 to +2.44 s)"."""
+    """Consecutive numbers are merged: "161 to 209 (+0.04 to +2.44 s)"."""
     spans: list[list[Insert]] = []
     for one in found:
         if spans and one.number == spans[-1][-1].number + 1:

@@ -1,7 +1,7 @@
-"""What people do with a finding on its page and in the list: one address for each deed, by POST.
+"""Actions on a finding, from its page and from the list: one POST address for each.
 
-Without JavaScript the answer is the page that the person came from. htmx asks from the list and gets the row. A deed
-that is refused changes nothing, says why, and the page keeps what was typed.
+Without JavaScript the response redirects to the originating page; htmx on the list gets the updated row. A refused
+action changes nothing, gives the reason, and the page keeps the input.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ from apps.web.findings import finding, findings
 
 
 class Given:
-    """A form about one finding, as a person sent it."""
+    """A submitted form about one finding."""
 
     def __init__(self, request: HttpRequest, finding_id: int) -> None:
         self.form: QueryDict = request.POST
@@ -42,7 +42,7 @@ class Given:
 
     @property
     def seen(self) -> datetime | None:
-        """When the finding had last changed as the page was made. Raises Invalid."""
+        """When the finding had last changed as the page was rendered. Raises Invalid."""
         text = self.text("seen")
         try:
             found = parse_datetime(text) if text else None
@@ -180,7 +180,7 @@ DEEDS: Mapping[str, Callable[[Given], str]] = {
 @require_POST
 @writers_only
 def act(request: HttpRequest, finding_id: int, deed: str) -> HttpResponse:
-    """Raises Http404 for a finding or a deed that is not there."""
+    """Raises Http404 for an unknown finding or action."""
     done = DEEDS.get(deed)
     if done is None:
         raise Http404(f"Nobody can do {deed!r} with a finding.")
@@ -193,7 +193,7 @@ def act(request: HttpRequest, finding_id: int, deed: str) -> HttpResponse:
     except FindingChanged as error:
         said, problems, status = "", [str(error)], 409
     if is_partial(request):
-        # htmx leaves the page as it is when an answer is an error: the row says what happened in its place.
+        # htmx ignores error responses: the row shows the problem instead.
         row = findings.table_context(request, finding_id) | {"said": said, "problems": problems}
         return render(request, "web/findings/row.html", row)
     if problems:

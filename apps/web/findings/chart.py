@@ -1,7 +1,7 @@
 """The chart of a finding: every run of both sides on one axis, as SVG. Pure.
 
-The axis begins at zero; where the values lie so close together that nothing would be seen then, it begins below the
-lowest one, is drawn broken, and says so.
+The axis begins at zero; if the values are too close together for that, it begins below the lowest one, is drawn broken,
+and is labelled so.
 """
 
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from apps.core.text import counted
 from apps.core.units import format_number, with_unit
 from apps.web.components.ticks import linear_ticks
 
-# In the units of the drawing, which are pixels where it has its usual width.
+# In drawing units, which are pixels at the usual width.
 WIDTH, HEIGHT = 620, 252
-# On a phone.
+# For phones.
 NARROW = 340
 LEFT, RIGHT, TOP, BOTTOM = 64, 14, 26, 50
 GAP = 26
-# Of a side's name below its runs, in units of the drawing for each character.
+# Width of a character of a side's name, in drawing units.
 CHARACTER = 6.8
 # From zero unless all values lie within this share of the highest.
 CLOSE = 0.35
-# Room above and below, as a share of what is shown.
+# Margin above and below, as a share of the shown range.
 ROOM = 0.12
 
 
 @dataclass(frozen=True)
 class RunValue:
-    """One run: `value` in the metric's unit; `note` says what is to be held against it, empty: nothing."""
+    """One run: `value` in the metric's unit; `note`: a caution, or empty."""
 
     run: int
     value: float
@@ -36,7 +36,7 @@ class RunValue:
 
 @dataclass(frozen=True)
 class SideValues:
-    """`level`: what the side as a whole has; None: not known."""
+    """`level`: the value of the side as a whole; None: unknown."""
 
     title: str
     values: Sequence[RunValue]
@@ -54,8 +54,10 @@ class RunPoint:
 
 @dataclass(frozen=True)
 class Band:
-    """One side: where it lies across, its name as far as there is room, its points, and the line of its level (`y`;
-    None: none) with its text."""
+    """One side: its horizontal range, its name shortened to fit, its points, and the line of its level with its text.
+
+    `y`: of that line; None: none.
+    """
 
     left: float
     right: float
@@ -74,8 +76,10 @@ class FindingTick:
 
 @dataclass(frozen=True)
 class FindingChart:
-    """`broken_at`: the value at which the axis begins, in words; empty: at zero. `label`: the chart in a sentence.
-    `threshold`: (top, height) of the band around the earlier level within which nothing would be told."""
+    """`broken_at`: the start of a broken axis, in words; empty: zero. `label`: text alternative.
+
+    `threshold`: (top, height) of the band around the earlier level within which changes are not reported.
+    """
 
     width: int
     height: int
@@ -130,7 +134,7 @@ def chart(
     smallest: float | None = None,
     width: int = WIDTH,
 ) -> FindingChart | None:
-    """`smallest`: relative difference from which on it is a finding. None: no run of either side has a value."""
+    """`smallest`: smallest relative difference that is a finding. None: no run of either side has a value."""
     values = [each.value for side in (before, after) for each in side.values]
     if not values:
         return None
@@ -166,7 +170,7 @@ def _axis(lowest: float, highest: float) -> _Axis:
     if spread < highest * CLOSE:
         room = max(spread, highest * 0.002)
         low = lowest - room
-        # A round number, so that a reader sees at once where it begins.
+        # A round number, so that the start of the axis is easy to read.
         step = linear_ticks(low, highest + room)
         floors = [tick for tick in step if tick <= lowest - room * ROOM]
         return _Axis(max(floors, default=low), highest + room * 2 * ROOM)

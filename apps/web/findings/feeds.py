@@ -1,4 +1,4 @@
-"""Findings as an Atom feed: an entry for each, updated when anything happens to it."""
+"""Findings as an Atom feed: an entry per finding, updated by any activity on it."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class FeedRequest:
 
 if TYPE_CHECKING:
     FindingFeed = Feed[FeedEntry, FeedRequest]
-else:  # only the stubs of it are generic
+else:  # only the stubs are generic
     FindingFeed = Feed
 
 
@@ -48,7 +48,7 @@ class FindingsFeed(FindingFeed):
     author_name = "Splashboard"
 
     def get_object(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> FeedRequest:
-        """Raises Invalid naming the parameter at fault."""
+        """Raises Invalid with the invalid parameter."""
         wanted = filters.read(_latest_first(request))
         rows = queries.list_findings(wanted, me=_reader(request), limit=MOST_ENTRIES)
         deeds = _deeds([row.id for row in rows])
@@ -92,13 +92,13 @@ class FindingsFeed(FindingFeed):
 @require_safe
 @conditional_page
 def findings(request: HttpRequest) -> HttpResponse:
-    """Whoever asks wrongly is told so in plain text: programs ask for feeds."""
+    """Errors are plain text, since clients are programs."""
     try:
         response = FindingsFeed()(request)
     except Invalid as error:
         sentences = "; ".join(each.sentence() for each in error.errors)
         return HttpResponse(sentences, status=400, content_type="text/plain; charset=utf-8")
-    # An entry that left the list makes the rest older than what a reader has: only the content tells what is new.
+    # When an entry leaves the list, the rest is older than a reader's copy: only the content shows what is new.
     del response["Last-Modified"]
     return response
 
@@ -114,7 +114,7 @@ def _reader(request: HttpRequest) -> User | None:
 
 
 def _deeds(findings: list[int]) -> Mapping[int, tuple[tuple[datetime, str], ...]]:
-    """The last ones of each, the latest first."""
+    """The latest activities of each finding, newest first."""
     found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
     notes = Note.objects.filter(finding__in=findings).select_related("by").prefetch_related("mentions").order_by("-id")
     for note in notes:

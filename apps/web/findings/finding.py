@@ -1,4 +1,4 @@
-"""The page of one finding: what changed, what it rests on, what people made of it, and what they may do now."""
+"""The page of one finding: the change, its evidence, its activity, and the available actions."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -25,9 +25,9 @@ from apps.web.findings import findings
 from apps.web.findings.chart import NARROW, WIDTH, FindingChart, RunValue, SideValues, chart
 from apps.web.findings.wording import STATE_BUTTONS, change_answer, lede
 
-# Rows of the table of what servers did and of differences that are shown before they are folded.
+# Rows of USE and configuration differences that are not folded.
 SHOWN_AT_ONCE = 12
-# Findings that one may be merged into, of which so many are listed.
+# Number of listed findings that this one may be merged into.
 MOST_MERGEABLE = 50
 
 
@@ -80,7 +80,7 @@ def context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
 
 
 def _list(request: HttpRequest) -> tuple[FindingFilter, list[str]]:
-    """The list that this page was opened from: its filters are in the address."""
+    """The list that this page was opened from: its filters are in the query string."""
     given = request.GET.copy()
     given.pop("change", None)
     try:
@@ -90,7 +90,7 @@ def _list(request: HttpRequest) -> tuple[FindingFilter, list[str]]:
 
 
 def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
-    """The change that is looked at: the one asked for, else the furthest for the worse."""
+    """The change to show: the requested one, else the largest worsening."""
     if not asked:
         return found.changes[0] if found.changes else None
     for change in found.changes:
@@ -100,7 +100,7 @@ def _chosen(found: FindingDetail, asked: str) -> ChangeRow | None:
 
 
 def _review(request: HttpRequest, found: FindingDetail) -> dict[str, Any]:
-    """What its forms offer to who may write."""
+    """Choices of the forms, for users who may write."""
     if not may_write(request) or found.row.merged_into is not None:
         return {}
     offered: dict[str, Any] = {"people": _people(), "mergeable": _mergeable(found)}
@@ -112,7 +112,7 @@ def _review(request: HttpRequest, found: FindingDetail) -> dict[str, Any]:
 
 
 def _mergeable(found: FindingDetail) -> list[tuple[int, str]]:
-    """Other findings of the same kind on the same platform, the last changed first."""
+    """Other findings of the same kind on the same platform, most recently changed first."""
     platform = found.row.platform.id if found.row.platform else None
     others = Finding.objects.filter(kind=found.row.kind, platform=platform, merged_into=None).exclude(pk=found.row.id)
     return list(others.order_by("-changed_at").values_list("pk", "title")[:MOST_MERGEABLE])
@@ -131,7 +131,7 @@ def _beside(finding_id: int | None, listed: str) -> str:
 
 
 def _limits(change: ChangeRow) -> ChangeLimits | None:
-    """From which size on it is a finding. Two queries."""
+    """The thresholds of the change. Two queries."""
     metric = Change.objects.values_list("metric", flat=True).get(pk=change.id)
     return thresholds.of(change.workload.id, metric) if metric is not None else None
 
@@ -164,7 +164,7 @@ def _note(run: SideRun) -> str:
 
 
 def _compare_url(told: Evidence) -> str:
-    """The comparison behind it: these runs, on the page Compare; empty: both sides are one system, or one is gone."""
+    """The comparison of these runs on the Compare page; empty: both sides are one system, or one was deleted."""
     if told.systems is None or told.systems[0] == told.systems[1] or told.problem:
         return ""
     return CompareAddress(
@@ -176,7 +176,7 @@ def _compare_url(told: Evidence) -> str:
 
 
 def _release_url(row: FindingRow) -> str:
-    """Where all of its release is held against the baseline; empty: it is of no release on one hardware class."""
+    """The comparison of its whole release; empty: it is of no release on one hardware class."""
     if row.platform is None or row.release is None or row.hardware_class is None:
         return ""
     path = reverse("web:release", args=[row.platform.slug, row.release.slug])
@@ -184,5 +184,5 @@ def _release_url(row: FindingRow) -> str:
 
 
 def _history_url(change: ChangeRow) -> str:
-    """Empty: it is not of a history."""
+    """The address of its trend; empty: none."""
     return reverse("web:history", args=[change.history]) if change.history else ""

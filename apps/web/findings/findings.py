@@ -1,4 +1,4 @@
-"""The list of findings: how many there are to do, the largest first, filters, and triage row by row."""
+"""The list of findings: number of open ones, the largest first, filters, and triage row by row."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from apps.web.components.pages import render_page
 from apps.web.findings.wording import list_answer
 
 PAGE = 50
-# The page asks for what is open unless its address says otherwise.
+# The page shows open findings unless its address has another state.
 OPEN, ALL = "open", "all"
 SIZES = ((0.01, "1\u00a0% or more"), (0.02, "2\u00a0% or more"), (0.05, "5\u00a0% or more"), (0.1, "10\u00a0% or more"))
 SORT_WORDS = {"size": "size", "newest": "newest", "changed": "last change"}
@@ -30,7 +30,7 @@ Choices = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Facets:
-    """What can be chosen: what findings have, as (value, words)."""
+    """Choices of the filters, as (value, words), taken from existing findings."""
 
     platform: Choices
     hardware: Choices
@@ -83,7 +83,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def read(given: QueryDict) -> tuple[FindingFilter, int | None]:
-    """The filter, and the id of the finding after which the list goes on. Raises Invalid naming the parameter."""
+    """The filter, and the id of the finding after which the page begins. Raises Invalid with the parameter."""
     stated = {name: [text for text in given.getlist(name) if text] for name in given if name != "after"}
     if not stated.get("state"):
         stated["state"] = [OPEN]
@@ -96,7 +96,7 @@ def read(given: QueryDict) -> tuple[FindingFilter, int | None]:
 
 
 def query(chosen: FindingFilter, *, after: int | None = None) -> str:
-    """As the page's address has it; what it asks for by itself is left out."""
+    """As a query string of the page, without defaults."""
     pairs = [pair for pair in chosen.as_query() if pair != ("state", OPEN)]
     pairs += [] if chosen.state else [("state", ALL)]
     pairs += [("after", str(after))] if after is not None else []
@@ -127,14 +127,14 @@ def _choices(pairs: Iterable[tuple[str | None, str | None]]) -> Choices:
 
 
 def _states(counts: dict[str, int]) -> list[tuple[str, str, int]]:
-    """Value, words, and how many there are with the other filters as they are."""
+    """Value, words, and number of findings under the other filters."""
     number: dict[str, int] = {OPEN: sum(counts[state] for state in ("new", "under review", "confirmed"))}
     number |= counts | {ALL: sum(counts.values())}
     return [(value, value, number[value]) for value in (OPEN, *filters.STATES, ALL)]
 
 
 def table_context(request: HttpRequest, finding_id: int) -> dict[str, Any]:
-    """Of one row of the list, as it is after a deed."""
+    """Context of one row of the list after an action."""
     return {
         "row": queries.load_rows([finding_id])[finding_id],
         "may_write": may_write(request),

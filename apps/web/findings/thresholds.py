@@ -1,4 +1,4 @@
-"""The page of thresholds: what counts, what others would have told on history, and setting them."""
+"""The Thresholds page: current thresholds, preview on existing trends, and setting them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ from apps.web.templatetags.changes import p_value
 from apps.web.trends.chart import Marked, chart
 from workers import tasks
 
-# Series of a preview that are drawn.
+# Number of series drawn in a preview.
 MOST_DRAWN = 12
 LONGEST_NUMBER = 19
 NAMES = ("workload", "metric", "percent", "significant")
@@ -33,7 +33,7 @@ NAMES = ("workload", "metric", "percent", "significant")
 
 @dataclass(frozen=True)
 class ThresholdFields:
-    """As the form has it: texts."""
+    """Form values, as text."""
 
     workload: str
     metric: str
@@ -45,7 +45,7 @@ class ThresholdFields:
         return bool(self.percent)
 
     def values(self) -> dict[str, Any]:
-        """As thresholds.keep and histories.preview take them. Raises Invalid naming each field."""
+        """Arguments of thresholds.keep and queries.preview. Raises Invalid with every invalid field."""
         errors = []
         numbers = {}
         for name in ("percent", "significant"):
@@ -137,7 +137,7 @@ def percent_of(share: float) -> str:
 
 
 def answer(tried: Tried) -> str:
-    """ "It would have raised these 4: 1 that nobody was told yet; 2 findings' changes would go.\""""
+    """Summary of a preview: changes it would report, new ones among them, and those it would withdraw."""
     looked = f"{tried.looked_at} series"
     if tried.looked_at < tried.concerned:
         looked = f"the first {tried.looked_at} of {tried.concerned} series"
@@ -161,7 +161,7 @@ def answer(tried: Tried) -> str:
 
 
 def on_releases(tried: Tried) -> str:
-    """ "Its size also judges releases: 2 rows that are worse now would not be.\""""
+    """Effect of the threshold's size on release comparisons."""
     found = tried.releases
     if not found.rows:
         return "Its size also judges releases: no kept comparison has a row that it would count for."

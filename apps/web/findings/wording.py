@@ -1,11 +1,11 @@
-"""What the pages of findings say in sentences: how much there is to do, what a finding is, what changed."""
+"""Texts of the findings pages: number of open findings, summary of a finding, description of a change."""
 
 from collections.abc import Mapping, Sequence
 
 from apps.core.text import counted
 from apps.regressions.findings.values import ChangeRow, FindingDetail, FindingRow
 
-# What a button that sets a state is called; one to `new` puts it back.
+# Labels of the buttons that set a state; `new` resets it.
 STATE_BUTTONS = {
     "new": "Put it back to new",
     "under review": "Start the review",
@@ -16,7 +16,7 @@ STATE_BUTTONS = {
 
 
 def list_answer(counts: Mapping[str, int], largest_first: Sequence[FindingRow]) -> str:
-    """ "3 findings to look at: 2 new, 1 confirmed. The largest: …". `largest_first`: empty where that is not known."""
+    """For example "3 open findings: 2 new, 1 confirmed. …". `largest_first`: empty if that order is unknown."""
     by_state = {state: counts[state] for state in ("new", "under review", "confirmed")}
     number = sum(by_state.values())
     if not number:
@@ -36,7 +36,7 @@ def list_answer(counts: Mapping[str, int], largest_first: Sequence[FindingRow]) 
 
 
 def lede(finding: FindingDetail) -> str:
-    """What is compared with what, and where."""
+    """The compared releases, the hardware and the load tool."""
     row = finding.row
     if row.kind == "missing":
         name = row.schedule.name if row.schedule else "a schedule"
@@ -48,7 +48,7 @@ def lede(finding: FindingDetail) -> str:
 
 
 def change_answer(change: ChangeRow) -> str:
-    """ "transactions/s of oltp_write_only at 4 threads: −12 % [−14 %, −10 %], 1,000 → 880; 5 against 5 runs"."""
+    """For example "Transactions/s of oltp_write_only at 4 threads: −12 % [−14 %, −10 %], …; 5 against 5 runs"."""
     level = f" at {change.load_level}" if change.load_level_id is not None else ""
     where = f"{change.workload.name}{level}"
     if change.ratio is None or change.metric is None:

@@ -1,4 +1,4 @@
-"""The sheet of the matrix as Markdown and CSV: what the page shows, cell by cell."""
+"""The matrix as Markdown and CSV, cell by cell as on the page."""
 
 from apps.core import tabular
 from apps.core.tabular import escaped
@@ -8,7 +8,7 @@ COLUMNS = ("test", "parameters", "metric", "direction", "load", "side", "shown",
 
 
 def markdown(sheet: MatrixSheet, *, link: str) -> str:
-    """The answer, the table and what its cells are, with a link to the page."""
+    """The answer, the table and its method, with a link to the page."""
     heads = [f"{head.name} (baseline)" if head.is_baseline else head.name for head in sheet.heads]
     rows = [
         [_test(group), line.load, f"{group.metric} ({group.direction})", *(cell.plain for cell in line.cells)]
@@ -28,7 +28,7 @@ def markdown(sheet: MatrixSheet, *, link: str) -> str:
 
 
 def comma_separated(sheet: MatrixSheet) -> str:
-    """A line for each cell. `shown` is the cell as on the screen, the numbers have all their digits."""
+    """One line per cell. `shown` is the cell as on the page, the numbers have full precision."""
     return tabular.comma_separated(
         COLUMNS,
         (

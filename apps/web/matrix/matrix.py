@@ -1,4 +1,4 @@
-"""The Matrix page: several sides against one baseline under every workload that they share; or an article's ratios."""
+"""The Matrix page: several sides against one baseline under all shared workloads; or a published article's ratios."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from apps.web.components.pages import render_page
 from apps.web.matrix.exports import comma_separated, markdown
 from apps.web.matrix.sheet import MatrixSheet, measured_sheet, stated_sheet
 
-# Sides of a matrix that nobody chose.
+# Number of sides of the default matrix.
 USUAL_SIDES = 4
 METRICS = (
     (PRIMARY, "each workload's headline"),
@@ -40,7 +40,7 @@ FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 
 @dataclass(frozen=True)
 class MatrixAddress:
-    """What the address asks for; `article`: the slug of one whose ratios are shown instead of measured ones."""
+    """The parsed query string; `article`: slug of an article whose ratios are shown instead of measured ones."""
 
     sides: tuple[str, ...] = ()
     metric: str = PRIMARY
@@ -50,7 +50,7 @@ class MatrixAddress:
 
     @classmethod
     def read(cls, query: QueryDict) -> "MatrixAddress":
-        """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
+        """Raises Invalid with the invalid parameter. Empty ones come from unfilled form fields."""
         campaign = query.get("campaign", "")
         if campaign and whole_number(campaign) is None:
             problem = f"{campaign[:40]!r} is not a number"
@@ -82,7 +82,7 @@ class MatrixAddress:
         return replace(self, sides=(slug, *(side for side in self.sides if side != slug)))
 
     def compare(self, row: ManyRow, side: str) -> str:
-        """Where Compare shows a row: the baseline and `side`, or (empty) as many sides as it takes."""
+        """Address of a row in Compare, with the baseline and `side` or (empty) as many sides as Compare supports."""
         sides = (self.sides[0], side) if side else self.sides[:MOST_COMPARED]
         return CompareAddress(sides=sides, workload=row.workload.id, campaign=self.campaign).url()
 
@@ -116,7 +116,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def export(request: HttpRequest, ending: str) -> HttpResponse:
-    """The same table as a file. Whoever asks wrongly is told so in plain text: programs ask for files."""
+    """The table as a file. Errors are plain text, since clients are programs."""
     try:
         address = MatrixAddress.read(request.GET)
         sheet = _sheet(address)
@@ -133,8 +133,11 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
 
 
 def usual_sides() -> tuple[str, ...]:
-    """Systems that share the most workloads and load levels, the baseline first: the one pinned for most of these, else
-    the one that shares most. Examples and made-up runs only where nothing else ran. Empty: no two systems share any."""
+    """Default systems: those that share the most workloads and load levels, the baseline first.
+
+    The baseline is the system pinned for most of these, else the one that shares most. Examples and made-up runs count
+    only if nothing else ran. Empty: no two systems share any.
+    """
     ran = places.counted(most=0)
     measured = [place for place in ran if place.kind[0] not in FILLERS]
     systems = System.objects.filter(archived_at=None).in_bulk({place.system for place in ran})
@@ -200,7 +203,7 @@ def _exports(address: MatrixAddress) -> dict[str, Any]:
 
 
 def _withheld(many: Many, address: MatrixAddress) -> list[dict[str, Any]]:
-    """Of each side with withheld verdicts: of how many cells, because of what, and where that can be accepted."""
+    """Sides with withheld verdicts: number of cells, the differences, and where to accept them."""
     found = []
     for side in many.sides[1:]:
         rows = [row for row in many.rows if row.cells[side.position].words == WITHHELD]

@@ -1,4 +1,4 @@
-"""The matrix as it is shown, on the page and in its exports alike: every cell in words and signs."""
+"""The matrix as shown, on the page and in its exports: every cell in words and signs."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -34,8 +34,10 @@ ORDER = ("better", "higher", "worse", "lower", "equivalent", "not told apart", W
 
 @dataclass(frozen=True)
 class Head:
-    """A side's column; `place` in the palette, None: a published side that is no platform of the catalog. `origins`:
-    where its runs come from, unless agents measured all of them."""
+    """A side's column; `place` in the palette, None: a published side that is no platform of the catalog.
+
+    `origins`: where its runs come from; empty if agents measured all of them.
+    """
 
     name: str
     place: int | None
@@ -46,10 +48,10 @@ class Head:
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """A cell: `text` with its unit or sign, `interval` beside it, `words` the verdict; `kind` (of KINDS) colours it.
+    """A cell: `text` with its unit or sign, `interval`, `words` (the verdict); `kind` (of KINDS) sets the colour.
 
-    `title` has all digits, the number of runs and where they come from; `note` says what is wrong with some of them.
-    `value`, `low`, `high` are of the ratio, or of the baseline's value.
+    `title` has all digits, the number of runs and their origins; `note`: failed checks. `value`, `low`, `high` are of
+    the ratio, or of the baseline's value.
     """
 
     kind: str
@@ -66,7 +68,7 @@ class MatrixCell:
 
     @property
     def plain(self) -> str:
-        """All of it in one line."""
+        """All of the cell in one line."""
         judged = f"{self.sign} {self.words}".strip()
         said = " ".join(part for part in (self.text, self.interval, judged) if part)
         return f"{said}; {self.note}" if self.note else said
@@ -81,7 +83,7 @@ class LoadRow:
 
 @dataclass(frozen=True)
 class TestGroup:
-    """A test in one metric, a line for each load level. `metric` with its unit and direction."""
+    """A test in one metric, a line per load level. `metric` with its unit and direction."""
 
     test: str
     detail: str
@@ -92,8 +94,10 @@ class TestGroup:
 
 @dataclass(frozen=True)
 class MatrixSheet:
-    """`answers`: a sentence for each side but the baseline; `method` says what the cells are. `metric` with unit and
-    direction, where it is the same of all groups."""
+    """`answers`: a sentence per side but the baseline; `method`: meaning of the cells.
+
+    `metric` with unit and direction, if equal for all groups.
+    """
 
     title: str
     metric: str
@@ -105,7 +109,7 @@ class MatrixSheet:
 
 
 def measured_sheet(many: Many, *, address: Callable[[ManyRow, str], str]) -> MatrixSheet:
-    """`address` of a row and a side (empty: all of them) is where Compare shows it."""
+    """`address` returns the Compare address of a row and a side (empty: all sides)."""
     doubted = {run.id for one in many.comparisons for run in one.runs if run.failed_checks}
     heads = tuple(
         Head(
@@ -171,7 +175,7 @@ def _group(
 
 
 def _name(workload: ComparedWorkload) -> str:
-    """With its tool, unless the name begins with that tool's title."""
+    """The name prefixed with its tool, unless it begins with the tool's title."""
     spec = WORKLOADS.get(workload.tool)
     if spec and workload.name.lower().startswith(spec.title.lower()):
         return workload.name
@@ -222,13 +226,13 @@ def _kind(words: str) -> str:
 
 
 def _sign(words: str, direction: Direction) -> str:
-    """An arrow says where the value went: where lower is better, that of an improvement points down."""
+    """The arrow gives the direction of the value: if lower is better, an improvement points down."""
     sign = SIGNS.get(words, "?")
     return TURNED.get(sign, sign) if direction is Direction.LOWER else sign
 
 
 def _answer(cells: Sequence[Cell]) -> str:
-    """ "better in 3 of 7 (1.2 × [1.1, 1.3] to 4.1 × [3.7, 4.5]); not told apart in 2; too few repetitions in 2"."""
+    """Verdict counts with the range of ratios, for example "better in 3 of 7 (1.2 × [1.1, 1.3] to …); …"."""
     counts = Counter(cell.words for cell in cells)
     places = {words: place for place, words in enumerate(ORDER)}
     parts: list[str] = []
@@ -278,7 +282,7 @@ def stated_sheet(matrix: StatedMatrix) -> MatrixSheet:
 
 
 def _decimals(column: Sequence[FigureValue | None]) -> int:
-    """One number of decimals a column: digits align, and a zero at the end that was stated is there again."""
+    """Decimals of a column: aligns digits, and restores published trailing zeros."""
     exact = [all_digits(figure.value) for figure in column if figure and figure.qualifier == "exact"]
     return max((len(text.partition(".")[2]) for text in exact), default=0)
 

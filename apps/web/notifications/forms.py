@@ -1,4 +1,4 @@
-"""Forms of notifications: a team, and a subscription with what it asks for."""
+"""Forms of notifications: a team, and a subscription with its filter."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -23,9 +23,9 @@ from apps.web.components.pages import render_page
 from apps.web.notifications.notifications import refused
 
 Found = TypeVar("Found")
-# Fields of the filter as the list of findings has them; its kind is that of the findings.
+# Filter fields as in the list of findings; `kind` is that of the findings.
 ASKED = tuple(name for name in filters.NAMES if name != "sort")
-# What a person reads beside an event.
+# Labels of events.
 EVENTS = {
     "found": "Found: a new finding, or a new change in one; results that a schedule did not bring",
     "reopened": "Re-opened: it is back, or its acceptance has ended",
@@ -91,7 +91,7 @@ def delete_team(request: HttpRequest, team_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @writers_only
 def subscription(request: HttpRequest, subscription_id: int | None = None) -> HttpResponse:
-    """A new one may be asked for with the filter of the list of findings in its address."""
+    """The filter of a new subscription may be prefilled from the query string, as in the list of findings."""
     known = _found(lambda: services.subscription_of(subscription_id)) if subscription_id is not None else None
     if request.method != "POST":
         return _subscription_page(request, known, _kept(known) if known else _usual(request.GET))
@@ -207,11 +207,11 @@ def _subscription_page(
     return render_page(request, "web/notifications/subscription.html", context, status=422 if problems else 200)
 
 
-# ---------------------------------------------------------------- both
+# ---------------------------------------------------------------- shared
 
 
 def _by_field(problems: tuple[FieldProblem, ...]) -> dict[str, list[str]]:
-    """The form calls the kind of a subscription its channel, because findings have a kind, too."""
+    """The form's field for a subscription's `kind` is `channel`, because findings also have a kind."""
     found: dict[str, list[str]] = {}
     for problem in problems:
         field = {"kind": "channel"}.get(problem.field, problem.field.removeprefix("asks."))

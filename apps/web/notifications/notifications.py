@@ -1,4 +1,4 @@
-"""Who is told of findings: teams with their subscriptions, the last deliveries, and the reader's own address."""
+"""The Notifications page: teams with their subscriptions, the latest deliveries, and the reader's own address."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ PAGE = 50
 
 @require_safe
 def show(request: HttpRequest) -> HttpResponse:
-    """htmx asks for the deliveries alone, while some of them are waiting."""
+    """htmx polls only the deliveries while some are waiting."""
     viewer = viewer_of(request)
     before = request.GET.get("before", "")
     found = queries.deliveries(viewer=viewer)
@@ -69,7 +69,7 @@ def retry(request: HttpRequest, delivery_id: int) -> HttpResponse:
 
 
 def _delivery(request: HttpRequest, delivery_id: int) -> Delivery:
-    """Raises Http404, also for one that the caller may not see."""
+    """Raises Http404 for an unknown delivery, or one that the viewer may not see."""
     found = queries.deliveries(viewer=viewer_of(request)).filter(pk=delivery_id).first()
     if found is None:
         raise Http404(f"There is no delivery {delivery_id} that you may see.")
@@ -97,7 +97,7 @@ def send_test(request: HttpRequest, subscription_id: int) -> HttpResponse:
 
 @require_POST
 def keep_own_address(request: HttpRequest) -> HttpResponse:
-    """Anybody who is signed in has an address, readers too."""
+    """Available to all signed-in users, including readers."""
     user = request.user
     if not isinstance(user, User):
         return redirect_to_login("/notifications/")

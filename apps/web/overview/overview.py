@@ -1,4 +1,4 @@
-"""Overview: what is running now, what was measured of which workload on which platform, what articles say."""
+"""The Overview page: current activity, measured workloads by platform, open findings, published results."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ from apps.web.overview.platforms import NEWEST_RUNS, load_matrix
 
 LATEST_RUNS = 10
 LATEST_CAMPAIGNS = 5
-# Runs are counted up to here.
+# Upper limit of the run count.
 MOST_TOLD = 10_000
 LARGEST_FINDINGS = 3
 WITNESSES = 6
 WITNESSES_AN_ARTICLE = 2
-# The three architectures that the articles compare.
+# The three architectures compared by the articles.
 COMPARED = ("aurora", "pxc", "mha")
 
 
@@ -64,7 +64,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def chosen_witnesses(figures: Sequence[FigureValue]) -> list[FigureValue]:
-    """A few of the articles' ratios between the three architectures, not all from one article."""
+    """A few published ratios between the three architectures, with a limit per article."""
     taken: Counter[str] = Counter()
     chosen = []
     for figure in figures:
@@ -75,7 +75,7 @@ def chosen_witnesses(figures: Sequence[FigureValue]) -> list[FigureValue]:
 
 
 def _findings() -> dict[str, Any]:
-    """What is open, the largest of it, and how much there is in a sentence."""
+    """The largest open findings, and a one-sentence summary."""
     wanted = FindingFilter(state=("open",))
     rows = regressions.list_findings(wanted, limit=LARGEST_FINDINGS)
     return {"rows": rows, "answer": list_answer(regressions.count_by_state(wanted), [])}

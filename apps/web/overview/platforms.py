@@ -1,6 +1,6 @@
-"""The matrix of the Overview: what was measured of each workload on each platform. A fixed number of queries.
+"""The matrix of the Overview: measured throughput by workload and platform. A fixed number of queries.
 
-Shipped examples and made-up runs only fill the place of runs that are not there yet: they never stand among others.
+Shipped examples and made-up runs are shown only for workloads without any other runs.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from apps.runs.pure import Amount
 from apps.web.components.addresses import runs_address
 
 THROUGHPUT = "client.throughput"
-# Of each system the newest runs make the median and the range.
+# Number of newest runs per system in the median and range.
 NEWEST_RUNS = 10
 FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 
@@ -32,10 +32,10 @@ class Median(Aggregate):
 
 @dataclass(frozen=True)
 class PlatformCell:
-    """Throughput of complete runs of a workload on a platform at the row's load: median and range of the newest
-    NEWEST_RUNS of each system, of which `doubted` failed a quality check. `runs`: how many there are in all.
+    """Throughput of complete runs of a workload on a platform at the row's load level.
 
-    `origin` is where all of them come from; None: agents measured some, and `submitted` of them were submitted.
+    Median and range over the newest NEWEST_RUNS of each system, of which `doubted` failed a quality check. `runs`:
+    number of all runs. `origin`: shared by all of them; None: mixed, of which `submitted` were submitted.
     """
 
     median: float
@@ -73,7 +73,7 @@ class PlatformMatrix:
 
 
 def load_matrix() -> PlatformMatrix:
-    """Each workload at the load level that most platforms have (then most systems, then most threads)."""
+    """One load level per workload: the one with most platforms (then most systems, then most threads)."""
     platforms = dict(System.objects.values_list("pk", "release__platform_id"))
     levels = LoadLevel.objects.in_bulk()
     chosen = _at_one_level(_without_fillers(places.counted(most=0)), platforms, levels)
@@ -110,7 +110,7 @@ def _without_fillers(found: Sequence[RunPlace]) -> list[RunPlace]:
 
 
 def _at_one_level(found: Sequence[RunPlace], platforms: dict[int, int], levels: dict[int, LoadLevel]) -> list[RunPlace]:
-    """Of each workload the places at the level that the matrix shows."""
+    """For each workload the places at the load level to show."""
     by_level: dict[int, dict[int, list[RunPlace]]] = defaultdict(lambda: defaultdict(list))
     for place in found:
         by_level[place.workload][place.level].append(place)
@@ -127,7 +127,7 @@ def _at_one_level(found: Sequence[RunPlace], platforms: dict[int, int], levels: 
 
 
 def _measured(runs: Sequence[int]) -> dict[tuple[int, int], dict[str, Any]]:
-    """(workload, platform) -> what their throughput was."""
+    """(workload, platform) -> throughput statistics."""
     platform = F("run__system__release__platform")
     groups = (
         Measurement.objects.filter(run_id__in=runs, metric__key=THROUGHPUT)

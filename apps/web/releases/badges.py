@@ -1,4 +1,4 @@
-"""Badges: how a release stands, as a small picture for a README or a wiki: words and colour, no script. Pure."""
+"""Badges: the result of a release as a small SVG for a README or a wiki: words and colour, no script. Pure."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ WIDE, NARROW = "MWmw%@", "fijltIr.,:;|!' "
 
 
 def width_of(text: str) -> int:
-    """About how many pixels the text takes in an 11 px sans-serif face."""
+    """Approximate width of the text in pixels, in an 11 px sans-serif font."""
     return round(sum(10 if sign in WIDE else 4 if sign in NARROW else 6.6 for sign in text))
 
 
@@ -18,7 +18,7 @@ def draw(label: str, words: str, kind: str) -> str:
     left, right = width_of(label) + 14, width_of(words) + 14
     whole = left + right
     title = escape(f"{label}: {words}")
-    # Both texts are told their length, so that no other face overflows.
+    # textLength fixes both widths, so that no other font overflows.
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="20" role="img" aria-label="{title}">'
         f"<title>{title}</title>"

@@ -1,4 +1,4 @@
-"""A release against the one before it as CSV; regressions.release_markdown writes it for a pull request."""
+"""A release compared with the previous one, as CSV; regressions.releases.markdown writes it for pull requests."""
 
 from apps.core import tabular
 from apps.regressions.releases.values import ReleaseCheck
@@ -11,7 +11,7 @@ COLUMNS = (
 
 
 def comma_separated(check: ReleaseCheck) -> str:
-    """A line for each row, with all digits."""
+    """One line per row, in full precision."""
     return tabular.comma_separated(
         COLUMNS,
         (

@@ -1,4 +1,4 @@
-"""Releases: how each stands to the one before it on each hardware class, and who lets it pass."""
+"""Releases: comparison of each with the previous one on each hardware class, and sign-offs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ from apps.web.components.pages import render_page
 from apps.web.releases import badges, exports
 from apps.web.releases.sheet import RESULTS, Times, counts, overall, seldom, sheet, to_repeat
 
-# Releases × hardware classes on a page.
+# Releases × hardware classes per page.
 PAGE = 60
 MOST_WAITING = 5
 BADGE_SECONDS = 300
@@ -58,7 +58,7 @@ def show_all(request: HttpRequest) -> HttpResponse:
 
 
 def _waiting() -> list[str]:
-    """Releases of which runs came, and that were never compared yet."""
+    """Releases with runs that were never compared."""
     known = CheckedRelease.objects.filter(release=OuterRef("release"), hardware_class=OuterRef("hardware_class"))
     found = Pending.objects.filter(~Exists(known)).select_related("release__platform", "hardware_class")
     return [f"{each.release} on {each.hardware_class.name}" for each in found.order_by("since", "pk")[:MOST_WAITING]]
@@ -103,7 +103,7 @@ def show(request: HttpRequest, platform: str, version: str) -> HttpResponse:
 
 
 def _shown(request: HttpRequest, release: Release, row: StoredCheck | None, check: ReleaseCheck) -> dict[str, Any]:
-    """`row` None: it is compared for this page alone, so nothing of it can be signed off."""
+    """`row` None: compared for this page only, so it cannot be signed off."""
     where = release.pk, check.hardware_id
     print_ = row.fingerprint if row else ""
     signed = sign_offs.of_releases([(*where, print_)]).get(where, [])
@@ -160,7 +160,7 @@ def _with(request: HttpRequest, **changed: str) -> str:
 
 
 def _text(stated: str) -> str:
-    """Without NUL, which no column holds."""
+    """Strips NUL, which database columns cannot store."""
     return stated.replace("\0", "")
 
 
@@ -177,7 +177,7 @@ def _find(platform: str, version: str) -> Release | None:
 
 
 def _baselines(release: Release) -> list[str]:
-    """Versions that it can be held against, the newest first."""
+    """Versions that may serve as baseline, newest first."""
     others = Release.objects.filter(platform=release.platform_id).exclude(pk=release.pk)
     return list(others.order_by("-version_key", "-version").values_list("version", flat=True)[:50])
 
@@ -185,8 +185,10 @@ def _baselines(release: Release) -> list[str]:
 def _asked(
     request: HttpRequest, release: Release, known: list[StoredCheck]
 ) -> tuple[StoredCheck | None, ReleaseCheck | None]:
-    """What the address asks for: what was kept, or compared now if it names another baseline or hardware of which
-    nothing was kept. (None, None): nothing at all was compared. Raises Invalid, and Unknown."""
+    """The requested comparison: the stored one, or a new one for another baseline or hardware class.
+
+    (None, None): nothing was compared. Raises Invalid, and UnknownSide.
+    """
     slug, version = request.GET.get("hardware", ""), request.GET.get("baseline", "")
     row = next((each for each in known if slug in ("", each.check.hardware)), None)
     if row is not None and version in ("", row.check.baseline):
@@ -271,7 +273,7 @@ def withdraw(request: HttpRequest, sign_off_id: int) -> HttpResponse:
 
 @require_safe
 def badge(request: HttpRequest, platform: str, version: str) -> HttpResponse:
-    """Of one hardware class, or the worst of all. What is not known has a badge as well, which says so."""
+    """Badge of one hardware class, or the worst of all. Unknown releases get a badge that says so."""
     release = _find(platform, version)
     label = f"{release.platform.name} {version}" if release else f"{platform} {version}"[:60]
     found = CheckedRelease.objects.filter(release=release) if release else CheckedRelease.objects.none()

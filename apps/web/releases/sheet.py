@@ -1,4 +1,4 @@
-"""A release against the one before it as it is shown: every row in words and signs, what the page leads with."""
+"""A release compared with the previous one, as shown: every row in words and signs, and the answer above."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ RESULTS = {
     Result.REGRESSION: ("bad", "✗", "regression"),
     Result.CANNOT_TELL: ("waiting", "?", "cannot tell"),
 }
-# In the order of the columns of the list.
+# In column order of the list.
 COUNTED = (
     (RowVerdict.WORSE, "worse"),
     (RowVerdict.BETTER, "better"),
@@ -29,20 +29,22 @@ COUNTED = (
     (RowVerdict.TOO_FEW, "too few repetitions"),
     (RowVerdict.MISSING, "missing"),
 )
-# Told beside these, where there are any.
+# Shown beside these, if any.
 SELDOM = (RowVerdict.WITHHELD, RowVerdict.NO_RATIO)
 MORE_THAN_MOST = 1000
 LONGEST_NAME = 120
-# Warm-up and planned length of a run, s; None: not known.
+# Warm-up and planned duration of a run, s; None: unknown.
 Times = tuple[float, float | None]
 BARE_PERCENT = re.compile(r"(?<=\d)%")
 
 
 @dataclass(frozen=True)
 class ReleaseRow:
-    """A row: `kind` is the class of its verdict, `turned` that of a sign where lower is better; `interval` or why there
-    is none; `also` says what it could have seen, or what would tell; `plan_url`: of the form of a campaign that would,
-    empty: there is none to propose."""
+    """A row; `kind`: class of its verdict; `turned`: class of its sign if lower is better; `interval`, or why there is
+    none.
+
+    `also`: smallest detectable change, or runs needed; `plan_url`: the form of a campaign with these runs, empty: none.
+    """
 
     row: CheckRow
     kind: str
@@ -63,7 +65,7 @@ class ReleaseRow:
 
 @dataclass(frozen=True)
 class ReleaseSheet:
-    """`relevant`: rows that a reader must know of; `others` are unchanged, or not told apart and hardly worse."""
+    """`relevant`: rows to be read; `others`: unchanged, or inconclusive and hardly worse."""
 
     check: ReleaseCheck
     mark: str
@@ -76,7 +78,7 @@ class ReleaseSheet:
 
 
 def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> ReleaseSheet:
-    """`times`: of the runs of `to_repeat`."""
+    """`times`: of the runs in `to_repeat`."""
     mark, sign, words = RESULTS[check.result]
     shown = [_shown(row, times) for row in check.rows]
     return ReleaseSheet(
@@ -92,7 +94,7 @@ def sheet(check: ReleaseCheck, times: Mapping[int, Times]) -> ReleaseSheet:
 
 
 def _value(value: float | None, unit: str) -> str:
-    """Its unit is told beside the metric."""
+    """Without the unit, which is shown beside the metric."""
     return "no runs" if value is None else format_number(value, unit=unit)
 
 
@@ -120,12 +122,12 @@ def _shown(row: CheckRow, times: Mapping[int, Times]) -> ReleaseRow:
 
 
 def to_repeat(check: ReleaseCheck) -> list[int]:
-    """A run of each row that more repetitions would tell, to measure them alike."""
+    """One run of each row that needs more repetitions, as the model of its parameters."""
     return [row.runs_before[-1] for row in check.rows if _can_be_planned(row)]
 
 
 def _can_be_planned(row: CheckRow) -> bool:
-    """By the form of a campaign: an agent measures so, at no rate of its own, as often as it may."""
+    """Whether the campaign form can plan it: an agent's tool, no fixed rate, within the maximum of repetitions."""
     more_would_tell = row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW)
     is_possible = row.tool in WORKLOADS and row.rate is None and bool(row.system and row.runs_before)
     return more_would_tell and is_possible and (row.needed or 0) <= MAX_REPETITIONS
@@ -147,7 +149,7 @@ def _plan_url(row: CheckRow, times: Mapping[int, Times]) -> str:
 
 
 def interval(row: CheckRow) -> str:
-    """ "[−14 %, −10 %]", or why there is none."""
+    """For example "[−14 %, −10 %]", or why there is none."""
     if row.low is None or row.high is None:
         return "" if row.after is None else "no interval"
     return f"[{percent(row.low)}, {percent(row.high)}]"
@@ -162,7 +164,7 @@ def _title(row: CheckRow) -> str:
 
 
 def _also(row: CheckRow) -> str:
-    """What the verdict alone does not say."""
+    """Details beyond the verdict."""
     parts = [row.reason] if row.reason else []
     if row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.UNCHANGED) and row.visible_worse is not None:
         turn = "rise" if row.direction == "lower" else "fall"
@@ -172,13 +174,13 @@ def _also(row: CheckRow) -> str:
     if row.needed is not None and row.verdict in (RowVerdict.NOT_TOLD_APART, RowVerdict.TOO_FEW):
         many = f"more than {MORE_THAN_MOST:,}" if row.needed > MORE_THAN_MOST else f"{row.needed:,}"
         parts.append(f"{many} repetitions of each would likely tell")
-    # What was kept some time ago has them without a space.
+    # Older stored reasons lack the space before "%".
     return BARE_PERCENT.sub(f"{NBSP}%", "; ".join(parts))
 
 
 @dataclass(frozen=True)
 class Count:
-    """`verdict` as its column is headed; `note` says how many of them are accepted."""
+    """`verdict`: the column's heading; `note`: how many of them are accepted."""
 
     verdict: str
     number: int
@@ -202,12 +204,12 @@ def counts(check: ReleaseCheck) -> list[Count]:
 
 
 def seldom(check: ReleaseCheck) -> str:
-    """ "2 verdict withheld"; empty: none."""
+    """For example "2 verdict withheld"; empty: none."""
     return ", ".join(f"{check.counts[verdict]} {verdict}" for verdict in SELDOM if check.counts[verdict])
 
 
 def overall(checks: Sequence[ReleaseCheck]) -> str:
-    """What a list of releases begins with."""
+    """Summary above a list of releases."""
     if not checks:
         return ""
     bad = [check for check in checks if check.result is Result.REGRESSION]

@@ -1,4 +1,4 @@
-"""The tables of attached files as the Run page shows them."""
+"""Tables of attached files for the Run page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class AttachmentCell:
 
 @dataclass(frozen=True)
 class ShownTable:
-    """`table` None: it cannot be read, for the reason `problem`."""
+    """`table` None: unreadable, because of `problem`."""
 
     artifact: str
     format: Attached

@@ -1,4 +1,4 @@
-"""Which of a run's series its page draws unasked: what a reader of this field looks at first. Pure."""
+"""The series that a run's page draws by default: what DBAs look at first. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 LEAST, MOST = 12, 18
 STATUS = "mysql.status."
 
-# In the order of the page. The server's work, its writes to disk, its waits, then the machine.
+# In page order: the server's work, its writes to disk, its waits, then the machine.
 USUAL = (
     *(
         STATUS + name
@@ -43,7 +43,7 @@ USUAL = (
     "process.cpu.user",
     "process.rss",
 )
-# When even the usual ones are few: what else a server may tell.
+# Fallbacks if few of the usual ones exist.
 MORE = tuple(
     STATUS + name
     for name in (
@@ -64,8 +64,10 @@ MORE = tuple(
 
 
 def choose(*, changing: Iterable[str], constant: Iterable[str], busiest: Sequence[str] = ()) -> list[str]:
-    """12 to 18 metric keys of those that the run has: first the usual ones that changed, then others, then the usual
-    ones that never changed. `busiest` orders the keys that a pattern may mean (one disk of several)."""
+    """12 to 18 of the run's metric keys: usual ones that changed, then others, then usual ones that never changed.
+
+    `busiest`: order of the keys that a pattern may match (one disk of several).
+    """
     moved, still = set(changing), set(constant)
     moving = [key for key in _named(USUAL, moved, busiest) if key in moved][:MOST]
     if len(moving) >= LEAST:
@@ -76,7 +78,7 @@ def choose(*, changing: Iterable[str], constant: Iterable[str], busiest: Sequenc
 
 
 def _named(patterns: Iterable[str], keys: set[str], busiest: Sequence[str]) -> Iterable[str]:
-    """Keys for the patterns, each once: a pattern with a star means the busiest key that fits."""
+    """Keys for the patterns, without duplicates: a pattern with a star matches the busiest key."""
     ranked = [*(key for key in busiest if key in keys), *sorted(keys)]
     for pattern in patterns:
         if "*" not in pattern:

@@ -1,4 +1,4 @@
-"""The filters of the list of runs: from an address to a RunFilter, and as the choices that the form shows."""
+"""Filters of the list of runs: parsing the query string to a RunFilter, and the choices of the form."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from apps.catalog.models import HardwareClass, Platform, Release, System, Worklo
 from apps.runs.api import EXCLUDED, FAILED_CHECK, RunFilter
 from apps.runs.models import Run
 
-# Tags are not held apart from their runs: those of so many of the newest runs are offered, however many there are.
+# Tags have no table of their own: those of this many newest runs are offered.
 TAGGED_RUNS = 2000
 OLDER_TAGS = f"Tags of the latest {TAGGED_RUNS:,} runs; write an older one under Words."
 
@@ -25,7 +25,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Facet:
-    """One filter with its choices; only what some run has is offered. `note`: what is not offered, and what to do."""
+    """One filter with its choices; only values that some run has. `note`: what is not offered, and what to do."""
 
     name: str
     label: str
@@ -38,7 +38,7 @@ class Facet:
 
     @property
     def words(self) -> str:
-        """What is chosen, as short as the form shows it."""
+        """The chosen values, in short."""
         labels = [choice.label for choice in self.choices if choice.chosen]
         if not labels:
             return "any"
@@ -47,7 +47,7 @@ class Facet:
 
 @dataclass(frozen=True)
 class Filters:
-    """What the address asks for, and `problems` for what in it makes no sense (which is then left out)."""
+    """The parsed query string, and `problems` of parameters that were ignored."""
 
     run_filter: RunFilter
     facets: tuple[Facet, ...]
@@ -62,7 +62,7 @@ class Filters:
 
 
 def read(query: QueryDict) -> Filters:
-    """One query for each kind of thing that can be chosen, and one for each asked tag that no recent run has."""
+    """One query per kind of object to choose from, and one for each requested tag that no recent run has."""
     problems: list[str] = []
     tags, all_tags = _tags(query.getlist("tag"))
     offered = _offered(tags)
@@ -74,7 +74,7 @@ def read(query: QueryDict) -> Filters:
         problems += [f"No run has {name} “{value}”; this filter was left out." for value in asked if value not in known]
     since = _day(query.get("since", ""), "since", problems)
     until = _day(query.get("until", ""), "until", problems)
-    text = query.get("text", "").replace("\0", " ").strip()  # no column holds NUL
+    text = query.get("text", "").replace("\0", " ").strip()  # database columns cannot store NUL
     run_filter = RunFilter(
         platforms=chosen["platform"],
         releases=_numbers(chosen["release"]),
@@ -113,7 +113,7 @@ Options = list[tuple[str, str]]
 
 
 def _offered(tags: Iterable[str]) -> list[tuple[str, str, Options]]:
-    # From the small tables, each row looked up once in an index of the runs: joins would read every run.
+    # From the small tables, with one index lookup of the runs per row: joins would read every run.
     systems = System.objects.filter(Exists(Run.objects.order_by().filter(system=OuterRef("pk"))))
     workloads = Workload.objects.filter(Exists(Run.objects.order_by().filter(workload=OuterRef("pk"))))
     measured = list(systems)
@@ -135,7 +135,7 @@ def _offered(tags: Iterable[str]) -> list[tuple[str, str, Options]]:
 
 
 def _tags(asked: Iterable[str]) -> tuple[list[str], bool]:
-    """The tags of the newest runs and those of `asked` that an older one has; whether these were all runs."""
+    """Tags of the newest runs, and those of `asked` that an older run has; True if these were all runs."""
     newest = Run.objects.order_by("-started_at", "-id").values_list("tags", flat=True)[:TAGGED_RUNS]
     rows = list(newest)
     found = {tag for tags in rows for tag in tags}
@@ -161,7 +161,7 @@ def _day(value: str, name: str, problems: list[str]) -> date | None:
 
 
 def _midnight(day: date | None, *, after: int = 0) -> datetime | None:
-    """Start of `day`, or of the day so many days after it, UTC; None after the calendar's last day."""
+    """Start of `day`, or of the day `after` days later, UTC; None after the calendar's last day."""
     if day is None or (date.max - day).days < after:
         return None
     return datetime.combine(day + timedelta(days=after), time(), UTC)

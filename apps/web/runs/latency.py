@@ -1,4 +1,4 @@
-"""Latency by percentile, as the pages of a run and of a comparison show it: computed here, the browser only draws."""
+"""Latency percentiles for the Run and Compare pages, computed in the server so that the browser only draws."""
 
 import math
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from apps.runs.pure import PERCENTILES, HistogramCounts, Quantile
 from apps.web.components.ticks import linear_ticks, log_ticks
 
 LABELS = (*(f"p{percent:g}" for percent in PERCENTILES), "max")
-# Places of the axis of percentiles: one in so many transactions was slower.
+# Ticks of the percentile axis: one in this many transactions was slower.
 ONE_IN = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99", 100_000: "99.999", 10**6: "99.9999"}
-# Fewer round numbers than these do not say how far apart values are on a logarithmic axis.
+# Fewer round numbers than these do not make a logarithmic axis readable.
 FEWEST_TICKS = 3
 ROOM = 1.04
 
 
 @dataclass(frozen=True)
 class LatencyCurve:
-    """One curve; `color`: its side's place in the palette, None: it stands alone."""
+    """One curve; `color`: its side's place in the palette, None: a single curve."""
 
     name: str
     color: int | None
@@ -30,7 +30,7 @@ class LatencyCurve:
 
 @dataclass(frozen=True)
 class PercentileRow:
-    """`text` in ms; `title`: between which latencies the value lies, and how many transactions took longer."""
+    """`text` in ms; `title`: bounds of the value's bucket, and number of slower transactions."""
 
     label: str
     text: str
@@ -40,7 +40,7 @@ class PercentileRow:
 
 @dataclass(frozen=True)
 class RunLatency:
-    """What the page of a run shows; without a histogram only why it is `missing`. `step`: width of a bucket."""
+    """Latency of one run; without a histogram only the reason `missing`. `step`: width of a bucket."""
 
     missing: str = ""
     read: DistributionDetail | None = None
@@ -51,7 +51,7 @@ class RunLatency:
 
 @dataclass(frozen=True)
 class SidesLatency:
-    """What the Compare page shows of one load level: each side with its percentiles, named in `labels`."""
+    """Latency at one load level on the Compare page: each side's percentiles, named in `labels`."""
 
     labels: Sequence[str]
     sides: Sequence[tuple[SideLatency, Sequence[PercentileRow]]]
@@ -86,7 +86,7 @@ def _title(quantile: Quantile) -> str:
 
 
 def step(distributions: Sequence[HistogramCounts]) -> str:
-    """Width of the widest bucket that a percentile of the table fell into, as "1.8 %"."""
+    """Relative width of the widest bucket with a percentile of the table, for example "1.8 %"."""
     found = [distribution.percentile(percent) for distribution in distributions for percent in PERCENTILES]
     widths = [one.high / one.low - 1 for one in found if one.low > 0 and math.isfinite(one.high)]
     return f"{max(widths):.1%}".replace("%", f"{units.NBSP}%") if widths else "not known"
@@ -146,7 +146,7 @@ def of_run(run: RunDetail, found: Sequence[DistributionDetail]) -> RunLatency:
 
 
 def missing(run: RunDetail) -> str:
-    """Why a run has no histogram, and what would give it one."""
+    """Why a run has no histogram, and how to get one."""
     tool = run.row.workload_tool
     if run.row.provenance == "rig":
         return "This run was made up by the scale rig, without a histogram."

@@ -1,4 +1,4 @@
-"""What of a run could not be observed, and what observing it took. Pure."""
+"""Unobservable parts of a run, and the overhead of observation. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CPU, STATEMENTS = "agent.cpu.seconds", "agent.statements"
 
 @dataclass(frozen=True)
 class UnobservedPart:
-    """Something that `nodes` could not show, and why."""
+    """Something that could not be observed on `nodes`, and why."""
 
     what: str
     reason: str
@@ -28,8 +28,11 @@ class UnobservedPart:
 
 @dataclass(frozen=True)
 class Overhead:
-    """Of one second, on average: `busy` in ms, summed over the nodes; `cpu` in % of one CPU; `statements` that the
-    nodes executed for it. None: not measured."""
+    """Average overhead per second: `busy` in ms, summed over nodes; `cpu` in % of one CPU; `statements` executed by
+    nodes.
+
+    None: not measured.
+    """
 
     busy: float
     nodes: int
@@ -38,7 +41,7 @@ class Overhead:
 
 
 def hidden(events: Iterable[EventDetail]) -> list[UnobservedPart]:
-    """In the order in which they were told, each once with its nodes."""
+    """Distinct parts in order of events, each with its nodes."""
     nodes: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for event in events:
         if event.kind == NOT_OBSERVABLE:
@@ -50,7 +53,7 @@ def hidden(events: Iterable[EventDetail]) -> list[UnobservedPart]:
 
 def overhead(index: Sequence[SeriesInfo]) -> Overhead | None:
     """None: the run was not sampled by an agent that measures itself."""
-    # A source that is asked less often has fewer values than its node has samples.
+    # A source with a longer interval has fewer values than its node has samples.
     samples: dict[str, int] = defaultdict(int)
     spent: dict[str, float] = defaultdict(float)
     for info in index:

@@ -1,4 +1,4 @@
-"""The quality of a run on its page: the checklist with its evidence, and leaving the run out of comparisons."""
+"""The quality of a run on its page: the checklist with its evidence, and excluding the run from comparisons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,15 +16,17 @@ from apps.runs.models import Run
 from apps.runs.pure import CANNOT_TELL, FAILED, PASSED
 from apps.web.accounts import writers_only
 
-# What failed comes first, then what could not be told: who looks here asks what is wrong.
+# Failed checks first, then undecided ones: readers look for problems.
 ORDER = (FAILED, CANNOT_TELL, PASSED)
 WORDS = {PASSED: "passed", FAILED: "failed", CANNOT_TELL: "cannot tell"}
 
 
 @dataclass(frozen=True)
 class Quality:
-    """`summary`: how many checks ended how, as "1 failed, 7 passed, 1 cannot tell"; empty: none was made. `now`: why
-    the run is left out now; `past`: exclusions that were undone."""
+    """`summary`: number of checks by status, as "1 failed, 7 passed, 1 cannot tell"; empty: none.
+
+    `now`: the current exclusion; `past`: ended ones.
+    """
 
     checks: Sequence[CheckDetail]
     summary: str

@@ -1,4 +1,4 @@
-"""One run: its headline numbers and where they come from, its series on its clock, what was run on what."""
+"""The Run page: headline numbers with provenance, series over time, system and workload."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from apps.web.runs import timeline as runs_timeline
 from apps.web.runs.default_series import choose
 from workers.protocol.workloads import WORKLOADS
 
-# Headline numbers in their order; the rest of what was measured is in a table.
+# Headline numbers in page order; other measurements are in a table.
 HEADLINES = (
     "client.throughput",
     "client.goodput",
@@ -40,7 +40,7 @@ LATEST = ("client.throughput", "client.latency.p50", "client.latency.p95", "clie
 
 @dataclass(frozen=True)
 class LatestValue:
-    """The last second of a live run that was observed; `at` in s on the run's clock."""
+    """The last observed second of a live run; `at` in s on the run's clock."""
 
     name: str
     unit: str
@@ -50,7 +50,7 @@ class LatestValue:
 
 @dataclass(frozen=True)
 class Counters:
-    """`drawn`: keys of the series drawn unasked; `series` and `changing` count all that the run has."""
+    """`drawn`: keys of the series drawn by default; `series` and `changing`: numbers over the whole run."""
 
     drawn: list[str]
     series: int
@@ -75,7 +75,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
     if is_partial(request):
         response = render_page(request, "web/runs/parts/headline.html", headline)
         if not is_live:
-            # Complete since the page was loaded: show all of it, once.
+            # Complete since the page was loaded: reload the whole page once.
             response["HX-Refresh"] = "true"
         return response
     index = queries.series_index(run_id)
@@ -113,14 +113,14 @@ def headlines(run: RunDetail) -> list[MeasurementDetail]:
 
 
 def headline_keys(run: RunDetail) -> list[str]:
-    """What its workload is compared by comes first, then what is its own."""
+    """The primary metric first, then metrics specific to the tool."""
     spec = WORKLOADS.get(run.row.workload_tool)
     own = [key for key in spec.metrics if key not in HEADLINES] if spec else []
     return list(dict.fromkeys([run.primary_metric, *own, *HEADLINES]))
 
 
 def latest(run_id: int) -> list[LatestValue]:
-    """What was last observed of a run that is still measured; nothing before its first second."""
+    """The last observed values of a live run; empty before its first second."""
     found = []
     for series in queries.load_series(run_ids=[run_id], metrics=LATEST, nodes=["client"]):
         observed = [(at, value) for at, value in zip(series.at, series.values, strict=True) if not math.isnan(value)]
@@ -131,7 +131,7 @@ def latest(run_id: int) -> list[LatestValue]:
 
 
 def missing(pending: SealWait) -> str:
-    """What has not arrived, as “2 of 7 batches and sysbench.txt”; empty when all has."""
+    """Missing uploads, as “2 of 7 batches and sysbench.txt”; empty: nothing is missing."""
     things = []
     if pending.missing_batches:
         noun = "batch" if pending.batches == 1 else "batches"
@@ -153,16 +153,16 @@ def counters_of(index: Sequence[SeriesInfo]) -> Counters:
 
 
 def whole_clock(run: RunDetail, counters: Counters) -> tuple[float, float] | None:
-    """From 0 to the last sample, s: one stretch for all charts, whichever is drawn first. None: nothing was sampled.
+    """From 0 to the last sample, s: the same range for all charts, independent of drawing order. None: no samples.
 
-    Not to the run's end: one that broke off is ended when somebody notices, which may be a day later.
+    Not to the run's end: one that broke off is ended only when that is detected, which may be a day later.
     """
     if run.archive is None:
         kinds = {key.partition(".")[0]: key for key in reversed(counters.drawn)}
         series = queries.load_series(run_ids=[run.row.id], metrics=["client.throughput", *kinds.values()])
         last = [float(one.at[-1]) for one in series if len(one.at)]
     else:
-        # Samples that lie in the archive are not fetched for the page alone.
+        # Archived samples are not fetched just for the page.
         last = [node.last for node in run.nodes if node.last is not None]
     if run.measured_to is not None:
         last.append(run.measured_to)
@@ -177,14 +177,14 @@ def measured(run: RunDetail) -> tuple[float, float] | None:
 
 
 def happenings(run: RunDetail, whole: tuple[float, float] | None) -> list[Happening]:
-    """From what is stored of it alone; what its samples say besides, the page's script asks for."""
+    """From stored events only; the page's script requests those derived from samples."""
     return timeline.happenings(run.events, measured(run), whole[1] if whole else None)
 
 
 def page_data(
     run: RunDetail, counters: Counters, whole: tuple[float, float] | None, *, is_live: bool
 ) -> dict[str, Any]:
-    """What the page's script needs to begin; the series it asks the API for."""
+    """Initial data of the page's script, which requests series from the API."""
     return {
         "id": run.row.id,
         "live": is_live,

@@ -1,4 +1,4 @@
-"""Runs: find them by what they are, tick some, compare them."""
+"""The Runs page: filter runs, select some, compare them."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -16,7 +16,7 @@ def show(request: HttpRequest) -> HttpResponse:
     filters = runs_filters.read(request.GET)
     before = request.GET.get("before", "")
     cursor = whole_number(before)
-    # One more than shown tells whether there are older ones.
+    # One more than shown, to detect older runs.
     rows = queries.list_runs(filters.run_filter, limit=PAGE + 1, before=cursor)
     shown, older = rows[:PAGE], rows[PAGE:]
     context = {

@@ -1,6 +1,6 @@
-"""What happened in a run, step by step, as its own tool tells it: faults, promotions, statements, and what was checked.
+"""Steps of a run as reported by its tool: faults, promotions, statements, and checks.
 
-What the samplers saw of the nodes stands in the list of all events: there it would bury the steps.
+Samplers' observations of nodes are only in the list of all events, since they would bury the steps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,15 +10,15 @@ from apps.runs.api import EventDetail
 
 FAULT = "fault"
 CHECK = "check"
-# Told elsewhere on the page: complaints in the list of events, the load as the run's own span.
+# Shown elsewhere on the page: errors and warnings in the list of events, the load as the run's own span.
 NO_STEPS = (CHECK, "error", "warning", "load", "node_state")
-# Between them no chart marks what the samplers missed, since the lines have gaps there, nor what is no moment.
+# Not marked in charts: sampling gaps, where lines have gaps anyway, and events without a time.
 UNMARKED = ("sampler_error", "sampler", "not_observable", CHECK, "read_back", "stale_reads")
 
 
 @dataclass(frozen=True)
 class RunStep:
-    """`at`: s on the run's clock; `after`: since the fault before it, `lasted`: its length, as texts in s or empty."""
+    """`at`: s on the run's clock; `after`: since the last fault, `lasted`: duration; as text in s, or empty."""
 
     label: str
     kind: str
@@ -30,7 +30,7 @@ class RunStep:
 
 @dataclass(frozen=True)
 class StepCheck:
-    """Something that was checked after the load."""
+    """A check after the load."""
 
     label: str
     held: bool
@@ -71,5 +71,5 @@ def told(events: Iterable[EventDetail]) -> Story:
 
 
 def _seconds(value: float) -> str:
-    """To a hundredth: no step is known better."""
+    """To a hundredth: no step is known more precisely."""
     return f"{value:,.2f}"

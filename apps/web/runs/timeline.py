@@ -1,5 +1,4 @@
-"""What the Run page shows on the clock first: how much the load generator did, how long that took, and what happened.
-Pure."""
+"""First charts and event list of the Run page: throughput, latency, events. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 THROUGHPUT = "client.throughput"
 LATENCIES = ("client.latency.p50", "client.latency.p95", "client.latency.p99")
-# Where a tool tells one type of transaction apart, as client.new_order.latency.p95.
+# For tools that report latency by transaction type, as client.new_order.latency.p95.
 OF_TYPE = re.compile(r"client\.(?P<type>[a-z_]+)\.latency\.p\d+")
 PERCENTILES = {"p50": "median", "p95": "95th percentile", "p99": "99th percentile"}
 
@@ -29,7 +28,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Listed:
-    """A row of the list of events. `on_clock`: its time means something; else it is of the whole run."""
+    """A row of the list of events. `on_clock`: False if it concerns the whole run rather than a time."""
 
     kind: str
     label: str
@@ -44,21 +43,21 @@ class Listed:
 
 
 def listed(happenings: Iterable[Happening], events: Iterable[EventDetail]) -> list[Listed]:
-    """What happened, in the order of time, then what the events say that is no moment of the run."""
+    """Events in time order, then those that concern the whole run."""
     rows = [Listed(one.kind, one.label, one.starts_at, one.ends_at, one.node) for one in happenings]
     others = (event for event in events if event.kind in NO_MOMENT)
     return rows + [Listed(one.kind, one.label, one.starts_at, one.ends_at, one.node, False) for one in others]
 
 
 def charts(index: Sequence[SeriesInfo], *, primary: str, is_live: bool) -> list[Drawn]:
-    """Those of rate and latency that there are."""
+    """The available charts of throughput and latency."""
     return [
         drawn for drawn in (rate(index, primary=primary, is_live=is_live), latency(index, is_live=is_live)) if drawn
     ]
 
 
 def rate(index: Sequence[SeriesInfo], *, primary: str, is_live: bool) -> Drawn | None:
-    """None: the output has no series of it."""
+    """None: the output has no such series."""
     names = {info.metric: info.name for info in index}
     for metric in (THROUGHPUT, primary):
         if metric in names and metric.startswith("client."):
@@ -81,6 +80,6 @@ def latency(index: Sequence[SeriesInfo], *, is_live: bool) -> Drawn | None:
 
 
 def _percentile(metrics: Iterable[str]) -> str:
-    """Of the highest one: the others are drawn with it."""
+    """Description of the highest percentile; the others are drawn with it."""
     last = max(metrics).rpartition(".")[2]
     return f"{PERCENTILES.get(last, last)} of each interval"

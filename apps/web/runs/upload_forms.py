@@ -1,4 +1,4 @@
-"""The forms that take a finished run from its tool's output, and files that say more of one."""
+"""Forms for finished runs from their tool's output, and for files attached to a run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from apps.runs.api import Refused, accept, submit
 from apps.runs.models import Run
 from apps.runs.pure import ATTACHED, DEFAULT, SUBMITTED, Submitted
 
-# In the order of the page.
+# In page order.
 LABELS = {
     "format": "What the file is",
     "file": "File",
@@ -34,7 +34,7 @@ LABELS = {
     "tags": "Tags",
     "reason": "Why it failed",
 }
-# Where the names of what refuses differ from the form's.
+# Field names in errors -> the form's, where they differ.
 FIELDS = {
     "output": "file",
     "load_level.threads": "threads",
@@ -53,7 +53,7 @@ class UploadProblem:
 
 @dataclass(frozen=True)
 class Uploaded:
-    """`created` False: the same was uploaded before."""
+    """`created` False: the same run was uploaded before."""
 
     run: Run
     created: bool
@@ -140,11 +140,11 @@ class Upload(forms.Form):
         return data
 
     def submit(self) -> Uploaded | None:
-        """None: something is wrong, and it now stands beside its field."""
+        """None if the upload is invalid; every problem is then attached to its field."""
         if not self.is_valid():
             return None
         try:
-            # What is refused leaves no new workload or load level behind.
+            # A refused upload must leave no new workload or load level behind.
             with transaction.atomic():
                 return self._submit()
         except Refused as error:
@@ -197,7 +197,7 @@ class Upload(forms.Form):
         self.add_error(name if name in self.fields else None, message)
 
     def problems(self) -> list[UploadProblem]:
-        """What is wrong, in the order of the page; without a field: the upload as a whole."""
+        """All problems in page order; without a field: of the upload as a whole."""
         return _problems(self, LABELS)
 
 
@@ -212,7 +212,7 @@ class Attach(forms.Form):
         return _content(self.cleaned_data["file"], submit.MAX_ATTACHED)
 
     def attach(self, run: Run) -> str | None:
-        """The name under which it is kept. None: something is wrong, and it now stands beside its field."""
+        """Name of the stored artifact. None if invalid; the problem is then attached to its field."""
         if not self.is_valid():
             return None
         data = self.cleaned_data
@@ -254,7 +254,7 @@ def _content(file: Any, most: int) -> bytes:
 
 
 def _parameters(text: str) -> Iterable[tuple[str, Any]]:
-    """`warehouses=100, isolation=rc`: whole numbers, decimals, true and false as such, the rest as text."""
+    """Parses `warehouses=100, isolation=rc`; integers, decimals, true and false are converted, the rest is text."""
     for word in filter(None, (part.strip() for part in text.replace("\n", ",").split(","))):
         name, sign, value = (part.strip() for part in word.partition("="))
         if not (name and sign and value):

@@ -1,4 +1,4 @@
-"""The pages that take finished runs, and files that say more of one."""
+"""Pages for uploading finished runs and attaching files to a run."""
 
 from typing import Any
 

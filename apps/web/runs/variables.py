@@ -1,4 +1,4 @@
-"""The server variables of one run, node by node: hundreds of rows, asked for when a reader opens them."""
+"""The server variables of one run, by node: hundreds of rows, loaded on demand."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from apps.web.components.pages import render_page
 
 @dataclass(frozen=True)
 class Variable:
-    """A server variable on each node that told its variables; None: that node has no such variable."""
+    """A server variable on each node with recorded variables; None: the node has no such variable."""
 
     name: str
     values: tuple[str | None, ...]
@@ -33,7 +33,7 @@ def show(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def by_name(held: Sequence[Mapping[str, str]]) -> list[Variable]:
-    """What differs between the nodes is marked."""
+    """Variables by name; `differs` marks differences between nodes."""
     names = sorted({name for variables in held for name in variables})
     rows = [(name, tuple(variables.get(name) for variables in held)) for name in names]
     return [Variable(name, values, len(set(values)) > 1) for name, values in rows]

@@ -1,4 +1,4 @@
-"""Small charts of the DDL page: the seconds of every run around its first statement, on one clock, as SVG."""
+"""Small charts of the schema changes page: the seconds of every run around its first statement, as SVG."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from apps.runs.pure import downsample
 from apps.web.components.ticks import linear_ticks
 from workers.protocol.workloads.schema_changes import SETTLE
 
-# In the units of the drawing, which are pixels where it has its usual width.
+# In drawing units, which are pixels at the usual width.
 WIDTH, HEIGHT = 420, 138
 LEFT, RIGHT, TOP, BOTTOM = 48, 8, 18, 22
-# Of a change the newest so many runs are drawn; points of each, with every lowest and highest kept.
+# Number of runs per change, the newest; points of each, with all minima and maxima kept.
 MOST_DRAWN, POINTS = 5, 400
 THROUGHPUT, LATENCY = "throughput", "latency"
 
 
 @dataclass(frozen=True)
 class ChangeTick:
-    """`place`: across or down."""
+    """`place`: horizontal or vertical position."""
 
     place: float
     text: str
@@ -30,7 +30,7 @@ class ChangeTick:
 
 @dataclass(frozen=True)
 class ExtremeMark:
-    """The lowest (of a latency: highest) interval of a run while its statements were under way or settled."""
+    """The lowest (for latency: highest) interval of a run during its statements or while they settled."""
 
     x: float
     y: float
@@ -39,7 +39,7 @@ class ExtremeMark:
 
 @dataclass(frozen=True)
 class ChangeChart:
-    """One quantity of the runs of a change. `spans`: statements, as (left, width). `paths`: a line each run."""
+    """One quantity of the runs of a change. `spans`: statements, as (left, width). `paths`: one line per run."""
 
     kind: str
     unit: str
@@ -54,8 +54,7 @@ class ChangeChart:
 
 @dataclass(frozen=True)
 class Frame:
-    """Ranges that the charts of a table share, so that they can be compared: s from the first statement, and the
-    highest value."""
+    """Ranges shared by the charts of a table, for comparability: s from the first statement, and the highest value."""
 
     first: float
     last: float
@@ -70,7 +69,7 @@ class Frame:
 
 
 def charts(change: SchemaChange, changes: Sequence[SchemaChange]) -> list[ChangeChart]:
-    """Throughput and latency of `change`; `changes`: those whose charts stand beside."""
+    """Throughput and latency of `change`; `changes`: those with charts on the same scale."""
     return [
         chart
         for kind in (THROUGHPUT, LATENCY)
@@ -83,13 +82,13 @@ def drawn(change: SchemaChange) -> tuple[ChangeTrial, ...]:
 
 
 def _seconds(trial: ChangeTrial, kind: str) -> LoadSeconds | None:
-    """On the clock of the first statement."""
+    """Relative to the first statement."""
     found = trial.throughput if kind == THROUGHPUT else trial.latency
     return None if found is None else LoadSeconds(found.at - trial.statements[0].starts_at, found.values)
 
 
 def _frame(changes: Iterable[SchemaChange], kind: str) -> Frame | None:
-    """The clock is that of both kinds."""
+    """The time range covers both kinds."""
     trials = [trial for change in changes for trial in drawn(change)]
     clocks = [found.at for trial in trials if (found := _seconds(trial, THROUGHPUT)) is not None]
     values = [found.values for trial in trials if (found := _seconds(trial, kind)) is not None]
@@ -114,7 +113,7 @@ def _chart(change: SchemaChange, kind: str, frame: Frame) -> ChangeChart | None:
         across=tuple(ChangeTick(frame.x(tick), f"{tick:g}") for tick in linear_ticks(frame.first, frame.last)),
         down=tuple(ChangeTick(frame.y(tick), f"{tick:,g}") for tick in linear_ticks(0, frame.highest)),
         zero=frame.x(0),
-        # An instant change is as wide as a line.
+        # An instant change is drawn as a line.
         spans=tuple((left, max(right - left, 1.0)) for left, right in spans),
         paths=tuple(_path(found, frame) for _, found in each),
         marks=tuple(mark for trial, found in each if (mark := _mark(trial, found, kind, frame))),
@@ -122,7 +121,7 @@ def _chart(change: SchemaChange, kind: str, frame: Frame) -> ChangeChart | None:
 
 
 def _path(seconds: LoadSeconds, frame: Frame) -> str:
-    """A move after every gap."""
+    """A new subpath after every gap."""
     places = downsample.thin(seconds.values, POINTS)
     parts, pen = [], "M"
     for at, value in zip(seconds.at[places].tolist(), seconds.values[places].tolist(), strict=True):
@@ -135,7 +134,7 @@ def _path(seconds: LoadSeconds, frame: Frame) -> str:
 
 
 def _extreme(trial: ChangeTrial, seconds: LoadSeconds, kind: str) -> tuple[float, float] | None:
-    """Second and value of the worst interval that ended while the statements were under way or settled."""
+    """Time and value of the worst interval that ended during the statements or while they settled."""
     start, end = trial.statements[0].starts_at, trial.statements[-1].ends_at
     after = (seconds.at > 0) & (seconds.at <= end - start + SETTLE) & ~np.isnan(seconds.values)
     if not after.any():
@@ -156,7 +155,7 @@ def _mark(trial: ChangeTrial, seconds: LoadSeconds, kind: str, frame: Frame) -> 
 
 
 def _label(change: SchemaChange, kind: str, each: Sequence[tuple[ChangeTrial, LoadSeconds]]) -> str:
-    """The chart in a sentence, for who cannot see it."""
+    """Text alternative of the chart."""
     worst = [found for trial, seconds in each if (found := _extreme(trial, seconds, kind))]
     what = "Throughput" if kind == THROUGHPUT else f"Latency, {change.latency.rsplit('.', 1)[-1]}"
     runs = counted(len(each), "run")

@@ -1,4 +1,4 @@
-"""The DDL page: what schema changes do to a load, by platform, statement and algorithm."""
+"""The schema changes page: effects on a load, by platform, statement and algorithm."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -56,7 +56,7 @@ def export(request: HttpRequest, ending: str) -> HttpResponse:
 
 
 def read(given: QueryDict) -> ChangeFilter:
-    """Raises Invalid naming the parameter at fault. Empty parameters are those of an unfilled form."""
+    """Raises Invalid with the invalid parameter. Empty ones come from unfilled form fields."""
     campaign = given.get("campaign", "")
     if campaign and whole_number(campaign) is None:
         problem = f"{campaign[:40]!r} is not a number"

@@ -1,4 +1,4 @@
-"""The DDL page's tables: measured changes and what articles state of the same, row by row, and both as files."""
+"""Tables of the schema changes page: measured changes and published results, row by row, and both as files."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from apps.published.values import ArticleValue, FigureValue, SideValue
 from apps.web.compare.view import CompareAddress
 from apps.web.schema_changes.charts import ChangeChart, charts
 
-# Quantity of a column, that beside it, and what is said of that: {} is its value.
+# Quantity of a column, the one shown with it, and that one's text: {} is its value.
 COLUMNS = (
     ("duration", "", ""),
     ("gap", "gap_before", "before {}"),
@@ -33,7 +33,7 @@ COLUMNS = (
     ("lock_wait", "lock_queue", "{} behind it"),
 )
 HEADS = tuple(next(quantity for quantity in QUANTITIES if quantity.key == key) for key, _, _ in COLUMNS)
-# What articles call it.
+# The articles' names -> quantities.
 STATED = {
     "execution_time": "duration",
     "stall": "stall",
@@ -51,7 +51,7 @@ FILE_COLUMNS = (
 
 @dataclass(frozen=True)
 class SheetCell:
-    """`text` without unit; `told`: whether it is a number. `below`: range and what it was before."""
+    """`text` without unit; `told`: whether it is a number. `below`: range and previous value."""
 
     text: str
     told: bool
@@ -61,7 +61,7 @@ class SheetCell:
 
 @dataclass(frozen=True)
 class TrialLine:
-    """One run of a row and where its page shows the statement."""
+    """One run of a row, with the address of its statement on the Run page."""
 
     trial: ChangeTrial
     url: str
@@ -70,7 +70,7 @@ class TrialLine:
 
 @dataclass(frozen=True)
 class SystemRow:
-    """A system that was measured."""
+    """A measured system."""
 
     change: SchemaChange
     anchor: str
@@ -82,7 +82,7 @@ class SystemRow:
 
 @dataclass(frozen=True)
 class MannerRows:
-    """`compare_url`: where Compare lays the systems side by side; empty: there is one, or their workloads differ."""
+    """`compare_url`: these systems in Compare; empty: only one, or their workloads differ."""
 
     title: str
     rows: tuple[SystemRow, ...]
@@ -102,8 +102,10 @@ class PublishedSide:
 
 @dataclass(frozen=True)
 class Setting:
-    """One operation on the same data under the same load; `stated`: of the same operation elsewhere. `percentiles`:
-    whose deviation that of the latency is, "p95"."""
+    """One operation on the same data under the same load; `stated`: published results of that operation.
+
+    `percentiles`: those of the latency deviation, for example "p95".
+    """
 
     operation: str
     title: str
@@ -116,8 +118,10 @@ class Setting:
 
 @dataclass(frozen=True)
 class ChangeSheet:
-    """`stated`: operations that were not measured here, with what is stated of them, in columns of `stated_heads`;
-    `remarks`: stated figures that are no column's."""
+    """`stated`: published operations that were not measured here, in columns of `stated_heads`.
+
+    `remarks`: published figures that fit no column.
+    """
 
     settings: tuple[Setting, ...]
     stated: tuple[tuple[str, tuple[PublishedSide, ...]], ...]
@@ -126,7 +130,7 @@ class ChangeSheet:
 
 
 def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> ChangeSheet:
-    """`figures`: those that answer the question of DDL."""
+    """`figures`: published figures on schema changes."""
     stated = _stated(figures)
     settings, shown = [], set()
     for (operation, setting), group in groupby(found.changes, key=lambda each: (each.operation, each.setting)):
@@ -137,7 +141,7 @@ def sheet(found: SchemaChanges, figures: Sequence[FigureValue]) -> ChangeSheet:
                 title=title_of(operation),
                 setting=setting,
                 manners=tuple(_manners(changes)),
-                # Stated once, with the first setting of an operation.
+                # Shown once, with the first setting of an operation.
                 stated=() if operation in shown else stated.get(operation, ()),
                 answers=tuple(_answers(changes)),
                 percentiles=" or ".join(sorted({each.latency.rsplit(".", 1)[-1] for each in changes if each.latency})),
@@ -217,7 +221,7 @@ def run_url(trial: ChangeTrial) -> str:
 
 
 def _data_url(change: SchemaChange) -> str:
-    """The seconds of all its runs as CSV, on the clock of the first statement."""
+    """The seconds of all its runs as CSV, relative to the first statement."""
     runs = [("run", str(trial.run)) for trial in change.trials]
     metrics = [("metric", key) for key in ("client.throughput", change.latency) if key]
     rest = [("align", "event"), ("event", "ddl"), ("format", "csv")]
@@ -225,7 +229,7 @@ def _data_url(change: SchemaChange) -> str:
 
 
 def _answers(changes: Sequence[SchemaChange]) -> Iterable[str]:
-    """A sentence for each manner: how long the load stood, system by system, beside what it does undisturbed."""
+    """A sentence per manner: the longest stall by system, compared with undisturbed load."""
     for manner, group in groupby(changes, key=lambda each: each.manner):
         own = [change for change in group if change.trials]
         for key, before, words in (
@@ -250,7 +254,7 @@ def _undisturbed(changes: Sequence[SchemaChange], key: str) -> str:
 
 
 def _stated(figures: Sequence[FigureValue]) -> dict[str, tuple[PublishedSide, ...]]:
-    """By operation: what articles state of a side, a row."""
+    """Published results by operation, one row per side."""
     rows: dict[tuple[str, str, str, str], list[FigureValue]] = {}
     for figure in figures:
         words = str(figure.conditions.get("statement", ""))
@@ -276,8 +280,10 @@ def _stated_row(figures: Sequence[FigureValue]) -> PublishedSide:
 
 
 def comma_separated(found: ChangeSheet) -> str:
-    """A line for each quantity of each row, with all digits, systems and platforms by slug; stated ones are of the
-    origin "published" and name the side as the article does."""
+    """A line per quantity and row, in full precision, systems and platforms by slug.
+
+    Published lines have the origin "published" and the article's name of the side.
+    """
     lines: list[list[FileCell]] = []
     for setting in found.settings:
         for manner in setting.manners:
@@ -310,7 +316,7 @@ def _all_stated(found: ChangeSheet) -> list[tuple[str, tuple[Quantity, ...], tup
 
 
 def markdown(found: ChangeSheet, *, link: str) -> str:
-    """Each setting as a table, what articles state of it below."""
+    """Each setting as a table, with published results below."""
     heads = ["Manner", "System", "Runs", *(f"{head.name}, {head.unit}" for head in HEADS)]
     parts = []
     for setting in found.settings:

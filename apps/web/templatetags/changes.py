@@ -1,4 +1,4 @@
-"""Filters of pages about changes.
+"""Filters for changes.
 
 {{ change.low|signed }}    a ratio as a change: −12 %
 {{ row.effect|share }}     a share as percent: 1.2 %

@@ -1,19 +1,19 @@
 """Tags and filters of every page: numbers, times, colour chips, marks of origin, the navigation.
 
 {{ value|number }}              1,230 with all digits in the title
-{{ value|in_unit:"errors" }}    14, not 14.0: the unit, a count, is written beside it
+{{ value|in_unit:"errors" }}    14, not 14.0: a count, whose unit is shown beside it
 {{ value|as_printed:"ms" }}     1,382.43, every digit that the tool printed
 {{ value|with_unit:"ms" }}      12.3 ms
 {% for name, value in parameters|pairs %}
 {{ name|with_tool:tool }}       sysbench oltp_read_only
 {{ value|bytes }} {{ seconds|duration }} {{ seconds|estimate }} {{ value|count }}
 {% time run.started_at %}       the reader's zone, UTC in the title; {% time t seconds=True %}
-{% time_in zone moment %}       2026-03-01 02:30 Europe/Berlin, whoever reads it
+{% time_in zone moment %}       2026-03-01 02:30 Europe/Berlin, for every reader
 {% side 0 "PXC small" %}        chip in the colour of side 0; {% platform 2 "MHA" %} in that of platform place 2
-{% origin "published" %}        mark: published, example, submitted, agent, rig
+{% origin "published" %}        mark of origin: published, example, submitted, agent, rig
 {% quality run.failed_checks run.is_excluded %}  marks: excluded, failed checks; nothing when there are none
 {% verdict "better" %}          word with its sign; {% verdict word direction="lower" %}
-{% level "saturated" %}         how a resource stands by the USE method: word with its sign
+{% level "saturated" %}         level of a resource by the USE method: word with its sign
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ ORIGINS = {
 
 @register.filter
 def number(value: float | None, digits: int = 3) -> SafeString:
-    """Three significant digits, all of them in the title."""
+    """Three significant digits, all digits in the title."""
     return format_html(
         '<span class="n" title="{}">{}</span>', units.all_digits(value), units.format_number(value, digits)
     )
@@ -76,13 +76,13 @@ def with_tool(name: str, tool: str) -> str:
 
 @register.filter
 def pairs(mapping: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """What `.items` is for, in a mapping that may have a key of that name."""
+    """Replaces `.items`, which fails for a mapping with a key of that name."""
     return list(mapping.items())
 
 
 @register.filter
 def in_unit(value: float | None, unit: str) -> SafeString:
-    """As `number`; counts are whole. The unit itself is written elsewhere."""
+    """As `number`; counts are whole. The unit itself is shown elsewhere."""
     return format_html(
         '<span class="n" title="{}">{}</span>', units.all_digits(value), units.format_number(value, unit=unit)
     )
@@ -117,20 +117,20 @@ def estimate(seconds: float | None) -> str:
 
 @register.filter
 def count(value: int | None) -> str:
-    """How many of something: every digit, thousands separated."""
+    """An amount: every digit, with thousands separators."""
     return units.NOT_OBSERVED if value is None else f"{value:,}"
 
 
 @register.filter
 def fact_name(key: str) -> str:
-    """A key of a machine's description as words: "memory_bytes" is its memory."""
+    """A key of a machine's description in words: "memory_bytes" becomes Memory."""
     words = key.removesuffix("_bytes").removesuffix("_seconds").replace("_", " ")
     return {"cpus": "CPUs", "os": "Operating system", "cpu": "CPU"}.get(words, words[:1].upper() + words[1:])
 
 
 @register.filter
 def fact(value: Any, key: str) -> str | SafeString:
-    """A value of a machine's description; its key may name its unit."""
+    """A value of a machine's description, formatted by the unit in its key."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float) and key.endswith("_bytes"):
@@ -146,21 +146,21 @@ def fact(value: Any, key: str) -> str | SafeString:
 
 @register.filter
 def keep_together(text: str) -> str:
-    """May break after the first word and after commas only: "oltp_read_write" and "4 × 100,000 rows" stay whole."""
+    """Breaks only after the first word and after commas: "oltp_read_write" and "4 × 100,000 rows" stay whole."""
     first, space, rest = text.partition(" ")
     return first + space + rest.replace(" ", units.NBSP).replace(f",{units.NBSP}", ", ")
 
 
 @register.filter
 def short_release(version: str) -> str | SafeString:
-    """ "10.11.19-MariaDB-0+deb12u1" as 10.11.19, whole in the title."""
+    """For example "10.11.19-MariaDB-0+deb12u1" as 10.11.19, the full version in the title."""
     short, dash, _ = version.partition("-")
     return format_html('<span title="{}">{}</span>', version, short) if dash and short else version
 
 
 @register.simple_tag
 def time(moment: datetime | None, *, seconds: bool = False) -> SafeString | str:
-    """A moment: UTC without JavaScript, else in the reader's zone; UTC always in the title."""
+    """A time: UTC without JavaScript, else in the reader's zone; UTC always in the title."""
     if moment is None:
         return "not yet"
     if is_naive(moment):
@@ -178,8 +178,10 @@ def time(moment: datetime | None, *, seconds: bool = False) -> SafeString | str:
 
 @register.simple_tag
 def time_in(zone: str, moment: datetime | None, *, named: bool = True) -> SafeString | str:
-    """A moment in the zone that belongs to it, by its name (`named` False: a column's head says it); UTC in the title.
-    It is not turned into the reader's."""
+    """A time in its own zone, with the zone's name (`named` False: without, as in columns); UTC in the title.
+
+    It is not converted to the reader's zone.
+    """
     if moment is None:
         return "not yet"
     utc = moment.astimezone(UTC)
@@ -200,7 +202,7 @@ def side(place: int, label: str) -> SafeString:
 
 @register.simple_tag
 def platform(color: int | None, label: str, *, published: bool = False) -> SafeString:
-    """A chip in a platform's fixed colour; one without a place in the palette is grey."""
+    """A chip in a platform's fixed colour; grey without a place in the palette."""
     kind = "chip chip--published" if published else "chip"
     if color is None:
         return format_html('<span class="{}">{}</span>', kind, label)
@@ -209,7 +211,7 @@ def platform(color: int | None, label: str, *, published: bool = False) -> SafeS
 
 @register.simple_tag
 def origin(provenance: str) -> SafeString:
-    """Where a number comes from."""
+    """The origin of a number."""
     word, title = ORIGINS[provenance]
     return format_html('<span class="mark mark--{}" title="{}">{}</span>', provenance, title, word)
 
@@ -221,7 +223,7 @@ def check_title(key: str) -> str:
 
 @register.simple_tag
 def quality(failed_checks: Sequence[str], is_excluded: bool = False) -> SafeString:
-    """What is to be held against a run, wherever it appears."""
+    """Marks for a run's failed checks and exclusion."""
     marks = SafeString("")
     if is_excluded:
         title = "A person left it out: it counts in no comparison"
@@ -238,7 +240,7 @@ def quality(failed_checks: Sequence[str], is_excluded: bool = False) -> SafeStri
 
 @register.simple_tag
 def verdict(word: str, *, direction: str = "higher") -> SafeString:
-    """A verdict with its sign: where lower is better, the arrow of an improvement points down."""
+    """A verdict with its sign: if lower is better, the arrow of an improvement points down."""
     kind = word if word in ("better", "worse", "equivalent", "higher", "lower") else "unknown"
     turned = {"better": " verdict--down", "worse": " verdict--up"}.get(kind, "") if direction == "lower" else ""
     return format_html('<span class="verdict verdict--{}{}">{}</span>', kind, turned, word)
@@ -246,7 +248,7 @@ def verdict(word: str, *, direction: str = "higher") -> SafeString:
 
 @register.simple_tag
 def level(name: str) -> SafeString:
-    """`name`: a Level. Raises ValueError for any other."""
+    """`name`: a UseLevel. Raises ValueError for any other."""
     found = UseLevel(name)
     return format_html('<span class="level level--{}">{}</span>', found.value, found.word)
 

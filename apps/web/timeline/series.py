@@ -1,4 +1,4 @@
-"""Which series the Timeline page lays over each other, and what each is called."""
+"""The series that the Timeline page overlays, and their labels."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from apps.runs.api import RunRow
 from apps.runs.pure import KIND_LIMIT
 
 MOST_SERIES = 24
-# Words of an address that are no kind of an event.
+# Values of `align` that are not a kind of event.
 RUN, MEASURED = "run", "measured"
 LONGEST_KEY, LONGEST_NODE, LARGEST_RUN = 160, 80, 2**63 - 1
 
@@ -31,9 +31,10 @@ class Key:
 
 @dataclass(frozen=True)
 class TimelineAddress:
-    """What the address asks for. `align`: where t = 0 is, RUN, MEASURED or the first event of this kind; `totals`: what
-    counters stood at instead of their rates; `zoom`: the texts of its beginning and end, which the page's script
-    reads."""
+    """The parsed query string. `align`: origin of time, RUN, MEASURED or the first event of this kind.
+
+    `totals`: counters' totals instead of their rates; `zoom`: start and end as text, parsed by the page's script.
+    """
 
     series: tuple[Key, ...] = ()
     align: str = RUN
@@ -42,7 +43,7 @@ class TimelineAddress:
 
     @classmethod
     def read(cls, query: QueryDict) -> "TimelineAddress":
-        """Raises Invalid naming each parameter at fault."""
+        """Raises Invalid with every invalid parameter."""
         errors: list[FieldProblem] = []
         found: dict[Key, None] = {}
         for text in query.getlist("series"):
@@ -63,7 +64,7 @@ class TimelineAddress:
 
     @property
     def runs(self) -> list[int]:
-        """Each once, in the order of their first series."""
+        """Distinct runs, in the order of their first series."""
         return list(dict.fromkeys(key.run for key in self.series))
 
     def url(self) -> str:
@@ -76,12 +77,14 @@ class TimelineAddress:
         return replace(self, series=tuple(each for each in self.series if each != key))
 
     def aligned(self, to: str) -> "TimelineAddress":
-        """On another clock the seconds of the zoom mean others."""
+        """Drops the zoom, whose seconds have another meaning on another clock."""
         return replace(self, align=to, zoom=())
 
     def with_run(self, run: int, nodes: Mapping[int, Sequence[tuple[str, str]]]) -> "TimelineAddress":
-        """The series of the first run, of `run` too. `nodes`: (name, role) of each run; where `run` has no node of that
-        name, its first node of the same role stands for it."""
+        """Adds `run` with the series of the first run.
+
+        `nodes`: (name, role) by run; if `run` has no node of that name, its first node of the same role is used.
+        """
         if not self.series or run in self.runs:
             return self
         first = self.runs[0]
@@ -110,7 +113,7 @@ def _alike(node: str, nodes: Mapping[int, Sequence[tuple[str, str]]], first: int
 
 @dataclass(frozen=True)
 class NamedSeries:
-    """A series as it is called beside the others: `label` says in what it differs from them."""
+    """A series with its label, which shows how it differs from the others."""
 
     key: Key
     label: str
@@ -118,7 +121,7 @@ class NamedSeries:
 
 
 def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> list[NamedSeries]:
-    """Without what all have in common. The run's number leads where there are several: a legend may cut the end."""
+    """Labels without common parts. The run's number comes first if there are several: a legend may cut the end."""
     said = [_said(key, rows.get(key.run), metrics) for key in keys]
     differing = [place for place in range(len(said[0]) if said else 0) if len({each[place] for each in said}) > 1]
     found = []
@@ -130,7 +133,7 @@ def named(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str,
 
 
 def common(keys: Sequence[Key], rows: Mapping[int, RunRow], metrics: Mapping[str, str]) -> str:
-    """What all have in common, in words; empty: nothing."""
+    """The common parts, in words; empty: none."""
     said = [_said(key, rows.get(key.run), metrics) for key in keys]
     alike = (
         [said[0][place] for place in range(len(said[0])) if len({each[place] for each in said}) == 1] if said else []
@@ -149,7 +152,7 @@ def _said(key: Key, row: RunRow | None, metrics: Mapping[str, str]) -> tuple[str
 
 
 def shared_kinds(kinds: Iterable[tuple[int, str]], runs: Sequence[int], offered: Sequence[str]) -> list[str]:
-    """Of the kinds `offered` those of which every run has an event. `kinds`: run and kind."""
+    """The kinds of `offered` that every run has an event of. `kinds`: run and kind."""
     held: dict[str, set[int]] = {}
     for run, kind in kinds:
         held.setdefault(kind, set()).add(run)

@@ -1,4 +1,4 @@
-"""The Timeline page: any series of any runs laid over each other on one clock. The address says all of it."""
+"""The Timeline page: any series of any runs overlaid on one clock. The address contains the whole state."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from apps.web.components.pages import render_page
 from apps.web.timeline import series
 from apps.web.timeline.series import LARGEST_RUN, MEASURED, RUN, TimelineAddress
 
-# Kinds of events that runs may be laid over each other at.
+# Kinds of events that runs may be aligned to.
 MOMENTS = ("fault", "outage", "ddl", "promotion", "phase")
 CLOCKS = {RUN: "start of the run", MEASURED: "measured phase"}
-# Other runs of the same work that are offered beside.
+# Number of suggested runs of the same workload.
 OFFERED = 8
 
 

@@ -1,7 +1,7 @@
-"""The chart of a watched series: its runs release by release, the levels between changes, what changed where. Pure.
+"""The chart of a watched series: runs by release, levels between changes, and the changes. Pure.
 
-The axis begins at zero; where the values lie so close together that nothing would be seen then, it begins below the
-lowest one and says so.
+The axis begins at zero; if the values are too close together for that, it begins below the lowest one and is labelled
+so.
 """
 
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ from typing import Protocol
 from apps.core.units import with_unit
 from apps.web.components.ticks import linear_ticks
 
-# In the units of the drawing, which are pixels where it has its usual width.
+# In drawing units, which are pixels at the usual width.
 WIDTH, HEIGHT = 1100, 300
 LEFT, RIGHT, TOP, BOTTOM = 70, 14, 34, 38
-# The newest runs that are drawn.
+# Number of drawn runs, the newest.
 MOST = 400
 # From zero unless all values lie within this share of the highest.
 CLOSE, ROOM = 0.35, 0.12
-# Of a release's name below its runs, in units of the drawing for each character, as large as on a phone.
+# Width of a character of a release's name in drawing units, as large as on a phone.
 CHARACTER = 9.4
 
 
 class RunLike(Protocol):
-    """`reset`: what was another in how it was made than in those before; empty: nothing."""
+    """`reset`: conditions that differ from those of previous runs; empty: none."""
 
     @property
     def run(self) -> int: ...
@@ -40,7 +40,7 @@ class RunLike(Protocol):
 
 
 class LevelLike(Protocol):
-    """Runs `start` up to `end`, and their median."""
+    """Runs in [`start`, `end`), and their median."""
 
     @property
     def start(self) -> int: ...
@@ -70,7 +70,7 @@ class TrendPoint:
 
 @dataclass(frozen=True)
 class ReleaseSpan:
-    """The runs of one release; `side`: their place in the palette; `text`: empty where there is no room for it."""
+    """The runs of one release; `side`: their place in the palette; `text`: empty if there is no room for it."""
 
     left: float
     right: float
@@ -106,8 +106,10 @@ class TrendTick:
 
 @dataclass(frozen=True)
 class TrendChart:
-    """`broken_at`: where the axis begins, in words; empty: at zero. `left_out`: older runs that are not drawn.
-    `threshold`: (left, width, top, height) of the band around the last level within which nothing is told."""
+    """`broken_at`: the start of a broken axis, in words; empty: zero. `left_out`: older runs that are not drawn.
+
+    `threshold`: (left, width, top, height) of the band around the last level within which changes are not reported.
+    """
 
     unit: str
     stretches: tuple[ReleaseSpan, ...]
@@ -135,7 +137,7 @@ class _Frame:
     high: float
 
     def x(self, place: float) -> float:
-        """Of the middle of a run; half a place before it is its edge."""
+        """The middle of a run; half a place before it is its edge."""
         share = (place - self.first + 0.5) / (self.last - self.first)
         return round(LEFT + (WIDTH - LEFT - RIGHT) * min(max(share, 0.0), 1.0), 1)
 
@@ -153,7 +155,7 @@ def chart(
     label: str,
     smallest: float | None = None,
 ) -> TrendChart | None:
-    """`smallest`: share of the value from which on a difference is told. None: there is no run."""
+    """`smallest`: smallest reported difference, as a share of the value. None: there is no run."""
     if not runs:
         return None
     first = max(0, len(runs) - MOST)
@@ -188,7 +190,7 @@ def chart(
 
 
 def _ends(lowest: float, highest: float) -> tuple[float, float]:
-    """Of values above 0."""
+    """Ends of the axis for values above 0."""
     spread = highest - lowest
     if spread >= highest * CLOSE:
         return 0.0, highest * (1 + ROOM)
@@ -231,7 +233,7 @@ def _mark(change: Marked, frame: _Frame) -> ChangeMark:
 
 
 def _anchor(x: float) -> str:
-    """On which side of its line a text has room."""
+    """The side of its line on which a text has room."""
     return "end" if x > WIDTH - RIGHT - 160 else "start"
 
 

@@ -1,4 +1,4 @@
-"""Pages along history: the list of watched series with what could be seen in them, and one of them with its chart."""
+"""The Trends pages: the list of watched series with their smallest detectable change, and one series with its chart."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -69,7 +69,7 @@ def show(request: HttpRequest, history_id: int) -> HttpResponse:
 
 
 def read(given: QueryDict) -> HistoryFilter:
-    """Raises Invalid naming the parameter. Empty parameters are those of an unfilled form."""
+    """Raises Invalid with the parameter. Empty ones come from unfilled form fields."""
     workload = given.get("workload", "")
     if workload and not (workload.isdecimal() and workload.isascii() and len(workload) < LONGEST_NUMBER):
         raise Invalid([FieldProblem("workload", f"{workload[:40]!r} is not a number", "choose one from the list")])
@@ -86,7 +86,7 @@ def query(chosen: HistoryFilter) -> str:
 
 
 def answer(rows: Sequence[HistoryRow], *, more: bool) -> str:
-    """ "12 series are watched: 9 could show a change, 3 are too short. 2 have changes that hold.\""""
+    """For example "12 series are watched: 9 could show a change, 3 too short. 2 have changes that hold"."""
     if not rows:
         return "No series fits." if more else "No series is watched here."
     short = sum(row.reason.startswith("too short") for row in rows)
@@ -100,7 +100,7 @@ def answer(rows: Sequence[HistoryRow], *, more: bool) -> str:
 
 
 def lede(found: HistoryDetail) -> str:
-    """What changed, and what could have been seen."""
+    """Current changes, and the smallest detectable one."""
     row = found.row
     holding = [change for change in found.changes if change.gone_at is None][::-1]
     told = "; ".join(_words(change, row.unit) for change in holding) or "no change holds"
@@ -139,7 +139,7 @@ def sign(verdict: str) -> str:
 
 
 def releases(found: HistoryDetail) -> list[dict[str, Any]]:
-    """The newest first."""
+    """Newest first."""
     told = []
     for version, members in groupby(found.points, key=lambda point: point.version):
         own = list(members)
@@ -158,7 +158,7 @@ def releases(found: HistoryDetail) -> list[dict[str, Any]]:
 
 
 def _choices() -> dict[str, Any]:
-    """What watched series have. One query."""
+    """Filter choices of watched series. One query."""
     places = History.objects.order_by().values_list(
         *("platform__slug", "platform__name", "hardware_class__slug", "hardware_class__name", "workload__tool")
     )

@@ -1,4 +1,4 @@
-"""Campaigns from files: start one, follow it, or only check its file."""
+"""Start campaigns from files, follow them, or only check a file."""
 
 import time
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""`manage.py lab up|status|down NAME…`: real systems on this machine. A program of its own does it: `python -m lab`."""
+"""`manage.py lab up|status|down NAME…`: real systems on this machine. Runs the separate program `python -m lab`."""
 
 import argparse
 import os

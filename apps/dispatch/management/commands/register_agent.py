@@ -1,4 +1,4 @@
-"""Prints the secret of an agent, or lets the agent in no more."""
+"""Register an agent, rotate its secret, or revoke its access."""
 
 from typing import Any
 

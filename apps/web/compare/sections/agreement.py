@@ -1,4 +1,4 @@
-"""The part corroboration of the Compare page: which tools bear a claim out, and what articles state beside them."""
+"""The `corroboration` part of the Compare page: agreement across tools, and published results beside it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ from apps.web.compare.view import CompareView
 from apps.web.compare.wording import parts
 from workers.protocol.workloads.kinds import KINDS
 
-# Longer lists of witnesses are folded.
+# Longer lists of tools are folded.
 SHOWN_AT_ONCE = 12
 
 
@@ -33,7 +33,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
     if found is None or not found.claims:
         return None
     comparison = seen.comparison
-    # A system's first side gives it name and colour.
+    # A system's first side determines its name and colour.
     sides = {many.slug: next(s for s in comparison.sides if s.system == many.slug) for many in found.sides}
     campaign = comparison.campaign.id if comparison.campaign else None
     return {
@@ -46,8 +46,10 @@ def context(seen: CompareView) -> dict[str, Any] | None:
 def shown(
     found: Corroboration, sides: Mapping[str, Side | ManySide], *, campaign: int | None, here: int | None = None
 ) -> dict[str, Any]:
-    """What the table of claims shows. `sides`: system -> name and colour, the baseline first; `here`: the workload of
-    the page."""
+    """Context of the table of claims.
+
+    `sides`: system -> name and colour, the baseline first; `here`: the workload of the page.
+    """
     measured = [claim for claim in found.claims if claim.is_measured]
     told = [_claim(claim, sides, here, campaign) for claim in measured]
     return {
@@ -71,14 +73,14 @@ def _platforms(found: Corroboration) -> list[tuple[str, str]]:
 def _by_kind(
     measured: Sequence[SideClaim], told: Sequence[dict[str, Any]], found: Corroboration
 ) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """Kind of load in words -> what is claimed of each side but the baseline; None: nothing was measured."""
+    """Kind of load in words -> claims about each side but the baseline; None: nothing was measured."""
     known = {(claim.side, claim.kind): each for claim, each in zip(measured, told, strict=True)}
     kinds = [kind for kind in KINDS if any(claim.kind == kind for claim in measured)]
     return [(KINDS[kind], [known.get((side.slug, kind)) for side in found.sides[1:]]) for kind in kinds]
 
 
 def _only_stated(found: Corroboration) -> list[tuple[str, str, tuple[StatedWitness, ...]]]:
-    """(kind in words, platform, statements) where only articles speak, once for each platform."""
+    """(kind in words, platform, statements) of claims with published results only, once per platform."""
     platforms = {side.slug: (side.platform_slug, side.platform) for side in found.sides}
     once = {(claim.kind, *platforms[claim.side]): claim for claim in found.claims if not claim.is_measured}
     return [(claim.kind_words, name, claim.stated) for (_, _, name), claim in once.items()]
@@ -119,7 +121,7 @@ def _compare_url(baseline: str, side: str, witness: Witness, campaign: int | Non
 
 
 def _sentence(claim: SideClaim) -> str:
-    """Who bears the claim out, in a few words."""
+    """Summary of the tools' agreement on the claim."""
     against = sorted({each.program for each in claim.contradict})
     withheld = sorted({each.program for each in claim.cannot_tell if each.says == WITHHELD})
     unsure = sorted({each.program for each in claim.cannot_tell} - {*claim.programs, *against, *withheld})

@@ -1,4 +1,4 @@
-"""Everything that was measured, on the Compare page and as CSV and Markdown: a row per metric, load level and side."""
+"""All metrics, on the Compare page and as CSV and Markdown: a row per metric, load level and side."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from apps.web.compare.wording import AnswerCell, entry
 
 DIRECTIONS = {Direction.HIGHER: "higher is better", Direction.LOWER: "lower is better", Direction.NEUTRAL: "neither"}
 FORMS = (("CSV", "csv"), ("Markdown", "md"))
-# Nobody can know whether there is a difference.
+# Verdicts that leave open whether there is a difference.
 UNJUDGED = (Verdict.TOO_FEW.value, Verdict.NO_RATIO.value, "no runs")
 COLUMNS = (
     "metric",
@@ -43,7 +43,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class MetricRow:
-    """A row as it is shown: `entry` of the side, `base` of the baseline. `each`: its single events, one by one."""
+    """A row as shown: `entry` of the side, `base` of the baseline. `each`: the values of single events."""
 
     measured: Measured
     level: Level
@@ -60,7 +60,7 @@ class MetricRow:
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
-    """Raises Invalid for a `show` that is not known."""
+    """Raises Invalid for an unknown `show`."""
     show = seen.address.option("show")
     if show not in ("", "all"):
         raise Invalid([FieldProblem("show", f"{show[:40]!r} is not known", 'leave it out or use "all"')])
@@ -80,13 +80,13 @@ def context(seen: CompareView) -> dict[str, Any] | None:
         "other": _other(seen, "" if show else "all"),
         "events": any(one.metric.single_events for one in found.measured),
         "answered": any(one.answered for one in found.measured),
-        # An edition of a saved comparison is a page; what would be exported is what is true today.
+        # No export of snapshots: it would contain current data.
         "export_urls": None if seen.kept is not None else [(name, _export(seen, form)) for name, form in FORMS],
     }
 
 
 def summary(measured: Sequence[Measured]) -> str:
-    """How many of all comparisons show a difference, and of how many nobody can know."""
+    """Number of comparisons that show a difference, and of those that cannot be judged."""
     total = len(measured)
     words = Counter(one.cell.words for one in measured if one.is_relevant)
     withheld = words.pop(WITHHELD, 0)
@@ -109,7 +109,7 @@ def summary(measured: Sequence[Measured]) -> str:
 
 
 def _other(seen: CompareView, show: str) -> dict[str, str]:
-    """Where the other choice of rows is: the page, and the part alone, which keeps the reader's place."""
+    """Addresses of the other choice of rows: the page, and the part alone, which keeps the scroll position."""
     address = seen.address.with_option("show", show)
     return {"url": f"{address.url()}#all-metrics", "part_url": address.part_url("all-metrics")}
 
@@ -159,7 +159,7 @@ def _needed(ratio: Ratio | None) -> str:
 
 
 def _each(one: Measured) -> str:
-    """Single events are few, and told one by one: the baseline's, then the side's."""
+    """Single events are few and listed one by one: the side's, then the baseline's."""
     if not one.metric.single_events:
         return ""
     told = [", ".join(format_number(each.value) for each in cell.replicates) for cell in (one.baseline, one.cell)]
@@ -167,7 +167,7 @@ def _each(one: Measured) -> str:
 
 
 def comma_separated(comparison: Comparison, found: Everything) -> str:
-    """All of it, numbers with all their digits."""
+    """All rows, numbers in full precision."""
     return tabular.comma_separated(
         COLUMNS,
         [
@@ -193,7 +193,7 @@ def comma_separated(comparison: Comparison, found: Everything) -> str:
 
 
 def markdown(comparison: Comparison, found: Everything, *, show_all: bool) -> str:
-    """As it is shown."""
+    """The rows as shown."""
     base = comparison.sides[0].name
     heads = ("Metric", "Load", "Side", base, "Value", f"÷ {base}", "Verdict", "Adjusted p", "Cliff's δ")
     rows = [

@@ -1,4 +1,4 @@
-"""What must be known before the numbers: what withholds verdicts and who accepted it, and memory against data."""
+"""Comparability of the sides: blocking differences and who accepted them, and memory relative to data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ POOL_WORDS = {
 
 @dataclass(frozen=True)
 class Warned:
-    """A side about which verdicts are, or were, withheld."""
+    """A side with blocking differences, open or accepted."""
 
     side: Side
     obstacles: tuple[Obstacle, ...]
@@ -39,7 +39,7 @@ class Warned:
 
 @dataclass(frozen=True)
 class Fill:
-    """Something of the buffer pool at the first and at the last sample of the measured phase; words where not known."""
+    """A quantity of the buffer pool at the first and last sample of the measured phase; words if unknown."""
 
     label: str
     meaning: str
@@ -49,7 +49,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """A side's memory in words; no `fills` where nothing is known of what its pool held."""
+    """A side's memory in words; no `fills` if the pool's content is unknown."""
 
     side: Side
     memory: str
@@ -84,7 +84,7 @@ def context(seen: CompareView) -> dict[str, Any]:
 
 
 def _memories(seen: CompareView, level: Level | None) -> list[MemoryRow]:
-    """Empty for an edition of a saved comparison that does not hold it."""
+    """Empty for a snapshot without this section."""
     try:
         known = seen.read(memory.READING)
     except NotKept:
@@ -119,12 +119,12 @@ def _times(ratio: float | None) -> str:
 def _fits(ratio: float | None) -> str:
     if ratio is None:
         return NOT_KNOWN
-    # The size is that of when the runs began: a load that inserts may outgrow the pool.
+    # The size is that at the start of the runs: a load that inserts may outgrow the pool.
     return f"{_times(ratio)}, all of it fitted then" if ratio >= 1 else f"{_times(ratio)}, it did not fit"
 
 
 def _fill(label: str, first: RunSpread | None, last: RunSpread | None) -> Fill:
-    """ "12 % → 98 %"; hits with more digits, since it is the rest that costs."""
+    """For example "12 % → 98 %"; hits get more digits, since the misses are what costs."""
     ends = [NOT_KNOWN if each is None else _percent(each.median, hits=label == "hits") for each in (first, last)]
     text = NOT_KNOWN if first is None and last is None else " → ".join(ends)
     titles = [
@@ -148,13 +148,13 @@ def _listed(texts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
-# ---------------------------------------------------------------- writing
+# ---------------------------------------------------------------- actions
 
 
 @require_POST
 @writers_only
 def acknowledge(request: HttpRequest) -> HttpResponse:
-    """`query` is the address of the comparison, `accept` the fingerprints of what is accepted in it."""
+    """`query`: query string of the comparison; `accept`: fingerprints of the differences to accept."""
     query = QueryDict(request.POST.get("query", ""))
     back = f"{reverse('web:compare')}?{query.urlencode()}#comparability"
     try:
@@ -182,7 +182,7 @@ def acknowledge(request: HttpRequest) -> HttpResponse:
 @require_POST
 @writers_only
 def withdraw(request: HttpRequest, acknowledgement_id: int) -> HttpResponse:
-    """`next` is the page to go back to."""
+    """`next`: the page to return to."""
     ended = acknowledgements.withdraw(acknowledgement=acknowledgement_id, by=writer(request), now=timezone.now())
     messages.info(request, "The verdict is withheld again." if ended else "It was withdrawn already.")
     back = request.POST.get("next", "")

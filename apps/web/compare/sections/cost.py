@@ -1,4 +1,4 @@
-"""The part cost of the Compare page: prices of the sides, cost of their work, and what larger hardware gains."""
+"""The cost part of the Compare page: prices of the sides, cost of their work, and gains of larger hardware."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +23,7 @@ from apps.web.compare.wording import answers, table
 
 @dataclass(frozen=True)
 class ShownRatio:
-    """`words`: its verdict; `note`: why there is no interval."""
+    """`words`: the verdict; `note`: why there is no interval."""
 
     text: str
     interval: str
@@ -55,7 +55,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
 
 
 def _others(seen: CompareView, found: ComparedCost) -> list[tuple[OtherSize, Side, str]]:
-    """What could be added as a side, with the address that does it; nothing where there is no room for one more."""
+    """Systems that could be added as a side, with the address for it; empty if the maximum is reached."""
     asked = seen.address.live()
     if len(asked.sides) >= MOST_SIDES:
         return []

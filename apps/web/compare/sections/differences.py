@@ -1,4 +1,4 @@
-"""In what the sides of a comparison differ: the important in one sentence, which opens everything that is recorded."""
+"""Configuration differences of the sides: a one-sentence summary above the full list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ from apps.comparison.pure import (
 from apps.core.text import counted
 from apps.web.compare.view import CompareView
 
-# Differences named in the sentence, and how much of a value is shown there.
+# Limits of the sentence: number of differences, and length of a value.
 NAMED_DIFFERENCES = 4
 LONGEST_VALUE = 32
 OPTIONS = f"variables.{PROVIDER_OPTIONS}."
 FEWEST_FOLDED = 4
-# Hidden ones that are named beside their number.
+# Number of hidden differences that are named.
 NAMED_HIDDEN = 5
 
 
 @dataclass(frozen=True)
 class DifferenceLabel:
-    """A difference as it is told above the answer: `values` in the order of the sides, empty where told elsewhere."""
+    """A difference in the summary: `values` in the order of the sides, empty if shown elsewhere."""
 
     label: str
     values: str
@@ -40,7 +40,7 @@ class DifferenceLabel:
 
 @dataclass(frozen=True)
 class DifferenceSummary:
-    """`named` the important ones, `more` how many important ones are not; `minor` counts the rest in words."""
+    """`named`: important differences; `more`: how many more are important; `minor`: the others, some as counts."""
 
     named: tuple[DifferenceLabel, ...]
     more: int
@@ -49,8 +49,10 @@ class DifferenceSummary:
 
 @dataclass(frozen=True)
 class Folded:
-    """Provider options of Galera that a side has none of, and that all others have alike; one row. `sides`: (name,
-    value) of each."""
+    """One row for Galera provider options that a side lacks and all others have alike.
+
+    `sides`: (name, value) of each option, by side.
+    """
 
     label: str
     weight: Weight
@@ -59,7 +61,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class DifferenceSection:
-    """Differences of one group, the weighty first."""
+    """Differences of one group, the most important first."""
 
     title: str
     rows: tuple[Difference, ...]
@@ -68,7 +70,7 @@ class DifferenceSection:
 
 @dataclass(frozen=True)
 class HiddenDifferences:
-    """How many are not shown for a reason, and the weighty ones among them by name."""
+    """Number of differences hidden for one reason; `named`: the important ones among them."""
 
     reason: str
     count: int
@@ -96,7 +98,7 @@ def context(seen: CompareView) -> dict[str, Any]:
 
 
 def summary(comparison: Comparison) -> DifferenceSummary:
-    """What must be known before the numbers, in one sentence. The warning names values itself."""
+    """Summary of the differences in one sentence. Values of blocking differences are in the warning instead."""
     shown = [each for each in comparison.differences if not each.hidden]
     important = [each for each in shown if each.weight is Weight.IMPORTANT]
     groups = dict.fromkeys(each.group for each in shown if each.weight is Weight.WITHHOLDS)
@@ -110,7 +112,7 @@ def summary(comparison: Comparison) -> DifferenceSummary:
 
 
 def _named(difference: Difference) -> DifferenceLabel:
-    """Settings and variables keep their names, other labels stand within a sentence."""
+    """Settings and variables keep their names, other labels start in lower case."""
     label = difference.label
     name = label if difference.group in (FieldGroup.SETTINGS, FieldGroup.VARIABLES) else label[0].lower() + label[1:]
     short = [value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…" for value in difference.values]

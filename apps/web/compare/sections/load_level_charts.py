@@ -1,4 +1,4 @@
-"""The numbers of the charts of the part ladder, computed here so that the browser only draws them."""
+"""Data of the load-level charts, computed in the server so that the browser only draws."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from apps.web.compare.charts import threads_axis
 from apps.web.compare.wording import run_words
 from apps.web.components.ticks import linear_ticks, log_ticks
 
-# Latencies that differ by more than this factor are drawn on a logarithmic axis.
+# Latencies that differ by more than this factor get a logarithmic axis.
 WIDE = 10
 ROOM = 1.06
-# So many runs of a side are drawn over the rows they inserted, the newest.
+# Number of runs per side, the newest, that are drawn over inserted rows.
 GROWTH_RUNS = 20
 
 
 def ladder_chart(
     comparison: Comparison, found: Climbs, ladders: Sequence[Ladder], *, limit: float | None
 ) -> dict[str, Any]:
-    """As plain JSON; infinite bounds become null. `limit`: the objective, ms."""
+    """Plain JSON; infinite bounds become null. `limit`: the objective, ms."""
     sides = {side.slug: side for side in comparison.sides}
     latency = next((each for each in comparison.metrics if each.kind == "latency"), None)
     lines = _latency_lines(found.climbs, sides)
@@ -50,7 +50,7 @@ def ladder_chart(
 
 
 def _typical_lines(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
-    """The values of the table: of each side a line, and one for each fixed rate."""
+    """The values of the table: one line per side and fixed rate."""
     found: dict[tuple[int, float | None], dict[str, Any]] = {}
     sides = {side.slug: side.position for side in comparison.sides}
     levels = {level.id: level for level in comparison.levels}
@@ -68,7 +68,7 @@ def _typical_lines(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
 
 
 def _dots(comparison: Comparison, metric: str) -> list[dict[str, Any]]:
-    """Each run of the table."""
+    """One dot per run of the table."""
     failed = {run.id: run.failed_checks for run in comparison.counted}
     sides = {side.slug: side.position for side in comparison.sides}
     levels = {level.id: level for level in comparison.levels}
@@ -104,7 +104,7 @@ def _finite(value: float) -> float | None:
 
 
 def _latency_lines(climbs: Sequence[SideLevels], sides: Mapping[str, Side]) -> list[dict[str, Any]]:
-    """Of all requests together; a side without histograms has no line, its runs are dots."""
+    """Percentiles over all requests; a side without histograms has no line, only dots of its runs."""
     found = []
     for climb in climbs:
         for percent in PERCENTILES:
@@ -139,8 +139,7 @@ def _values_axis(values: Sequence[float], limit: float | None) -> dict[str, Any]
 
 
 def growth_chart(comparison: Comparison, grown: Growing) -> dict[str, Any]:
-    """Each run's rows/s over the rows in the table, and of each side the slowest and fastest interval of all its
-    runs."""
+    """Each run's rows/s over the rows in the table, and the range of interval rates over each side's runs."""
     sides = {side.slug: side for side in comparison.sides}
     lines = [
         {

@@ -1,4 +1,4 @@
-"""The part ladder of the Compare page: throughput and latency over threads, and what the ladder says as a whole."""
+"""The load-level part of the Compare page: throughput and latency over threads, with the scalability fit."""
 
 import math
 from collections.abc import Sequence
@@ -34,13 +34,13 @@ from apps.web.compare.view import CompareAddress, CompareView
 from apps.web.compare.wording import TableRow, answers, doubted_runs, table
 
 USUAL_PERCENTILE = 95.0
-# Beyond the law's own noise: such a chance of the misfit is told.
+# A misfit less likely than this by noise alone is reported.
 MISFIT = 0.01
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A latency that a percentile is to keep; `limit` in ms, None: the viewer set none."""
+    """The latency objective of a percentile; `limit` in ms, None: not set."""
 
     percent: float
     limit: float | None
@@ -48,7 +48,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class ValueText:
-    """A value with its interval, as text; `note` in words where there is none or it must be read with care."""
+    """A value with its interval, as text; `note`: why there is none, or a caution."""
 
     value: str = ""
     interval: str = ""
@@ -58,7 +58,7 @@ class ValueText:
 
 @dataclass(frozen=True)
 class SideFacts:
-    """A line of the table of sides. `refused`: why there is no fit."""
+    """A row of the table of sides. `refused`: why there is no fit."""
 
     side: Side
     best: str
@@ -77,8 +77,10 @@ class SideFacts:
 
 @dataclass(frozen=True)
 class LevelFacts:
-    """A line of the table of levels: a side at a level. `latencies` in the order of PERCENTILES. `row`: of the answer's
-    table."""
+    """A row of the table of levels: a side at a level.
+
+    `latencies` in the order of PERCENTILES. `row`: the matching row of the answer's table.
+    """
 
     side: Side
     threads: int
@@ -90,7 +92,7 @@ class LevelFacts:
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
-    """Raises Invalid for an objective that is none."""
+    """Raises Invalid for an invalid objective."""
     objective = objective_of(seen.address)
     found = seen.read(load_level_data.READING)
     grown = seen.read(table_growth.READING)
@@ -159,7 +161,7 @@ def ladders_of(found: Climbs, objective: Objective) -> list[Ladder]:
 
 
 def _kept_pairs(address: CompareAddress) -> list[tuple[str, str]]:
-    """What a form must send besides the objective to come back to the same view."""
+    """Hidden fields of the objective form, to return to the same view."""
     return [pair for pair in address.fields() if pair[0] not in ("objective", "percentile")]
 
 
@@ -199,7 +201,7 @@ def threads_text(threads: int) -> str:
 
 
 def _place(estimate: Estimate, highest: int) -> ValueText:
-    """A number of threads; one beyond the measured levels is the law's word alone."""
+    """A number of threads; one beyond the measured levels is an extrapolation."""
     if not math.isfinite(estimate.value):
         low = format_number(estimate.low)
         return ValueText(

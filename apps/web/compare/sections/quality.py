@@ -1,4 +1,4 @@
-"""What is to be held against the runs of a comparison, in one line under the answer: failed checks, exclusions."""
+"""Quality of the compared runs, in one line under the answer: failed checks, exclusions."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from apps.web.compare.view import CompareView
 
 @dataclass(frozen=True)
 class Doubt:
-    """A check that `runs` of the runs that count failed. `sides`: (name, how many of its runs)."""
+    """A check that `runs` of the counted runs failed. `sides`: (name, number of its runs)."""
 
     title: str
     question: str
@@ -32,7 +32,7 @@ def context(seen: CompareView) -> dict[str, Any]:
 
 
 def _keys(doubted: list[ComparedRun]) -> list[str]:
-    """Those that most runs failed first; among equals in the order of the checklist."""
+    """Checks by number of failed runs, descending; ties in checklist order."""
     counts = Counter(key for run in doubted for key in run.failed_checks)
     order = {key: place for place, key in enumerate(CHECKS)}
     return sorted(counts, key=lambda key: (-counts[key], order.get(key, len(order))))

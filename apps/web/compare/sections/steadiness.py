@@ -1,4 +1,4 @@
-"""Steadiness on the Compare page: verdicts on spread and hiccups, and the seconds of every run as boxes."""
+"""Steadiness on the Compare page: verdicts on variation and throughput dips, and box plots of every run's seconds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +11,18 @@ from apps.core.text import counted
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import answers, run_words, table
 
-# Boxes of so many runs of a side are drawn, the newest.
+# Number of runs per side, the newest, that get a box.
 MOST_BOXES = 20
 NOTHING = (
     f"No run has throughput of {FEWEST_VALUES} seconds or more in its measured phase: fewer say nothing of its spread."
 )
-# Of the quantities, those that have a sentence each.
+# Quantities with a sentence each.
 TOLD = (VARIATION.key, HICCUPS.key, WORST.key)
 
 
 @dataclass(frozen=True)
 class SteadinessRow:
-    """A run in the table below the boxes; `worst` and `longest` with when they were."""
+    """A run in the table below the boxes; `worst` and `longest` with their times."""
 
     known: RunSteadiness
     side: Any
@@ -58,7 +58,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
 
 
 def chart(comparison: Comparison, found: ComparedSteadiness, level: Level) -> dict[str, Any]:
-    """Boxes side by side: of each side all its runs together, then one a run; as plain JSON."""
+    """Boxes side by side: per side all runs together, then each run; as plain JSON."""
     boxes = []
     failed = {run.id: run.failed_checks for run in comparison.counted}
     for side in comparison.sides:

@@ -1,4 +1,4 @@
-"""The part use of the Compare page: what limits each side, and USE panels side by side."""
+"""The USE part of the Compare page: what limits each side, and USE panels side by side."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,14 +25,16 @@ from apps.web.runs.use_method.cells import ASPECTS, PanelCell, of_cell
 from apps.web.runs.use_method.sparklines import Sparks
 
 NONE_OF_IT, NOT_JUDGED = "this side has no such resource", "no run of this side is judged at this level"
-# Levels at which a resource is no trouble that anybody saw.
+# Levels without a known problem.
 QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
 
 
 @dataclass(frozen=True)
 class Climbing:
-    """A resource over the load levels, in the order of the comparison's, a line for each side that was looked at;
-    None: nothing is known there. `quiet`: nobody saw trouble."""
+    """A resource over the comparison's load levels, one line per judged side; None: unknown at that level.
+
+    `quiet`: no problem at any level.
+    """
 
     resource: Resource
     quiet: bool
@@ -41,7 +43,7 @@ class Climbing:
 
 @dataclass(frozen=True)
 class Beside:
-    """A resource of all sides at one level: the cells of each, or why there are none."""
+    """A resource of all sides at one level: each side's cells, or why there are none."""
 
     resource: Resource
     quiet: bool
@@ -50,7 +52,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class NodeLines:
-    """A resource of one side at one level, node by node."""
+    """A resource of one side at one level, by node."""
 
     resource: Resource
     quiet: bool
@@ -66,7 +68,7 @@ class SidePanel:
     sparks: Mapping[int, Sparks]
 
     def cells(self, found: Mapping[Aspect, AspectCell], *, several: bool = False) -> tuple[PanelCell | None, ...]:
-        """Each opens the run that its value is of."""
+        """Each cell links to the run that its value is from."""
 
         def shown(cell: AspectCell) -> PanelCell:
             run = self.typical.run_of(cell.shown.reading)
@@ -76,7 +78,7 @@ class SidePanel:
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
-    """None: no side has a run with a panel, and none is to be judged."""
+    """None: no side has a run with a panel, and none is pending."""
     found = seen.read(LIMITS_SECTION)
     levels = [level for side in found.sides for level in side.levels]
     if not found.pending and not any(level.typical and level.typical.panel.readings for level in levels):
@@ -107,7 +109,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
 
 
 def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str, list[Side]]]:
-    """What limits the sides, each answer once."""
+    """What limits the sides; sides with the same answer are grouped."""
     told: dict[str, list[Side]] = {}
     for each in found.sides:
         told.setdefault(each.headline, []).append(sides[each.side])
@@ -115,7 +117,7 @@ def _headlines(found: ComparedUse, sides: Mapping[str, Side]) -> list[tuple[str,
 
 
 def _climbing(comparison: Comparison, found: ComparedUse) -> list[Climbing]:
-    """The resources that any side was looked at for, those in trouble anywhere first."""
+    """The resources judged on any side, those with problems first."""
     sides = {side.slug: side for side in comparison.sides}
     rows = []
     for resource in RESOURCES:
@@ -136,7 +138,7 @@ def _step(side: SideUse, level: Level, resource: Resource) -> ResourceAtLevel | 
 
 
 def _laid(found: ComparedUse, level: Level, *, drawn: bool) -> dict[str, SidePanel]:
-    """By side. `drawn`: with the small lines of the runs that the values are of."""
+    """Panels by side. `drawn`: with sparklines of the runs that the values are from."""
     told = {
         side.side: each.typical
         for side in found.sides
@@ -171,7 +173,7 @@ def _beside(comparison: Comparison, laid: Mapping[str, SidePanel]) -> list[Besid
 
 
 def _node_lines(laid: SidePanel) -> list[NodeLines]:
-    """Of resources that more than one node has."""
+    """Resources that more than one node has."""
     rows = [
         NodeLines(row.resource, row.level in QUIET, tuple((name, laid.cells(own)) for name, own in row.nodes.items()))
         for row in laid.rows.values()

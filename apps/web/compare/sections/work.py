@@ -1,4 +1,4 @@
-"""Work per transaction on the Compare page: what each side's servers and machines did for it, and what is not known."""
+"""Work per transaction on the Compare page: what each side's servers and machines did, and what is not observed."""
 
 import math
 from collections import defaultdict
@@ -14,7 +14,7 @@ from apps.web.compare.charts import draw_ratios
 from apps.web.compare.view import CompareView
 from apps.web.compare.wording import AnswerCell, TableRow, table
 
-# Quantities named in the sentence about a side, of each verdict.
+# Number of quantities per verdict in a side's sentence.
 NAMED = 4
 RESOURCES = {"cpu": "CPU"}
 TOLD = {"better": "less", "worse": "more", "lower": "", "higher": ""}
@@ -22,7 +22,7 @@ TOLD = {"better": "less", "worse": "more", "lower": "", "higher": ""}
 
 @dataclass(frozen=True)
 class WorkRow:
-    """A row of the table: the sides' entries in their order."""
+    """A row of the table: entries in the order of the sides."""
 
     metric: ComparedMetric
     meaning: str
@@ -32,7 +32,7 @@ class WorkRow:
 
 @dataclass(frozen=True)
 class WorkSentence:
-    """Which quantities a side needs less or more of: `texts` the farthest from 1, `more` how many others."""
+    """Quantities of which a side needs less or more: `texts` the farthest from 1, `more` the number of others."""
 
     words: str
     verdict: str
@@ -48,7 +48,7 @@ class NodeColumn:
 
 
 def context(seen: CompareView) -> dict[str, Any] | None:
-    """Raises Invalid for a `per` that is not known."""
+    """Raises Invalid for an unknown `per`."""
     found = seen.read(WORK_SECTION)
     if not found:
         return None
@@ -81,7 +81,7 @@ def context(seen: CompareView) -> dict[str, Any] | None:
 def _groups(
     comparison: Comparison, work: ComparedWork, level: Level
 ) -> tuple[list[tuple[str, list[WorkRow]]], list[str]]:
-    """(resource, its quantities) in the order of the table of formulas; and names of those that no run did."""
+    """(resource, its quantities) in the order of the table of formulas; and names of those that are zero everywhere."""
     part = replace(comparison, metrics=work.metrics, cells=work.cells)
     rows: list[TableRow] = [row for row in table(part) if row.level == level]
     by_resource: dict[str, list[WorkRow]] = defaultdict(list)
@@ -120,7 +120,7 @@ def _text(name: str, cell: Cell) -> str:
 
 
 def chart(comparison: Comparison, work: ComparedWork, level: Level) -> dict[str, Any]:
-    """The ratios of one level with their intervals, a line for each quantity; as plain JSON."""
+    """Ratios at one level with their intervals, one line per quantity; as plain JSON."""
     positions = {side.slug: side.position for side in comparison.sides}
     names = {metric.key: metric.name for metric in work.metrics}
     points = [
@@ -150,7 +150,7 @@ def chart(comparison: Comparison, work: ComparedWork, level: Level) -> dict[str,
 def _nodes(
     comparison: Comparison, work: ComparedWork, level: Level
 ) -> tuple[list[NodeColumn], list[tuple[ComparedMetric, list[float | None]]]]:
-    """Columns: the nodes of sides with several; rows: quantities with each node's value."""
+    """Columns: nodes of sides with several; rows: quantities with each node's value."""
     sides = {side.slug: side for side in comparison.sides}
     here = [each for each in work.nodes if each.level == level.id]
     places = sorted({(sides[each.side].position, each.side, each.node, each.role) for each in here})

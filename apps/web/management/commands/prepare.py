@@ -1,4 +1,4 @@
-"""Everything between an empty database and a usable server, in one process: starting Django costs a second."""
+"""Prepares an empty database for a usable server, in one process: starting Django costs a second."""
 
 import io
 import json
@@ -19,14 +19,14 @@ from apps.accounts.credentials import digest_of
 from apps.accounts.models import User
 from apps.core.problems import Invalid
 
-# Not dispatch's front door, which brings numpy along: a second start has five seconds for everything.
+# Not dispatch's public interface, which imports numpy: a second start must take at most five seconds in total.
 from apps.dispatch.api import register_agent, rotate_agent
 from apps.dispatch.models import Agent
 
 EXAMPLE = "load_example"
 LOADERS = ("seed_catalog", "load_published", EXAMPLE)
 AGENT = "local"
-# What reverse("web:sign-in-link") says, without loading every page and endpoint first; a test compares them.
+# Equal to reverse("web:sign-in-link"), without loading every page and endpoint first; a test compares them.
 SIGN_IN_PATH = "/sign-in/{secret}/"
 CONFIGURATION = """\
 # Written at every start. Systems for this agent to measure go into files of their own: agent.d/*.toml beside this one.
@@ -43,7 +43,7 @@ class Command(BaseCommand):
     help = (
         "Migrate, load the catalog and the published results, collect static files, make an agent and a sign-in link."
     )
-    # Checks need the whole of the addresses and cost as much as all the rest of a second start; the tests run them.
+    # Checks load all addresses and cost as much as the rest of a second start; the tests run them.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -126,7 +126,7 @@ class Command(BaseCommand):
         _write(config, CONFIGURATION.format(server=server, token_file=token_file.name, name=AGENT))
 
     def _token(self, file: Path) -> None:
-        """The one in `file` stays as long as it works."""
+        """The token in `file` is kept while it works."""
         now = timezone.now()
         if file.exists() and accounts.user_of_token(file.read_text().strip(), now):
             return
@@ -146,7 +146,7 @@ def _administrator() -> User:
 
 
 class _Counting(io.TextIOBase):
-    """Passes on what `migrate` says and counts the migrations that it applies."""
+    """Forwards the output of `migrate` and counts applied migrations."""
 
     def __init__(self, out: OutputWrapper, total: int) -> None:
         self._out = out
@@ -163,7 +163,7 @@ class _Counting(io.TextIOBase):
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace a file whole; only this user can read it."""
+    """Replace a file atomically; only this user can read it."""
     partial = path.with_name(path.name + ".partial")
     partial.unlink(missing_ok=True)
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -1,6 +1,6 @@
-"""Cells of a USE panel as pages show them: value with unit, level, where, and the address that opens the series. Pure.
+"""Cells of a USE panel: value with unit, level, nodes, and the address that opens the series. Pure.
 
-`web/runs/use_method/cells.html` with `cells` (what `shown` gives) is the three table cells of a row.
+`web/runs/use_method/cells.html` renders `cells` (from `shown`) as three table cells of a row.
 """
 
 from collections.abc import Mapping
@@ -12,17 +12,19 @@ from apps.use_method.pure import Aspect, AspectCell, Indicator, IndicatorReading
 from apps.web.components.sparklines import Spark
 
 ASPECTS = tuple(Aspect)
-# Around a stretch that was beyond its limit so much of the clock is shown, of its length, and at least so many s.
+# Margin around a period beyond the limit, as a share of its length, and its minimum in s.
 AROUND, LEAST = 0.25, 5.0
-# A stretch that is longer than this share of the measured phase is shown with all of it.
+# A period longer than this share of the measured phase is shown without zoom.
 MOST = 0.6
 
 
 @dataclass(frozen=True)
 class PanelCell:
-    """A cell. `text`: its value with unit, empty where there is none. `where`: the nodes that it is of, empty where
-    there is but one. `address`: of the run's page with the series opened, at the time that matters. `zoom`: s on
-    the run's clock; None: all of it. `repeats`: the row above says what this is."""
+    """A cell. `text`: value with unit, empty if none; `where`: its nodes, empty if there is only one.
+
+    `address`: the run's page with the series opened at the relevant time. `zoom`: s on the run's clock; None: the whole
+    run. `repeats`: the row above already names the indicator.
+    """
 
     level: UseLevel
     indicator: Indicator
@@ -48,9 +50,11 @@ def shown(
     several: bool = False,
     sparks: Mapping[tuple[str, str], Spark] | None = None,
 ) -> tuple[PanelCell | None, ...]:
-    """Of a row of a panel, utilization, saturation and errors; None: no indicator looks at that. `run`: address of the
-    run's page. `several`: the row is of several nodes, so that a cell must say of which. `sparks`: by metric and
-    node."""
+    """A row's cells for utilization, saturation and errors; None: no indicator for that aspect.
+
+    `run`: address of the run's page. `several`: the row has several nodes, so that cells must name theirs. `sparks`: by
+    metric and node.
+    """
     found = (cells.get(aspect) for aspect in ASPECTS)
     return tuple(of_cell(cell, run, measured, several, sparks or {}) if cell else None for cell in found)
 
@@ -88,18 +92,20 @@ def of_told(
 
 
 def opening(reading: Reading) -> str:
-    """How an address names a reading of a run."""
+    """Identifies a reading of a run in addresses."""
     return f"{reading.indicator}@{reading.node}"
 
 
 def where(cell: AspectCell) -> str:
-    """“g2”, “g1 and g3, most on g3”, “all 3 nodes”: as bad as shown, and which of them is shown. Of what is well only
-    the latter."""
+    """For example “g2”, “g1 and g3, most on g3”, “all 3 nodes”: nodes at the shown level, and the one shown.
+
+    At level OK only the latter.
+    """
     names = sorted(set(cell.nodes))
     of = {told.reading.node for told in cell.told}
     if len(names) == 1:
         return names[0]
-    # Values are told apart as far as a reader sees them.
+    # Values count as different if their texts differ.
     alike = [told for told in cell.told if (told.indicator, told.reading.level) == (cell.shown.indicator, cell.level)]
     differ = len({_text(told) for told in alike}) > 1
     most = f"most on {cell.shown.reading.node}" if differ else ""
@@ -115,7 +121,7 @@ def _text(told: IndicatorReading) -> str:
 
 
 def stretch(spans: tuple[Span, ...], measured: Span | None) -> Span | None:
-    """The first stretch beyond the limit with what is around it, s on the run's clock; None: look at the whole."""
+    """The first period beyond the limit with margins, s on the run's clock; None: show the whole run."""
     if not spans:
         return None
     start, end = spans[0]

@@ -1,4 +1,4 @@
-"""The USE panel of a run, a part of its page: what limits it, every resource, any reading opened with its series."""
+"""The USE panel of a run, part of its page: what limits it, every resource, and any reading with its series."""
 
 from typing import Any
 
@@ -21,13 +21,13 @@ from apps.web.runs.use_method.sparklines import Sparks
 
 @require_safe
 def show(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Nine queries for a run whose panel is kept."""
+    """Nine queries for a run whose panel is stored."""
     return _panel(request, run_id, request.GET.get("use", ""))
 
 
 @require_safe
 def open_reading(request: HttpRequest, run_id: int, key: str) -> HttpResponse:
-    """One reading with its evidence, formula, limits and series; by itself the whole panel with it opened."""
+    """One reading with its evidence, formula, limits and series; without htmx the whole panel with it opened."""
     if not is_partial(request):
         return _panel(request, run_id, key)
     run, panel = _found(run_id)
@@ -38,7 +38,7 @@ def open_reading(request: HttpRequest, run_id: int, key: str) -> HttpResponse:
 
 
 def _panel(request: HttpRequest, run_id: int, key: str) -> HttpResponse:
-    """A reading that there is not (an older link may name it) opens nothing."""
+    """An unknown reading (from an older link) is ignored."""
     run, panel = _found(run_id)
     laid = use_method_panel.lay_out(panel, run=reverse("web:run", args=[run_id]), sparks=sparks(run, panel))
     context = _common(request, run) | {"laid": laid}
@@ -60,7 +60,7 @@ def _common(request: HttpRequest, run: Run) -> dict[str, Any]:
     return {
         "run": run,
         "is_live": run.state != Run.State.SEALED,
-        # Without the run's page around it there is nothing that draws.
+        # Charts are drawn only inside the run's page.
         "draws": is_partial(request),
         "hold": HOLD,
         "share": f"{SHARE * 100:.0f}",
@@ -83,7 +83,7 @@ def _detail(run: Run, panel: Panel, opened: IndicatorReading) -> dict[str, Any]:
 
 
 def sparks(run: Run, panel: Panel) -> Sparks:
-    """None for a run whose samples lie in the archive: they are not fetched for the panel alone."""
+    """Sparklines; empty if the run's samples are in the archive, which is not read just for the panel."""
     archived: ArchivedRun | None = getattr(run, "archived", None)
     readings = use_method_sparklines.with_series(panel.readings)
     if not readings or (archived and archived.moved_at):

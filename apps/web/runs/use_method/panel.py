@@ -1,4 +1,4 @@
-"""A run's USE panel as its page lays it out: layers, in each the worst resource first, and the answer above. Pure."""
+"""Layout of a run's USE panel: by layer, the worst resource first, and the answer above. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ LAYERS = {
     "client": "Load generator",
 }
 QUIET = (UseLevel.OK, UseLevel.NOT_OBSERVABLE)
-# In the order of the answer: what limits comes first.
+# In the order of the answer: limiting levels first.
 ANSWERED = (UseLevel.SATURATED, UseLevel.ERROR, UseLevel.WATCH)
-# Work that waits limits more surely than a resource that is busy.
+# Queued work is stronger evidence of a limit than a busy resource.
 WEIGHT = {Aspect.SATURATION: 0, Aspect.UTILIZATION: 1, Aspect.ERRORS: 2}
 
 
@@ -31,7 +31,7 @@ class NodeCells:
 
 @dataclass(frozen=True)
 class ResourceRow:
-    """`whole`: over all nodes; `nodes` where there are several. `quiet`: at no node anything to look at."""
+    """`whole`: over all nodes; `nodes`: set if there are several. `quiet`: no problem on any node."""
 
     resource: Resource
     level: UseLevel
@@ -44,7 +44,7 @@ class ResourceRow:
 
     @property
     def only(self) -> str:
-        """The node that the row is of, where it is of one."""
+        """The node of the row if there is only one, else empty."""
         names = {cell.reading.node for cell in self.whole if cell}
         return names.pop() if not self.nodes and len(names) == 1 else ""
 
@@ -61,7 +61,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class NamedResource:
-    """A resource that the answer names, with its worst cell."""
+    """A resource in the answer, with its worst cell."""
 
     resource: Resource
     shown: PanelCell
@@ -69,8 +69,11 @@ class NamedResource:
 
 @dataclass(frozen=True)
 class PanelAnswer:
-    """What is the worst. `parts`: the resources by level. `quiet` and `unseen` count the others: those that were seen
-    to be well, and those that nobody could see. `client`: the load generator is saturated itself."""
+    """The worst resources. `parts`: resources by level.
+
+    `quiet` and `unseen`: numbers of resources without problems, and of unmonitored ones. `client`: the load generator
+    is saturated itself.
+    """
 
     parts: tuple[tuple[UseLevel, tuple[NamedResource, ...]], ...]
     quiet: int
@@ -89,7 +92,7 @@ class PanelLayout:
 
     @property
     def folds(self) -> bool:
-        """Quiet rows are folded where others are there to be seen."""
+        """Quiet rows are folded if there are other rows."""
         return bool(self.answer.parts)
 
 
@@ -118,7 +121,7 @@ def lay_out(panel: Panel, *, run: str, sparks: Mapping[tuple[str, str], Spark]) 
 
 
 def _unless_told(cell: PanelCell | None, above: PanelCell | None) -> PanelCell | None:
-    """A cell of a node; what the whole has said of the same indicator is not repeated on every node."""
+    """A node's cell; marked as repeated if the row of all nodes shows the same indicator."""
     if cell is None or above is None or cell.indicator.key != above.indicator.key:
         return cell
     return replace(cell, repeats=bool(cell.text) or cell.reading.words == above.reading.words)
@@ -127,7 +130,7 @@ def _unless_told(cell: PanelCell | None, above: PanelCell | None) -> PanelCell |
 def answered(found: Sequence[cells.ResourceCells], run: str, panel: Panel) -> PanelAnswer:
     parts = []
     for level in ANSWERED:
-        # What is saturated and has errors too is named for both; what is to watch beside worse is not named again.
+        # A resource that is saturated and has errors is listed under both; `watch` only if nothing is worse.
         rows = [row for row in found if (row.level is level if level is UseLevel.WATCH else _has(row, level))]
         named = [NamedResource(row.resource, _worst(row, level, run, panel)) for row in rows]
         parts.append((level, tuple(sorted(named, key=_weight))))
@@ -155,12 +158,12 @@ def _worst(row: cells.ResourceCells, level: UseLevel, run: str, panel: Panel) ->
 
 
 def told(panel: Panel, key: str) -> IndicatorReading | None:
-    """The reading that `key` opens; None: the panel has none of that name."""
+    """The reading that `key` identifies; None: not in the panel."""
     return next((one for one in _all(panel) if use_method_cells.opening(one.reading) == key), None)
 
 
 def beside(panel: Panel, opened: IndicatorReading, *, run: str) -> list[PanelCell]:
-    """All readings of the same aspect of the same resource, in the order of cells: the opened one among them."""
+    """All readings of the same aspect of the same resource, in cell order, including the opened one."""
     rows = [row for row in cells.rows(panel) if opened.indicator in row.resource.indicators]
     return [
         use_method_cells.of_told(one, run=run, measured=panel.measured, where=one.reading.node)

@@ -1,4 +1,4 @@
-"""The small lines in cells of USE panels: of each reading its series over the measured phase."""
+"""Sparklines in cells of USE panels: the series of each reading over the measured phase."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,18 +9,21 @@ from apps.use_method.pure import Reading, Span
 from apps.web.components import sparklines
 from apps.web.components.sparklines import Spark
 
-# By metric and node, as readings name them.
+# By metric and node of the readings.
 Sparks = Mapping[tuple[str, str], Spark]
 
 
 def with_series(readings: Iterable[Reading]) -> list[Reading]:
-    """Those that a line can be drawn of."""
+    """Readings that have a series to draw."""
     return [one for one in readings if one.metric and one.value is not None]
 
 
 def of_runs(readings: Mapping[int, Sequence[Reading]], nodes: Iterable[str]) -> dict[int, Sparks]:
-    """`readings` by run; `nodes`: names of those that were sampled. None for runs whose samples lie in the archive:
-    they are not fetched for small lines alone. Seven queries, however many runs."""
+    """Sparklines by run. `readings` by run; `nodes`: names of sampled nodes.
+
+    Runs with archived samples are left out: the archive is not read just for sparklines. Seven queries, however many
+    runs.
+    """
     wanted = {run: own for run, each in readings.items() if (own := with_series(each))}
     there = Run.objects.filter(pk__in=wanted, archived__moved_at=None).values_list("pk", "measured_from", "measured_to")
     phases = {run: (start, end) for run, start, end in there if start is not None and end is not None}
@@ -41,10 +44,10 @@ def of_runs(readings: Mapping[int, Sequence[Reading]], nodes: Iterable[str]) -> 
 
 
 def drawn(readings: Iterable[Reading], found: Iterable[SeriesValues], between: Span, known: set[str]) -> Sparks:
-    """Of one run; `between`: its measured phase, s on its clock. `known`: names of its nodes."""
+    """Sparklines of one run; `between`: its measured phase, s on its clock. `known`: names of its nodes."""
     there = [one for one in found if len(one.at) and not one.problem]
     series = {(one.metric, one.node): one for one in there}
-    # What was sampled beside the load generator is read as its own.
+    # Series sampled on the load generator's host count as the client's.
     beside = {one.metric: one for one in there if one.node not in known}
     lines = {}
     for each in readings:
