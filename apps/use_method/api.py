@@ -1,4 +1,4 @@
-"""What other apps may use of this one; everything else in it is its own. Tables are in models."""
+"""Interface of this app for other apps; everything else is internal. Tables are in models."""
 
 from apps.use_method import engine
 from apps.use_method.bottlenecks import limits

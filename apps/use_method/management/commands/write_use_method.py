@@ -1,4 +1,4 @@
-"""Writes the table of resources into docs/use-method.md, between its marks."""
+"""Writes the table of resources into docs/use-method.md, between its markers."""
 
 from typing import Any
 
