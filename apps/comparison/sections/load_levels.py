@@ -155,7 +155,7 @@ def saturation(rungs: Sequence[LoadLevelData]) -> tuple[Saturation, ...]:
 def collapse(rungs: Sequence[LoadLevelData]) -> Collapse | None:
     """The deepest significant fall below the best level: every pair of levels could have shown one, so p is multiplied
     by their number (Bonferroni). A level's variance is the greater of its own and that of all levels pooled: with three
-    runs per level alone, a fall of 10 % at 2 % noise is found in 39 of 100 ladders, with pooling in 96."""
+    runs per level alone, a fall of 10 % at 2 % noise is found in 39 of 100 cases, with pooling in 96."""
     told = [rung for rung in rungs if rung.throughput]
     if len(told) < 2 or min(min(rung.throughput) for rung in told) <= 0:
         return None

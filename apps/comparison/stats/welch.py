@@ -372,7 +372,7 @@ def _critical(freedom: float, level: float = 1 - CONFIDENCE) -> float:
 
 
 def _cautious(freedom: float, freedoms: tuple[float, float]) -> float:
-    """Welch's far tails are too thin if the noisier side has few runs: geometric mean of its freedom and the least."""
+    """Welch's far tails are too thin if the noisier side has few runs: geometric mean with the least."""
     return math.sqrt(freedom * min(freedoms))
 
 
