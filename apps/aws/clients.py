@@ -1,6 +1,6 @@
-"""How AWS is asked: clients that do not wait for ever, and every failure as a sentence with its remedy.
+"""Clients of AWS with short timeouts; every failure becomes a sentence with its remedy.
 
-Credentials are the server's own, found as boto3 finds them; `AWS_ENDPOINT_URL` leads elsewhere, as for any SDK.
+Credentials are the server's own, found by boto3's rules; `AWS_ENDPOINT_URL` selects another endpoint, as for any SDK.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from botocore import exceptions
 from botocore.config import Config
 from django.conf import settings
 
-# Who waits is a worker's task, which may not last; or an agent in the middle of a run, to which `once` is given.
+# Callers are a worker's task, which must be short, or an agent in the middle of a run, which uses ONCE.
 CONNECT, READ, ATTEMPTS = 3.0, 10.0, 2
 PATIENT = Config(
     connect_timeout=CONNECT, read_timeout=READ, retries={"total_max_attempts": ATTEMPTS, "mode": "standard"}
@@ -27,7 +27,7 @@ NO_CREDENTIALS = (
     exceptions.TokenRetrievalError,
     exceptions.SSOError,
 )
-# Error code -> what to do about it.
+# Error code -> remedy.
 LOOK_AT_PLACE = "look at region and identifier under [systems.aws] in the agent's configuration"
 RENEW = "renew the credentials that the server's programs were given"
 ALLOW = "allow it to the server's user or role in IAM; docs/howto/aurora.md has the policy"
@@ -56,7 +56,7 @@ SERVER_ERROR = 500
 
 
 class AwsTrouble(Exception):
-    """AWS did not give what was asked; the text is a sentence with the remedy. `passes`: it is worth asking again."""
+    """AWS returned no usable answer; the text is a sentence with the remedy. `passes`: a later attempt may succeed."""
 
     def __init__(self, sentence: str, *, passes: bool = False, code: str = "") -> None:
         super().__init__(sentence)
@@ -66,7 +66,7 @@ class AwsTrouble(Exception):
 
 @contextmanager
 def client(service: str, *, region: str, config: Config = PATIENT) -> Iterator[Any]:
-    """Closed at the end. Raises AwsTrouble, also for whatever botocore raises inside."""
+    """Closed at the end. Raises AwsTrouble, also for any error of botocore inside."""
     with asking(service, region=region):
         session = boto3.session.Session(profile_name=settings.AWS_PROFILE or None)
         made = session.client(service, region_name=region, config=config)

@@ -1,6 +1,6 @@
-"""When AWS is asked about a run, and how its answer becomes a stream of the run's samples.
+"""Collection of a run's data from AWS, and its conversion to a stream of the run's samples.
 
-The run's stream is announced when the run opens, so that the seal waits for it; asked is after the end.
+The stream is announced when the run opens, so that the seal waits for it; the data is requested after the run's end.
 """
 
 from datetime import datetime, timedelta
@@ -18,33 +18,33 @@ from apps.runs.api import streams
 from apps.runs.models import Run, Stream
 from workers.protocol import wire
 
-# No agent can be called so: its name has no blank.
+# Never the name of an agent, which has no space.
 SAMPLER = "AWS CloudWatch"
-# Beyond the time at which the collection gives up by itself.
+# Added to the deadline of the collection itself.
 MARGIN = timedelta(minutes=2)
 
 
 def announce(run: Run) -> None:
-    """The run has opened: if its system is at AWS, its seal will wait for what AWS tells of it."""
+    """When a run opens: if its system is at AWS, announce the stream, so that the seal waits for it."""
     place = place_of(run.system)
     if place is not None:
         streams.join(run=run, agent=SAMPLER, nodes=[metrics.NODE.format(place.identifier)])
 
 
 def expect(run: Run) -> None:
-    """The run has ended: when AWS is asked, and until when the seal waits. Said again it changes nothing."""
+    """When a run ends: schedule the collection and the deadline of the seal. Idempotent."""
     run.refresh_from_db(fields=["state", "ended_at"])
     if run.ended_at is None or run.state != Run.State.ENDED:
         return
-    # An agent that was cut off tells of an end long ago: AWS is asked of that run, too.
+    # A reconnected agent may report an end long ago: such a run is collected, too.
     until = max(measurements.give_up_at(run.ended_at), timezone.now()) + MARGIN
     if Stream.objects.filter(run=run, agent=SAMPLER, closed=False).update(wait_until=until):
         Collection.objects.get_or_create(run=run, defaults={"due_at": measurements.first_due(run.ended_at)})
 
 
 def due(*, now: datetime) -> list[int]:
-    """Runs of which AWS is to be asked now."""
-    # Of an end that was not heard of, as when the web process died.
+    """Runs with a collection due now."""
+    # Runs whose end was not processed, for example because the web process died.
     forgotten = Run.objects.filter(state=Run.State.ENDED, streams__agent=SAMPLER, collection=None)
     for run in forgotten:
         expect(run)
@@ -53,13 +53,13 @@ def due(*, now: datetime) -> list[int]:
 
 
 def collect(*, run_id: int, now: datetime) -> bool:
-    """Asks AWS of the run. True: all that it will tell is kept, and the run can be sealed; False: again later."""
+    """Collect a run's data. True: everything available is stored, and the run can be sealed; False: try again later."""
     waiting = Collection.objects.select_related("run__system").filter(run_id=run_id, done_at=None).first()
     if waiting is None or waiting.due_at > now:
         return False
     asked = {"due_at": now + measurements.ASK_AGAIN, "attempts": F("attempts") + 1}
     if not Collection.objects.filter(pk=run_id, done_at=None, due_at=waiting.due_at).update(**asked):
-        return False  # another worker asks
+        return False  # another worker has it
     run, place = waiting.run, place_of(waiting.run.system)
     ended_at = run.ended_at or run.started_at
     if place is None:

@@ -1,4 +1,4 @@
-"""What RDS says that it did: failovers, restarts and the like, from its own journal."""
+"""Events of RDS: failovers, restarts and the like, from its own event log."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ FAILOVER = "failover"
 
 @dataclass(frozen=True)
 class AwsEvent:
-    """`source`: the cluster or instance that it is about."""
+    """`source`: the cluster or instance concerned."""
 
     at: datetime
     source: str
@@ -26,7 +26,7 @@ class AwsEvent:
 
 
 def during(place: AwsPlace, topology: Topology, *, since: datetime, until: datetime) -> list[AwsEvent]:
-    """In the order of time. Raises AwsTrouble."""
+    """In order of time. Raises AwsTrouble."""
     sources = [(each.name, "db-instance") for each in topology.instances]
     if place.is_cluster:
         sources.insert(0, (place.identifier, "db-cluster"))
@@ -37,7 +37,7 @@ def during(place: AwsPlace, topology: Topology, *, since: datetime, until: datet
                 SourceIdentifier=name, SourceType=kind, StartTime=since, EndTime=until
             )
             found += [_said(each) for page in pages for each in page["Events"]]
-    # Not every emulator of RDS looks at the times.
+    # Some emulators of RDS ignore the times.
     return sorted((each for each in found if since <= each.at <= until), key=lambda each: (each.at, each.source))
 
 

@@ -14,8 +14,8 @@ from apps.aws.topology import Topology
 
 @dataclass(frozen=True)
 class FailoverRequest:
-    """What AWS took on: `writer` before it, `target` if one was asked for; AWS says no more until it is done. Times of
-    `clock` just before and after AWS was asked."""
+    """An accepted failover: `writer` before it, requested `target` if any; AWS reports no more until it is done. Times
+    of `clock` just before and after the request."""
 
     writer: str
     target: str
@@ -25,9 +25,9 @@ class FailoverRequest:
 
 
 def ask(place: AwsPlace, *, target: str = "", clock: Callable[[], datetime] = timezone.now) -> FailoverRequest:
-    """Asks AWS once: a second request after a lost answer could be a second failover.
+    """Request a failover once: a retry after a lost response could cause a second failover.
 
-    `target`: a reader of the cluster; empty: by AWS's choice. Raises AwsTrouble, also for what cannot fail over.
+    `target`: a reader of the cluster; empty: AWS chooses. Raises AwsTrouble, also if no failover is possible.
     """
     found = topologies.describe(place)
     _require_possible(place, found, target)

@@ -1,4 +1,4 @@
-"""What an instance class is, as EC2 describes the instance type behind it. RDS itself does not say."""
+"""Hardware of an instance class, from EC2's description of the instance type; RDS has none."""
 
 import re
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from apps.aws.clients import AwsTrouble, client
 
 PREFIX = "db."
 GIGABIT = 10**9
-# "Up to 10 Gigabit" is what a burst may reach, no promise.
+# "Up to 10 Gigabit" is a burst limit, not a guarantee.
 STEADY_NETWORK = re.compile(r"([0-9.]+) Gigabit\Z")
 NO_SUCH_TYPE = "InvalidInstanceType"
 
 
 @dataclass(frozen=True)
 class InstanceHardware:
-    """None: EC2 does not say."""
+    """None: not in EC2's description."""
 
     vcpu: int | None
     memory_bytes: int | None
@@ -23,7 +23,7 @@ class InstanceHardware:
 
 
 def describe(instance_class: str, *, region: str) -> InstanceHardware | None:
-    """None: EC2 has no such type, as of db.serverless. Raises AwsTrouble."""
+    """None: EC2 has no such type, for example for db.serverless. Raises AwsTrouble."""
     if not instance_class.startswith(PREFIX) or instance_class.count(".") < 2:
         return None
     wanted = instance_class.removeprefix(PREFIX)

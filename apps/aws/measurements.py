@@ -1,6 +1,6 @@
-"""What CloudWatch and RDS tell of a run after its end, as one more stream of its samples.
+"""Data of CloudWatch and RDS about a finished run, as a further stream of its samples.
 
-CloudWatch is minutes late. A run at AWS waits for it, but not for ever: what has not come by then is said to miss.
+CloudWatch is minutes late. A run at AWS waits for it up to a deadline; values missing by then are reported as missing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,11 +16,11 @@ from apps.aws.topology import Topology
 from apps.runs.models import Run
 from workers.protocol import wire
 
-# How much later than the end of its period a value may come; then it does not come at all.
+# Longest delay of a value after the end of its period; later there will be none.
 LATE = timedelta(minutes=3)
 ASK_AGAIN = timedelta(seconds=60)
 GIVE_UP = timedelta(minutes=15)
-# The kinds of events, as agents call them too.
+# Kinds of events, the same as agents use.
 NOT_OBSERVABLE, PROMOTION, JOURNAL, TOPOLOGY = "not_observable", "promotion", "aws_event", "topology"
 LABEL_LIMIT = 200
 REMEDY = "look at the metric in CloudWatch; docs/howto/aurora.md says which ones need something switched on"
@@ -28,7 +28,7 @@ REMEDY = "look at the metric in CloudWatch; docs/howto/aurora.md says which ones
 
 @dataclass(frozen=True)
 class AwsReport:
-    """`topology` None: AWS could not be asked; `problem` says why."""
+    """`topology` None: AWS gave no answer; `problem` is the reason."""
 
     topology: Topology | None = None
     observed: Sequence[Observed] = ()
@@ -37,14 +37,14 @@ class AwsReport:
 
 
 def first_due(ended_at: datetime) -> datetime:
-    """When the values of a run's last minute are there."""
+    """Time at which the values of a run's last minute are available."""
     end = datetime.fromtimestamp(-(-ended_at.timestamp() // 60) * 60, UTC)
     return end + LATE
 
 
 def is_whole(observed: Iterable[Observed], *, ended_at: datetime, now: datetime) -> bool:
-    """Whether nothing more is to be expected: every metric that speaks has told of the run's last moment, and the
-    others have had the time to."""
+    """Whether no more values are expected: every metric with values covers the run's last moment, and the time for the
+    others is over."""
     until, moment = ended_at.timestamp(), now.timestamp()
     for node in observed:
         for key, points in node.values.items():
@@ -55,7 +55,7 @@ def is_whole(observed: Iterable[Observed], *, ended_at: datetime, now: datetime)
 
 
 def ask(run: Run, place: AwsPlace) -> AwsReport:
-    """Everything that AWS tells of the run now. Raises AwsTrouble."""
+    """All data of AWS about the run as of now. Raises AwsTrouble."""
     until = run.ended_at or run.started_at
     found = topology.describe(place)
     observed = metrics.observe(place, found, since=run.started_at, until=until)
@@ -63,7 +63,7 @@ def ask(run: Run, place: AwsPlace) -> AwsReport:
 
 
 def batch_of(run: Run, place: AwsPlace | None, told: AwsReport) -> bytes:
-    """All of it as one batch in the wire's format, on the run's clock."""
+    """The report as one batch in the wire format, on the run's clock."""
     encoder = wire.BatchEncoder(run=str(run.uid))
     began, until = run.started_at.timestamp(), (run.ended_at or run.started_at).timestamp()
     for node in told.observed:
@@ -87,12 +87,12 @@ def give_up_at(ended_at: datetime) -> datetime:
 
 
 def is_final(trouble: AwsTrouble, *, ended_at: datetime, now: datetime) -> bool:
-    """Whether it is of no use, or too late, to ask again."""
+    """Whether another attempt would be useless, or too late."""
     return not trouble.passes or now >= give_up_at(ended_at)
 
 
 def _missing(node: Observed, *, until: float) -> list[wire.EventMessage]:
-    """What CloudWatch did not give, one event for all of a kind."""
+    """Values missing in CloudWatch, as one event per reason."""
     found = []
     for keys, reason in (
         (node.missing(), "CloudWatch has no value"),

@@ -1,4 +1,4 @@
-"""What CloudWatch measured during a span of time. What it does not give stays unknown: never zero."""
+"""CloudWatch metrics of a time span. Missing values stay unknown: never zero."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,21 +11,21 @@ from apps.aws.topology import Topology
 from apps.catalog.pure import PUBLISHED, CloudWatchMetric
 
 NAMESPACE = "AWS/RDS"
-# Of one request.
+# Limit of one request.
 QUERIES_AT_ONCE = 500
 LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())
 CLUSTER = "cluster"
-# Nodes of their own beside those that an agent samples once a second: other times, and other eyes.
+# Separate nodes beside those sampled once a second by an agent: other times, another observer.
 NODE = "cloudwatch:{}"
-# Only burstable classes have them.
+# Exist for burstable classes only.
 CREDITS = "CPUCredit"
 COMPLETE, PARTIAL = "Complete", "PartialData"
 
 
 @dataclass(frozen=True)
 class Observed:
-    """One node's metrics: key -> {end of the period that the value covers, s since 1970: value}. Without a value, the
-    dictionary is empty: nothing was observed."""
+    """One node's metrics: key -> {end of the value's period, s since 1970: value}. An empty dictionary: nothing was
+    observed."""
 
     name: str
     role: str
@@ -35,11 +35,11 @@ class Observed:
         return sorted({at for points in self.values.values() for at in points})
 
     def missing(self) -> list[str]:
-        """Keys of which there is no value at all."""
+        """Keys without any value."""
         return sorted(key for key, points in self.values.items() if not points)
 
     def awaited(self, *, until: float) -> list[str]:
-        """Keys that have values, but not yet that of the period in which `until` lies."""
+        """Keys with values, but none yet for the period that contains `until`."""
         return sorted(
             key for key, points in self.values.items() if points and max(points) < end_of_period(until, key=key)
         )
@@ -54,17 +54,17 @@ class _Query:
 
 
 def end_of_period(moment: float, *, key: str) -> float:
-    """End of the period that holds what was measured just before `moment`, s since 1970."""
+    """End of the period that contains the time just before `moment`, s since 1970."""
     period = PUBLISHED[key].period
     return -(-moment // period) * period
 
 
 def observe(place: AwsPlace, topology: Topology, *, since: datetime, until: datetime) -> list[Observed]:
-    """Of the cluster and each instance, every period that touches the time between. Raises AwsTrouble."""
+    """Metrics of the cluster and each instance, for every period that overlaps the span. Raises AwsTrouble."""
     queries = list(_queries(place, topology))
     points: dict[tuple[str, str], dict[float, float]] = {(each.node, each.published.key): {} for each in queries}
     first, last = since.timestamp(), until.timestamp()
-    # On the boundary of every period, where CloudWatch's own begin.
+    # Aligned to period boundaries, as CloudWatch's periods are.
     start = first // LONGEST_PERIOD * LONGEST_PERIOD
     end = -(-last // LONGEST_PERIOD) * LONGEST_PERIOD
     with client("cloudwatch", region=place.region) as cloudwatch:
@@ -99,7 +99,7 @@ def _queries(place: AwsPlace, topology: Topology) -> Iterator[_Query]:
 def _ask(
     cloudwatch: Any, queries: Sequence[_Query], *, place: AwsPlace, start: float, end: float
 ) -> Iterator[tuple[_Query, float, float]]:
-    """Query, beginning of the period (s since 1970) and value; CloudWatch may spread one metric over several pages."""
+    """Query, start of the period (s since 1970) and value; CloudWatch may split one metric over several pages."""
     asked = [
         {
             "Id": f"m{number}",

@@ -1,4 +1,4 @@
-"""What AWS said of systems and runs, and when."""
+"""Descriptions of systems by AWS, and the collection of data about runs."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,10 +8,10 @@ from apps.runs.models import Run
 
 
 class Sighting(models.Model):
-    """A system as AWS described it last, at `seen_at`; `problem`: what the last attempt, at `tried_at`, did not give.
+    """AWS's last description of a system, at `seen_at`; `problem`: what the last attempt, at `tried_at`, failed to get.
 
     `instances`: [{"name", "role", "zone", "hardware_class", "status"}], the writer first. `prices`: instance class ->
-    {"usd_per_hour", "source", "asked_at"}, on demand; null: the price list has none that fits.
+    {"usd_per_hour", "source", "asked_at"}, on demand; null: no matching entry in the price list.
     """
 
     system = models.OneToOneField(System, on_delete=models.CASCADE, primary_key=True, related_name="sighting")
@@ -33,9 +33,9 @@ class Sighting(models.Model):
 
 
 class Collection(models.Model):
-    """What CloudWatch and RDS are to tell of a run that has ended: asked at `due_at`, again until all is there.
+    """Collection of CloudWatch and RDS data about a finished run: tried at `due_at`, repeated until complete.
 
-    `done_at`: it is kept with the run, or given up; `problem` says what is missing.
+    `done_at`: stored with the run, or given up; `problem`: what is missing.
     """
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="collection")

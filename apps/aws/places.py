@@ -1,4 +1,4 @@
-"""Where a system lies at AWS."""
+"""Location of a system at AWS."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class AwsPlace:
 
 
 def place_of(system: System) -> AwsPlace | None:
-    """None: it is elsewhere."""
+    """None: not at AWS."""
     if not system.aws_region:
         return None
     is_cluster = system.aws_kind == System.AwsKind.CLUSTER

@@ -1,4 +1,4 @@
-"""What an instance class costs on demand, by AWS's price list. Never a guess: two prices that fit are none."""
+"""On-demand price of an instance class, from AWS's price list. Never a guess: two matching prices count as none."""
 
 import json
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import Any
 from apps.aws.clients import client
 from apps.aws.topology import IO_OPTIMIZED, Topology
 
-# One of the few regions where the price list is served; it has the prices of all.
+# One of the few regions that serve the price list; it covers all regions.
 SERVED_IN = "us-east-1"
 ENGINES = {
     "aurora": "Aurora MySQL",
@@ -30,7 +30,7 @@ class OnDemandPrice:
 
 
 def ask(instance_class: str, *, topology: Topology, region: str, today: date) -> OnDemandPrice | None:
-    """None: the list has no price that fits, or several. Raises AwsTrouble."""
+    """None: the list has no matching price, or several. Raises AwsTrouble."""
     engine = ENGINES.get(topology.engine)
     if engine is None:
         return None
@@ -55,7 +55,7 @@ def ask(instance_class: str, *, topology: Topology, region: str, today: date) ->
 
 
 def kind_of(topology: Topology, *, region: str) -> str:
-    """Which price of the list a system pays."""
+    """The kind of price in the list that applies to a system."""
     engine = ENGINES.get(topology.engine, topology.engine)
     storage = ", I/O-Optimized" if topology.storage == IO_OPTIMIZED else ""
     return f"{SOURCE}: {engine}{storage}, {_deployment(topology)}, {region}"
@@ -71,14 +71,14 @@ def _usage_of(topology: Topology) -> str:
 
 
 def _usage(product: dict[str, Any]) -> str:
-    """`EUW1-InstanceUsageIOOptimized:db.r6g.xl` without its region and its class, which is shortened."""
+    """`EUW1-InstanceUsageIOOptimized:db.r6g.xl` without region and class, which is abbreviated."""
     usage = str(product.get("product", {}).get("attributes", {}).get("usagetype", "")).partition(":")[0]
     known = ("InstanceUsage", "InstanceUsageIOOptimized", "Multi-AZUsage", "Multi-AZUsageIOOptimized")
     return next((name for name in known if usage == name or usage.endswith(f"-{name}")), usage)
 
 
 def _hourly(product: dict[str, Any]) -> Iterable[tuple[Decimal, str]]:
-    """USD/h with the day from which it is valid."""
+    """USD/h with the first day of validity."""
     for term in product.get("terms", {}).get("OnDemand", {}).values():
         for dimension in term.get("priceDimensions", {}).values():
             usd = dimension.get("pricePerUnit", {}).get("USD")

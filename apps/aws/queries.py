@@ -1,4 +1,4 @@
-"""What pages and agents are told of systems at AWS, as small frozen values."""
+"""Systems at AWS as small frozen values, for pages and agents."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class InstanceValue:
 
 @dataclass(frozen=True)
 class SystemAtAws:
-    """`seen_at` None: AWS has not described it yet. `usd_per_hour`: all its instances on demand; None: not all known.
+    """`seen_at` None: not yet described by AWS. `usd_per_hour`: on-demand price of all instances; None: one is unknown.
 
-    `differences`: where the catalog says otherwise.
+    `differences`: from the catalog.
     """
 
     slug: str
@@ -44,7 +44,7 @@ class SystemAtAws:
 
     @property
     def price(self) -> str:
-        """USD/h in plain digits; empty: not known."""
+        """USD/h in plain digits; empty: unknown."""
         return "" if self.usd_per_hour is None else f"{self.usd_per_hour.normalize():f}"
 
 
@@ -56,7 +56,7 @@ def list_systems() -> list[SystemAtAws]:
 
 
 def warnings_for(slugs: Iterable[str]) -> list[str]:
-    """What an agent's log should say of these systems. Two queries, one where none is at AWS."""
+    """Warnings about these systems for an agent's log. Two queries, one if none is at AWS."""
     sightings = Sighting.objects.filter(system__slug__in=list(slugs)).order_by("system__slug")
     sightings = sightings.select_related("system__hardware_class", "system__release").prefetch_related("system__nodes")
     found: list[str] = []
@@ -67,7 +67,7 @@ def warnings_for(slugs: Iterable[str]) -> list[str]:
 
 
 def differences(system: System, seen: Sighting) -> list[str]:
-    """Sentences: what the catalog keeps of the system and AWS describes otherwise. Who writes now is no difference."""
+    """Sentences: differences between the catalog and AWS's description. The current writer is not compared."""
     said: list[tuple[str, str, str]] = []
     writer = next((each for each in seen.instances if each["role"] == "writer"), None)
     ours = system.hardware_class
@@ -77,7 +77,7 @@ def differences(system: System, seen: Sighting) -> list[str]:
     if len(held) != len(seen.instances):
         said.append(("instances", str(len(held)), str(len(seen.instances))))
     version = system.release.version
-    # An agent says "8.0.32 Aurora 3.05.2", RDS "8.0.mysql_aurora.3.05.2", or of other engines the same as the agent.
+    # Agents report "8.0.32 Aurora 3.05.2", RDS "8.0.mysql_aurora.3.05.2"; for other engines both are equal.
     own = seen.engine_version.rpartition("aurora.")[2]
     if not (version.endswith(f" Aurora {own}") if seen.engine.startswith("aurora") else version.startswith(own)):
         said.append(("version", version, seen.engine_version))

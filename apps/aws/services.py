@@ -1,4 +1,4 @@
-"""What is done at AWS, or kept of it."""
+"""Actions at AWS."""
 
 import logging
 
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def fail_over(*, system: System, run: Run | None, target: str) -> wire.FailoverAnswer:
-    """Asks AWS for a failover and answers when AWS has taken it on. `run`: the one under way, which remembers it.
+    """Request a failover from AWS; returns once AWS has accepted it. `run`: the current run, which gets an event.
 
     Raises AwsTrouble.
     """

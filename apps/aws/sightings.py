@@ -1,4 +1,4 @@
-"""What AWS says of a system now, kept as its sighting; what nobody has stated of a hardware class is filled in."""
+"""Refreshes a system's sighting from AWS; fills in unset fields of its hardware classes."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -20,14 +20,14 @@ PRICE_LASTS = timedelta(days=7)
 
 
 def due(*, now: datetime) -> list[int]:
-    """Systems at AWS that were not looked at for some time."""
+    """Systems at AWS not refreshed within LOOK_EVERY."""
     stale = Q(sighting=None) | Q(sighting__tried_at__lt=now - LOOK_EVERY)
     return list(System.objects.filter(stale, archived_at=None).exclude(aws_region="").values_list("pk", flat=True))
 
 
 def look(*, system_id: int, now: datetime) -> bool:
-    """Asks AWS and keeps the answer. False: it gave none, and what was seen before stays, with the problem; or the
-    system was looked at a moment ago."""
+    """Query AWS and store the answer. False: no answer, the earlier description is kept with the problem; or the system
+    was queried a moment ago."""
     system = System.objects.get(pk=system_id)
     place = place_of(system)
     if place is None:
@@ -36,7 +36,7 @@ def look(*, system_id: int, now: datetime) -> bool:
         system=system, defaults={"tried_at": now, "problem": "AWS has not answered yet"}
     )
     kept = Sighting.objects.filter(system=system)
-    # Whoever writes the time first asks; the others would only ask the same.
+    # The first to set the time queries AWS; concurrent workers would only repeat it.
     if not is_new and not kept.filter(tried_at__lt=now - LOOK_EVERY).update(tried_at=now):
         return False
     try:
@@ -68,10 +68,10 @@ def _classes(found: Topology) -> list[str]:
 def _prices(
     found: Topology, place: AwsPlace, known: Mapping[str, Any], *, now: datetime, problems: list[str]
 ) -> dict[str, Any]:
-    """Of every class; what was asked within a week is not asked again."""
+    """Prices of every class; those at most a week old are reused."""
     costs: dict[str, Any] = {}
     for name in _classes(found):
-        # Another kind of storage, or a standby, has another price.
+        # The price depends on the kind of storage and on a standby.
         kind = prices.kind_of(found, region=place.region)
         before = known.get(name)
         fresh = before and datetime.fromisoformat(before["asked_at"]) > now - PRICE_LASTS and before["kind"] == kind
@@ -97,7 +97,7 @@ def _prices(
 
 
 def _keep_price(name: str, price: prices.OnDemandPrice, *, kind: str, region: str, today: date) -> None:
-    """Where the catalog has none, or one that came from the same list; a person's stays."""
+    """Set if the catalog has no price, or one from the same list; a manually entered one is kept."""
     ours = Q(price_per_hour=None) | Q(price_source__startswith=kind)
     _rows(name).filter(ours, region__in=("", region)).update(
         price_per_hour=price.usd_per_hour.quantize(Decimal("0.00001")),
@@ -108,7 +108,7 @@ def _keep_price(name: str, price: prices.OnDemandPrice, *, kind: str, region: st
 
 
 def _describe_classes(found: Topology, place: AwsPlace, *, problems: list[str]) -> None:
-    """Fills in what nobody has stated."""
+    """Fill in unset fields."""
     for name in _classes(found):
         if not _rows(name).filter(Q(vcpu=None) | Q(memory_bytes=None)).exists():
             continue

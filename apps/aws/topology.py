@@ -1,4 +1,4 @@
-"""What a cluster or an instance consists of, as RDS describes it."""
+"""Composition of a cluster or an instance, as described by RDS."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ IO_OPTIMIZED = "aurora-iopt1"
 
 @dataclass(frozen=True)
 class Instance:
-    """`zone` of a Multi-AZ instance: both, the standby's last."""
+    """`zone` of a Multi-AZ instance: both zones, the standby's last."""
 
     name: str
     role: str  # writer, reader
@@ -26,7 +26,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Topology:
-    """`instances`: the writer first, then by name. `storage` as RDS calls it, empty where it says nothing."""
+    """`instances`: the writer first, then by name. `storage` in RDS's terms, empty if not reported."""
 
     engine: str
     engine_version: str
@@ -46,7 +46,7 @@ class Topology:
 
 
 def describe(place: AwsPlace) -> Topology:
-    """Asks RDS now. Raises AwsTrouble."""
+    """As described by RDS now. Raises AwsTrouble."""
     with client("rds", region=place.region) as rds:
         return _cluster(rds, place) if place.is_cluster else _instance(rds, place)
 

@@ -1,4 +1,4 @@
-"""What other apps may use of this one; pure has what needs no database, models the tables."""
+"""Interface of this app for other apps; everything else is internal. Tables are in models."""
 
 from apps.comparison import compare, matrix
 from apps.comparison.agreement import claims

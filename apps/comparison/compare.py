@@ -1,4 +1,4 @@
-"""Reads runs from the warehouse and compares their sides; a constant number of queries whatever is compared."""
+"""Reads runs from the warehouse and compares their sides; a constant number of queries."""
 
 import re
 from collections import Counter
@@ -33,7 +33,7 @@ from apps.core.text import counted
 THROUGHPUT, ERRORS = "client.throughput", "client.errors"
 PERCENTILE = re.compile(r"^client\.latency\.p(\d+(?:\.\d+)?)$")
 USUAL_PERCENTILE = "client.latency.p95"
-# Fields in which the runs of one side differ among themselves, or runs passed over, that a note names.
+# Fields in which the runs of one side differ, or runs passed over, that a note lists.
 MOST_MIXTURES = 6
 
 
@@ -45,15 +45,15 @@ def compare(
     runs: Sequence[int] | None = None,
 ) -> Comparison:
     """`sides`: two to four keys, the first is the baseline: a system's slug, or slug:id of a workload other than
-    `workload_id`. `campaign` and `runs` restrict which runs count, without `runs` the newest of each side and level do;
-    earlier ones then tell how much such runs vary.
+    `workload_id`. `campaign` and `runs` restrict which runs count; without `runs` the newest of each side and level do,
+    and earlier ones show how much such runs vary.
 
-    Raises Invalid naming the field (`side`, `workload`), and Unknown when there is no such system or workload, or no
+    Raises Invalid naming the field (`side`, `workload`), and UnknownSide if there is no such system or workload, or no
     run of these sides in the campaign.
     """
     (comparison,) = judge([chosen_sides(sides, workload_id)], campaign=campaign, runs=runs)
     if campaign is not None and not comparison.runs:
-        # Without a run nothing would tell this answer from one over all campaigns.
+        # Without a run this answer would look like one over all campaigns.
         problem = f"none of these sides has a run of {comparison.workload.name} in campaign {campaign}"
         raise UnknownSide([FieldProblem("campaign", problem, "leave it out or choose another")])
     if passed_over := sorted(set(runs or ()) - {run.id for run in comparison.runs}):
@@ -75,8 +75,8 @@ def judge(
     runs: Sequence[int] | None = None,
     besides: Collection[str] = (),
 ) -> list[Comparison]:
-    """Many comparisons in as many queries as one. Their cells are judged each for itself: not yet corrected for their
-    number, and without words. `besides`: keys of metrics beyond those that a comparison always has."""
+    """Many comparisons in as many queries as one. Each one's cells are judged separately: not yet corrected for
+    multiple testing, and without words. `besides`: keys of metrics beyond the standard ones."""
     judged = [
         _judged(held, besides=besides, newest_read=(campaign is None, runs is None))
         for held in hold(each, campaign=campaign, runs=runs)
@@ -129,7 +129,7 @@ def _judged(held: ComparisonData, *, besides: Collection[str], newest_read: tupl
 
 
 def _metrics(held: ComparisonData, besides: Collection[str]) -> tuple[list[ComparedMetric], list[str]]:
-    """What can be compared: the workload's primary metric, throughput, one latency percentile, errors."""
+    """Compared metrics: the workload's primary metric, throughput, one latency percentile, errors."""
     values = [held.values.get(row["id"], {}) for row in held.counted]
     percentile, notes = _percentile(values)
     present = {key for measured in values for key in measured}
@@ -169,7 +169,7 @@ def _runs(count: int) -> str:
 def compared_metric(
     metric: Metric, *, tools: Mapping[int, str], grids: Mapping[tuple[int, str], Collection[str]], primary: str
 ) -> ComparedMetric:
-    """`tools`: of each compared workload; `grids` as Held has them."""
+    """`tools`: workload -> tool; `grids`: as in ComparisonData."""
     key = metric.key
     return ComparedMetric(
         key=key,

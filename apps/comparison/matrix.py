@@ -1,4 +1,4 @@
-"""Sides held against a baseline under every workload and load level that they share: one metric a row, one table."""
+"""Sides compared with a baseline under every workload and load level that they share: one metric per row."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,16 +15,16 @@ from apps.core.text import counted
 from apps.runs.api import places
 from apps.runs.models import COUNTED, Run
 
-# What may stand for a metric's key: each workload's own headline, or the percentile that most of its runs have.
+# Placeholders for a metric's key: each workload's headline metric, or the percentile that most of its runs have.
 PRIMARY, LATENCY = "primary", "latency"
 FEWEST_SIDES, MOST_SIDES = 2, 8
-# Workloads in one matrix.
+# Limit for one matrix.
 MOST_WORKLOADS = 40
 
 
 @dataclass(frozen=True)
 class ManySide:
-    """A system; `position` 0 is the baseline. `runs` that count and where they come from, over all rows."""
+    """A system; `position` 0 is the baseline. `runs` that count and their `origins`, over all rows."""
 
     slug: str
     name: str
@@ -42,7 +42,7 @@ class ManySide:
 @dataclass(frozen=True)
 class ManyRow:
     """A workload at a load level in one metric. `cells` in the order of the sides, the baseline's first (without ratio
-    and words); a side that did not run it has a cell without summary, in words "no runs"."""
+    and words); a side without runs has a cell without summary and the words "no runs"."""
 
     workload: ComparedWorkload
     level: Level
@@ -52,11 +52,11 @@ class ManyRow:
 
 @dataclass(frozen=True)
 class Many:
-    """Ratios, intervals and p of each cell are those of Compare; adjusted p and verdict are of this table as a whole.
+    """Ratios, intervals and p of each cell are those of Compare; adjusted p and verdict are corrected over this table.
 
-    `comparisons`: what each workload's Compare shows besides (runs, differences, what withholds the verdict, notes), in
-    the order of the rows, with this table's cells of that workload. `tests`: how many comparisons were made at once.
-    `tools`: of the shared workloads, whichever was chosen. `notes` are sentences about what is left out.
+    `comparisons`: for each workload, in the order of the rows, its comparison (runs, differences, blocking differences,
+    notes) with this table's cells. `tests`: number of tests corrected together. `tools`: of the shared workloads,
+    before filtering. `notes`: sentences about rows and workloads left out.
     """
 
     sides: tuple[ManySide, ...]
@@ -77,10 +77,10 @@ def compare_many(
     campaign: int | None = None,
 ) -> Many:
     """`sides`: slugs of two to eight systems, the first is the baseline. `metrics`: keys, PRIMARY or LATENCY; None: all
-    that Compare judges (primary, throughput, a percentile, errors). `workloads`: ids; None: all that the baseline and
-    any other side ran. Queries: constant in the numbers of runs, workloads, load levels and sides.
+    that Compare judges (primary, throughput, a percentile, errors). `workloads`: ids; None: all shared by the baseline
+    and any other side. Queries: constant in the numbers of runs, workloads, load levels and sides.
 
-    Raises Invalid naming the field (`side`, `metric`), and Unknown when there is no such system.
+    Raises Invalid naming the field (`side`, `metric`), and UnknownSide if there is no such system.
     """
     systems = _systems(sides)
     keys = _keys(metrics or ())
@@ -158,7 +158,7 @@ def _no_metric(key: str) -> FieldProblem:
 
 
 def _shared(systems: Sequence[System], wanted: Sequence[int] | None, campaign: int | None) -> list[Workload]:
-    """Workloads with runs that count of the baseline and of any other side, by tool and name."""
+    """Workloads with runs that count, of the baseline and of any other side; by tool and name."""
     ids = [system.pk for system in systems]
     if campaign is None:
         ran = {(place.system, place.workload) for place in places.counted(systems=ids, by_level=False, most=0)}
@@ -179,7 +179,7 @@ def _chosen(workload: Workload, systems: Sequence[System]) -> Chosen:
 
 
 def _of_metrics(comparison: Comparison, wanted: Sequence[str] | None) -> Comparison:
-    """Only these metrics of it, and their cells."""
+    """The comparison with only these metrics and their cells."""
     if wanted is None:
         return comparison
     metrics: dict[str, ComparedMetric] = {}
@@ -197,7 +197,7 @@ def _is(metric: ComparedMetric, key: str) -> bool:
 
 
 def _told(judged: Sequence[Comparison]) -> list[Comparison]:
-    """With verdicts: those of all comparisons are corrected together, since they are looked at together."""
+    """With verdicts, corrected over all comparisons, since they are read together."""
     corrected = iter(verdict_table.corrected([cell for comparison in judged for cell in comparison.cells]))
     told = []
     for comparison in judged:
@@ -218,7 +218,7 @@ def _rows(comparison: Comparison) -> Iterator[ManyRow]:
 
 
 def _answers(row: ManyRow) -> bool:
-    """Whether there is anything to compare: values of the baseline and of another side."""
+    """Whether the baseline and another side have values."""
     baseline, *others = row.cells
     return bool(baseline.replicates) and any(cell.replicates for cell in others)
 

@@ -1,4 +1,4 @@
-"""What people decide about comparisons: differences they accept, comparisons they keep, baselines they pin."""
+"""Decisions about comparisons: accepted differences, saved comparisons, pinned baselines."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -9,10 +9,10 @@ from apps.catalog.models import SHA256, System, Workload
 
 
 class Acknowledgement(models.Model):
-    """That a person compares sides in spite of a difference that withholds the verdict.
+    """Acceptance by a person of a difference that withholds the verdict.
 
-    `fingerprint` is the canonical hash of what was accepted: the group of fields ("hardware", "dataset", "workload"),
-    the sides and their values. Another value needs another acknowledgement. `said` is the same for people to read.
+    `fingerprint` is the canonical hash of the group of fields ("hardware", "dataset", "workload"), the sides and their
+    values. Another value needs another acknowledgement. `said` is the same, readable.
     """
 
     fingerprint = models.CharField(max_length=64)
@@ -38,8 +38,8 @@ class Acknowledgement(models.Model):
 
 
 class SavedComparison(models.Model):
-    """A comparison with an address of its own. `query` is what it asks (as the address of Compare has it); what was
-    seen is in its editions, the newest of which is shown."""
+    """A comparison with its own address. `query`: its question, as in the address of Compare; the results are in its
+    snapshots (`editions`), of which the newest is shown."""
 
     slug = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200)
@@ -57,9 +57,9 @@ class SavedComparison(models.Model):
 
 
 class Edition(models.Model):
-    """What a saved comparison showed when it was made or refreshed: `content` in the form that the API answers,
-    frozen. `runs` are those it rests on; `state_hash` tells whether the same question would be answered from other
-    runs, or otherwise, today."""
+    """Snapshot of a saved comparison, made when it was saved or refreshed. `content`: the API's response, frozen.
+    `runs`: ids it is based on; `state_hash` differs once the same question would be answered from other runs, or
+    otherwise."""
 
     comparison = models.ForeignKey(SavedComparison, on_delete=models.CASCADE, related_name="editions")
     number = models.PositiveIntegerField()
@@ -79,7 +79,7 @@ class Edition(models.Model):
 
 
 class PinnedBaseline(models.Model):
-    """The system that a workload's comparisons are held against unless another is chosen."""
+    """The default baseline of a workload's comparisons."""
 
     workload = models.OneToOneField(Workload, on_delete=models.CASCADE, related_name="pinned_baseline")
     system = models.ForeignKey(System, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""The frozen values of a comparison, as pages and the API read them."""
+"""Frozen values of a comparison, for pages and the API."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,7 +7,7 @@ from apps.comparison.comparability.differences import Difference, Obstacle
 from apps.comparison.stats.welch import Direction, Ratio, SideSummary
 from apps.runs.pure import Amount
 
-# Why a complete run may be left out.
+# Reason to leave out a complete run.
 NO_VALUES = "no headline values"
 
 
@@ -21,9 +21,8 @@ class ComparedWorkload:
 
 @dataclass(frozen=True)
 class Side:
-    """One system under one workload; `position` 0 is the baseline. `slug` is the side's key in this comparison,
-    `system` the slug of its system. `platform_color`: the platform's fixed place in the palette. `origins`: where its
-    runs that count come from."""
+    """One system under one workload; `position` 0 is the baseline. `slug`: the side's key in this comparison, `system`:
+    the slug of its system. `platform_color`: the platform's place in the palette. `origins` of its runs that count."""
 
     slug: str
     system: str
@@ -52,7 +51,7 @@ class ComparedCampaign:
 
 @dataclass(frozen=True)
 class Level:
-    """A load level at which any side has runs; `rate` in 1/s, None: as fast as it goes. `key` names it in addresses."""
+    """A load level at which any side has runs; `rate` in 1/s, None: unthrottled. `key`: its name in addresses."""
 
     id: int
     key: str
@@ -63,10 +62,10 @@ class Level:
 
 @dataclass(frozen=True)
 class ComparedMetric:
-    """`kind`: throughput, latency or errors. `primary`: by it the workload is judged first. `resolution`: relative step
-    between neighbouring values where the tool reads them from a grid, `printed_step` that of its last decimal, in
-    `unit`; 0: none. `single_events`: a run's value is one event (an outage, a statement, the slowest transaction),
-    told by median and range."""
+    """`kind`: throughput, latency or errors. `primary`: the workload's first criterion. `resolution`: relative step
+    between neighbouring values read from a grid, `printed_step`: step of the last decimal printed, in `unit`; 0: none.
+    `single_events`: a run's value is one event (an outage, a statement, the slowest transaction), summarised by median
+    and range."""
 
     key: str
     name: str
@@ -89,7 +88,7 @@ class Replicate:
 
 @dataclass(frozen=True)
 class More:
-    """Runs that a side still lacks."""
+    """Further runs needed on a side."""
 
     side: str
     runs: int
@@ -99,8 +98,8 @@ class More:
 class Cell:
     """One metric of one side at one load level.
 
-    `summary` is None without runs; `ratio` is to the baseline, None for the baseline itself. `words` is the verdict as
-    a reader is told it, empty for the baseline. `history` counts the earlier runs that the spread rests on.
+    `summary` is None without runs; `ratio` is to the baseline, None for the baseline itself. `words`: the verdict as
+    shown, empty for the baseline. `history`: number of earlier runs in the spread.
     """
 
     side: str
@@ -116,8 +115,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run of a side. `left_out` says why it does not count; empty: it counts. `values`: metric key -> value.
-    `failed_checks`: keys of the quality checks that it failed."""
+    """A run of a side. `left_out`: why it does not count; empty: it counts. `values`: metric key -> value.
+    `failed_checks`: keys of the failed quality checks."""
 
     id: int
     side: str
@@ -135,7 +134,7 @@ class ComparedRun:
 
 @dataclass(frozen=True)
 class RunTally:
-    """How many runs a side has at a level that count, or that are `left_out` for this reason (in short)."""
+    """Number of runs of a side at a level that count, or are `left_out` for this (short) reason."""
 
     side: str
     level: int
@@ -145,7 +144,7 @@ class RunTally:
 
 @dataclass(frozen=True)
 class Earlier:
-    """The newest runs of a side at a level from before those compared and like them, the newest first."""
+    """Runs of a side at a level before those compared, under the same conditions, the newest first."""
 
     side: str
     level: int
@@ -154,11 +153,11 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Sides × load levels × metrics, with what must be known before reading them.
+    """Sides × load levels × metrics, with the context needed to read them.
 
-    `obstacles` are why verdicts are withheld until a person accepts it, those accepted among them; `notes` are
-    sentences.
-    `tallies` count all runs; `runs` may hold only the newest of them. `earlier` runs tell how much such runs vary.
+    `obstacles`: blocking differences, which withhold verdicts until a person accepts them; accepted ones included.
+    `notes` are sentences. `tallies` count all runs; `runs` may hold only the newest of them. `earlier`: runs for the
+    run-to-run noise.
     """
 
     workload: ComparedWorkload
@@ -176,7 +175,7 @@ class Comparison:
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """Fields for which verdicts are withheld: nobody accepted that the sides differ in them."""
+        """Fields of blocking differences that are not accepted."""
         held = [field for each in self.obstacles if each.accepted is None for field in each.said["labels"]]
         return tuple(dict.fromkeys(held))
 
@@ -189,7 +188,7 @@ class Comparison:
         return tuple(run for run in self.runs if not run.left_out)
 
     def cell(self, *, side: str, level: int, metric: str) -> Cell:
-        """Raises KeyError for what is not part of this comparison."""
+        """Raises KeyError if it is not part of this comparison."""
         for cell in self.cells:
             if (cell.side, cell.level, cell.metric) == (side, level, metric):
                 return cell

@@ -1,4 +1,4 @@
-"""Judges every metric of every side at every load level. Pure."""
+"""Verdicts on every metric of every side at every load level. Pure."""
 
 import math
 from collections import defaultdict
@@ -27,8 +27,8 @@ def cells(
     history: History,
     withheld: Collection[str],
 ) -> tuple[Cell, ...]:
-    """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides about
-    which no verdict is given."""
+    """One cell per metric, level and side, in this order; the first of `sides` is the baseline. `withheld`: sides
+    without verdicts."""
     found = judged(sides=sides, levels=levels, metrics=metrics, runs=runs, history=history)
     return worded(corrected(found), metrics, withheld)
 
@@ -41,7 +41,7 @@ def judged(
     runs: Sequence[ComparedRun],
     history: History,
 ) -> tuple[Cell, ...]:
-    """Each cell for itself: not yet corrected for their number, and without words."""
+    """Each cell on its own: not yet corrected for multiple testing, and without words."""
     placed: dict[tuple[str, int], list[ComparedRun]] = defaultdict(list)
     for run in runs:
         placed[run.side, run.level].append(run)
@@ -51,7 +51,7 @@ def judged(
 
 
 def worded(found: Sequence[Cell], metrics: Sequence[ComparedMetric], withheld: Collection[str]) -> tuple[Cell, ...]:
-    """The cells with their verdicts as a reader is told them."""
+    """The cells with their verdicts as shown."""
     by_key = {metric.key: metric for metric in metrics}
     return tuple(_with_words(cell, by_key[cell.metric], cell.side in withheld) for cell in found)
 
@@ -68,7 +68,7 @@ def _row(
         side: tuple(Replicate(run.id, run.values[key]) for run in runs.get((side, level), ()) if key in run.values)
         for side in sides
     }
-    # One event a run: whatever the past says of their spread, fewer than three tell nothing.
+    # One event per run: fewer than three are inconclusive, whatever the spread of earlier runs.
     past = {side: () if metric.single_events else history.get((side, level, key), ()) for side in sides}
     samples = {side: _sample(metric, [each.value for each in replicates[side]], past[side]) for side in sides}
     return [
@@ -90,7 +90,7 @@ def _row(
 
 
 def _sample(metric: ComparedMetric, values: Sequence[float], history: tuple[float, ...]) -> Sample:
-    """Known to a step of the tool's grid, or to its last decimal where that is coarser."""
+    """Resolution: a step of the tool's grid, or its last decimal if coarser."""
     positive = [value for value in values if value > 0 and math.isfinite(value)]
     printed = metric.printed_step / welch.geometric_mean(positive) if positive else 0.0
     return Sample(tuple(values), history, max(metric.resolution, printed))
@@ -102,7 +102,7 @@ def _history_used(sample: Sample) -> int:
 
 
 def _more(ratio: Ratio, samples: Mapping[str, Sample]) -> tuple[More, ...]:
-    """What each side lacks to the repetitions that are likely to answer the question."""
+    """Runs that each side lacks for a likely answer."""
     if ratio.needed is None:
         return ()
     unknown = [side for side, sample in samples.items() if welch.noise(sample) is None]
@@ -116,7 +116,7 @@ def _lacking(ratio: Ratio, counts: Mapping[str, int]) -> tuple[More, ...]:
 
 
 def corrected(found: Sequence[Cell]) -> tuple[Cell, ...]:
-    """The cells of one table, each after its baseline's, judged anew now that all are looked at."""
+    """The cells of one table, each after its baseline's, with ratios corrected together."""
     ratios = iter(multiple_testing.correct_for_many([cell.ratio for cell in found if cell.ratio is not None]))
     cells: list[Cell] = []
     baseline = None

@@ -1,4 +1,4 @@
-"""Ratios, their intervals and metrics as a reader is told them, on every page and in every export alike. Pure."""
+"""Ratios, their intervals and metrics as text, the same on every page and in every export. Pure."""
 
 import math
 
@@ -9,15 +9,15 @@ MOST_DECIMALS = 4
 
 
 def label(metric: ComparedMetric) -> str:
-    """The quantity as the page calls it."""
+    """The quantity's label on pages."""
     if metric.kind == "latency":
         return f"typical run's {metric.key.rsplit('.', 1)[-1] if metric.key.count('.') == 2 else metric.name}"
     return "errors" if metric.kind == "errors" else "throughput" if metric.key == "client.throughput" else metric.name
 
 
 def decimals(ratio: Ratio) -> int:
-    """Three significant digits: fewer decimals where the interval is wide, more where it is narrow or an end would be
-    rounded to 1."""
+    """Three significant digits: fewer decimals for a wide interval, more for a narrow one or if an end would be rounded
+    to 1."""
     value = ratio.value or 1.0
     fewest = max(0, 2 - math.floor(math.log10(value))) if value > 0 and math.isfinite(value) else 2
     most = max(MOST_DECIMALS, fewest)
@@ -41,14 +41,14 @@ def interval_text(ratio: Ratio) -> str:
 
 
 def with_interval(ratio: Ratio) -> str:
-    """“2.63 × [2.41, 2.87]”, or why there is no interval; empty: there is no ratio."""
+    """“2.63 × [2.41, 2.87]”, or the reason for no interval; empty: no ratio."""
     if ratio.value is None:
         return ""
     return f"{ratio_text(ratio)} {interval_text(ratio) or f'({Verdict.TOO_FEW})'}"
 
 
 def _end(end: float, places: int) -> str:
-    """No end of a ratio's interval is zero: one digit is told where rounding would leave none."""
+    """No end of a ratio's interval is zero: one digit is kept where rounding would leave none."""
     if not math.isfinite(end):
         return "∞"
     if 0 < end < 10**-MOST_DECIMALS:

@@ -1,4 +1,4 @@
-"""Messages about findings: teams, subscriptions, deliveries by e-mail and webhook.
+"""Notifications about findings: teams, subscriptions, deliveries by e-mail and webhook.
 
-Grain: one delivery to one recipient. What happened is read from the notes of regressions; nothing is decided here.
+Grain: one delivery to one recipient. Events come from the notes of regressions; this app judges nothing.
 """

@@ -1,4 +1,4 @@
-"""From notes to notices, from notices to deliveries; both under one lock, so that two workers make none twice."""
+"""Notices from notes, deliveries from notices; both under one lock, against duplicates by concurrent workers."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -19,18 +19,18 @@ from apps.regressions.models import Note
 
 log = logging.getLogger(__name__)
 
-# Of PostgreSQL's advisory locks: ours.
+# Key of this app's PostgreSQL advisory lock.
 LOCK = 7_305_002
 AT_ONCE = 500
-# Notes become visible in another order than that of their ids, when their transactions end: so far back is looked.
+# Notes become visible at commit, not in the order of their ids: this many older ids are checked again.
 LATE = 1000
-# Notices of one delivery.
+# Notices per delivery.
 MOST_TOLD = 200
 
 
 @transaction.atomic
 def collect() -> int:
-    """Makes notices of the notes that nobody has looked at yet; how many notes were looked at."""
+    """Make notices of the new notes; returns the number of notes processed."""
     if not _alone():
         return 0
     newest = Considered.objects.aggregate(newest=Max("pk"))["newest"] or 0
@@ -80,7 +80,7 @@ def _of_people(notes: Sequence[Note]) -> Iterable[Notice]:
 
 @transaction.atomic
 def bundle(*, now: datetime) -> int:
-    """Makes deliveries of the notices that are due; how many."""
+    """Make deliveries of the due notices; returns their number."""
     if not _alone():
         return 0
     waiting = Notice.objects.filter(bundled_at=None)
@@ -97,7 +97,7 @@ def bundle(*, now: datetime) -> int:
 
 
 def boundary(subscription: Subscription, *, now: datetime) -> datetime:
-    """What is older is due: for a digest the last time that one was to go out."""
+    """Notices up to this time are due: for a digest, its last scheduled time."""
     if subscription.digest == Subscription.Digest.AT_ONCE:
         return now
     local = now.astimezone(ZoneInfo(subscription.zone))
@@ -140,7 +140,7 @@ def _deliver(
 
 
 def receivers_of(subscription: Subscription) -> list[str]:
-    """Mailboxes; one empty text for a webhook."""
+    """Mailboxes; a single empty string for a webhook."""
     if subscription.kind != Subscription.Kind.EMAIL:
         return [""]
     if subscription.address:
@@ -149,7 +149,7 @@ def receivers_of(subscription: Subscription) -> list[str]:
 
 
 def _alone() -> bool:
-    """False: another worker is at it now."""
+    """False: another worker holds the lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [LOCK])
         return bool(cursor.fetchone()[0])

@@ -1,4 +1,4 @@
-"""Deliveries go out: claimed by one worker, tried again with growing pauses, given up in the end with the reason."""
+"""Sends deliveries: claimed by one worker, retried with growing pauses, finally given up with the reason."""
 
 import json
 from datetime import datetime, timedelta
@@ -11,9 +11,9 @@ from apps.notifications.models import Delivery, Subscription
 from apps.notifications.webhooks import signatures
 from apps.notifications.webhooks.outcome import Outcome
 
-# Longer than an attempt can take. A worker that dies in between leaves it to the next, which may send it again.
+# Longer than any attempt. If a worker dies meanwhile, the next one takes over and may send a second copy.
 LEASE = timedelta(minutes=2)
-# Pauses after the attempts, minutes; none is left after the last: two days in all.
+# Pauses after each attempt, minutes; none after the last: two days in all.
 PAUSES = (1, 5, 15, 60, 180, 720, 1440)
 MOST_DUE = 100
 LONGEST_ANSWER = 500
@@ -24,12 +24,12 @@ def waiting() -> QuerySet[Delivery]:
 
 
 def due(*, now: datetime) -> list[int]:
-    """Ids of deliveries to be tried now, the longest waiting first."""
+    """Ids of deliveries due now, the longest waiting first."""
     return list(waiting().filter(next_at__lte=now).order_by("next_at").values_list("pk", flat=True)[:MOST_DUE])
 
 
 def send(*, delivery_id: int, now: datetime) -> bool:
-    """One attempt. False: it failed, or it was another worker's."""
+    """One attempt. False: it failed, or another worker has the delivery."""
     won = (
         waiting()
         .filter(pk=delivery_id, next_at__lte=now)
@@ -51,7 +51,7 @@ def send(*, delivery_id: int, now: datetime) -> bool:
 
 
 def retry(*, delivery_id: int, now: datetime) -> bool:
-    """Takes up what was given up, or does not wait for the next attempt. False: it was sent, or is being sent."""
+    """Resume a delivery that was given up, or skip its pause. False: it was sent, or is being sent."""
     kept = Delivery.objects.filter(pk=delivery_id, sent_at=None).exclude(answer="no answer yet", given_up_at=None)
     return kept.update(given_up_at=None, attempts=0, next_at=now) == 1
 
@@ -62,7 +62,7 @@ def _attempt(delivery: Delivery, *, now: datetime) -> Outcome:
         if not delivery.to:
             return Outcome(is_sent=False, again=False, words="nobody of the team has an address")
         return mail(**delivery.content, to=delivery.to, number=delivery.pk, made_at=delivery.made_at)
-    # Its HTTP library is of use to the worker alone, which posts; every process that starts would read it.
+    # Imported here: only the worker posts; every process would load the HTTP library at start.
     from apps.notifications.webhooks.post import post  # noqa: PLC0415
 
     body = {"delivery": delivery.pk, **delivery.content["body"]}

@@ -1,4 +1,4 @@
-"""One e-mail, as text and as simple HTML."""
+"""One e-mail, as text and simple HTML."""
 
 import smtplib
 from datetime import datetime
@@ -9,18 +9,18 @@ from django.core.mail import EmailMultiAlternatives
 
 from apps.notifications.webhooks.outcome import Outcome
 
-# Where settings without EMAIL_URL leave it.
+# Outcome by backend, for settings without EMAIL_URL.
 _TAKEN = {
     "django.core.mail.backends.filebased.EmailBackend": "written to a file in var/mail: there is no mail server",
 }
 
 
 def mail(*, to: str, subject: str, text: str, html: str, number: int, made_at: datetime) -> Outcome:
-    """`number`, `made_at`: of the delivery; a second copy of it carries the same Message-ID."""
+    """`number`, `made_at`: of the delivery; a second copy has the same Message-ID."""
     host = urlsplit(settings.ADDRESS).hostname or "localhost"
     headers = {
         "Message-ID": f"<delivery-{number}-{made_at:%Y%m%d%H%M%S}@{host}>",
-        # Nobody's holiday answers to this.
+        # Suppresses out-of-office replies.
         "Auto-Submitted": "auto-generated",
     }
     message = EmailMultiAlternatives(subject, text, to=[to], headers=headers)
@@ -31,7 +31,7 @@ def mail(*, to: str, subject: str, text: str, html: str, number: int, made_at: d
         code, said = next(iter(error.recipients.values()))
         return Outcome(is_sent=False, again=code < 500, words=_words(code, said))
     except smtplib.SMTPResponseException as error:
-        # A name or a password may be put right; what is in the mail will not.
+        # A user name or password may be corrected; rejected content will not.
         again = not (isinstance(error, smtplib.SMTPDataError) and error.smtp_code >= 500)
         return Outcome(is_sent=False, again=again, words=_words(error.smtp_code, error.smtp_error))
     except (smtplib.SMTPException, OSError) as error:

@@ -1,4 +1,4 @@
-"""Which of what happens to findings is told, and to whom."""
+"""Events of findings that are sent, and their recipients."""
 
 from apps.accounts.models import User
 from apps.notifications.models import NotificationEvent
@@ -13,17 +13,17 @@ _EVENTS = {
 
 
 def event_of(note: Note) -> NotificationEvent | None:
-    """None: no subscription is told (labels, links, due dates)."""
+    """None: not sent to subscriptions (labels, links, due dates)."""
     if note.what == "state" and note.detail.get("to") == Finding.State.VERIFY:
         return NotificationEvent.VERIFY
     if note.what == "state" and note.by_id is None:
-        # What had gone is back, and so is the state that it had.
+        # Set without a person: the change has reappeared, and the finding's earlier state is restored.
         return NotificationEvent.REOPENED
     return _EVENTS.get(note.what)
 
 
 def concerned(note: Note) -> list[tuple[User, NotificationEvent]]:
-    """People who are told of it themselves, by mail: never of what they did, nor where they have no address."""
+    """People notified by mail: never of their own actions, nor without an address."""
     told: dict[User, NotificationEvent] = {}
     if note.what == "owner" and (name := note.detail.get("to")):
         told |= dict.fromkeys(User.objects.filter(username=name), NotificationEvent.ASSIGNED)

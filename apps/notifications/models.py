@@ -1,7 +1,7 @@
-"""Who is told what, and what became of telling them.
+"""Subscriptions, notices and deliveries.
 
-A note (regressions.models.Note) that a subscription asks for becomes a notice; the notices that are due become one
-delivery for each receiver: an e-mail or a POST.
+A note (regressions.models.Note) that matches a subscription becomes a notice; the due notices become one delivery for
+each receiver: an e-mail or a POST.
 """
 
 from django.contrib.postgres.fields import ArrayField
@@ -14,7 +14,7 @@ from apps.regressions.models import Note
 
 
 class NotificationEvent(models.TextChoices):
-    """What a subscription can ask for; ASSIGNED and MENTIONED go to the person alone."""
+    """Events that a subscription can select; ASSIGNED and MENTIONED are sent to the person only."""
 
     FOUND = "found"
     REOPENED = "reopened", "re-opened"
@@ -40,7 +40,7 @@ def usual_events() -> list[str]:
 
 
 class Team(models.Model):
-    """People who look after the same findings."""
+    """People responsible for the same findings."""
 
     name = models.CharField(max_length=80, unique=True)
     members = models.ManyToManyField(User, related_name="teams", blank=True)
@@ -53,11 +53,11 @@ class Team(models.Model):
 
 
 class Subscription(models.Model):
-    """What a team wants to be told, where and when.
+    """Events sent to a team, where and when.
 
-    `address`: of a mailbox (empty: the members' own) or of a webhook. `secret` signs what goes to a generic webhook.
-    `asks`: a filter of findings (regressions.filters); empty: all. A digest goes out at `hour` in `zone`, a weekly
-    one on Mondays. `after`: notes up to this id are not told; they are older than the subscription.
+    `address`: of a mailbox (empty: the members' own) or of a webhook. `secret` signs requests to a generic webhook.
+    `asks`: a filter of findings (regressions.filters); empty: all. A digest is sent at `hour` in `zone`, a weekly one
+    on Mondays. `after`: notes up to this id are not sent; they are older than the subscription.
     """
 
     class Kind(models.TextChoices):
@@ -100,13 +100,13 @@ class Subscription(models.Model):
 
 
 class Considered(models.Model):
-    """That it was looked up once who asks for a note: it never becomes notices again."""
+    """Marks a note as processed: it never becomes notices again."""
 
     note = models.OneToOneField(Note, on_delete=models.CASCADE, primary_key=True, related_name="considered")
 
 
 class Notice(models.Model):
-    """A note that a subscription, or else a person, is to be told. `bundled_at`: since then it is in deliveries."""
+    """A note to be sent to a subscription or a person. `bundled_at`: when it was put into deliveries."""
 
     subscription = models.ForeignKey(Subscription, on_delete=models.CASCADE, null=True, blank=True)
     person = models.ForeignKey(User, on_delete=models.CASCADE, null=True, blank=True)
@@ -119,7 +119,7 @@ class Notice(models.Model):
         ordering = ["id"]
         indexes = [models.Index(fields=["subscription"], condition=Q(bundled_at=None), name="notice_waiting")]
         constraints = [
-            # Nobody hears of the same twice.
+            # Never the same note twice.
             models.UniqueConstraint(
                 fields=["subscription", "note"], condition=Q(person=None), name="notice_once_a_subscription"
             ),
@@ -133,10 +133,10 @@ class Notice(models.Model):
 
 
 class Delivery(models.Model):
-    """One e-mail or one POST with its notices; without any it is a test.
+    """One e-mail or one POST with its notices; without notices it is a test.
 
-    `to`: the mailbox, empty for a webhook. `content`: what is sent, the same at every attempt. While neither `sent_at`
-    nor `given_up_at` is set it is tried (again) at `next_at`. `answer`: what the receiver, or the way to it, said last.
+    `to`: the mailbox, empty for a webhook. `content`: what is sent, the same at every attempt. Until `sent_at` or
+    `given_up_at` is set, the next attempt is at `next_at`. `answer`: last response or connection error.
     """
 
     subscription = models.ForeignKey(

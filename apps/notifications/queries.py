@@ -1,7 +1,7 @@
-"""Teams, subscriptions and deliveries as pages and API show them to a `viewer`, None: somebody who is not signed in.
+"""Teams, subscriptions and deliveries for pages and API, as seen by a `viewer`; None: not signed in.
 
-Who may not write sees addresses in part; who is not signed in sees no names of members. What goes to a person is shown
-to that person and to administrators.
+Viewers without write permission see masked addresses; anonymous ones see no names of members. Deliveries to a person
+are shown to that person and to administrators.
 """
 
 import json
@@ -30,8 +30,8 @@ STATES = {
 
 @dataclass(frozen=True)
 class SubscriptionRow:
-    """`asks`: a filter as JSON; `asks_words`: the same in words. `secret`: empty for who may not see it. `lacks`: why
-    it reaches nobody; empty: it does."""
+    """`asks`: a filter as JSON; `asks_words`: as text. `secret`: empty for viewers without permission. `lacks`: why it
+    has no recipients; empty: it has."""
 
     id: int
     team_id: int
@@ -60,8 +60,8 @@ class SubscriptionRow:
 
 @dataclass(frozen=True)
 class TeamRow:
-    """`members`: user names; `mute`: those of them without an e-mail address; both empty for who is not signed in.
-    `size`: how many members there are."""
+    """`members`: user names; `mute`: those without an e-mail address; both empty for anonymous viewers. `size`: number
+    of members."""
 
     id: int
     name: str
@@ -79,8 +79,8 @@ class FindingTold:
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """`to`: a team with its kind of subscription, or a person; `address`: mailbox or webhook. `findings`: some of the
-    `told` findings. `is_test`: nothing has happened."""
+    """`to`: a team, or a person; `address`: mailbox or webhook. `told`: number of findings; `findings`: the first of
+    them. `is_test`: without findings."""
 
     id: int
     subscription: int | None
@@ -109,8 +109,8 @@ class DeliveryRow:
 
 @dataclass(frozen=True)
 class DeliveryCounts:
-    """Of the deliveries of the last days; `last_given_up`: why the newest of them was. `subscriptions`: how many are on
-    and reach somebody."""
+    """Deliveries of the last days; `last_given_up`: reason of the newest one given up. `subscriptions`: number of
+    enabled ones with recipients."""
 
     teams: int
     subscriptions: int
@@ -165,7 +165,7 @@ def lacks(subscription: Subscription, *, has_mailbox: bool) -> str:
 
 
 def _subscription_row(subscription: Subscription, *, may_see: bool, has_mailbox: bool) -> SubscriptionRow:
-    """Of one with its team and creator loaded."""
+    """Requires team and creator loaded."""
     words = {
         Subscription.Digest.AT_ONCE: "at once",
         Subscription.Digest.DAILY: f"daily at {subscription.hour:02}:00, {subscription.zone}",
@@ -208,7 +208,7 @@ def _asks_words(asks: dict[str, Any]) -> str:
 
 
 def masked(address: str) -> str:
-    """Enough to tell which it is, too little to write to it."""
+    """Recognisable, but not usable."""
     if not address:
         return ""
     if "://" in address:
@@ -219,7 +219,7 @@ def masked(address: str) -> str:
 
 
 def shown(address: str) -> str:
-    """In a list: where a webhook leads is often a secret, and always long."""
+    """Address in a list: a webhook's is long and often secret, so it is masked."""
     return masked(address) if "://" in address else address
 
 
@@ -231,7 +231,7 @@ def visible(viewer: User | None) -> QuerySet[Delivery]:
 
 
 def deliveries(*, viewer: User | None, subscription: int | None = None, state: str = "") -> QuerySet[Delivery]:
-    """With all that `delivery_rows` needs, the newest first."""
+    """The newest first, with everything `delivery_rows` needs."""
     found = visible(viewer).select_related("subscription__team", "person").order_by("-pk")
     if subscription is not None:
         found = found.filter(subscription=subscription)
@@ -272,7 +272,7 @@ def _delivery_row(delivery: Delivery, *, may_see: bool) -> DeliveryRow:
 
 
 def _answer(delivery: Delivery, *, may_see: bool) -> str:
-    """Mail servers like to name the mailbox."""
+    """Masks the mailbox, which mail servers often include."""
     if may_see or not delivery.to:
         return delivery.answer
     return delivery.answer.replace(delivery.to, masked(delivery.to))
@@ -294,14 +294,14 @@ def standing(*, viewer: User | None, now: datetime) -> DeliveryCounts:
 
 
 def _reaching() -> QuerySet[Subscription]:
-    """Those that are on and do not lack anybody who would get it."""
+    """Enabled subscriptions with at least one recipient."""
     with_mailbox = User.objects.filter(teams=OuterRef("team"), is_active=True).exclude(email="")
     elsewhere = ~Q(kind=Subscription.Kind.EMAIL) | ~Q(address="")
     return Subscription.objects.filter(elsewhere | Q(Exists(with_mailbox)), is_enabled=True)
 
 
 def said(delivery: Delivery) -> str:
-    """What is sent, as a person reads it: the text of a mail or of a chat, the body of a webhook."""
+    """Readable content: the text of a mail or chat message, the body of a webhook."""
     body = delivery.content.get("body")
     if body is None:
         return f"{delivery.content['subject']}\n\n{delivery.content['text']}"

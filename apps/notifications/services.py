@@ -1,4 +1,4 @@
-"""Teams, their subscriptions and people's own addresses, as people state them."""
+"""Management of teams, their subscriptions and users' own addresses."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -29,14 +29,14 @@ Kind, Digest = Subscription.Kind, Subscription.Digest
 
 
 class NoSuchNotification(LookupError):
-    """There is no such team, subscription or delivery."""
+    """No such team, subscription or delivery."""
 
 
 # ---------------------------------------------------------------- teams
 
 
 def keep_team(*, team_id: int | None, name: str, members: Sequence[str]) -> Team:
-    """A new team, or another name and other members (user names) of one. Raises Invalid (`name`, `members`), NoSuch."""
+    """Create or change a team with members (user names). Raises Invalid (`name`, `members`), NoSuchNotification."""
     problems: list[FieldProblem] = []
     name = " ".join(name.split())
     if not name or len(name) > LONGEST_NAME or "\0" in name:
@@ -58,7 +58,7 @@ def keep_team(*, team_id: int | None, name: str, members: Sequence[str]) -> Team
 
 
 def delete_team(*, team_id: int) -> None:
-    """Raises Invalid while it has subscriptions, NoSuch."""
+    """Raises Invalid while it has subscriptions, NoSuchNotification."""
     team = team_of(team_id)
     if count := team.subscriptions.count():
         message = f"{team.name} has {counted(count, 'subscription')}"
@@ -91,8 +91,8 @@ def keep_subscription(
     secret: str = "",
     is_enabled: bool = True,
 ) -> Subscription:
-    """A new subscription, or what one is to be from now on; its kind stays. An empty `secret` leaves the one that is
-    there, or makes one. Raises Invalid naming each field, NoSuch."""
+    """Create or change a subscription; its kind is fixed. An empty `secret` keeps the present one, or generates one.
+    Raises Invalid naming each field, NoSuchNotification."""
     subscription = Subscription(created_by=by) if subscription_id is None else subscription_of(subscription_id)
     problems: list[FieldProblem] = []
     values: dict[str, Any] = {
@@ -127,7 +127,7 @@ def keep_subscription(
 
 @transaction.atomic
 def _switch(subscription: Subscription, is_enabled: bool) -> None:
-    """Saves it. What happened before it was switched on is not told; what waits when it is switched off is given up."""
+    """Save it. Events before it was enabled are not sent; waiting ones are given up when it is disabled."""
     if subscription.pk is None or (is_enabled and not subscription.is_enabled):
         subscription.after = Note.objects.aggregate(newest=Max("pk"))["newest"] or 0
     if subscription.pk is not None and not is_enabled:
@@ -139,7 +139,7 @@ def _switch(subscription: Subscription, is_enabled: bool) -> None:
 
 
 def delete_subscription(*, subscription_id: int) -> None:
-    """With what was kept of its deliveries. Raises NoSuch."""
+    """Delete it with its deliveries. Raises NoSuchNotification."""
     subscription_of(subscription_id).delete()
 
 
@@ -151,7 +151,7 @@ def subscription_of(subscription_id: int) -> Subscription:
 
 
 def send_test(*, subscription_id: int, now: datetime) -> list[Delivery]:
-    """Deliveries that say that nothing has happened, one a receiver. Raises Invalid where there is none, NoSuch."""
+    """Test deliveries, one per receiver. Raises Invalid if there is none, NoSuchNotification."""
     subscription = subscription_of(subscription_id)
     content = wording.content([], kind=subscription.kind, team=subscription.team.name)
     receivers = receivers_of(subscription)
@@ -192,7 +192,7 @@ def _asks(asks: Mapping[str, Any], problems: list[FieldProblem]) -> dict[str, An
         return {}
     if wanted.owner == filters.ME:
         problems.append(FieldProblem("asks.owner", "a team has no 'me'", "use a user name"))
-    # What is misspelt would never tell anything. A release or a workload may be one to come.
+    # A misspelt name would never match. A release or a workload may be a future one.
     missing = [each for each in filters.unknown(wanted) if each.field not in ("release", "family")]
     problems += [FieldProblem(f"asks.{each.field}", each.message, each.remedy) for each in missing]
     return {name: value for name, value in wanted.as_json().items() if name != "sort"}
@@ -210,7 +210,7 @@ def _is_zone(zone: str) -> bool:
 
 
 def keep_own_address(*, user: User, address: str) -> None:
-    """Where a person is told of what concerns them; empty: nowhere. Raises Invalid (`address`)."""
+    """Set the address for a user's own notifications; empty: none. Raises Invalid (`address`)."""
     address, problems = address.strip(), list[FieldProblem]()
     if address:
         _is_mailbox(address, "address", problems)

@@ -1,4 +1,4 @@
-"""What a delivery says: for a mailbox, for a generic webhook, for a Slack-compatible one."""
+"""Content of a delivery: e-mail, generic webhook, Slack-compatible webhook."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from apps.regressions.findings import activity, queries
 from apps.regressions.findings.values import FindingRow
 from apps.regressions.models import Finding, Note
 
-# A chat or a mail of more is read by nobody; the list of findings has the rest. A generic webhook gets all.
+# Findings in a mail or chat message; the list of findings has the rest. A generic webhook gets all.
 MOST_SHOWN = 30
 LONGEST_SUBJECT = 150
 LONGEST_SENTENCE = 500
@@ -22,8 +22,8 @@ TEST = "This is a test of a subscription of Splashboard. Nothing has happened."
 
 @dataclass(frozen=True)
 class FindingNotice:
-    """A finding with what happened to it, in order. `size`: how far its furthest change goes, with interval and values,
-    as it stands when this is told; empty: it has none."""
+    """A finding with its events, in order. `size`: its largest change at the time of sending, with interval and values;
+    empty: none."""
 
     finding: Finding
     notices: tuple[Notice, ...]
@@ -39,7 +39,7 @@ class FindingNotice:
 
     @property
     def standing(self) -> str:
-        """How it stands now."""
+        """Its present state."""
         owner = self.finding.owner.username if self.finding.owner else "nobody"
         return f"{self.finding.get_verdict_display()}, {self.finding.state}, owner: {owner}"
 
@@ -55,7 +55,7 @@ def sentence(note: Note) -> str:
 
 
 def page(name: str, *parameters: int) -> str:
-    """Its whole address, as people find it."""
+    """Absolute address of a page."""
     return f"{settings.ADDRESS}{reverse(name, args=parameters)}"
 
 
@@ -64,7 +64,7 @@ def one_line(text: str) -> str:
 
 
 def told(notices: Sequence[Notice]) -> list[FindingNotice]:
-    """In the order in which something first happened to each finding."""
+    """By finding, in the order of each one's first event."""
     by_finding: dict[Finding, list[Notice]] = {}
     for notice in notices:
         by_finding.setdefault(notice.note.finding, []).append(notice)
@@ -73,7 +73,7 @@ def told(notices: Sequence[Notice]) -> list[FindingNotice]:
 
 
 def _size(row: FindingRow) -> str:
-    """Of what holds; where nothing does any more, of what is gone."""
+    """Of the changes that hold; if there are none, of those gone."""
     if row.shown is None:
         return ""
     alike = row.holding or row.changes
@@ -81,9 +81,9 @@ def _size(row: FindingRow) -> str:
 
 
 def content(notices: Sequence[Notice], *, kind: str, team: str) -> dict[str, Any]:
-    """Of a delivery of `kind` (Subscription.Kind) to `team`, empty for a person's own mail; no notices: a test.
+    """Content of a delivery of `kind` (Subscription.Kind) to `team`, empty for a person's own mail; no notices: a test.
 
-    For a mailbox {"subject", "text", "html"}, for a webhook {"body"}.
+    {"subject", "text", "html"} for a mailbox, {"body"} for a webhook.
     """
     findings = told(notices)
     if kind == Subscription.Kind.WEBHOOK:
@@ -119,7 +119,7 @@ def _subject(findings: Sequence[FindingNotice]) -> str:
 
 
 def _headline(notices: Sequence[Notice]) -> str:
-    """The last that happened, but for a finding that is new."""
+    """The last event, except for a new finding."""
     events = [notice.event for notice in notices]
     event = NotificationEvent.FOUND if NotificationEvent.FOUND in events else NotificationEvent(events[-1])
     finding = notices[0].note.finding
@@ -150,7 +150,7 @@ def _for_chat(findings: Sequence[FindingNotice]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """So that no words of a finding call everybody, or make a link."""
+    """Escapes text, so that a finding cannot mention everybody or insert links."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

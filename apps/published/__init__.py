@@ -1,5 +1,5 @@
-"""Results of articles, kept apart from measured runs: figures with their qualifier and source, never an interval.
+"""Published results, separate from measured runs: figures with their qualifier and source, never an interval.
 
-Grain: one figure. Files in YAML are loaded whole or refused whole. A figure is shown beside a measured value, never
+Grain: one figure. YAML files are loaded whole or rejected whole. A figure is shown beside a measured value, never
 mixed with it.
 """

@@ -1,4 +1,4 @@
-"""What articles say that limited a side: their word, never joined to what was measured."""
+"""Published bottlenecks: what limited a side according to articles, never combined with measurements."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from apps.published.wording import label, plain
 
 @dataclass(frozen=True)
 class StatedLimit:
-    """`saturated`: the resources as the article calls them; `conditions`: under which load, empty: not stated."""
+    """`saturated`: resources in the article's terms; `conditions` of the load, empty: not stated."""
 
     article: str
     slug: str
@@ -22,7 +22,7 @@ class StatedLimit:
 
 
 def stated_limits(platforms: Collection[str]) -> tuple[StatedLimit, ...]:
-    """Of sides on these platforms (slugs), the newest article first. One query."""
+    """For sides on these platforms (slugs), the newest article first. One query."""
     rows = Article.objects.filter(setup__has_key="bottlenecks").order_by("-published", "title")
     found = []
     for article in rows:

@@ -1,4 +1,4 @@
-"""The YAML format of published results: its fields. docs/reference/published-format.md explains them. Pure."""
+"""Fields of the YAML format of published results, explained in docs/reference/published-format.md. Pure."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 
 Scalar = str | int | float | bool
 
-# What figures answer, in the order of the pages.
+# Questions that figures answer, in the order of the pages.
 QUESTIONS = {
     "failover": "How long is service interrupted?",
     "ingest": "How fast does it take in data?",
@@ -25,7 +25,7 @@ RATIO = "ratio"
 
 
 class MalformedFile(Exception):
-    """A file that is refused whole. `entry` and `field` say where, `message` what is expected."""
+    """A file rejected as a whole. `entry` and `field`: location, `message`: what is expected."""
 
     def __init__(self, file: str, entry: str, field: str, message: str) -> None:
         where = ".".join(part for part in (entry, field) if part)
@@ -52,7 +52,7 @@ class ArticleSource(_Entry):
 
 
 class ArticleHardware(_Entry):
-    """A machine as the article describes it; `hardware_class` is the catalog's slug of it."""
+    """A machine as described by the article; `hardware_class`: its slug in the catalog."""
 
     hardware_class: str = ""
     label: str = ""
@@ -67,7 +67,7 @@ class ArticleHardware(_Entry):
 
 
 class ArticleSide(_Entry):
-    """Whom figures are about; `platform` is the catalog's slug where there is one, `hardware` keys of `hardware`."""
+    """Subject of figures; `platform`: its slug in the catalog, if any; `hardware`: keys of the file's `hardware`."""
 
     name: str
     platform: str = ""
@@ -104,7 +104,7 @@ class FigureEntry(_Entry):
 
 
 class FigureColumn(_Entry):
-    """Either an `axis` (a condition's name, or the word side), or a metric whose figures stand below it."""
+    """Either an `axis` (name of a condition, or "side"), or a metric with its figures below."""
 
     axis: str = ""
     metric: str = ""
@@ -116,7 +116,7 @@ class FigureColumn(_Entry):
 
 
 class TableEntry(_Entry):
-    """Many figures of one workload, a row per setting of its axes."""
+    """Many figures of one workload, one row per combination of its axes."""
 
     title: str
     workload: str
@@ -130,7 +130,7 @@ class TableEntry(_Entry):
 
 
 class StatedBottleneck(_Entry):
-    """What the article found to be saturated."""
+    """Resources found saturated by the article."""
 
     workload: str
     side: str
@@ -140,7 +140,7 @@ class StatedBottleneck(_Entry):
 
 
 class LoadLevels(_Entry):
-    """Which loads were tried."""
+    """Load levels tested."""
 
     workload: str
     conditions: dict[str, Scalar | list[Scalar]] = {}
@@ -149,7 +149,7 @@ class LoadLevels(_Entry):
 
 
 class StatedError(_Entry):
-    """An error that the article reports."""
+    """An error reported by the article."""
 
     workload: str
     side: str
@@ -179,14 +179,14 @@ class File(_Entry):
 
 
 class StatedFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure with the entry of the file it comes from."""
+    """One figure with its entry in the file."""
 
     entry: str
     figure: FigureEntry
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that has been read; `figures` are those of the list and those of the tables' cells."""
+    """A parsed file; `figures`: those of the list and of the tables' cells."""
 
     file: str
     slug: str

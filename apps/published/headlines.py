@@ -1,4 +1,4 @@
-"""The articles' headline table: what they state about several platforms, a platform a column."""
+"""Headline table of published results about several platforms, one platform per column."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ REFERENCE = "reference"
 
 @dataclass(frozen=True)
 class HeadlineCell:
-    """`text`: the figure as it is stated, with qualifier and unit; empty: nothing is stated of this platform. A ratio
-    stands at its numerator ("about 0.33 × PXC"); its denominator is the REFERENCE."""
+    """`text`: the figure as stated, with qualifier and unit; empty: none for this platform. A ratio is shown at its
+    numerator ("about 0.33 × PXC"); its denominator is the REFERENCE."""
 
     platform: PublishedPlatform
     text: str
@@ -47,9 +47,9 @@ class Headlines:
 
 
 def headlines(figures: Iterable[FigureValue], platforms: Iterable[PublishedPlatform]) -> Headlines:
-    """Of the figures that stand in no table of an article: each comparison that names two platforms or more.
+    """Table of the figures outside the articles' own tables: comparisons of at least two platforms.
 
-    `figures` as list_figures has them, `platforms` in the order of the columns; one that no row names is left out.
+    `figures` as from list_figures, `platforms` in the order of the columns; unused ones are left out.
     """
     found = [
         comparison

@@ -1,4 +1,4 @@
-"""Ratios that an article states to one baseline, as a matrix: test × load level × side. Nothing is judged."""
+"""Matrix of an article's ratios to one baseline: test × load level × side. Without verdicts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from apps.published.models import Figure
 from apps.published.queries import list_articles, list_figures
 from apps.published.values import ArticleValue, FigureFilter, FigureValue, SideValue
 
-# Conditions that say how much load there was.
+# Conditions that state the load.
 LOADS = ("connections", "threads", "clients", "users")
-# Fewer ratios of an article make no matrix.
+# Fewest ratios of an article for a matrix.
 FEWEST_RATIOS = 4
 
 
 @dataclass(frozen=True)
 class StatedTest:
-    """`cells` in the order of the sides; None: the article states none."""
+    """`cells` in the order of the sides; None: not stated."""
 
     test: str
     load: str
@@ -32,7 +32,7 @@ class StatedTest:
 
 @dataclass(frozen=True)
 class StatedMatrix:
-    """`sides` without the baseline. `elsewhere`: how many of the article's ratios have another baseline."""
+    """`sides` without the baseline. `elsewhere`: number of the article's ratios with another baseline."""
 
     article: ArticleValue
     baseline: SideValue
@@ -42,7 +42,7 @@ class StatedMatrix:
 
 
 def list_matrices() -> list[ArticleValue]:
-    """Articles that state enough ratios to one baseline, the newest first."""
+    """Articles with enough ratios to one baseline, the newest first."""
     groups = Figure.objects.filter(unit=RATIO, value__isnull=False).values("article__slug", "denominator")
     enough = groups.annotate(ratios=Count("id")).filter(ratios__gte=FEWEST_RATIOS).order_by()
     slugs = {group["article__slug"] for group in enough}
@@ -50,7 +50,7 @@ def list_matrices() -> list[ArticleValue]:
 
 
 def load_matrix(slug: str) -> StatedMatrix | None:
-    """None: there is no such article, or it states no ratio. The baseline is that of most of its ratios."""
+    """None: no such article, or it states no ratio. The baseline is that of most of its ratios."""
     ratios = [figure for figure in list_figures(FigureFilter(articles=(slug,))) if figure.is_ratio and figure.stated]
     counts = Counter(figure.denominator for figure in ratios)
     if not counts:
@@ -61,7 +61,7 @@ def load_matrix(slug: str) -> StatedMatrix | None:
     groups: dict[tuple[str, str, str], list[FigureValue]] = {}
     for figure in figures:
         groups.setdefault((_test(figure), _load(figure), figure.metric), []).append(figure)
-    # The levels of a test together, tests in the article's order.
+    # Levels of a test are grouped, tests in the article's order.
     tests = list(dict.fromkeys(test for test, _, _ in groups))
     ordered = sorted(groups.items(), key=lambda item: tests.index(item[0][0]))
     return StatedMatrix(
@@ -87,7 +87,7 @@ def _row(test: str, load: str, figures: Sequence[FigureValue], sides: Sequence[S
 
 
 def _test(figure: FigureValue) -> str:
-    """The test as the article names it, with what was changed besides the load."""
+    """The article's name of the test, with its conditions other than the load."""
     named = {key: value for key, value in figure.conditions.items() if key not in LOADS}
     test = str(named.pop("test", "")) or figure.workload_label
     rest = wording.conditions(named)
@@ -95,7 +95,7 @@ def _test(figure: FigureValue) -> str:
 
 
 def _load(figure: FigureValue) -> str:
-    """For example "8 connections"; empty where none is stated."""
+    """For example "8 connections"; empty if not stated."""
     for key in LOADS:
         if key in figure.conditions:
             count = figure.conditions[key]

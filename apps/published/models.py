@@ -1,4 +1,4 @@
-"""Figures that articles state, kept apart from measured runs. One row per stated figure."""
+"""Figures stated by articles, separate from measured runs. One row per figure."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from apps.catalog.models import SHA256, HardwareClass, Metric, Platform
 
 
 class Article(models.Model):
-    """A published source, loaded from one YAML file; `content_hash` tells whether the file has changed since."""
+    """A published source, loaded from one YAML file; `content_hash` changes with the file."""
 
     slug = models.SlugField(max_length=80, unique=True)
     title = models.CharField(max_length=200)
@@ -16,7 +16,7 @@ class Article(models.Model):
     published = models.CharField("date as stated (YYYY, YYYY-MM or YYYY-MM-DD)", max_length=10)
     tested = models.CharField("date of the tests as stated", max_length=10, blank=True)
     address = models.URLField(blank=True)
-    # What was run and on what, as the file states it: hardware, topology, workloads, conditions.
+    # The test setup as stated in the file: hardware, topology, workloads, conditions.
     setup = models.JSONField(default=dict, blank=True)
     content_hash = models.CharField(max_length=64)
 
@@ -29,10 +29,10 @@ class Article(models.Model):
 
 
 class Figure(models.Model):
-    """One stated figure. A ratio names numerator and denominator and has no absolute value; an outcome has only a note.
+    """One stated figure. A ratio has numerator and denominator and no absolute value; an outcome has only a note.
 
-    `side` is whom the figure is about as the article names it; `platform` the catalog's platform where there is one.
-    A range has `low` and `high`, with or without a `value`. `of_which` names parts of the value, in the same unit.
+    `side`: the subject in the article's terms; `platform`: that of the catalog, if any. A range has `low` and `high`,
+    with or without a `value`. `of_which`: parts of the value, in the same unit.
     """
 
     class Qualifier(models.TextChoices):
@@ -43,7 +43,7 @@ class Figure(models.Model):
 
     article = models.ForeignKey(Article, on_delete=models.CASCADE, related_name="figures")
     entry = models.CharField("entry of the file, for example results[3]", max_length=80)
-    # What the figure answers: a key of QUESTIONS in format.py, by which the pages group.
+    # Key of QUESTIONS in format.py; pages group by it.
     question = models.CharField(max_length=40)
     workload = models.CharField(max_length=80)
     conditions = models.JSONField(default=dict, blank=True)
@@ -71,7 +71,7 @@ class Figure(models.Model):
         ordering = ["article", "id"]
         constraints = [
             models.UniqueConstraint(fields=["article", "entry"], name="figure_once"),
-            # A ratio is of two sides; anything else is of one.
+            # A ratio has two sides, any other figure one.
             models.CheckConstraint(
                 condition=Q(unit="ratio") & ~Q(numerator="") & ~Q(denominator="") & Q(side="")
                 | ~Q(unit="ratio") & Q(numerator="", denominator=""),

@@ -1,4 +1,4 @@
-"""Reads a file of published results and refuses it by entry and field. Pure: the catalog is asked elsewhere."""
+"""Parses a file of published results; errors name entry and field. Pure: the catalog is checked elsewhere."""
 
 import datetime
 import math
@@ -36,7 +36,7 @@ HELP = "docs/reference/published-format.md has the format"
 
 
 def content_of(path: Path) -> bytes:
-    """Raises MalformedFile when the file cannot be read."""
+    """Raises MalformedFile for an unreadable file."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -44,7 +44,7 @@ def content_of(path: Path) -> bytes:
 
 
 def read(name: str, content: bytes) -> Document:
-    """The document in `content`; `name` is what errors call the file. Raises MalformedFile."""
+    """The document in `content`; `name`: the file's name in errors. Raises MalformedFile."""
     return _ArticleReader(name).document(_yaml(name, content))
 
 

@@ -1,4 +1,4 @@
-"""What articles state, as small frozen values: for the pages, the API, and as witnesses beside measured comparisons."""
+"""Published results as small frozen values: for pages, the API, and beside measured comparisons."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ def list_articles() -> list[ArticleValue]:
 
 
 def list_figures(chosen: FigureFilter | None = None) -> list[FigureValue]:
-    """In the order of questions, then articles (newest first), then the file. Two queries."""
+    """In the order of questions, then articles (newest first), then entries of the file. Two queries."""
     chosen = chosen or FigureFilter()
     articles = {article.slug: article for article in list_articles()}
     rows = Figure.objects.select_related(
@@ -57,8 +57,8 @@ def list_figures(chosen: FigureFilter | None = None) -> list[FigureValue]:
 
 
 def witnesses(platform_slugs: Sequence[str], *, questions: Sequence[str] = ()) -> list[FigureValue]:
-    """Figures that bear on a comparison of these platforms: every ratio and absolute value of an article about one of
-    them. Two or more platforms: only from comparisons in which at least two of them are named."""
+    """Figures relevant to a comparison of these platforms: every ratio and absolute value about one of them. With two
+    or more platforms: only from comparisons that include at least two of them."""
     found = list_figures(FigureFilter(platforms=tuple(platform_slugs), questions=tuple(questions)))
     wanted = set(platform_slugs)
     if len(wanted) < 2:
@@ -72,8 +72,7 @@ def witnesses(platform_slugs: Sequence[str], *, questions: Sequence[str] = ()) -
 
 
 def list_questions(figures: Iterable[FigureValue]) -> list[QuestionGroup]:
-    """The figures by what they answer, first where most platforms stand side by side; `figures` as list_figures has
-    them."""
+    """The figures by question, comparisons with most platforms first; `figures` as from list_figures."""
     groups = []
     for question, found in groupby(figures, key=lambda f: f.question):
         singles, tables = _without_long_tables(list(found))
@@ -89,7 +88,7 @@ def list_questions(figures: Iterable[FigureValue]) -> list[QuestionGroup]:
 
 
 def narrowed(figures: Iterable[FigureValue], chosen: FigureFilter) -> list[FigureValue]:
-    """What `chosen` asks for, in whole comparisons: with a platform come the figures that it is compared with."""
+    """Figures that match `chosen`, in whole comparisons: a platform's figures come with those beside them."""
     return [
         figure
         for comparison in compared(figures)
@@ -101,7 +100,7 @@ def narrowed(figures: Iterable[FigureValue], chosen: FigureFilter) -> list[Figur
 
 
 def compared(figures: Iterable[FigureValue]) -> list[PublishedComparison]:
-    """Figures that state the same, together, in the order of the first of each."""
+    """Figures of the same article, workload, conditions and metric, grouped, in the order of each group's first."""
     groups: dict[tuple[str, str, str, str], list[FigureValue]] = {}
     for figure in figures:
         key = (figure.article.slug, figure.workload, figure.conditions_text, figure.metric)
@@ -110,7 +109,7 @@ def compared(figures: Iterable[FigureValue]) -> list[PublishedComparison]:
 
 
 def list_charts(figures: Iterable[FigureValue]) -> list[BarChart]:
-    """Bars only where at least two sides have absolute values under equal conditions."""
+    """Bar charts, only where at least two sides have absolute values under equal conditions."""
     charts: dict[tuple[str, str, str], list[PublishedComparison]] = {}
     for comparison in compared(figures):
         absolute = [f for f in comparison.figures if f.side and f.value is not None]
@@ -121,7 +120,7 @@ def list_charts(figures: Iterable[FigureValue]) -> list[BarChart]:
 
 
 def list_platforms(figures: Iterable[FigureValue]) -> list[PublishedPlatform]:
-    """The platforms that figures are about, in the order of their colours."""
+    """The platforms of the figures, in the order of their colours."""
     slugs = {side.platform for figure in figures for side in figure.sides if side.platform}
     found = [PublishedPlatform(p.slug, p.name, p.color) for p in Platform.objects.filter(slug__in=slugs)]
     return sorted(found, key=lambda p: (p.color is None, p.color, p.name))
@@ -148,7 +147,7 @@ def load_article(slug: str) -> ArticleDetail | None:
 
 
 def _without_long_tables(figures: Sequence[FigureValue]) -> tuple[list[FigureValue], list[TableNote]]:
-    """Figures to be listed one by one, and the tables left out of them."""
+    """Figures to be listed one by one, and the tables left out."""
     tables: dict[tuple[str, int], list[FigureValue]] = {}
     for figure in figures:
         number = TABLE.match(figure.entry)
@@ -271,7 +270,7 @@ def _table(index: int, table: dict[str, Any], setup: dict[str, Any], by_entry: d
         words = wording.WORDS[figure.qualifier]
         return TableCell(label=f"{words} {figure.value:,.{decimals[c]}f}".strip(), figure=figure, is_axis=False)
 
-    # One number of decimals a column: digits align, and a zero at the end that was stated is there again.
+    # Decimals per column: digits align, and stated trailing zeros are restored.
     decimals = [max((_decimals(row[c]) for row in rows), default=0) for c in range(len(columns))]
     cells = tuple(tuple(cell(r, c) for c in range(len(columns))) for r in range(len(rows)))
     return TableValue(

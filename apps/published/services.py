@@ -1,4 +1,4 @@
-"""Loading published results: a file is stored whole, in one transaction, or refused whole."""
+"""Loading published results: a file is stored as a whole, in one transaction, or rejected as a whole."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -21,9 +21,9 @@ LOADER = 1
 
 
 def load_file(path: Path) -> Article:
-    """The article of `path`; an unchanged file touches nothing, a changed one replaces its figures.
+    """The article of `path`; an unchanged file changes nothing, a changed one replaces its figures.
 
-    Raises MalformedFile; then what was loaded before stays as it is.
+    Raises MalformedFile; the rows loaded before are kept.
     """
     content = content_of(path)
     fingerprint = _hash(content)
@@ -32,7 +32,7 @@ def load_file(path: Path) -> Article:
 
 
 def load_all(directory: Path) -> list[Article]:
-    """Every *.yaml of `directory`, or none: raises MalformedFile when one cannot be read or two have one slug."""
+    """Every *.yaml of `directory`, or none: raises MalformedFile if one is malformed or two have the same slug."""
     paths = sorted(directory.glob("*.yaml"))
     if not paths:
         raise MalformedFile(str(directory), "", "", "holds no *.yaml file")
@@ -66,7 +66,7 @@ def _store(document: Document, fingerprint: str) -> Article:
         "setup": _setup(document),
         "content_hash": fingerprint,
     }
-    # The row is locked until the figures are replaced, so that two loads at once leave one whole set.
+    # Locks the row until the figures are replaced, so that concurrent loads leave one complete set.
     article, _ = Article.objects.select_for_update().update_or_create(slug=document.slug, defaults=fields)
     article.figures.all().delete()
     Figure.objects.bulk_create(catalog.figure(article, stated) for stated in document.figures)
@@ -74,7 +74,7 @@ def _store(document: Document, fingerprint: str) -> Article:
 
 
 def _setup(document: Document) -> dict[str, Any]:
-    """What was run and on what, as the file states it, without what is empty."""
+    """Test setup as stated in the file, without empty fields."""
     setup: dict[str, Any] = {}
     for name in ("hardware", "sides", "workloads", "conditions", "topology", "client", "releases"):
         setup[name] = getattr(document, name)
@@ -94,7 +94,7 @@ def _without_empty(value: Any) -> Any:
 
 
 class _Catalog:
-    """What the catalog knows of a document's platforms, machines and metrics: three queries."""
+    """Catalog rows of a document's platforms, machines and metrics: three queries."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -144,7 +144,7 @@ class _Catalog:
         return self.platforms.get(side.platform) if side else None
 
     def _hardware_class(self, key: str, side: ArticleSide | None) -> HardwareClass | None:
-        """That of the figure, else that of its side where it has only one."""
+        """The figure's class, else that of its side if it has only one."""
         if not key and side and len(side.hardware) == 1:
             key = side.hardware[0]
         return self.machines.get(self.document.hardware[key].hardware_class) if key else None

@@ -1,4 +1,4 @@
-"""Published results as small frozen values. None of them ever has an interval: articles state none."""
+"""Published results as small frozen values. None has an interval: articles state none."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +28,7 @@ class ArticleValue:
 
 @dataclass(frozen=True)
 class SideValue:
-    """`platform` is empty and `color` None where the side is no platform of the catalog."""
+    """`platform` is empty and `color` None if the side is not a platform of the catalog."""
 
     name: str
     platform: str
@@ -37,7 +37,7 @@ class SideValue:
 
 @dataclass(frozen=True)
 class FigureValue:
-    """One stated figure. `side`, or `numerator` and `denominator` for a ratio. There is never an interval."""
+    """One stated figure, with `side`, or `numerator` and `denominator` for a ratio. Never an interval."""
 
     id: int
     article: ArticleValue
@@ -70,12 +70,12 @@ class FigureValue:
 
     @property
     def stated(self) -> str:
-        """ "about 18", without unit; empty where only a note is stated."""
+        """ "about 18", without unit; empty if only a note is stated."""
         return wording.number(value=self.value, low=self.low, high=self.high, qualifier=self.qualifier)
 
     @property
     def text(self) -> str:
-        """ "about 18 s", "about 3 ×", or the note where no number is stated."""
+        """ "about 18 s", "about 3 ×", or the note without a number."""
         return wording.with_unit(self.stated, self.unit) if self.stated else self.note
 
     @property
@@ -85,7 +85,7 @@ class FigureValue:
 
     @property
     def exact_sentence(self) -> str:
-        """The same with every digit that the file has."""
+        """The sentence with every digit of the file."""
         return self._sentence(
             wording.number(value=self.value, low=self.low, high=self.high, qualifier=self.qualifier, exact=True)
         )
@@ -124,7 +124,7 @@ class FigureValue:
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """The figures of one article that state the same: one workload, one set of conditions, one metric."""
+    """The figures of one article for one workload, one set of conditions and one metric."""
 
     article: ArticleValue
     question: str
@@ -142,13 +142,13 @@ class PublishedComparison:
 
     @property
     def spoken_unit(self) -> str:
-        """The unit where it says more than that it is a number."""
+        """The unit, empty for plain numbers."""
         return "" if self.unit in wording.UNSPOKEN else self.unit
 
 
 @dataclass(frozen=True)
 class TableNote:
-    """A table that compares no two sides in absolute values: shown whole on its article's page, elsewhere by name."""
+    """A table without two sides in absolute values: shown in full on its article's page, elsewhere by title."""
 
     article: ArticleValue
     index: int
@@ -176,7 +176,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarChart:
-    """Absolute values of one article, workload and metric where at least two stand under equal conditions."""
+    """Absolute values of one article, workload and metric, with at least two under equal conditions."""
 
     anchor: str
     title: str
@@ -190,7 +190,7 @@ class BarChart:
 
 @dataclass(frozen=True)
 class FigureFilter:
-    """Empty: everything. `platforms` keeps figures about any of them, on either side of a ratio."""
+    """Empty: everything. `platforms`: figures about any of them, on either side of a ratio."""
 
     platforms: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
@@ -235,6 +235,6 @@ class TableCell:
 class ArticleDetail:
     article: ArticleValue
     setup: dict[str, Any]
-    figures: tuple[FigureValue, ...]  # those that stand in no table
+    figures: tuple[FigureValue, ...]  # those outside its tables
     tables: tuple[TableValue, ...]
     all_figures: tuple[FigureValue, ...] = field(repr=False)

@@ -1,6 +1,6 @@
-"""How a stated figure reads: qualifier words, numbers with the digits that were stated, ratios as sentences. Pure.
+"""Text of a stated figure: qualifier, numbers with the stated digits, ratios as sentences. Pure.
 
-A published figure never has an interval of ours; where a reader may look for one, NO_INTERVAL says so.
+A published figure never has an interval; NO_INTERVAL is shown in its place.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from apps.core.units import NBSP, all_digits
 NO_INTERVAL = "no interval stated"
 WORDS = {"exact": "", "approx": "about", "at_least": "at least", "at_most": "at most", "": ""}
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neutral": "neither is better"}
-# Units that say only that it is a number.
+# Units of plain numbers, which are not shown.
 UNSPOKEN = {"", "count", "ratio"}
 SPELLED = {"gb": "GB", "gib": "GiB", "kb": "kB", "vcpu": "vCPU", "iops": "IOPS", "mha": "MHA", "haproxy": "HAProxy"}
-# What a ratio of the metric says; others: "{n} had {v} the {metric} of {d}".
+# Sentence for a ratio of the metric; others: "{n} had {v} the {metric} of {d}".
 RATIO_SENTENCES = {
     "execution_time": "{n} took {v} the time of {d}",
     "speedup": "{n} was {v} as fast as {d}",
@@ -26,9 +26,9 @@ RATIO_SENTENCES = {
 
 
 def number(*, value: float | None, low: float | None, high: float | None, qualifier: str, exact: bool = False) -> str:
-    """Qualifier and number without unit: "about 18", "about 80 to 170"; empty where only a note is stated.
+    """Qualifier and number without unit: "about 18", "about 80 to 170"; empty if only a note is stated.
 
-    An approximation below 1 has two digits, "about 0.33": a third is no claim of three. `exact`: as the file has it.
+    An approximation below 1 has two digits, "about 0.33": three would overstate a third. `exact`: as in the file.
     """
     if qualifier == "approx" and value is not None and low is None and abs(value) < 1 and not exact:
         value = float(f"{value:.2g}")
@@ -51,24 +51,24 @@ def with_unit(text: str, unit: str) -> str:
 def ratio_sentence(
     *, metric: str, metric_name: str, direction: str, numerator: str, denominator: str, stated: str
 ) -> str:
-    """ "Aurora took about 3 × the time of PXC (execution time, lower is better)"; `stated` as number() gives it."""
+    """ "Aurora took about 3 × the time of PXC (execution time, lower is better)"; `stated`: from number()."""
     pattern = RATIO_SENTENCES.get(metric, "{n} had {v} the {metric} of {d}")
     sentence = pattern.format(n=numerator, d=denominator, v=with_unit(stated, "ratio"), metric=metric_name)
     return f"{sentence} ({metric_name}, {DIRECTIONS[direction]})"
 
 
 def conditions(given: Mapping[str, Any]) -> str:
-    """ "threads 384, batch 50"; empty where none is stated."""
+    """ "threads 384; batch 50"; empty if none is stated."""
     return "; ".join(f"{label(key)} {plain(value)}" for key, value in given.items())
 
 
 def label(key: str) -> str:
-    """A key of a file as words: "memory_gb" is "memory GB"."""
+    """Words of a file's key: "memory GB" for "memory_gb"."""
     return " ".join(SPELLED.get(word, word) for word in key.split("_"))
 
 
 def plain(value: Any) -> str:
-    """A stated setting as text: lists with commas, yes and no, numbers with thousands separated."""
+    """Text of a stated setting: lists with commas, yes and no, numbers with thousands separators."""
     if isinstance(value, list):
         return ", ".join(plain(entry) for entry in value)
     if isinstance(value, bool):
@@ -79,6 +79,6 @@ def plain(value: Any) -> str:
 
 
 def of_which(parts: Mapping[str, float], unit: str) -> str:
-    """ "of which 6 s proxy detection"; empty where no part is stated."""
+    """ "of which 6 s proxy detection"; empty if no part is stated."""
     said = [f"{with_unit(all_digits(value), unit)} {label(name)}" for name, value in parts.items()]
     return f"of which {', '.join(said)}" if said else ""

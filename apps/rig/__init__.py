@@ -1,4 +1,5 @@
-"""A made-up warehouse at scale, to try an installation at the size it will grow to.
+"""A synthetic warehouse for testing an installation at its expected size.
 
-Grain: one made run, written by COPY from recorded seconds. Marked as made up everywhere; removable with one command.
+Grain: one synthetic run, written by COPY from recorded seconds. Labelled as synthetic everywhere; removable with one
+command.
 """

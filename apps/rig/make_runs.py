@@ -1,4 +1,4 @@
-"""The runs of one campaign as rows, ready to be written: what each node said, how fast it was, how it ended."""
+"""The runs of one campaign as rows to be written: samples of each node, speed, outcome."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ MEASURED = (
     "client.latency.p99",
     "client.latency.max",
 )
-# Of a run's throughput and latency from one repetition to the next, and of a system's from campaign to campaign.
+# Relative deviation of throughput and latency between repetitions, and of a system between campaigns.
 RUN_NOISE, CAMPAIGN_NOISE = 0.02, 0.015
 FAILED_SHARE, EVENT_SHARE = 0.015, 0.03
 PAUSE = 12  # s between two runs
@@ -45,7 +45,7 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Shape:
-    """How much every run has: `series` that change, of `seconds` each."""
+    """Size of every run: `series` that change, of `seconds` each."""
 
     series: int
     seconds: int
@@ -65,8 +65,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class MadeRun:
-    """`nodes`: the load generator's and the servers', by number; `shift`: what is added to the bases of its counters;
-    `values`: metric -> headline; `event`: a moment on its clock, s. `reason`: why it failed; empty: it did not."""
+    """`nodes`: the load generator's and the servers', by number; `shift`: added to the bases of its counters;
+    `values`: metric -> headline value; `event`: s on its clock, None: no event. `reason` of its failure; empty: it
+    succeeded."""
 
     uid: UUID
     system: SystemSpec
@@ -83,7 +84,7 @@ class MadeRun:
 
 
 def keys_of(spec: SystemSpec, shape: Shape) -> list[tuple[Recording, list[str]]]:
-    """Which series each server node has: the described ones first, of as many nodes as are needed for all."""
+    """Series of each server node: the described ones first, over as many nodes as are needed for all."""
     held = recordings.load()
     left = shape.series - shape.of_client
     found: list[tuple[Recording, list[str]]] = []
@@ -96,7 +97,7 @@ def keys_of(spec: SystemSpec, shape: Shape) -> list[tuple[Recording, list[str]]]
 
 
 def runs_of(planned: PlannedCampaign, *, shape: Shape, metrics: Mapping[str, Metric], seed: int) -> list[MadeRun]:
-    """In the order of their start; the same seed makes the same runs."""
+    """In order of their start; the same seed gives the same runs."""
     rng = np.random.default_rng([seed, planned.number])
     jobs = planned.jobs()
     places = [(job, threads) for job, (_, _, _, ladder) in enumerate(jobs) for threads in ladder]
@@ -138,7 +139,7 @@ def _say(
     metrics: Mapping[str, Metric],
     rng: np.random.Generator,
 ) -> Iterator[tuple[tuple[Template, ...], dict[str, float]]]:
-    """The nodes and headline values of each repetition: the servers say the same each time, the load generator not."""
+    """Nodes and headline values of each repetition: the servers' are equal, the load generator's differ."""
     throughput = system.throughput(workload, threads) * float(rng.normal(1, CAMPAIGN_NOISE))
     servers: list[Template] = []
     pulse = np.ones(shape.seconds)
@@ -146,7 +147,7 @@ def _say(
     for recording, keys in keys_of(system, shape):
         load = recording.loads[workload.kind]
         if not servers:
-            # All nodes live through the same seconds.
+            # All nodes replay the same seconds.
             chosen = int(rng.integers(len(load)))
             places = stretches(len(load[chosen]), shape.seconds, rng)
         seconds = load[chosen][np.minimum(places, len(load[chosen]) - 1)]
@@ -182,7 +183,7 @@ def _moments(clock: Floats, shape: Shape) -> Moments:
 def _printed(
     workload: RigWorkload, threads: int, speed: Floats, pulse: Floats, rng: np.random.Generator
 ) -> dict[str, Floats]:
-    """What the load generator prints each second: metric -> runs x seconds, with two decimals."""
+    """Load generator's output per second: metric -> runs x seconds, with two decimals."""
     done = speed[:, None] * pulse * rng.normal(1, 0.01, (len(speed), len(pulse)))
     latency = 1000 * threads / done * 1.6 * rng.lognormal(0, 0.08, done.shape)
     others = workload.queries - workload.reads - workload.writes
@@ -198,7 +199,7 @@ def _printed(
 
 
 def _headlines(printed: Mapping[str, Floats], rng: np.random.Generator) -> dict[str, float]:
-    """Of the measured phase: metric -> value."""
+    """Over the measured phase: metric -> value."""
     throughput, p95 = float(printed["client.throughput"].mean()), float(printed["client.latency.p95"].mean())
     values = {
         "client.throughput": throughput,

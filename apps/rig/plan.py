@@ -1,6 +1,6 @@
-"""Which runs the rig makes: campaigns over two and a half years. Pure; the same seed gives the same plan.
+"""Plan of the rig's runs: campaigns over two and a half years. Pure; the same seed gives the same plan.
 
-Two of five runs are of the nightly campaigns: two systems, one workload, two load levels, ten repetitions each. The
+Two of five runs belong to the nightly campaigns: two systems, one workload, two load levels, ten repetitions each. The
 others compare two to four of the other systems on two workloads over all load levels.
 """
 
@@ -20,7 +20,7 @@ NIGHTLY_THREADS, NIGHTLY_REPETITIONS = (16, 64), 10
 
 @dataclass(frozen=True)
 class PlannedCampaign:
-    """One campaign, of which `runs` are made, in the order of their start."""
+    """One campaign; only the first `runs` runs, in order of their start, are made."""
 
     number: int
     name: str
@@ -36,7 +36,7 @@ class PlannedCampaign:
         return len(self.systems) * len(self.workloads) * len(self.threads) * self.repetitions
 
     def jobs(self) -> list[tuple[int, RigWorkload, SystemSpec, tuple[int, ...]]]:
-        """Repetition, workload, system and the load levels that were run, in the order of the campaign."""
+        """Repetition, workload, system and load levels of each job, in the order of the campaign."""
         ladder = len(self.threads)
         order = [
             (repetition, workload, system)
@@ -49,7 +49,7 @@ class PlannedCampaign:
 
 
 def campaigns(*, runs: int, seed: int, systems: Sequence[SystemSpec]) -> list[PlannedCampaign]:
-    """In the order of time, together exactly `runs` runs. The first two systems are those measured every night."""
+    """In order of time, exactly `runs` runs in all. The first two systems are those measured every night."""
     rng = np.random.default_rng(seed)
     nightly = int(runs * NIGHTLY_SHARE)
     found = _spread(list(_fill(nightly, _nightly(systems))), hour=1)
@@ -59,7 +59,7 @@ def campaigns(*, runs: int, seed: int, systems: Sequence[SystemSpec]) -> list[Pl
 
 
 def _fill(runs: int, endless: Iterator[PlannedCampaign]) -> Iterator[PlannedCampaign]:
-    """Campaigns until there are `runs` runs; the last one breaks off."""
+    """Campaigns until there are `runs` runs; the last one is cut short."""
     while runs > 0:
         planned = next(endless)
         yield replace(planned, runs=min(runs, planned.size()))
@@ -67,7 +67,7 @@ def _fill(runs: int, endless: Iterator[PlannedCampaign]) -> Iterator[PlannedCamp
 
 
 def _spread(found: list[PlannedCampaign], *, hour: int) -> list[PlannedCampaign]:
-    """Over all days, as evenly as they go."""
+    """Distributes the campaigns evenly over all days."""
     days = (timedelta(days=int(DAYS * place / len(found)), hours=hour) for place in range(len(found)))
     return [replace(planned, starts_at=FIRST_DAY + day) for planned, day in zip(found, days, strict=True)]
 

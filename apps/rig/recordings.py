@@ -1,4 +1,4 @@
-"""The recordings that the rig replays: two minutes of real servers under load, a second at a time."""
+"""Recordings replayed by the rig: two minutes of real servers under load, one sample per second."""
 
 import json
 from collections.abc import Sequence
@@ -26,16 +26,15 @@ FIRST = (
     "host.disk.vda.write_bytes",
     "host.cpu.system",
 )
-# The first and last second of a load are its beginning and end, not the load.
+# Seconds cut at both ends of a load: its start and stop.
 EDGE = 1.5
 
 
 @dataclass(frozen=True)
 class Recording:
-    """One node. `whole` (int64) and `decimal` (float64): series x seconds, under the keys of the same place.
-
-    `loads`: kind of load -> the places of the seconds of each such load; `constants` never changed; `variables` are
-    the server's.
+    """One node. `whole` (int64) and `decimal` (float64): series x seconds, in the order of `whole_keys` and
+    `decimal_keys`. `loads`: kind of load -> indexes of the seconds of each such load; `constants` never changed;
+    `variables` are the server's.
     """
 
     whole_keys: Sequence[str]
@@ -47,12 +46,12 @@ class Recording:
     variables: dict[str, str]
 
     def keys(self) -> list[str]:
-        """What a reader looks at first, then what is described, then the rest."""
+        """The most viewed first, then the described ones, then the rest."""
         first = {key: place for place, key in enumerate(dict.fromkeys((*FIRST, *CURATED)))}
         return sorted((*self.whole_keys, *self.decimal_keys), key=lambda key: (first.get(key, len(first)), key))
 
     def statements(self) -> NDArray[np.float64]:
-        """In each second; at least one, the recorder's own."""
+        """Statements in each second; at least one, the recorder's own."""
         total = self.whole[list(self.whole_keys).index(QUESTIONS)]
         steps: NDArray[np.int64] = np.diff(total, prepend=total[0])
         return np.maximum(steps, 1).astype(np.float64)
@@ -86,8 +85,7 @@ def _loads(clock: NDArray[np.float64], told: Sequence[tuple[float, float, str]])
 
 
 def stretches(recorded: int, wanted: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Places of `wanted` seconds among the `recorded`, in stretches of 5 to 20 as they followed each other (block
-    bootstrap)."""
+    """Indexes of `wanted` seconds among the `recorded`, in consecutive stretches of 5 to 20 (block bootstrap)."""
     found: list[NDArray[np.intp]] = []
     while sum(map(len, found)) < wanted:
         start, length = int(rng.integers(recorded)), int(rng.integers(5, 21))

@@ -1,4 +1,4 @@
-"""A warehouse of made-up runs, to try an installation at the size it is to grow to; and its removal."""
+"""Creates and removes a synthetic warehouse for testing an installation at its expected size."""
 
 import json
 import multiprocessing
@@ -36,13 +36,13 @@ from apps.runs.models import (
 AGENT = "rig"
 TABLES = 8
 ROWS = 1_000_000
-# For each series that changes a server has about three that do not.
+# A server has about three constant series for each one that changes.
 CONSTANTS_PER_SERIES = 3
 REMOVED_AT_ONCE = 1000
 
 
 class NotEmpty(Exception):
-    """There are runs already, of which the text tells."""
+    """There are runs already; the text describes them."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class _Work:
 
 
 def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> Iterator[int]:
-    """Yields how many runs are written, after each campaign. The same seed makes the same warehouse, ids apart.
+    """Yields the number of runs written, after each campaign. The same seed gives the same warehouse, except ids.
 
-    Raises NotEmpty where a rig stands already, and without `add` where there are other runs.
+    Raises NotEmpty if a rig exists already, and without `add` if there are other runs.
     """
     if Run.objects.filter(provenance=Run.Provenance.RIG).exists():
         raise NotEmpty("the rig's runs are here already: take them away with --remove first")
@@ -78,7 +78,7 @@ def seed(*, runs: int, shape: Shape, seed: int, add: bool, processes: int) -> It
 
 
 def remove() -> Iterator[int]:
-    """Deletes what `seed` made; yields how many runs are gone. What others refer to by now stays in the catalog."""
+    """Delete what `seed` made; yields the number of deleted runs. Catalog rows referenced by others are kept."""
     forget.forget_made_up(System.objects.filter(slug__startswith=world.PREFIX).values_list("pk", flat=True))
     done = 0
     while ids := list(Run.objects.filter(provenance=Run.Provenance.RIG).values_list("pk", flat=True)[:REMOVED_AT_ONCE]):
@@ -101,7 +101,7 @@ def remove() -> Iterator[int]:
 
 @transaction.atomic
 def _delete_runs(ids: Sequence[int]) -> None:
-    """Table by table: Django would read every row first to see what refers to it."""
+    """Table by table: Django would load every row first to find references."""
     with connection.cursor() as cursor:
         for model in (Measurement, Distribution, Event, Artifact, Series, Block, RunNode, ArchivedRun, JobRun):
             table = model._meta.db_table
@@ -118,7 +118,7 @@ def _each(work: _Work, plan: Sequence[PlannedCampaign], processes: int) -> Itera
     if processes == 1:
         yield from map(work.write, plan)
         return
-    connections.close_all()  # none may be shared with a child
+    connections.close_all()  # must not be shared with a child process
     with multiprocessing.get_context("fork").Pool(processes, _work.append, (work,)) as pool:
         yield from pool.imap_unordered(_write, plan)
 
@@ -146,7 +146,7 @@ def _catalog(specs: Sequence[SystemSpec], shape: Shape) -> Catalog:
             still = list(recording.constants.items())[: CONSTANTS_PER_SERIES * len(own)]
             constants[spec.slug, number] = json.dumps(dict(still))
     agent, _ = Agent.objects.get_or_create(name=AGENT, defaults={"digest": digest_of(new_secret())})
-    # Nobody holds its secret.
+    # Its secret is unknown to everybody.
     Agent.objects.filter(pk=agent.pk).update(revoked_at=agent.created_at)
     return Catalog(
         systems=systems,

@@ -1,4 +1,4 @@
-"""Statistics of many series on one clock at once; each row is what apps.runs.samples.rates gives for it. Pure."""
+"""Statistics of many series on one clock at once; each row equals the result of apps.runs.samples.rates. Pure."""
 
 from dataclasses import dataclass
 
@@ -18,21 +18,22 @@ class Statistics:
     increase: Floats | None
 
     def text(self, row: int) -> bytes:
-        """The columns of one series for COPY, as text."""
+        """Columns of one series as text for COPY."""
         numbers = "\t".join(map(repr, self.columns[row].tolist()))
         increase = r"\N" if self.increase is None else repr(float(self.increase[row]))
         return f"{self.count}\t{numbers}\t{increase}\t0".encode()
 
 
 def of_counters(clock: Floats, steps: Floats, start: float, end: float) -> Statistics:
-    """`steps`: series x intervals between the samples of `clock`, none negative. Of their rates in [start, end)."""
+    """Statistics of the rates in [start, end). `steps`: series x intervals between the samples of `clock`, not
+    negative."""
     inside = _inside((clock[:-1] + clock[1:]) / 2, start, end)
     seconds = np.diff(clock)[inside]
     return _statistics(steps[:, inside] / seconds, seconds, steps[:, inside].sum(axis=1))
 
 
 def of_gauges(at: Floats, values: Floats, start: float, end: float) -> Statistics:
-    """`at`: the moment that decides whether a sample is in [start, end)."""
+    """`at`: times that decide whether a sample is in [start, end)."""
     inside = _inside(at, start, end)
     return _statistics(values[:, inside], None, None)
 

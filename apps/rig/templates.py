@@ -1,7 +1,7 @@
-"""What one node says while one load runs: samples compressed once, with their statistics, for all repetitions.
+"""Samples of one node under one load, compressed once with their statistics, for all repetitions.
 
-Recorded seconds are taken in stretches, so that series go on belonging together. Counters of work are scaled to the
-throughput wanted, second by second, and rounded with one random number for all, so that equal series stay equal.
+Recorded seconds are replayed in stretches, so that series stay correlated. Counters of work are scaled to the target
+throughput, second by second, and rounded with one random number for all, so that equal series stay equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,13 +19,13 @@ from apps.runs.pure import Column, codec, interval_middles
 
 Samples = NDArray[Any]  # int64 or float64
 
-# Time passes at its own pace, whatever the load; and the machine's own counters stay as they were.
+# Not scaled: units of time, and counters of the machine.
 TIMES, SCALED = ("s", "ns"), "mysql.status."
 
 
 @dataclass(frozen=True)
 class Moments:
-    """When the samples were taken (s on the run's clock), and the measured phase among them."""
+    """Times of the samples (s on the run's clock), and the measured phase among them."""
 
     clock: Floats
     measured_from: float
@@ -34,8 +34,8 @@ class Moments:
 
 @dataclass(frozen=True)
 class SeriesTemplate:
-    """One series of a node: `movable` when it is a whole counter, whose base may be any. `text`: its statistics, as
-    COPY takes them."""
+    """One series of a node; `movable`: a whole counter, whose base is arbitrary. `text`: its statistics in COPY's
+    format."""
 
     metric: int
     base: int
@@ -47,7 +47,7 @@ class SeriesTemplate:
 
 @dataclass(frozen=True)
 class Template:
-    """One node of a run: `clock` and `data` compressed, `entries` say what lies where in `data`."""
+    """One node of a run: `clock` and `data` compressed, `entries`: locations of the series in `data`."""
 
     clock: bytes
     samples: int
@@ -56,7 +56,7 @@ class Template:
 
 
 class _Block:
-    """Series of equal increments share their bytes, as when a run is sealed."""
+    """Series with equal increments share their bytes, as in a sealed run."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -81,8 +81,8 @@ def server_node(
     moments: Moments,
     chance: Floats,
 ) -> Template:
-    """The series `metrics`, by their keys. `seconds`: which recorded ones to take; `scale`: of the work done in each;
-    `chance`: in [0, 1), one for each second, rounds the scaled numbers."""
+    """The series `metrics`, by key. `seconds`: indexes of the recorded ones; `scale`: of the work in each; `chance`:
+    in [0, 1), one per second, rounds the scaled numbers."""
     block = _Block()
     entries: dict[str, SeriesTemplate] = {}
     for held_keys, held in ((recording.whole_keys, recording.whole), (recording.decimal_keys, recording.decimal)):
@@ -104,7 +104,7 @@ def server_node(
 
 
 def client_nodes(values: Mapping[Metric, Floats], moments: Moments) -> list[Template]:
-    """What the load generator printed of several runs with the same clock: metric -> runs x seconds."""
+    """Load generator's output of several runs with the same clock: metric -> runs x seconds."""
     at = interval_middles(moments.clock)
     texts = {metric: _texts_of_gauges(rows, at, moments) for metric, rows in values.items()}
     clock = codec.encode_floats(moments.clock)
@@ -126,7 +126,7 @@ def _scales(metrics: Sequence[Metric], scale: float) -> Floats:
 
 
 def _replayed(held: Samples, seconds: NDArray[np.intp], scales: Floats, chance: Floats) -> Samples:
-    """Counters whose steps are those of the recorded `seconds`; from where the recording began."""
+    """Counters with the steps of the recorded `seconds`, from the recording's first value on."""
     steps = np.maximum(np.diff(held, axis=1, prepend=held[:, :1]), 0)[:, seconds]
     if held.dtype == np.int64:
         steps = np.where(scales == 1.0, steps, np.floor(steps * scales + chance)).astype(np.int64)

@@ -1,7 +1,7 @@
-"""What the rig measures: systems over platforms, releases and hardware, workloads, and how fast each side is. Pure.
+"""The rig's world: systems over platforms, releases and hardware, workloads, and the speed of each side. Pure.
 
 Speeds follow the universal scalability law: with n threads a side does `rate` x n / (1 + a (n - 1) + b n (n - 1))
-transactions a second, times its platform's, release's and hardware's share. All of it is made up.
+transactions/s, times the shares of its platform, release and hardware. All figures are invented.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ THREADS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 @dataclass(frozen=True)
 class PlatformSpec:
     """`nodes`: name and role; `share`: of the throughput of a single server, by kind of load; `recorded`: the nodes
-    that are replayed."""
+    replayed."""
 
     slug: str
-    releases: tuple[tuple[str, str], ...]  # release, version as the server says it
+    releases: tuple[tuple[str, str], ...]  # release, version as reported by the server
     nodes: tuple[tuple[str, str], ...]
     share: Mapping[str, float]
     recorded: tuple[str, ...] = SINGLE
@@ -27,8 +27,8 @@ class PlatformSpec:
 
 @dataclass(frozen=True)
 class RigWorkload:
-    """`kind`: which recorded seconds it is made of. `rate`: transactions/s of one thread; `contention` and
-    `coherence`: a and b of the law. `queries`: statements of a transaction, reads and writes among them."""
+    """`kind`: selects the recorded seconds. `rate`: transactions/s of one thread; `contention` and `coherence`: a and b
+    of the law. `queries`: statements per transaction, `reads` and `writes` included."""
 
     test: str
     kind: str
@@ -52,7 +52,7 @@ class SystemSpec:
     speed: float  # of its hardware and release
 
     def throughput(self, workload: RigWorkload, threads: int) -> float:
-        """Transactions/s."""
+        """In transactions/s."""
         law = 1 + workload.contention * (threads - 1) + workload.coherence * threads * (threads - 1)
         return workload.rate * threads / law * self.platform.share[workload.kind] * self.speed
 
@@ -97,7 +97,7 @@ PLATFORMS = (
     ),
     PlatformSpec("rds-mysql", (("8.0.36", "8.0.36"),), ONE, {"read_write": 0.9, "read_only": 0.98, "write_only": 0.75}),
 )
-# Slug of a class that every installation has -> share of the speed.
+# Slug of a class that every installation has -> factor of the speed.
 HARDWARE = {"m4.xlarge": 1.0, "c4.4xlarge": 2.6, "i3.8xlarge": 4.4}
 WORKLOADS = (
     RigWorkload("oltp_read_write", "read_write", 145, 0.035, 0.00006, 20, 14, 4),
@@ -110,7 +110,7 @@ WORKLOADS = (
 
 
 def systems() -> list[SystemSpec]:
-    """The first two are those that are measured every night."""
+    """The first two are those measured every night."""
     found = [
         SystemSpec(
             slug=f"{PREFIX}{platform.slug}-{release}-{hardware}".lower(),

@@ -1,4 +1,4 @@
-"""Writes made runs into the warehouse by COPY, a campaign at a time, with all indexes and constraints in place."""
+"""Writes synthetic runs into the warehouse by COPY, one campaign at a time, with all indexes and constraints."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +30,8 @@ TOOL_VERSION = "sysbench 1.0.20"
 
 @dataclass(frozen=True)
 class Catalog:
-    """The rows that runs refer to. `configurations`: (system, number of the node) -> its variables' row; `constants`:
-    (system, number of the node) -> JSON of the series that never change."""
+    """Rows that runs refer to. `configurations`: (system, node number) -> id of its variables; `constants`: (system,
+    node number) -> JSON of the series that never change."""
 
     systems: Mapping[str, System]
     workloads: Mapping[str, Workload]
@@ -84,7 +84,7 @@ def write_campaign(planned: PlannedCampaign, made: Sequence[MadeRun], *, shape: 
 
 
 def _jobs(planned: PlannedCampaign, made: Sequence[MadeRun], shape: Shape, catalog: Catalog) -> list[int]:
-    """The campaign with its jobs, all of them done; the ids of the jobs."""
+    """Create the campaign with its jobs, all finished; returns the jobs' ids."""
     campaign = Campaign.objects.create(name=planned.name, repetitions=planned.repetitions)
     campaign.systems.set([catalog.systems[spec.slug] for spec in planned.systems])
     entries = {}
@@ -189,7 +189,7 @@ def _ids(table: str, count: int) -> list[int]:
 def _copy(
     table: str, columns: Sequence[str], rows: Iterable[tuple[Any, ...]], types: Sequence[str] | None = None
 ) -> None:
-    """With `types`, in the binary format: half the bytes for large values."""
+    """With `types`, in binary format: half the bytes for large values."""
     form = " (FORMAT BINARY)" if types else ""
     with (
         connection.cursor() as cursor,

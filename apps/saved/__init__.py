@@ -1,5 +1,5 @@
-"""Saved comparisons: snapshots of what a comparison showed, and whether they are out of date.
+"""Saved comparisons: snapshots of a comparison, and whether they are out of date.
 
-Grain: one snapshot. Above everything that a comparison shows, so that every section can be kept with it. Computing a
-comparison belongs to comparison; the tables are in comparison.models.
+Grain: one snapshot. Ranked above everything that a comparison shows, so that every section can be stored with it.
+Computing a comparison belongs to comparison; the tables are in comparison.models.
 """

@@ -1,4 +1,4 @@
-"""What is different between a comparison as it was seen and as it would be made now, in words. Pure."""
+"""Differences between a saved comparison and the same comparison today, in sentences. Pure."""
 
 import math
 from collections import defaultdict
@@ -10,12 +10,12 @@ from apps.core.canonical import canonical_hash
 from apps.core.text import counted
 from apps.runs.pure import title_of
 
-# More figures, or runs of one kind, than this are counted instead of named.
+# More figures, or runs of one kind, than this are counted instead of listed.
 MOST_TOLD = 8
 
 
 def state_hash(comparison: Comparison) -> str:
-    """Equal for comparisons that rest on the same runs and answer alike, whatever things are called by now."""
+    """Equal for comparisons with the same runs and results, independent of names."""
     return canonical_hash(
         {
             "runs": sorted([run.id, *sorted(run.failed_checks)] for run in comparison.counted),
@@ -27,7 +27,7 @@ def state_hash(comparison: Comparison) -> str:
 
 
 def changes(seen: Comparison, now: Comparison) -> tuple[str, ...]:
-    """Sentences, the runs first; empty: nothing that state_hash looks at."""
+    """Sentences, the runs first; empty: no change that state_hash covers."""
     return (
         *_runs(seen, now),
         *_checks(seen, now),
@@ -42,7 +42,7 @@ def _place(cell: Cell) -> tuple[str, int, str]:
 
 
 def answer(cell: Cell) -> list[str]:
-    """Verdict, value, ratio and interval, as they are compared."""
+    """Verdict, value, ratio and interval, in comparable form."""
     ratio = cell.ratio
     numbers = [cell.summary.value if cell.summary else None]
     numbers += [ratio.value, ratio.low, ratio.high] if ratio else []
@@ -50,12 +50,12 @@ def answer(cell: Cell) -> list[str]:
 
 
 def _ratio(cell: Cell) -> list[str]:
-    """Ratio and interval; without them only that there are none."""
+    """Ratio and interval; empty without a ratio."""
     return answer(cell)[2:]
 
 
 def _digits(number: float) -> str:
-    """Nine digits: the last ones are the machine's."""
+    """Nine significant digits: the last ones depend on the machine."""
     return f"{number:.9g}" if math.isfinite(number) else str(number)
 
 
@@ -79,7 +79,7 @@ def _runs(seen: Comparison, now: Comparison) -> Iterable[str]:
 
 
 def _checks(seen: Comparison, now: Comparison) -> Iterable[str]:
-    """Of runs that count then and now."""
+    """Changed checks of runs that counted then and count now."""
     before = {run.id: set(run.failed_checks) for run in seen.counted}
     turned: dict[tuple[str, bool], list[ComparedRun]] = defaultdict(list)
     for run in now.counted:
@@ -91,7 +91,7 @@ def _checks(seen: Comparison, now: Comparison) -> Iterable[str]:
 
 
 def _by_place(comparison: Comparison, runs: Sequence[ComparedRun]) -> dict[str, list[ComparedRun]]:
-    """Runs by "Beta at 4 threads"."""
+    """Text such as "Beta at 4 threads" -> runs."""
     names = {side.slug: side.name for side in comparison.sides}
     levels = {level.id: level.text for level in comparison.levels}
     found: dict[str, list[ComparedRun]] = defaultdict(list)
@@ -143,7 +143,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _figures(seen: Comparison, now: Comparison) -> Iterable[str]:
-    """Verdicts that changed first, then ratios, then values."""
+    """Changed verdicts first, then ratios, then values."""
     before = {_place(cell): cell for cell in seen.cells}
     changed = [
         (before[_place(cell)], cell)

@@ -1,4 +1,4 @@
-"""All sections kept with a saved comparison. One that shows more than the comparison adds its own here."""
+"""All sections stored with a saved comparison. A section with data beyond the comparison is added here."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Saved comparisons: what was seen is kept, whatever becomes of the runs, and is told apart from what is true now."""
+"""Saved comparisons: snapshots are kept whatever becomes of the runs, and compared with the present state."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from apps.saved.changes import changes, state_hash
 from apps.saved.sections import READINGS
 from apps.saved.staleness import corroboration_changes, cost_changes
 
-# The form of Edition.content: {"comparison": …, "parts": {key of a reading: …}}, made by frozen.to_json.
+# The form of Edition.content: {"comparison": …, "parts": {key of a section: …}}, made by serialisation.to_json.
 CONTENT_VERSION = 1
 LONGEST_TITLE, LONGEST_NOTE = 200, 20_000
 LONGEST_SLUG = 80
-# Parts that rest on more than the comparison's own runs, and what tells how they changed.
+# Parts with data beyond the comparison's own runs, with the function that describes their changes.
 Tell = Callable[[Any, Any, Mapping[str, str]], list[str]]
 ASKED_AGAIN: tuple[tuple[Section[Any], Tell], ...] = (
     (cost.READING, cost_changes),
@@ -31,17 +31,17 @@ ASKED_AGAIN: tuple[tuple[Section[Any], Tell], ...] = (
 
 
 class NoSuchSnapshot(UnknownSide):
-    """There is no saved comparison, or no edition, of this name."""
+    """No saved comparison, or no snapshot, of this name."""
 
 
-# What an address of Compare asks for: name -> values, as they stand there. The others say how it is looked at.
+# Query of an address of Compare: name -> values, unchanged. QUESTION: names that determine the result, not the view.
 Query = Mapping[str, Sequence[str]]
 QUESTION = ("side", "workload", "campaign", "runs", "acknowledged")
 
 
 @dataclass(frozen=True)
 class EditionRow:
-    """One edition without its content."""
+    """One snapshot without its content."""
 
     number: int
     made_at: datetime
@@ -51,7 +51,7 @@ class EditionRow:
 
 @dataclass(frozen=True)
 class SavedRow:
-    """A saved comparison in a list; `runs`: how many its newest edition rests on."""
+    """A saved comparison in a list; `runs`: number of runs in its newest snapshot."""
 
     slug: str
     title: str
@@ -65,8 +65,8 @@ class SavedRow:
 
 @dataclass(frozen=True)
 class Saved:
-    """A saved comparison with one of its editions. `comparison` is None when the edition's content has not the form of
-    today's values: then `problem` says so, and `content` is all there is."""
+    """A saved comparison with one of its snapshots. `comparison` is None if the snapshot's content does not have the
+    current form: then `problem` is the reason, and only `content` is available."""
 
     slug: str
     title: str
@@ -92,7 +92,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class SnapshotState:
-    """How an edition stands to what the same question gives now. `changes` are sentences, empty where it is not out of
+    """A snapshot compared with today's answer to its question. `changes` are sentences, empty if it is not out of
     date."""
 
     out_of_date: bool
@@ -103,8 +103,8 @@ class SnapshotState:
 
 
 def save(*, query: Query, title: str, note: str, by: User) -> SavedComparison:
-    """Keeps what the query shows now as the first edition. Raises Invalid (Unknown) as queries.compare does, and for a
-    title or note that cannot be kept."""
+    """Save the query's present result as the first snapshot. Raises Invalid (UnknownSide) as compare.compare does, and
+    for an invalid title or note."""
     _check(title, note)
     asked = {name: list(values) for name, values in query.items() if values}
     comparison = _compared(asked)
@@ -116,7 +116,7 @@ def save(*, query: Query, title: str, note: str, by: User) -> SavedComparison:
 
 
 def _create(query: dict[str, list[str]], *, title: str, note: str, by: User) -> SavedComparison:
-    """Whoever takes the same address at the same moment leaves the next one."""
+    """Retries with the next free address if another transaction takes the same one."""
     while True:
         try:
             with transaction.atomic():
@@ -129,10 +129,10 @@ def _create(query: dict[str, list[str]], *, title: str, note: str, by: User) -> 
 
 
 def refresh(*, slug: str, by: User) -> tuple[int, bool]:
-    """(number of the newest edition, whether it was made now): none is made when nothing has changed, unless the newest
-    is of an older form. Raises NoSuch, and Invalid where the question has no answer any more."""
+    """(number of the newest snapshot, whether it was made now): none is made without a change, unless the newest has an
+    older form. Raises NoSuchSnapshot, and Invalid if the question has no answer any more."""
     with transaction.atomic():
-        # One at a time: two people who refresh at once make one edition.
+        # Serialised by the row lock: concurrent refreshes make one snapshot.
         row = SavedComparison.objects.select_for_update().filter(slug=slug).first()
         if row is None:
             raise _no_such(slug)
@@ -146,7 +146,7 @@ def refresh(*, slug: str, by: User) -> tuple[int, bool]:
 
 
 def _is_true(edition: Edition, now: Comparison) -> bool:
-    """Whether it shows what would be shown now, in today's form."""
+    """Whether the snapshot equals today's result, in the current form."""
     if edition.state_hash != state_hash(now) or _thawed(edition)[0] is None:
         return False
     parts = edition.content.get("parts", {})
@@ -154,7 +154,7 @@ def _is_true(edition: Edition, now: Comparison) -> bool:
 
 
 def describe(*, slug: str, title: str, note: str) -> None:
-    """Title and note may be mended; the address stays. Raises Invalid, NoSuch."""
+    """Change title and note; the address stays. Raises Invalid, NoSuchSnapshot."""
     _check(title, note)
     if not SavedComparison.objects.filter(slug=slug).update(title=title.strip(), note=note.strip()):
         raise _no_such(slug)
@@ -178,7 +178,7 @@ def _check(title: str, note: str) -> None:
 
 
 def _check_view(query: Query, comparison: Comparison) -> None:
-    """How it is looked at, which the comparison itself does not judge."""
+    """Check the parameters of the view, which the comparison itself does not validate."""
     levels = {level.key for level in comparison.levels}
     if unknown := [text for text in query.get("level", ()) if text not in levels]:
         raise Invalid([FieldProblem("level", f"no side ran at {unknown[0][:40]!r}", "choose one of the levels")])
@@ -202,7 +202,7 @@ def _add_edition(row: SavedComparison, comparison: Comparison, *, number: int, b
 
 
 def _free_slug(title: str) -> str:
-    """Made of the title's words; with a number where another comparison has them already."""
+    """Slug from the title, with a number if it is taken."""
     wanted = slugify(title)[:LONGEST_SLUG].strip("-") or "comparison"
     taken = {"save"} | set(
         SavedComparison.objects.filter(Q(slug=wanted) | Q(slug__startswith=f"{wanted}-")).values_list("slug", flat=True)
@@ -218,7 +218,7 @@ def _free_slug(title: str) -> str:
 
 
 def rows(*, words: Sequence[str] = (), limit: int, before: int | None = None) -> list[tuple[int, SavedRow]]:
-    """(id, row), the newest first, all `words` in title, note, address or author; `before` an id. Two
+    """(id, row), the newest first, with all `words` in title, note, address or author; `before`: an id. Two
     queries."""
     found = SavedComparison.objects.select_related("author")
     for word in words:
@@ -248,7 +248,7 @@ def rows(*, words: Sequence[str] = (), limit: int, before: int | None = None) ->
 
 
 def load(slug: str, number: int | None = None) -> Saved:
-    """With this edition, None: the newest. Three queries. Raises NoSuch."""
+    """With snapshot `number`, None: the newest. Three queries. Raises NoSuchSnapshot."""
     row = SavedComparison.objects.select_related("author").filter(slug=slug).first()
     if row is None:
         raise _no_such(slug)
@@ -275,7 +275,7 @@ def load(slug: str, number: int | None = None) -> Saved:
 
 
 def standing(saved: Saved) -> SnapshotState:
-    """Asks the same question again, and what its parts rest on besides. A constant number of queries."""
+    """Compare with today's answer to the same question, including its parts. A constant number of queries."""
     try:
         now = _compared(saved.query)
     except Invalid as error:
@@ -292,13 +292,13 @@ def standing(saved: Saved) -> SnapshotState:
 
 
 def _parts_changed(kept: Mapping[str, Any], now: Comparison) -> list[str]:
-    """Sentences about those that the edition holds: of any other the page says itself that it does not."""
+    """Sentences about parts stored in the snapshot; the page itself shows which ones it lacks."""
     names = {key: side.name for side in now.sides for key in (side.system, side.slug)}
     return [text for reading, tell, seen in _asked_again(kept) for text in tell(seen, reading.read(now, None), names)]
 
 
 def _asked_again(kept: Mapping[str, Any]) -> list[tuple[Section[Any], Tell, Any]]:
-    """With what is kept, where that can be read."""
+    """Stored parts of ASKED_AGAIN, if readable."""
     found = []
     for reading, tell in ASKED_AGAIN:
         try:
@@ -322,7 +322,7 @@ def _edition_row(edition: Edition) -> EditionRow:
 
 
 def _compared(query: Query) -> Comparison:
-    """What the query shows now. Raises Invalid."""
+    """The query's present result. Raises Invalid."""
     workload = _number(query, "workload")
     if workload is None:
         raise Invalid([FieldProblem("workload", "is missing", "name the workload under which the sides ran")])

@@ -1,5 +1,5 @@
-"""What has changed under the parts of a comparison that rest on more than its own runs: prices and machines under the
-cost, other workloads and articles under what bears it out. In words. Pure."""
+"""Changes under the parts of a comparison with data beyond its own runs: prices and machines (cost), other workloads
+and published results (agreement across tools). In sentences. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def cost_changes(seen: ComparedCost | None, now: ComparedCost | None, names: Mapping[str, str]) -> list[str]:
-    """`names` of the sides. All else of the cost follows from these and from the runs."""
+    """`names` of the sides. The rest of the cost follows from these and from the runs."""
     before = {each.side: each for each in seen.sides} if seen else {}
     after = {each.side: each for each in now.sides} if now else {}
     both = [(names[side], before[side], after[side]) for side in after if side in before]
@@ -75,7 +75,7 @@ def _claim(seen: SideClaim | None, now: SideClaim | None, names: Mapping[str, st
 
 
 def _witnesses(claim: SideClaim | None) -> dict[int, Witness]:
-    """By workload."""
+    """Workload -> witness."""
     return {each.workload.id: each for each in (*claim.agree, *claim.contradict, *claim.cannot_tell)} if claim else {}
 
 

@@ -1,4 +1,4 @@
-"""What other apps may use of this one; pure has what needs no database, models the tables."""
+"""Interface of this app for other apps; everything else is internal. Tables are in models."""
 
 from apps.use_method.bottlenecks import limits
 from apps.use_method.bottlenecks.limits import READING as LIMITS_SECTION

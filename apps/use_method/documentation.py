@@ -1,4 +1,4 @@
-"""The generated part of docs/reference/use-method.md: every resource with its indicators. Pure."""
+"""Generated part of docs/reference/use-method.md: every resource with its indicators. Pure."""
 
 from collections.abc import Iterable
 
@@ -18,12 +18,12 @@ HEAD = (
 
 
 def with_entries(text: str) -> str:
-    """`text` with what stands between the two marks written anew. Raises ValueError when a mark is missing."""
+    """`text` with the part between BEGIN and END rewritten. Raises ValueError if one is missing."""
     return rewritten(text, begin=BEGIN, end=END, entries=entries(RESOURCES))
 
 
 def entries(resources: Iterable[Resource]) -> str:
-    """Markdown: all resources in one table, then one for each with its indicators."""
+    """Markdown: one table of all resources, then a table of indicators for each."""
     listed = list(resources)
     summary = "\n".join([*SUMMARY_HEAD, *map(_summary, listed)])
     return "\n\n".join([summary, *map(_section, listed)])

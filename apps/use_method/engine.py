@@ -1,4 +1,4 @@
-"""From what is known of a run to its panel: every indicator of the table on every node. Pure."""
+"""Panel of a run from its facts: every indicator of the table on every node. Pure."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import NodeFacts, Panel, Reading, RuleResult, RunFacts, UseLevel
 
-# Raised when a rule or a limit changes: panels that are kept are then judged anew.
+# Raised when a rule or a limit changes: stored panels are then judged again.
 VERSION = 2
 
 
@@ -35,7 +35,7 @@ def _unseen(indicator: Indicator, node: NodeFacts, facts: RunFacts) -> RuleResul
 
 
 def why(indicator: Indicator, node: NodeFacts, facts: RunFacts) -> str:
-    """Why nothing was observed: what the sampler said, else what the platform hides, else the counters it lacks."""
+    """Reason for a missing observation: the sampler's, else the platform's, else the missing counters."""
     for hidden in node.hidden:
         if any(asked in hidden.what for asked in indicator.asks):
             return f"{hidden.reason}; {hidden.remedy}" if hidden.remedy else hidden.reason

@@ -1,13 +1,13 @@
-"""How a resource and its indicators are declared. Pure."""
+"""Declaration of a resource and its indicators. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
-# Roles of nodes that run no database server; the cluster is what CloudWatch tells of all instances together.
+# Roles of nodes without a database server; "cluster": CloudWatch's metrics over all instances.
 NOT_SERVERS = ("proxy", "manager", "client", "agent", "cluster")
-# None: the indicator says nothing of this node (its kind of server has no such thing).
+# None: the indicator does not apply to this node (its kind of server lacks the feature).
 Rule = Callable[[NodeFacts, RunFacts], RuleResult | None]
 
 
@@ -17,13 +17,13 @@ def on_servers(node: NodeFacts, _: RunFacts) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Indicator:
-    """One way to see an aspect of a resource.
+    """One observation of an aspect of a resource.
 
-    `metrics`: keys of the series that the rule reads, stored or derived; a `*` stands for the name of a disk and the
-    like. `formula` tells a reader how the value comes from them. `limits`: from when the level is watch, saturated or
-    error, in words that quote the constants; `reason`: why there; `literature`: who says so. `sources`: where the
-    counters come from on each kind of platform ("Linux", "MariaDB and MySQL", "Galera", "Aurora" …); a platform that
-    cannot show them is named with the reason. `asks`: how a sampler calls what it could not see, if it could not.
+    `metrics`: keys of the series that the rule reads, stored or derived; `*` stands for the name of a disk and the
+    like. `formula`: how the value is computed, for readers. `limits`: thresholds of watch, saturated and error, as text
+    that quotes the constants; `reason` for them; `literature`: their source. `sources`: origin of the counters per kind
+    of platform ("Linux", "MariaDB and MySQL", "Galera", "Aurora" …); for a platform without them, the reason. `asks`:
+    the sampler's names for what it could not observe.
     """
 
     key: str
@@ -43,8 +43,8 @@ class Indicator:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """A row of the panel. `layer`: machine, server, replication, proxy or client. `on`: on which nodes it is looked
-    for; a node on which it is looked for and not seen is "not observable", any other has no cell."""
+    """A row of the panel. `layer`: machine, server, replication, proxy or client. `on`: whether it applies to a node;
+    if it applies but was not observed, the cell is "not observable", otherwise there is no cell."""
 
     key: str
     title: str

@@ -1,8 +1,8 @@
-"""How a series becomes a level: limits that must hold for a while, and the words that tell of it. Pure.
+"""Levels of a series: limits that must be exceeded for a while, and their wording. Pure.
 
-A level is reached when the series is beyond its limit for SHARE of all observed time, and in LEAST samples. Where it is
-so for less, but for HOLD seconds in a row, an error is an error, and saturation is worth a look: "watch". A single
-sample that is off is seen in the peak, and is no trouble yet.
+A level is reached if the series exceeds its limit for SHARE of all observed time, and in LEAST samples. If it does so
+for less, but for HOLD seconds in a row, an error is an error, and saturation becomes "watch". A single outlying sample
+is shown in the peak and raises no level.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from apps.use_method.values import Floats, MetricSamples, RuleResult, Span, UseL
 HOLD = 3.0  # s
 SHARE = 0.2
 LEAST = 2
-# A sampler is early or late by some hundredths: three of its seconds may be a little less than three.
+# Samplers jitter by some hundredths of a second: three intervals may be a little less than three seconds.
 SLACK = 0.05  # s
-# Samples that are further apart than so many usual steps have a gap between them, of which nothing is known.
+# Samples further apart than this many usual steps have a gap between them, which counts as not observed.
 LONGEST_STEP = 3.0
 
 
 @dataclass(frozen=True)
 class LevelLimits:
-    """From `watch` on, and from `saturated` on (in the series' unit); None: that level is never reached. `level`: what
-    is reached at `saturated`, ERROR for indicators of errors. `hold` and `share`: for how long, see above."""
+    """Thresholds from which on a level is reached, in the series' unit; None: never. `level`: the one reached at
+    `saturated`, ERROR for indicators of errors. `hold` and `share`: durations, see above."""
 
     watch: float | None
     saturated: float | None
@@ -35,7 +35,7 @@ class LevelLimits:
     level: UseLevel = UseLevel.SATURATED
 
     def words(self, unit: str) -> str:
-        """For the table: “watch from 70 % on, saturated from 90 % on, for 20 % of the time”."""
+        """Text for the table: “watch from 70 % on, saturated from 90 % on, for 20 % of the time”."""
         parts = [
             f"{level.word} from {limit_text(limit, unit)} on"
             for level, limit in ((UseLevel.WATCH, self.watch), (self.level, self.saturated))
@@ -44,7 +44,7 @@ class LevelLimits:
         return ", ".join([*parts, self.held()]) if parts else ""
 
     def held(self) -> str:
-        """For how long, for the table."""
+        """Text of the duration, for the table."""
         share, hold = f"{self.share * 100:.0f} % of the time", f"{format_duration(self.hold)} in a row"
         if self.saturated is None or self.level is not UseLevel.SATURATED:
             return f"for {share} or {hold}"
@@ -52,23 +52,23 @@ class LevelLimits:
 
 
 def limit_text(limit: float, unit: str) -> str:
-    """A limit as it was set, not to three digits."""
+    """A limit as configured, not rounded to three digits."""
     return with_unit(limit, unit) if unit.startswith("bytes") else f"{limit:,g}{NBSP}{unit}".rstrip()
 
 
 def steps(at: Floats) -> Floats:
-    """How long each value counts, s: since the value before; after a gap, and the first, for a usual step."""
+    """Duration of each value, s: since the previous value; for the first and after a gap, the usual step."""
     if len(at) < 2:
         return np.ones(len(at))
     between = np.diff(at)
-    # The median, without what np.median spends on a short array: it is asked for each rule.
+    # The median without np.median's overhead on short arrays: it is computed for each rule.
     usual = float(np.partition(between, len(between) // 2)[len(between) // 2])
     lengths: Floats = np.concatenate(([usual], np.where(between > LONGEST_STEP * usual, usual, between)))
     return lengths
 
 
 def mean(samples: MetricSamples) -> float | None:
-    """By time; None: nothing was observed."""
+    """Time-weighted mean; None: nothing was observed."""
     seen = ~np.isnan(samples.values)
     weights = steps(samples.at)[seen]
     if not seen.any() or not weights.sum():
@@ -77,7 +77,7 @@ def mean(samples: MetricSamples) -> float | None:
 
 
 def total(samples: MetricSamples) -> float | None:
-    """Of a counter, by how much it rose: its rates by their time; None: nothing was observed."""
+    """Increase of a counter: its rates times their durations; None: nothing was observed."""
     seen = ~np.isnan(samples.values)
     return float((samples.values * steps(samples.at))[seen].sum()) if seen.any() else None
 
@@ -87,7 +87,7 @@ def peak(samples: MetricSamples) -> float | None:
 
 
 def stretches(samples: MetricSamples, beyond: "np.typing.NDArray[np.bool_]") -> list[Span]:
-    """Spans of the clock in which `beyond` held without a break; a value that was not observed ends one."""
+    """Uninterrupted spans with `beyond` true; an unobserved value ends one."""
     lengths = steps(samples.at)
     found: list[Span] = []
     start: float | None = None
@@ -107,14 +107,14 @@ def stretches(samples: MetricSamples, beyond: "np.typing.NDArray[np.bool_]") -> 
 
 @dataclass(frozen=True)
 class Beyond:
-    """The stretches at or above a limit that tell; `lasting`: they make up the share of the time that is asked for."""
+    """The relevant stretches at or above a limit; `lasting`: they make up the required share of the time."""
 
     spans: tuple[Span, ...]
     lasting: bool
 
 
 def beyond(samples: MetricSamples, limit: float, limits: LevelLimits) -> Beyond:
-    """Without spans: it never was for long."""
+    """Without spans: the limit was never exceeded for long enough."""
     seen = ~np.isnan(samples.values)
     over = np.zeros(len(seen), np.bool_)
     over[seen] = samples.values[seen] >= limit
@@ -130,8 +130,8 @@ def beyond(samples: MetricSamples, limit: float, limits: LevelLimits) -> Beyond:
 def judge(
     samples: MetricSamples, limits: LevelLimits, *, unit: str, metric: str = "", value: float | None = None
 ) -> RuleResult | None:
-    """The level of a series that is the worse the higher it is; None: nothing was observed. `value`: what the cell
-    shows, instead of the mean."""
+    """Level of a series for which higher is worse; None: nothing was observed. `value`: shown in the cell instead of
+    the mean."""
     average = mean(samples)
     if average is None:
         return None
@@ -159,7 +159,7 @@ def over_words(spans: Sequence[Span], limit: float, unit: str, highest: float | 
 def counted(
     samples: MetricSamples, *, unit: str, metric: str, level: UseLevel = UseLevel.ERROR, least: float = 0.5
 ) -> RuleResult | None:
-    """Of a counter of events that should not happen: how many there were; `level` from one on. None: not observed."""
+    """Number of events that should not happen, from a counter; `level` from one event on. None: not observed."""
     number = total(samples)
     if number is None:
         return None

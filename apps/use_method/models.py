@@ -1,4 +1,4 @@
-"""What the rules said of a run when it was sealed."""
+"""Results of the USE rules for each run, judged when it was sealed."""
 
 from django.db import models
 
@@ -6,8 +6,8 @@ from apps.runs.models import Run
 
 
 class UsePanel(models.Model):
-    """The panel of one run, judged by the rules of `version`: `content` is an engine's Panel. A run sealed again, or
-    rules that changed, make a new one in its place."""
+    """The panel of one run, judged by the rules of `version`: `content` is the engine's Panel. Replaced when the run is
+    sealed again or the rules change."""
 
     run = models.OneToOneField(Run, on_delete=models.CASCADE, primary_key=True, related_name="use_panel")
     version = models.PositiveIntegerField()

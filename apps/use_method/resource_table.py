@@ -1,4 +1,4 @@
-"""The resources in the order of the panel. docs/reference/use-method.md is written from it. Pure."""
+"""The resources in the order of the panel; source of docs/reference/use-method.md. Pure."""
 
 from apps.use_method.indicators import Indicator, Resource
 from apps.use_method.resources import (
@@ -53,5 +53,5 @@ INDICATORS: dict[str, Indicator] = {
 RESOURCE_OF: dict[str, Resource] = {
     indicator.key: resource for resource in RESOURCES for indicator in resource.indicators
 }
-# Keys and patterns of all series that a rule may ask for.
+# Keys and patterns of all series that rules read.
 METRICS = tuple(dict.fromkeys(key for indicator in INDICATORS.values() for key in indicator.metrics))

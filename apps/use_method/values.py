@@ -1,4 +1,4 @@
-"""What the rules look at and what they say. Pure: arrays and words.
+"""Inputs and results of the rules. Pure: arrays and words.
 
 Source of the method: Gregg, "Thinking Methodically about Performance", ACM Queue 10(12), 2012.
 """
@@ -29,7 +29,7 @@ class UseLevel(StrEnum):
 
     @property
     def severity(self) -> int:
-        """The greater the worse; what nobody could see is no trouble that somebody saw."""
+        """Higher is worse; "not observable" ranks lowest."""
         return SEVERITY[self]
 
     @property
@@ -43,7 +43,7 @@ SEVERITY = {UseLevel.NOT_OBSERVABLE: 0, UseLevel.OK: 1, UseLevel.WATCH: 2, UseLe
 @dataclass(frozen=True)
 class MetricSamples:
     """One metric on one node in the measured phase: `values` at `at` (s on the run's clock, rising); NaN: not observed.
-    A counter's are its rates per second, each over the time since the sample before. `resets`: when it fell."""
+    Counters are rates, 1/s, each over the time since the previous sample. `resets`: times at which the counter fell."""
 
     at: Floats
     values: Floats
@@ -52,7 +52,7 @@ class MetricSamples:
 
 @dataclass(frozen=True)
 class NotObservable:
-    """What a sampler could not see on a node, why, and what would help."""
+    """Quantity that a sampler could not observe on a node, the reason, and the remedy."""
 
     what: str
     reason: str
@@ -61,9 +61,9 @@ class NotObservable:
 
 @dataclass(frozen=True)
 class NodeFacts:
-    """A node of a run. `series` by metric key: those that the rules ask for and that were sampled, derived ones too.
-    `variables`: the server's, as it told them. `hardware_*` as its class states; None: not stated. `answers`: spans in
-    which its server did not answer the sampler."""
+    """A node of a run. `series` by metric key: those used by the rules and sampled, derived ones included. `variables`:
+    as reported by the server. `hardware_*`: as stated by its class; None: not stated. `silent`: spans without an answer
+    to the sampler."""
 
     name: str
     role: str
@@ -79,7 +79,7 @@ class NodeFacts:
     apart: bool = False
 
     def matching(self, prefix: str, suffix: str = "") -> dict[str, MetricSamples]:
-        """Series by the part of their key that a family puts between the two, as the name of a disk."""
+        """Series by the part of their key between `prefix` and `suffix`, such as the name of a disk."""
         end = len(suffix)
         return {
             key[len(prefix) : len(key) - end]: samples
@@ -90,7 +90,7 @@ class NodeFacts:
 
 @dataclass(frozen=True)
 class ServerError:
-    """An error that the load tool told of, `count` times around `at` (s); `code` as the server numbers it."""
+    """An error reported by the load tool, `count` times around `at` (s); `code`: the server's number."""
 
     code: int | None
     text: str
@@ -100,7 +100,7 @@ class ServerError:
 
 @dataclass(frozen=True)
 class Moment:
-    """An event of the run that a rule may look at: a fault, a statement, a change of a node's state."""
+    """An event of the run for rules: a fault, a statement, a change of a node's state."""
 
     kind: str
     label: str
@@ -112,10 +112,10 @@ class Moment:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """All that is known of a run, as far as a rule asks. `measured`: its phase, s on the run's clock; the series are
-    cut to it. `nodes`: those of the system under test, its proxy among them; `client`: the load generator with what was
-    sampled beside it; `platform`: slug, as the catalog has it; `aws`: "cluster", "instance" or empty. `throughput`:
-    the workload's primary metric, mean of the phase, as the tool told it; `headlines`: all that it told, by key."""
+    """Facts of a run used by rules. `measured`: its phase, s on the run's clock; the series are cut to it. `nodes`:
+    those of the system under test, including its proxy; `client`: the load generator with the series sampled on its
+    machine; `platform`: slug in the catalog; `aws`: "cluster", "instance" or empty. `throughput`: the workload's
+    primary metric, mean of the phase, as reported by the tool; `headlines`: all values of the tool, by key."""
 
     tool: str
     platform: str
@@ -138,9 +138,9 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class RuleResult:
-    """What a rule found on a node. `value`: what the cell shows, in the indicator's unit; `peak`: the highest of it.
-    `words`: the evidence, a clause without full stop; `spans`: when it was beyond its limit; `metric`: key of the
-    series that a reader opens to see it. Level NOT_OBSERVABLE: `words` says why, and there is no value."""
+    """Result of a rule on a node. `value`: shown in the cell, in the indicator's unit; `peak`: its maximum. `words`:
+    the evidence, a clause without full stop; `spans`: when the limit was exceeded; `metric`: key of the series linked
+    as evidence. Level NOT_OBSERVABLE: `words` is the reason, and there is no value."""
 
     level: UseLevel
     value: float | None
@@ -152,7 +152,7 @@ class RuleResult:
 
 @dataclass(frozen=True)
 class Reading:
-    """What one indicator says of one node of a run, as it is kept."""
+    """Stored result of one indicator on one node of a run."""
 
     indicator: str
     node: str
@@ -166,7 +166,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Panel:
-    """What all indicators say of a run. `nodes`: (name, role) in their order."""
+    """Results of all indicators of a run. `nodes`: (name, role) in order."""
 
     measured: Span | None
     nodes: tuple[tuple[str, str], ...]

@@ -1,7 +1,7 @@
-"""Which tools bear a claim out: a side, better or worse than the baseline under a kind of load, and who says so.
+"""Agreement across tools: whether a side is better or worse than the baseline under a kind of load.
 
-One tool proves nothing. A witness is a workload; those whose load the same program makes are one witness together,
-however many there are. What articles state stands beside them and is never counted.
+One tool proves nothing. A witness is a workload; workloads driven by the same program count as one witness, however
+many there are. Published results are shown beside them and never counted.
 """
 
 from collections import defaultdict
@@ -21,15 +21,15 @@ from workers.protocol.workloads.kinds import KINDS, generator_of, kind_of
 BETTER, WORSE, EQUIVALENT = "better", "worse", Verdict.EQUIVALENT.value
 DEPENDS, CANNOT_TELL = "depends on the load", "cannot tell"
 CONTESTED, WITHHELD = "contested", verdict_table.WITHHELD
-# What neither supports nor contradicts anything.
+# Neither supports nor contradicts a claim.
 SILENT = (CANNOT_TELL, WITHHELD)
-# What a witness may say that supports a claim; first what says most.
+# Results of a witness that support a claim, the strongest first.
 CLAIMS = (BETTER, WORSE, EQUIVALENT)
 
 
 @dataclass(frozen=True)
 class Testimony:
-    """A load level and the cell of the matrix there."""
+    """A load level and its cell of the matrix."""
 
     level: Level
     cell: Cell
@@ -37,8 +37,8 @@ class Testimony:
 
 @dataclass(frozen=True)
 class Witness:
-    """A workload in its own headline metric. `says` of the side: better or worse where a level says so and none the
-    opposite, equivalent where every level says so, else that it depends on the load, cannot tell, or is withheld."""
+    """A workload in its own headline metric. `says`, of the side: better or worse if a level shows that and none the
+    opposite, equivalent if every level does; else "depends on the load", "cannot tell" or withheld."""
 
     workload: ComparedWorkload
     program: str
@@ -49,11 +49,11 @@ class Witness:
 
 @dataclass(frozen=True)
 class SideClaim:
-    """What can be claimed of a side under one kind of load: better, worse or equivalent; contested where programs
-    contradict each other; else what all witnesses say alike.
+    """The claim about a side under one kind of load: better, worse or equivalent; contested where programs contradict
+    each other; else the common result of all witnesses.
 
-    `agree`, `contradict` and `cannot_tell` are witnesses, those that say it depends on the load among those that
-    contradict. `programs` are those of `agree`: one of them is `alone`.
+    `agree`, `contradict` and `cannot_tell` are witnesses; "depends on the load" counts as contradicting. `programs`:
+    of `agree`; `alone`: there is only one.
     """
 
     side: str
@@ -71,7 +71,7 @@ class SideClaim:
 
     @property
     def is_measured(self) -> bool:
-        """Otherwise only articles speak of it."""
+        """False: there are published results only."""
         return bool(self.agree or self.contradict or self.cannot_tell)
 
     @property
@@ -85,8 +85,8 @@ class SideClaim:
 
 @dataclass(frozen=True)
 class Corroboration:
-    """Claims about each side but the baseline, in the order of sides and kinds. `tests`: cells judged at once, since
-    verdicts are corrected for the number of all workloads together."""
+    """Claims about each side except the baseline, in the order of sides and kinds. `tests`: number of cells judged
+    together; verdicts are corrected over all workloads."""
 
     sides: tuple[ManySide, ...]
     claims: tuple[SideClaim, ...]
@@ -95,7 +95,7 @@ class Corroboration:
 
 
 def corroborate(systems: Sequence[str], *, campaign: int | None = None) -> Corroboration | None:
-    """`systems`: slugs, the first is the baseline. None with fewer than two of them. A constant number of queries."""
+    """`systems`: slugs, the first is the baseline. None for fewer than two. A constant number of queries."""
     chosen = list(dict.fromkeys(systems))
     if len(chosen) < FEWEST_SIDES:
         return None
@@ -108,7 +108,7 @@ def corroborate(systems: Sequence[str], *, campaign: int | None = None) -> Corro
 
 
 def claims(many: Many, about: Mapping[str, Mapping[str, tuple[StatedWitness, ...]]]) -> tuple[SideClaim, ...]:
-    """`about`: side -> kind -> what articles state. A kind of which only articles speak has no witnesses."""
+    """`about`: side -> kind -> published results. A kind with published results only has no witnesses."""
     found = []
     for place, side in enumerate(many.sides[1:], start=1):
         witnesses = _witnesses(many, place)
@@ -122,7 +122,7 @@ def claims(many: Many, about: Mapping[str, Mapping[str, tuple[StatedWitness, ...
 
 
 def _witnesses(many: Many, place: int) -> dict[str, list[Witness]]:
-    """Kind -> workloads that the side at `place` ran."""
+    """Kind -> workloads run by the side at `place`."""
     rows = defaultdict(list)
     for row in many.rows:
         rows[row.workload.id].append(row)
@@ -139,7 +139,7 @@ def _witnesses(many: Many, place: int) -> dict[str, list[Witness]]:
 
 
 def says(testimony: Sequence[Testimony]) -> str:
-    """What the load levels of one workload say together."""
+    """Result of one workload over its load levels."""
     words = {each.cell.words for each in testimony}
     if WITHHELD in words:
         return WITHHELD
@@ -167,7 +167,7 @@ def _claim(side: str, kind: str, witnesses: Sequence[Witness], stated: tuple[Sta
 
 
 def _together(witnesses: Sequence[Witness]) -> str:
-    """The claim that most programs support; contested where as many say the opposite."""
+    """The claim supported by most programs; contested on a tie."""
     programs = {claim: {each.program for each in witnesses if each.says == claim} for claim in (*CLAIMS, DEPENDS)}
     if not any(programs.values()):
         return WITHHELD if any(each.says == WITHHELD for each in witnesses) else CANNOT_TELL
@@ -177,7 +177,7 @@ def _together(witnesses: Sequence[Witness]) -> str:
 
 
 def corroboration_of(comparison: Comparison) -> Corroboration | None:
-    """Of the comparison's systems, from all workloads that they share (in its campaign, if it has one)."""
+    """For the comparison's systems, over all workloads that they share (within its campaign, if any)."""
     campaign = comparison.campaign.id if comparison.campaign else None
     return corroborate([side.system for side in comparison.sides], campaign=campaign)
 

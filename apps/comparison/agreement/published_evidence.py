@@ -1,4 +1,4 @@
-"""What articles state about two platforms, as witnesses beside measured runs: in their words, without an interval."""
+"""Published results about two platforms, beside measured runs: in the articles' words, without an interval."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from workers.protocol.workloads.kinds import (
     kind_of_test,
 )
 
-# What a question of the articles asks is a kind of load; others ask of something else.
+# Question of the articles -> kind of load; any other question is OTHER.
 KINDS = {
     "failover": FAILOVER,
     "ingest": INGEST,
@@ -28,7 +28,7 @@ KINDS = {
     "ddl": SCHEMA_CHANGE,
     "disk": MACHINE,
 }
-# "About 2" may be 1.8 or 2.2: of figures nearer to each other than that, nobody can say which is higher.
+# "About 2" may be 1.8 or 2.2: figures nearer to each other than this share are inconclusive.
 ABOUT = 0.1
 # Questions whose tables name a test in their conditions.
 BY_TEST = "engines"
@@ -36,9 +36,9 @@ BY_TEST = "engines"
 
 @dataclass(frozen=True)
 class StatedWitness:
-    """A ratio, or two absolute figures under the same conditions, about a side's platform and the baseline's.
+    """A ratio, or two absolute figures under the same conditions, for a side's platform and the baseline's.
 
-    `says`: better, worse or "cannot tell", of the side: by the metric's direction and the words in which it is stated.
+    `says`, of the side: better, worse or "cannot tell", from the metric's direction and the figures' qualifiers.
     `exact` has every digit; `workload` and `conditions` are the article's.
     """
 
@@ -56,7 +56,7 @@ class StatedWitness:
 
 
 def stated_about(side: str, baseline: str) -> dict[str, tuple[StatedWitness, ...]]:
-    """Kind of load -> what is stated. `side` and `baseline`: slugs of platforms; the same one twice has no witness.
+    """Kind of load -> published results. `side` and `baseline`: slugs of platforms; empty if they are equal.
     Two queries."""
     if side == baseline:
         return {}
@@ -75,7 +75,7 @@ def _kind(question: str, figure: FigureValue) -> str:
 
 
 def _bearing(comparison: PublishedComparison, side: str, baseline: str) -> list[list[FigureValue]]:
-    """Each ratio between the two; else each absolute figure of the side with each of the baseline."""
+    """Each ratio between the two, and each absolute figure of the side paired with each of the baseline."""
     ratios = [
         [figure]
         for figure in comparison.figures
@@ -116,7 +116,7 @@ def _witness(figures: Sequence[FigureValue], side: str) -> StatedWitness:
 
 
 def _span(figure: FigureValue) -> tuple[float, float]:
-    """Between what the figure may lie as it is stated: "at least 120" is 120 or more."""
+    """Range of a figure by its qualifier: "at least 120" is 120 or more."""
     if figure.low is not None and figure.high is not None:
         return figure.low, figure.high
     value = figure.value if figure.value is not None else math.nan
@@ -126,7 +126,7 @@ def _span(figure: FigureValue) -> tuple[float, float]:
 
 
 def _says(own: tuple[float, float], base: tuple[float, float], direction: str, *, turned: bool = False) -> str:
-    """`turned`: `own` is not the side's but what the side is held against."""
+    """`turned`: the ratio has the side in its denominator, so the verdict is reversed."""
     if own[0] > base[1]:
         found = "higher"
     elif own[1] < base[0]:

@@ -1,4 +1,4 @@
-"""Differences that withhold verdicts, accepted by people: who, when and why; nothing else shows those verdicts."""
+"""Blocking differences accepted by people: who, when and why. Verdicts stay withheld until then."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ LONGEST_REASON = 2000
 
 
 def with_accepted(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same, knowing what has been accepted; one query where anything withholds a verdict."""
+    """The same comparisons with their accepted differences; one query if any verdict is withheld, else none."""
     wanted = {each.fingerprint for comparison in comparisons for each in comparison.obstacles}
     if not wanted:
         return list(comparisons)
@@ -35,7 +35,7 @@ def with_accepted(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def acknowledge(*, obstacles: Sequence[Obstacle], by: User, reason: str) -> list[Acknowledgement]:
-    """Records that the verdicts are wanted in spite of these; what somebody accepted before stays as it is.
+    """Accept blocking differences, so that the verdicts are shown. Earlier acknowledgements are left unchanged.
 
     Raises Invalid naming the field (`reason`, `group`).
     """
@@ -64,6 +64,6 @@ def acknowledge(*, obstacles: Sequence[Obstacle], by: User, reason: str) -> list
 
 
 def withdraw(*, acknowledgement: int, by: User, now: datetime) -> bool:
-    """The verdicts are withheld again. False: there is none that is in force; the record of it stays."""
+    """Withhold the verdicts again. False: no such acknowledgement is in force. The row is kept."""
     open_ones = Acknowledgement.objects.filter(pk=acknowledgement, withdrawn_at__isnull=True)
     return open_ones.update(withdrawn_by=by, withdrawn_at=now) == 1

@@ -1,4 +1,4 @@
-"""What a load tool was called with: its program and its options, without what is told elsewhere. Pure."""
+"""Program and options of a load tool's command line, without those that are recorded elsewhere. Pure."""
 
 import re
 import shlex
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 # `--name=value`, `--name value`, `-n value`, `-nvalue`; Lua's tools take `_` for `-`.
 LONG = re.compile(r"--([A-Za-z][\w.-]*)(?:=(.*))?", re.DOTALL)
 SHORT = re.compile(r"-([A-Za-z])(.*)", re.DOTALL)
-# They say where it goes, how long and at which load: told elsewhere, or no matter.
+# Target, duration and load: recorded elsewhere, or irrelevant.
 PASSING = re.compile(
     r"((mysql|pgsql)-)?(host|port|socket|user|db)|(.*-)?password|config-file|secrets|db-driver"
     r"|threads|time|rate|events|warmup|duration|report-checkpoints|[hPSup]"
@@ -15,19 +15,19 @@ PASSING = re.compile(
 
 
 def options(command: str) -> tuple[str, ...]:
-    """ "name=value", sorted; a name alone where it has no value."""
+    """ "name=value", sorted; the name alone if it has no value."""
     told = ((name, value) for name, value in _given(command) if name and not PASSING.fullmatch(name))
     return tuple(sorted(f"{name}={value}" if value else name for name, value in told))
 
 
 def program(command: str) -> str:
-    """What was run, without where it lies: "sysbench oltp_read_only"."""
+    """Program and subcommand without the directory: "sysbench oltp_read_only"."""
     return next((value for name, value in _given(command) if not name), "")
 
 
 def _given(command: str) -> Iterator[tuple[str, str]]:
-    """Option and value; the words before the first option without a name. Words after `--name=value` belong to none:
-    they say what the program does ("run")."""
+    """Pairs of option and value; words before the first option have an empty name. Words after `--name=value` are
+    dropped: they are the tool's command ("run")."""
     own: list[str] = []
     name, is_open = "", True
     for word in _words(command):

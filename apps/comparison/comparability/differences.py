@@ -1,4 +1,4 @@
-"""In what the sides of a comparison differ, the important first, and which of it withholds the verdict. Pure."""
+"""Differences between the sides of a comparison, the important first, and which withhold the verdict. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from apps.core.canonical import canonical_hash
 NOT_KNOWN = "not known"
 NOT_SET = "not set"
 NONE = "none"
-# Of values that a side's runs differ in, so many are told.
+# Values listed where the runs of one side differ.
 MOST_VALUES = 6
 
 
 class Weight(StrEnum):
-    """What a difference does: it withholds the verdict until a person accepts it, or it must be seen, or is noted."""
+    """Effect of a difference: it withholds the verdict until a person accepts it, or is important, or only noted."""
 
     WITHHOLDS = "withholds the verdict"
     IMPORTANT = "important"
@@ -24,8 +24,8 @@ class Weight(StrEnum):
 
 
 class FieldGroup(StrEnum):
-    """What a field is about, in the order in which a reader asks. The first three withhold the verdict, each as a
-    whole: a person accepts other hardware, another data set or other work, not one field of it."""
+    """Subject of a field, in display order. The first three withhold the verdict, each as a whole: a person accepts
+    other hardware, another data set or other work, not one field of it."""
 
     HARDWARE = "hardware"
     DATASET = "dataset"
@@ -62,11 +62,10 @@ ACCEPTABLE = (FieldGroup.HARDWARE, FieldGroup.DATASET, FieldGroup.WORKLOAD)
 
 @dataclass(frozen=True)
 class Fact:
-    """What is known of one side in one field. `values`: several where its runs differ among themselves, none where
-    nobody knows. `missing`: the word for a side that has no such field. `number` with `tolerance` (a share): sizes so
-    near each other are no difference. `mark`: a word on the value, for example that it is the server's default.
-    `hidden`: why it is not shown at first; shown after all where another side's is not hidden. `short`: what is shown
-    of a long value, where that tells the sides apart.
+    """Value of one field for one side. `values`: several if its runs differ, none if unknown. `missing`: the text for
+    a side without this field. `tolerance` (a share): sizes (`number`) this near each other do not differ. `mark`: a
+    word beside the value, for example that it is the server's default. `hidden`: why it is collapsed at first; shown
+    if another side's is not hidden. `short`: abbreviation of a long value, used where it still differs between sides.
     """
 
     field: str
@@ -95,9 +94,9 @@ class Fact:
 
 @dataclass(frozen=True)
 class Difference:
-    """One field in which the sides differ; `values` in the order of the sides, as words; `marks` belong to them.
+    """One field in which the sides differ; `values`, as text, and `marks` in the order of the sides.
 
-    `hidden`: why it is not shown at first; empty: it is.
+    `hidden`: why it is collapsed at first; empty: it is not.
     """
 
     field: str
@@ -117,7 +116,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class AcceptedDifference:
-    """That a person compares in spite of it: who, when and why."""
+    """Acknowledgement of a difference: who, when and why."""
 
     id: int
     by: str
@@ -127,10 +126,10 @@ class AcceptedDifference:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why the verdict on one side is withheld until it is `accepted`: a group in which it differs from the baseline.
+    """Blocking difference: a group in which a side differs from the baseline; withholds its verdict until `accepted`.
 
-    `fingerprint` names what a person accepts: the group, the two systems and their values, in no order, so that it is
-    the same whichever of the two is the baseline; another value is another obstacle. `said` is the same to read.
+    `fingerprint` is the hash of what a person accepts: the group, the two systems and their values, in no order, so
+    that it is the same whichever is the baseline; another value gives another hash. `said`: the same, readable.
     """
 
     side: str
@@ -146,8 +145,8 @@ class Obstacle:
 
 
 def differences(sides: Sequence[Sequence[Fact]], besides: Iterable[Difference] = ()) -> tuple[Difference, ...]:
-    """All fields in which any two sides differ, by weight, then by group, then in the order in which they were told.
-    `besides`: those that are found already."""
+    """All fields in which any two sides differ, by weight, then by group, then in the order of the facts. `besides`:
+    differences found elsewhere."""
     weights, groups = list(Weight), list(FieldGroup)
     found = (*_differing(sides), *besides)
     return tuple(sorted(found, key=lambda each: (weights.index(each.weight), groups.index(each.group))))
@@ -161,7 +160,7 @@ def _differing(sides: Sequence[Sequence[Fact]]) -> list[Difference]:
         told = [fact for fact in facts if fact is not None]
         missing = told[0].missing
         values = tuple(missing if fact is None else fact.text for fact in facts)
-        if len(set(values)) < len({fact and fact.values for fact in facts}):  # shortened, two of them read the same
+        if len(set(values)) < len({fact and fact.values for fact in facts}):  # two shortened values are equal
             values = tuple(missing if fact is None else fact.full for fact in facts)
         if len({fact and fact.values for fact in facts}) == 1 or _are_near(facts):
             continue
@@ -187,7 +186,7 @@ def _are_near(facts: Sequence[Fact | None]) -> bool:
 
 
 def obstacles(found: Sequence[Difference], sides: Sequence[tuple[str, str]]) -> tuple[Obstacle, ...]:
-    """What withholds verdicts, side by side after the baseline. `sides`: key and system's slug of each side."""
+    """Blocking differences by side, without the baseline. `sides`: key and system slug of each side."""
     return tuple(
         _obstacle(key, group, fields, (system, place), sides[0][1])
         for place, (key, system) in enumerate(sides)
@@ -224,5 +223,5 @@ def _obstacle(
 
 
 def mixtures(side: Iterable[Fact]) -> tuple[str, ...]:
-    """In what the runs of one side differ among themselves, as phrases."""
+    """Fields in which the runs of one side differ, as phrases."""
     return tuple(f"{fact.label[0].lower()}{fact.label[1:]} {fact.text}" for fact in side if len(fact.values) > 1)

@@ -1,4 +1,4 @@
-"""Puts into words what is known of the sides, so that they can be held against each other."""
+"""Facts of each side as text, for comparison with the other sides."""
 
 import re
 import statistics
@@ -18,20 +18,20 @@ from apps.runs.models import Run
 from workers.protocol.workloads import WORKLOADS
 from workers.protocol.workloads.foreign import FOREIGN
 
-# Facts of the load generator's host that change from run to run; what only begins like one (timezone, loader) lasts.
+# Host facts that change from run to run; names that only start alike (timezone, loader) are kept.
 PASSING_FACTS = re.compile(
     r"load(_?avg|_average)?(_?(1|5|15)(m|min)?)?|uptime(_seconds)?|pid|time|timestamp|boot|boot_id|boot_?time|booted_at"
     r"|clock|clock_(ahead|uncertainty)_seconds"
 )
 SPECS = {**FOREIGN, **WORKLOADS}
-# Sizes and lengths nearer to each other than these shares are told as equal.
+# Sizes and lengths within these shares of each other count as equal.
 SIZE_TOLERANCE, LENGTH_TOLERANCE = 0.1, 0.05
 MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a side: `nodes` of its system, `rows` of its runs that count, what their servers said."""
+    """Data of a side: `nodes` of its system, `rows` of its runs that count, its servers' variables (`seen`)."""
 
     system: System
     workload: Workload
@@ -41,7 +41,7 @@ class Known:
 
 
 def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]]:
-    """Of each side all facts but its server variables."""
+    """All facts of each side except its server variables."""
     roles = set.intersection(*({node["role"] for node in side.nodes} for side in sides)) if sides else set()
     settings = settings_told(sides)
     return [
@@ -60,7 +60,7 @@ def facts_of(sides: Sequence[Known], levels: Sequence[Level]) -> list[list[Fact]
 
 
 def settings_told(sides: Sequence[Known]) -> frozenset[str]:
-    """Settings that need not be told as variables too: no server said otherwise."""
+    """Settings that need not be listed as variables too: no server contradicts them."""
     names = {name for side in sides for name in side.system.settings}
     return frozenset(
         name
@@ -73,7 +73,7 @@ def settings_told(sides: Sequence[Known]) -> frozenset[str]:
 
 
 def hardware_detail(hardware: HardwareClass) -> str:
-    """For example "2 vCPU, 8 GiB": what is stated of it and its name does not say itself."""
+    """For example "2 vCPU, 8 GiB": the stated figures that its name does not contain."""
     facts = _hardware(hardware)
     stated = (("vCPU", f"{facts['vCPU']} vCPU"), ("GiB", facts["Memory"]))
     return ", ".join(fact for unit, fact in stated if NOT_KNOWN not in fact and unit not in hardware.name)
@@ -96,14 +96,14 @@ def _hardware(hardware: HardwareClass) -> dict[str, str]:
 
 
 def _hardware_facts(side: Known, shared: set[str]) -> Iterator[Fact]:
-    """`shared`: roles that nodes of every side have; those of one side alone are a matter of topology."""
+    """`shared`: roles that every side has nodes of; a role of one side alone is a difference of topology."""
     hardware = side.system.hardware_class
     for label, text in _hardware(hardware).items():
         field = "hardware" if label == "Hardware class" else f"hardware.{label}"
         yield _fact(field, label, FieldGroup.HARDWARE, Weight.WITHHOLDS, text)
     for role in sorted(shared):
         classes = sorted({node["hardware"] for node in side.nodes if node["role"] == role})
-        # Told already of a writer that is what its system is said to be.
+        # A writer of the system's own class is already listed.
         own = [NONE if role == "writer" and each == hardware.name else each for each in classes]
         text = " and ".join(own) if own != [NONE] else "as the system's"
         yield _fact(f"hardware.nodes.{role}", f"Hardware of each {role}", FieldGroup.HARDWARE, Weight.WITHHOLDS, text)
@@ -115,7 +115,7 @@ def _hardware_facts(side: Known, shared: set[str]) -> Iterator[Fact]:
 
 
 def _workload_facts(workload: Workload) -> Iterator[Fact]:
-    """The parameters that its declaration calls its data set, and those that say what is done on it."""
+    """The parameters that its spec declares as data set, and those of the work done on it."""
     spec = SPECS.get(workload.tool)
     data = spec.data_set if spec else ()
     own = workload.parameters
@@ -159,7 +159,7 @@ def _versions(side: Known) -> Iterator[Fact]:
 
 def _topology(side: Known) -> Iterator[Fact]:
     yield _fact("nodes", "Nodes", FieldGroup.TOPOLOGY, Weight.IMPORTANT, _nodes(side.nodes))
-    # Where no zone is known there is nothing to tell that the nodes do not tell.
+    # Without any zone there is nothing to add to the nodes.
     known = any(node["zone"] for node in side.nodes)
     zones = [f"{node['role']} in {node['zone'] or 'a zone not known'}" for node in side.nodes if known]
     counted = [f"{zones.count(each)} {each}" for each in dict.fromkeys(sorted(zones, reverse=True))]
@@ -256,7 +256,7 @@ def _bytes(value: int | None) -> str:
 
 
 def lasting_facts(host: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts of the load generator's host that two runs on it share, nested ones too."""
+    """Facts of the load generator's host that do not change between runs, nested ones included."""
     known = {
         name: value for name, value in sorted(host.items()) if value is not None and not PASSING_FACTS.fullmatch(name)
     }
@@ -264,7 +264,7 @@ def lasting_facts(host: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def seconds(duration: float | None) -> str:
-    """Lengths that differ by less than a clock's jitter read the same."""
+    """Rounded, so that lengths within a clock's jitter read the same."""
     return NOT_KNOWN if duration is None else f"{round(duration, 0 if duration >= 10 else 1):g} s"
 
 
@@ -286,7 +286,7 @@ def _said(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _listed(field: str, label: str, group: FieldGroup, texts: Iterable[str]) -> Fact:
-    """One value, of which a few are told."""
+    """One value, shortened to the first few texts."""
     found = sorted(set(texts))
     rest = len(found) - MOST_NAMED
     short = f"{', '.join(found[:MOST_NAMED])} and {rest} more" if rest > 0 else ""

@@ -1,4 +1,4 @@
-"""Memory against data, and what the buffer pool held while the sides were measured: always told, known or not."""
+"""Memory against data, and the buffer pool's state while the sides were measured; shown even where unknown."""
 
 import statistics
 from collections import defaultdict
@@ -18,7 +18,7 @@ SIZE = "innodb_buffer_pool_size"
 
 @dataclass(frozen=True)
 class RunSpread:
-    """Median of the runs that tell it, the smallest and the largest of them, and how many they are."""
+    """Median, minimum and maximum over `runs`, the number of runs with a value."""
 
     median: float
     minimum: float
@@ -28,9 +28,8 @@ class RunSpread:
 
 @dataclass(frozen=True)
 class Pool:
-    """Of the writers' buffer pools at one load level, %: the share of pages that held something and of those that were
-    dirty, and of the reads that found their page, at the first and the last sample of the measured phase; None: not
-    known."""
+    """Writers' buffer pools at one load level, at the first and the last sample of the measured phase, %: share of
+    pages filled, share of pages dirty, share of reads served from the pool; None: unknown."""
 
     level: int
     runs: int
@@ -44,8 +43,8 @@ class Pool:
 
 @dataclass(frozen=True)
 class SideMemory:
-    """`memory` of the writer's machine, `data` of the workload's tables with their indexes when the runs began, `pool`
-    the buffer pool's size: bytes; None: not known."""
+    """Bytes: `memory` of the writer's machine, `data` of the workload's tables with indexes when the runs began, `pool`
+    the buffer pool's size; None: unknown."""
 
     side: str
     memory: float | None
@@ -59,7 +58,7 @@ class SideMemory:
 
     @property
     def pool_ratio(self) -> float | None:
-        """Above 1 all of the data fits into the buffer pool."""
+        """Above 1: the data fits into the buffer pool."""
         return _over(self.pool.median if self.pool else None, self.data)
 
     def at(self, level: int) -> Pool | None:
@@ -67,7 +66,7 @@ class SideMemory:
 
 
 def memory_of(comparison: Comparison) -> tuple[SideMemory, ...]:
-    """Of each side; five queries whatever the number of runs."""
+    """One value for each side; five queries."""
     counted = comparison.counted
     machines = _machines([side.system for side in comparison.sides])
     ids = [run.id for run in counted]
@@ -90,13 +89,13 @@ def memory_of(comparison: Comparison) -> tuple[SideMemory, ...]:
 
 
 def _machines(slugs: Sequence[str]) -> dict[str, float | None]:
-    """Memory of the class that each system's writer is of, bytes."""
+    """Slug -> memory of the system's hardware class, bytes."""
     known = System.objects.filter(slug__in=slugs).values_list("slug", "hardware_class__memory_bytes")
     return dict(known)
 
 
 def _writers(runs: Sequence[int]) -> dict[int, dict[int, float | None]]:
-    """Run -> number of each of its writers -> size of its buffer pool, bytes."""
+    """Run -> writer's node number -> size of its buffer pool, bytes."""
     asked = RunNode.objects.filter(run_id__in=runs, configuration__isnull=False).order_by()
     rows = list(asked.values_list("run_id", "number", "role", "configuration_id"))
     sizes = dict(
@@ -108,7 +107,7 @@ def _writers(runs: Sequence[int]) -> dict[int, dict[int, float | None]]:
         size = sizes[configuration]
         chosen = found if role == Node.Role.WRITER else others
         chosen[run][number] = float(size) if size and size.isdecimal() else None
-    # A run whose servers were told without roles has no reader either.
+    # Without a writer role in the run, all its nodes count.
     return {run: found.get(run) or others[run] for run in {*found, *others}}
 
 

@@ -1,4 +1,4 @@
-"""What is known of a side's server variables, without what differs between any two servers. Pure."""
+"""Server variables of the sides, without those that differ between any two servers. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from functools import lru_cache
 from apps.comparison.comparability import differences
 from apps.comparison.comparability.differences import NOT_SET, Difference, Fact, FieldGroup, Weight
 
-# Variables that differ between any two servers, or between two moments of one: names, places, clocks, positions.
+# Variables that differ between any two servers, or over time on one: names, paths, clocks, positions.
 VOLATILE = re.compile(
     r"""^(
         server_id | server_uuid | server_uid | hostname | port | socket | bind_address | extra_port
@@ -22,11 +22,11 @@ VOLATILE = re.compile(
     )$""",
     re.VERBOSE,
 )
-# A variable without text is known all the same.
+# Text of a known variable with an empty value.
 EMPTY = "empty"
 PROVIDER_OPTIONS = "wsrep_provider_options"
 PLACE, DEFAULT = "a name or place of the server's own", "at the server's default on every side"
-# What decides how much work a write or a read is: durability, logs, memory, threads, caches.
+# Variables that decide the work of a write or a read: durability, logs, memory, threads, caches.
 WEIGHTY = frozenset(
     {
         *("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_doublewrite", "innodb_flush_method"),
@@ -54,8 +54,8 @@ SIZE = re.compile(r"(-?\d+(?:\.\d+)?)([kmgt]?)")
 
 @dataclass(frozen=True)
 class NodeVariables:
-    """The variables of one node in some of a side's runs. `defaults`: what they would be if nobody had set them, empty
-    where that is not known. Equal where `hashes`, of both contents, are."""
+    """The variables of one node in some of a side's runs. `defaults`: their values if unset, empty if unknown. Compared
+    by `hashes` of both contents."""
 
     node: str
     role: str
@@ -65,7 +65,7 @@ class NodeVariables:
 
 
 def expanded(configuration: Mapping[str, str]) -> dict[str, str]:
-    """Galera keeps dozens of settings in one text with the node's own address: each becomes a variable."""
+    """Each option of wsrep_provider_options, one text with the node's own address, becomes a variable."""
     plain = {name.lower(): str(value) for name, value in configuration.items()}
     for option in plain.pop(PROVIDER_OPTIONS, "").split(";"):
         name, equals, value = option.partition("=")
@@ -75,7 +75,7 @@ def expanded(configuration: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two spellings mean the same to the server: ON and 1, 1G and 1073741824."""
+    """Whether two spellings are equal to the server: ON and 1, 1G and 1073741824."""
     return one == other or _plain(one) == _plain(other)
 
 
@@ -89,25 +89,25 @@ def _plain(value: str) -> str | float:
 
 @lru_cache(maxsize=128)
 def differing(sides: tuple[tuple[NodeVariables, ...], ...], settings: frozenset[str]) -> tuple[Difference, ...]:
-    """Of the servers of each side, as its runs saw them. `settings`: names that are told elsewhere."""
-    if not all(sides):  # a side that nobody asked would differ in everything
+    """Differences between the servers of each side. `settings`: names listed elsewhere."""
+    if not all(sides):  # a side without variables would differ in everything
         return differences.differences([[_known(seen)] for seen in sides])
     return differences.differences([list(_facts(seen, settings)) for seen in sides])
 
 
 @lru_cache(maxsize=128)
 def mixtures(seen: tuple[NodeVariables, ...]) -> tuple[str, ...]:
-    """In what servers of one side differ from run to run, as phrases."""
+    """Variables in which servers of one side differ from run to run, as phrases."""
     return differences.mixtures(fact for fact in _facts(seen, frozenset()) if not fact.hidden)
 
 
 def value_of(seen: Sequence[NodeVariables], name: str) -> str:
-    """As the servers said it; empty: nobody asked, or there is no such variable."""
+    """As the servers reported it; empty: not collected, or no such variable."""
     return " or ".join(sorted({each.variables[name] for each in seen if name in each.variables}))
 
 
 def contradicts(seen: Sequence[NodeVariables], name: str, value: str) -> bool:
-    """Whether a server said otherwise than what was set on purpose."""
+    """Whether a server reported another value than the one set on purpose."""
     told = [each.variables[name] for each in seen if name in each.variables]
     return any(not is_same(each, value) for each in told)
 
@@ -138,7 +138,7 @@ def _fact(name: str, nodes: Mapping[str, Mapping[str, bool]], roles: Mapping[str
         group=FieldGroup.VARIABLES,
         weight=Weight.IMPORTANT if name in WEIGHTY and not hidden else Weight.MINOR,
         values=_values(nodes, roles),
-        # A list of options is there, only without this one.
+        # The list of options exists, but without this option.
         missing=NOT_SET if "." in name else "no such variable",
         mark="default" if is_default else "",
         hidden=hidden,
@@ -146,7 +146,7 @@ def _fact(name: str, nodes: Mapping[str, Mapping[str, bool]], roles: Mapping[str
 
 
 def _values(nodes: Mapping[str, Mapping[str, bool]], roles: Mapping[str, str]) -> tuple[str, ...]:
-    """Where the nodes of a cluster differ by their roles, that is one value, with the roles; else its runs differ."""
+    """One value with its roles where the nodes of a cluster differ; several where runs differ."""
     everywhere = sorted({value for values in nodes.values() for value in values})
     if len(everywhere) == 1 or any(len(values) > 1 for values in nodes.values()):
         return tuple(value or EMPTY for value in everywhere)
@@ -157,7 +157,7 @@ def _values(nodes: Mapping[str, Mapping[str, bool]], roles: Mapping[str, str]) -
 
 
 def _named(nodes: Iterable[str], roles: Mapping[str, str]) -> str:
-    """By their roles where these tell them apart, else by name."""
+    """Roles, if they distinguish these nodes from the others; else names."""
     own = sorted(nodes)
     taken = {roles[node] for node in own}
     others = {role for node, role in roles.items() if node not in own}

@@ -1,14 +1,14 @@
-"""Settings that explain part of an outage: how long who watches the nodes waits before it believes that one is gone.
-Pure; s where nothing else is said."""
+"""Settings that explain part of an outage: how long a monitor waits before it declares a node dead.
+Pure; s unless stated otherwise."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-# Faults after which somebody must find out that the writer is gone, by who looks; a planned switch needs nobody.
+# Faults whose victim must be detected, by the detecting component; a planned switch needs no detection.
 SILENT = re.compile("kill_|freeze_|cut_")
 OF_WRITER = re.compile("(kill|freeze|cut|stop)_writer|crash")
-# masterha_manager believes that the source is dead when so many pings in a row failed.
+# masterha_manager declares the source dead after this many failed pings in a row.
 PINGS = 4
 SUSPECT = "evs.suspect_timeout"
 _SUSPECT = re.compile(r"evs\.suspect_timeout\s*=\s*([^;\s]+)")
@@ -19,7 +19,7 @@ _PROXY_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 8
 
 @dataclass(frozen=True)
 class TimeoutShare:
-    """`seconds`: the most that `who` waits, by `setting` as it is written (`formula`)."""
+    """`seconds`: the longest wait of `who`, from `setting` as configured (`formula`)."""
 
     who: str
     setting: str
@@ -30,7 +30,7 @@ class TimeoutShare:
 def shares(
     fault: str, *, settings: Mapping[str, str], checks: Mapping[str, str], provider: Iterable[str] = ()
 ) -> list[TimeoutShare]:
-    """`settings`: the system's own; `checks`: of its HAProxy; `provider`: wsrep_provider_options as nodes told them."""
+    """`settings`: the system's own; `checks`: of its HAProxy; `provider`: wsrep_provider_options of its nodes."""
     found = []
     if OF_WRITER.fullmatch(fault) and (share := _proxy(checks)):
         found.append(share)
@@ -52,8 +52,8 @@ def _proxy(checks: Mapping[str, str]) -> TimeoutShare | None:
 
 
 def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> TimeoutShare | None:
-    """Galera's documentation, evs.suspect_timeout: a node that was silent for so long is suspected. Nodes that differ
-    are told, the longest counts."""
+    """Galera's documentation, evs.suspect_timeout: a node that is silent for this long is suspected. If the nodes
+    differ, all values are shown and the longest counts."""
     told = {found[1] for options in provider if (found := _SUSPECT.search(options))}
     if not told and SUSPECT in settings:
         told = {settings[SUSPECT]}
@@ -66,7 +66,7 @@ def _cluster(settings: Mapping[str, str], provider: Iterable[str]) -> TimeoutSha
 
 
 def _manager(settings: Mapping[str, str]) -> TimeoutShare | None:
-    """MHA's manual, ping_interval: three pings more after the first that failed."""
+    """MHA's manual, ping_interval: three more pings after the first failure."""
     interval = settings.get("ping_interval", "")
     if not interval.isdecimal():
         return None
@@ -84,6 +84,6 @@ def _iso_seconds(text: str) -> float | None:
 
 
 def _proxy_seconds(text: str) -> float | None:
-    """Without a unit it means ms."""
+    """Without a unit: ms."""
     found = _PROXY.fullmatch(text)
     return float(found[1]) * _PROXY_UNITS[found[2] or "ms"] if found else None

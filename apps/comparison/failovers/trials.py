@@ -1,6 +1,6 @@
-"""One failover as the events of its run tell it, and several of them together. Pure.
+"""One failover from the events of its run, and the summary of several. Pure.
 
-Times are s from the fault on where nothing else is said; docs/reference/failover.md defines each phase and each count.
+Times are s after the fault unless stated otherwise; docs/reference/failover.md defines each phase and each count.
 """
 
 import statistics
@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-# What the probe tells; the kinds of its events.
+# Kinds of the probe's events.
 FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED = "fault", "outage", "detect", "promotion", "recovered"
 BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK = "baseline", "rejoin", "proxy", "read_back", "stale_reads", "check"
 BEGUN = "node_state"
 KINDS = (FAULT, OUTAGE, DETECT, PROMOTION, RECOVERED, BASELINE, REJOIN, PROXY, READ_BACK, STALE, CHECK, BEGUN)
-# How the probe's older reports say what their events hold no field for.
+# Label prefix in older reports of the probe, whose events lack a field for it.
 NOT_RECOVERED = "not recovered"
-# A probe that was held up saw less than a client would have: what it says of the outage does not count.
+# A delayed probe saw less than a client would have: its outage does not count.
 SCHEDULE = "schedule"
 COUNTS = {
     "lost": "failover.acknowledged_missing",
@@ -24,7 +24,7 @@ COUNTS = {
     "stale": "failover.stale_reads",
     "errors": "failover.errors",
 }
-# Phase -> metric, the event whose end it is, and in words what ends with it.
+# Phase -> metric, event that ends it, name.
 PHASES = {
     "detect": ("failover.detect", DETECT, "noticed"),
     "promote": ("failover.promote", PROMOTION, "writer ready"),
@@ -34,7 +34,7 @@ PHASES = {
 
 
 class TrialEvent(Protocol):
-    """An event on the run's clock, s."""
+    """An event; times are s on the run's clock."""
 
     @property
     def kind(self) -> str: ...
@@ -57,7 +57,7 @@ class TrialEvent(Protocol):
 
 @dataclass(frozen=True)
 class TrialPhase:
-    """Part of a failover from the end of the one before it; `words`: what ended it, and by which evidence."""
+    """Part of a failover, from the end of the previous phase; `words`: what ended it, and by which evidence."""
 
     key: str
     name: str
@@ -68,7 +68,7 @@ class TrialPhase:
 
 @dataclass(frozen=True)
 class Insert:
-    """By its number within the run; `due`: when the schedule wanted it, None: not known."""
+    """`number`: within the run; `due`: when it was scheduled, None: unknown."""
 
     number: int
     due: float | None
@@ -76,7 +76,7 @@ class Insert:
 
 @dataclass(frozen=True)
 class StaleRead:
-    """At `place` (a node, or the endpoint) an insert that had been acknowledged was not seen."""
+    """At `place` (a node, or the endpoint) an acknowledged insert was not visible."""
 
     place: str
     number: int
@@ -85,7 +85,7 @@ class StaleRead:
 
 @dataclass(frozen=True)
 class WriteRows:
-    """Which writes and reads the counts are of, as far as the run's report lists them (the first hundred of each)."""
+    """The writes and reads behind the counts, as far as the run's report lists them (the first hundred of each)."""
 
     lost: tuple[Insert, ...] = ()
     duplicated: tuple[Insert, ...] = ()
@@ -95,10 +95,10 @@ class WriteRows:
 
 @dataclass(frozen=True)
 class Course:
-    """`at`: the fault, s on the run's clock. `outage`: longest time without an acknowledged write, s, None: none is
-    known. `recovered`: it ended. `interrupted`: it was more than the ordinary time between two writes. `watched`: how
-    long the probe went on after the fault. `proxy`: when the proxy acted. `counts`: by the keys of COUNTS; None: the
-    table was not read back. `late`: the probe was held up."""
+    """`at`: the fault, s on the run's clock. `outage`: longest time without an acknowledged write, s, None: unknown.
+    `recovered`: it ended. `interrupted`: it exceeded the ordinary time between two writes. `watched`: how long the
+    probe continued after the fault. `proxy`: when the proxy acted. `counts`: by the keys of COUNTS; None: the table
+    was not read back. `late`: the probe was delayed."""
 
     at: float
     words: str
@@ -125,8 +125,8 @@ class Course:
 def course(
     events: Iterable[TrialEvent], values: Mapping[str, float], *, rate: float = 0.0, offset: float = 0.0
 ) -> Course | None:
-    """`values`: the run's measurements by metric, none of a run that broke off; `rate`: inserts/s; `offset`: when the
-    probe's clock began, s on the run's. None: no fault was told."""
+    """`values`: the run's measurements by metric, empty for a run that broke off; `rate`: inserts/s; `offset`: start
+    of the probe's clock, s on the run's. None: no fault was reported."""
     first: dict[str, TrialEvent] = {}
     late = False
     for event in sorted(events, key=lambda event: event.starts_at):
@@ -174,8 +174,8 @@ def _length(event: TrialEvent) -> float | None:
 
 
 def _phases(reached: Mapping[str, float], first: Mapping[str, TrialEvent], *, since: float) -> Iterable[TrialPhase]:
-    """In their order, those that were reached; one that came before the end of the phase before it has no length.
-    `since`: when the outage began: what is stopped or switched may serve for a while after the control began."""
+    """The phases reached, in order; a phase that ended before its predecessor has length 0. `since`: start of the
+    outage: a node that is stopped or switched may serve for a while after the control action began."""
     before = since
     for key, (_, kind, name) in PHASES.items():
         if key not in reached:
@@ -202,7 +202,7 @@ def _rows(first: Mapping[str, TrialEvent], *, rate: float, offset: float, at: fl
 
 @dataclass(frozen=True)
 class TrialSpread:
-    """Of `count` values, s: median, least and greatest."""
+    """Median, minimum and maximum of `count` values, s."""
 
     count: int
     median: float
@@ -217,9 +217,9 @@ def spread(values: Iterable[float | None]) -> TrialSpread | None:
 
 @dataclass(frozen=True)
 class Interruption:
-    """Over `trials` that count. An outage that did not end is longer than any that did: `median` is None where it falls
-    on one of those. `low` and `high`: of those that ended, None: none did. `watched`: the least time, s, for which one
-    of those that did not end was watched."""
+    """Over `trials` that count. An outage that did not end is longer than any that did: `median` is None if it falls
+    on one of those. `low` and `high`: of those that ended, None: none did. `watched`: shortest observation of those
+    that did not end, s."""
 
     trials: int
     median: float | None

@@ -1,4 +1,4 @@
-"""What one statement did to a load, from its seconds before, during and after. Pure: arrays in, numbers out."""
+"""Effect of one statement on a load, from the seconds before, during and after it. Pure: arrays in, numbers out."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from apps.runs.pure import Phase
 from workers.protocol.workloads.schema_changes import SETTLE
 
 Floats = NDArray[np.float64]
-# Of fewer intervals neither a usual throughput nor a spread is told.
+# With fewer intervals there is neither a usual throughput nor a spread.
 FEWEST = 3
-# Tools print a little early: an interval that begins so much before the measured phase belongs to it, s.
+# Tools print a little early: an interval that begins this long before the measured phase belongs to it, s.
 EARLY = 0.05
 
 
 @dataclass(frozen=True)
 class IntervalSpread:
-    """Standard deviation (of a sample: n - 1) of the values of `count` intervals; None: there are fewer than FEWEST."""
+    """Sample standard deviation (n - 1) over `count` intervals; None: fewer than FEWEST."""
 
     count: int
     deviation: float | None
@@ -27,8 +27,8 @@ class IntervalSpread:
 
 @dataclass(frozen=True)
 class LoadSeconds:
-    """Values over the time since the value before, as load tools print them: `at` their ends, s, rising; NaN: not
-    observed, as the latency of a second in which no transaction ended."""
+    """Values per interval, as load tools print them: `at` the intervals' ends, s, rising; NaN: not observed, such as
+    the latency of a second in which no transaction ended."""
 
     at: Floats
     values: Floats
@@ -36,10 +36,10 @@ class LoadSeconds:
 
 @dataclass(frozen=True)
 class Disturbance:
-    """`base`: median throughput of the intervals before, in its unit; None: fewer than FEWEST, or nothing ran, and then
-    neither depth nor stall is known. `depth`: per cent of it lost in the worst interval from the statement's start on,
-    `depth_before` the same of the undisturbed load. `stalled`: s in intervals below the stated share of the base, of
-    which `longest` (s from the statement's start) follow each other. `silent`: intervals in which nothing ended.
+    """`base`: median throughput of the intervals before, in its unit; None: fewer than FEWEST, or zero, and then depth
+    and stall are unknown. `depth`: % of it lost in the worst interval from the statement's start on, `depth_before` the
+    same of the undisturbed load. `stalled`: s in intervals below the given share of the base; `longest`: the longest
+    run of such intervals (s from the statement's start). `silent`: number of intervals without a transaction.
     """
 
     base: float | None
@@ -64,9 +64,9 @@ def disturbance(
     until: float,
     share: float,
 ) -> Disturbance:
-    """`phase`: what was measured; `first`: start of the run's first statement, up to which the load is undisturbed;
-    `until`: where what follows the statement is no longer its doing (see `ends_at`); all s on one clock. `share`: per
-    cent of the base below which an interval is one of stall."""
+    """`phase`: measured phase; `first`: start of the run's first statement, up to which the load is undisturbed;
+    `until`: end of the statement's effect (see `ends_at`); all s on one clock. `share`: % of the base below which an
+    interval counts as stalled."""
     before = _wholly(throughput, phase.start - EARLY, first)
     during, lengths = _touched(throughput, statement.start, until)
     base = float(np.median(before.values)) if len(before.values) >= FEWEST else 0.0
@@ -88,13 +88,12 @@ def disturbance(
 
 
 def ends_at(statement: Phase, following: float | None, *, settle: float = SETTLE) -> float:
-    """Until when what happens is the statement's doing: `settle` s after its end, at most to the `following` one's
-    start."""
+    """End of the statement's effect: `settle` s after its end, at most the start of the `following` one."""
     return statement.end + settle if following is None else min(statement.end + settle, following)
 
 
 def _wholly(seconds: LoadSeconds, start: float, end: float) -> LoadSeconds:
-    """The observed intervals that lie wholly within."""
+    """The observed intervals entirely within."""
     at, values, lengths = _observed(seconds)
     inside = (at - lengths >= start) & (at <= end)
     return LoadSeconds(at[inside], values[inside])
@@ -108,7 +107,7 @@ def _touched(seconds: LoadSeconds, start: float, end: float) -> tuple[LoadSecond
 
 
 def _observed(seconds: LoadSeconds) -> tuple[Floats, Floats, Floats]:
-    """Ends, values and lengths; the length of an interval is the time since the one before, observed or not."""
+    """Ends, values and lengths; an interval's length is the time since the previous end, observed or not."""
     at, values = seconds.at, seconds.values
     usual = float(np.median(np.diff(at))) if len(at) > 1 else 1.0
     lengths = np.diff(at, prepend=at[0] - usual) if len(at) else np.zeros(0)

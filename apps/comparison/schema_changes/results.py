@@ -1,4 +1,4 @@
-"""Schema changes under load: what each did to the load of its run, by platform, statement and algorithm."""
+"""Schema changes under load: effect of each on the load of its run, by platform, statement and algorithm."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -38,16 +38,16 @@ from apps.runs.pure import CLIENT, Phase
 
 DDL = "ddl"
 THROUGHPUT, GAP_BEFORE = "client.throughput", "ddl.gap_before"
-# Percentiles by the second, of which the one that most runs have is looked at: they are never mixed.
+# Percentiles per second; the one that most runs have is used: they are never mixed.
 LATENCIES = ("client.latency.p95", "client.latency.p99", "client.latency.p50")
-# The newest so many runs are read.
+# Runs read, the newest.
 MOST_RUNS = 200
 STALL_SHARE = 50.0
 
 
 @dataclass(frozen=True)
 class ChangeFilter:
-    """Empty: everything. `systems` by slug, `operation` and `algorithm` as a SchemaChange has them."""
+    """Empty: everything. `systems` by slug, `operation` and `algorithm` as in SchemaChange."""
 
     systems: tuple[str, ...] = ()
     operation: str = ""
@@ -78,7 +78,7 @@ _OWN = (
 
 
 def schema_changes(chosen: ChangeFilter | None = None) -> SchemaChanges:
-    """Of runs that are over, the newest; a constant number of queries."""
+    """Of the newest finished runs; a constant number of queries."""
     chosen = chosen or ChangeFilter()
     rows, has_more = _rows(chosen)
     events: dict[int, list[Event]] = defaultdict(list)
@@ -110,8 +110,8 @@ def schema_changes(chosen: ChangeFilter | None = None) -> SchemaChanges:
 
 
 def _rows(chosen: ChangeFilter) -> tuple[list[dict[str, Any]], bool]:
-    """The newest runs with a schema change, of all and of the chosen systems and campaign; whether older ones of these
-    are left out."""
+    """The newest runs with a schema change, overall and of the chosen systems and campaign; whether older ones of the
+    latter are left out."""
     sealed = Run.objects.filter(state=Run.State.SEALED)
     own = sealed
     if chosen.systems:
@@ -126,7 +126,7 @@ def _rows(chosen: ChangeFilter) -> tuple[list[dict[str, Any]], bool]:
 
 
 def _newest(runs: QuerySet[Run], workloads: Sequence[int]) -> list[int]:
-    """One more than are read, the newest first. Two queries, each by an index of its own: as one, all runs are read."""
+    """MOST_RUNS + 1 ids, the newest first. Two queries, each with its own index: as one, all runs are read."""
     altered = Event.objects.filter(kind=DDL, ends_at__isnull=False).order_by().values("run")
     found = {
         row
@@ -165,7 +165,7 @@ def _is_chosen(row: Mapping[str, Any], chosen: ChangeFilter) -> bool:
 
 
 def _lines(runs: Sequence[int]) -> dict[int, dict[str, LoadSeconds]]:
-    """Throughput and latencies of the runs, by the second."""
+    """Throughput and latencies of the runs, per second."""
     found: dict[int, dict[str, LoadSeconds]] = defaultdict(dict)
     for series in queries.load_series(run_ids=runs, metrics=[THROUGHPUT, *LATENCIES], nodes=[CLIENT]) if runs else ():
         if len(series.at):
@@ -240,7 +240,7 @@ def _trial(row: Mapping[str, Any], lines: Mapping[str, LoadSeconds], latency: st
 
 
 def _values(event: Event, did: Disturbance | None, gap_before: float | None) -> dict[str, float]:
-    """Of one statement; without what is not known."""
+    """Values of one statement; unknown ones are left out."""
     detail = event.detail
     found: dict[str, Any] = {
         "duration": detail.get("seconds", (event.ends_at or event.starts_at) - event.starts_at),
@@ -270,7 +270,7 @@ def _told(quantity: Quantity, trials: Iterable[ChangeTrial]) -> QuantityRange:
 
 
 def _order(changes: Sequence[SchemaChange]) -> Any:
-    """What is measured most first; then manners from the one that disturbs most, and systems by name."""
+    """The most measured first; then manners by disturbance, descending, and systems by name."""
     operations = Counter(change.operation for change in changes)
     settings = Counter((change.operation, change.setting) for change in changes)
     worst: dict[tuple[str, str, Manner], float] = defaultdict(float)

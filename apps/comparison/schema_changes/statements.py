@@ -1,4 +1,4 @@
-"""What a schema change does, by the words of its statement: alike on all platforms, whatever its names are. Pure."""
+"""Classification of schema changes by their statement, independent of platform and names. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from apps.core.text import counted
 from workers.protocol.workloads.schema_changes import SPEC
 
 TOOL = SPEC.tool
-# Parameters of that tool which say how the table is altered, or when; the others say what load and data there is.
+# Parameters of that tool that describe how the table is altered, or when; the others describe load and data.
 MANNER = ("operation", "algorithm", "lock", "hold", "count")
 TIMING = ("at", "pause", "stall_share")
 AS_CHOSEN = "default"
@@ -29,14 +29,14 @@ _KINDS = (
     (re.compile(r"^ADD\s+COLUMN\b", re.IGNORECASE), "add column"),
     (re.compile(r"^DROP\s+COLUMN\b", re.IGNORECASE), "drop column"),
 )
-# As articles put it.
+# Articles' wording -> key.
 _STATED = {"add column null": "add column"}
 
 
 @dataclass(frozen=True)
 class Manner:
-    """How a table is altered. `hold`: s for which an open transaction holds the table when a statement comes; `count`:
-    statements in a run."""
+    """How a table is altered. `hold`: s for which an open transaction holds the table when a statement arrives;
+    `count`: statements in a run."""
 
     algorithm: str
     lock: str
@@ -53,7 +53,7 @@ class Manner:
 
 
 def operation_of(statement: str) -> str:
-    """A key of OPERATIONS; of other statements their first words, without names of tables."""
+    """A key of OPERATIONS; for other statements their first words, without table names."""
     clause = _OPTION.sub("", _ALTERED.sub("", statement)).strip(" ,;")
     for pattern, kind in _KINDS:
         if pattern.match(clause):
@@ -62,7 +62,7 @@ def operation_of(statement: str) -> str:
 
 
 def stated_operation(words: str) -> str:
-    """What an article calls a statement, as a key of OPERATIONS if it is one."""
+    """An article's name of a statement, as a key of OPERATIONS if it is one."""
     return _STATED.get(words, words)
 
 
@@ -71,7 +71,7 @@ def title_of(operation: str) -> str:
 
 
 def option_of(statement: str, option: str) -> str:
-    """ALGORITHM or LOCK that a statement asks for, in small letters; AS_CHOSEN: it leaves that to the server."""
+    """ALGORITHM or LOCK of a statement, in lower case; AS_CHOSEN: left to the server."""
     found = {name.upper(): value.lower() for name, value in _CHOSEN.findall(statement)}
     return str(found.get(option, AS_CHOSEN))
 
@@ -85,6 +85,6 @@ def setting_text(tool: str, name: str, parameters: Mapping[str, Any], level: str
 
 
 def setting_of(tool: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """What must be equal for two runs to show the same change: data and load, not how the table is altered."""
+    """Key that two runs of the same change share: data and load, not how the table is altered."""
     passed_over = (*MANNER, *TIMING) if tool == TOOL else ()
     return tuple(sorted((key, str(value)) for key, value in parameters.items() if key not in passed_over))

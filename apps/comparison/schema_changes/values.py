@@ -1,4 +1,4 @@
-"""The frozen values of schema changes under load, and the quantities that are told of them."""
+"""Frozen values of schema changes under load, and their quantities."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from workers.protocol.workloads.schema_changes import SETTLE
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is told of a change. `missing`: what is said where a run does not have it."""
+    """A reported quantity of a change. `missing`: the text where a run does not have it."""
 
     key: str
     name: str
@@ -59,7 +59,7 @@ QUANTITIES = (
 
 @dataclass(frozen=True)
 class ChangeStatement:
-    """One statement of a run. `starts_at`, `ends_at`: s on the run's clock. `values` by the key of a quantity."""
+    """One statement of a run. `starts_at`, `ends_at`: s on the run's clock. `values`: by quantity key."""
 
     number: int
     sql: str
@@ -70,8 +70,8 @@ class ChangeStatement:
 
 @dataclass(frozen=True)
 class ChangeTrial:
-    """One run: of each quantity the worst of its statements. `silent`: intervals in which nothing ended. `throughput`
-    and `latency`: its intervals, s on the run's clock."""
+    """One run: for each quantity the worst of its statements. `silent`: number of intervals without a transaction.
+    `throughput` and `latency`: per interval, s on the run's clock."""
 
     run: int
     repetition: int
@@ -87,8 +87,8 @@ class ChangeTrial:
 
 @dataclass(frozen=True)
 class QuantityRange:
-    """One quantity over the runs of a system: median and range of the `count` that have it; of none, `missing` says
-    why and the numbers are None."""
+    """One quantity over the runs of a system: median and range of the `count` with a value; if there are none,
+    `missing` is the reason and the numbers are None."""
 
     quantity: Quantity
     count: int
@@ -112,7 +112,7 @@ class QuantityRange:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A run of such a change that does not count, and why."""
+    """A run of this change that does not count, and why."""
 
     run: int
     why: str
@@ -120,8 +120,8 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """One system, one operation, one manner, one setting: its runs that count, the newest first, and `told` of them in
-    the order of QUANTITIES. `latency`: key of the percentile; empty: no run has one."""
+    """One system, one operation, one manner, one setting: its runs that count, the newest first; `told`: their
+    quantities in the order of QUANTITIES. `latency`: key of the percentile; empty: no run has one."""
 
     operation: str
     setting: str
@@ -150,8 +150,8 @@ class SchemaChange:
 
 @dataclass(frozen=True)
 class SchemaChanges:
-    """`changes`: by operation, setting, manner and system, those first that are measured most. The rest are choices of
-    a filter: what there is among the newest runs, whatever is chosen. `has_more`: older runs of the chosen systems and
+    """`changes`: by operation, setting, manner and system, the most measured first. `systems` to `campaigns`: choices
+    of the filter among the newest runs, independent of the selection. `has_more`: older runs of the chosen systems and
     campaign were not read."""
 
     changes: tuple[SchemaChange, ...]

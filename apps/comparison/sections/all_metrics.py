@@ -1,4 +1,4 @@
-"""Every metric of which the runs of a comparison have a headline value, judged: not only those that answer it."""
+"""Verdicts on every metric with a headline value in the runs of a comparison, beyond those of the answer."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ SAME = "the same in all runs"
 @dataclass(frozen=True)
 class Measured:
     """One metric of one side at one load level beside the baseline's. `answered`: it is part of the answer and keeps
-    its verdict from there."""
+    its verdict."""
 
     metric: ComparedMetric
     baseline: Cell
@@ -27,15 +27,14 @@ class Measured:
 
     @property
     def is_relevant(self) -> bool:
-        """A difference; also one about which the verdict is withheld."""
+        """The sides differ, also where the verdict is withheld."""
         return self.cell.ratio is not None and self.cell.ratio.verdict in (Verdict.HIGHER, Verdict.LOWER)
 
 
 @dataclass(frozen=True)
 class Everything:
-    """`measured` by significance. `tests`: for so many comparisons the metrics beyond the answer's are corrected, which
-    are a table of their own: what nobody asked about must not take the answer's power. `meanings` by metric key."""
-
+    """`measured` by significance. `tests`: number of tests for which the metrics beyond the answer are corrected, as a
+    table of their own, so that they do not reduce the answer's power. `meanings` by metric key."""
     measured: tuple[Measured, ...]
     tests: int
     meanings: dict[str, str]
@@ -80,7 +79,7 @@ def _beside(metrics: Sequence[ComparedMetric], cells: Sequence[Cell], *, answere
 
 
 def _told(cells: Sequence[Cell]) -> list[Cell]:
-    """Settings of the load and the like never vary: nothing that more runs would tell."""
+    """Metrics that never vary, such as settings of the load, get the word SAME and no `more` runs."""
     baselines = {(cell.level, cell.metric): cell for cell in cells if cell.ratio is None}
     return [
         replace(cell, words=SAME, more=()) if _is_constant(cell, baselines[cell.level, cell.metric]) else cell
@@ -95,7 +94,7 @@ def _is_constant(cell: Cell, baseline: Cell) -> bool:
 
 
 def _significance(one: Measured) -> tuple[bool, bool, float, float]:
-    """What is relevant, then what has a corrected p, the smallest first; of equal ones the larger difference."""
+    """Relevant ones first, then by corrected p, ascending, then by size of the difference, descending."""
     ratio = one.cell.ratio
     p = ratio.adjusted_p if ratio is not None else None
     far = abs(math.log(ratio.value)) if ratio is not None and ratio.value and math.isfinite(ratio.value) else 0.0

@@ -1,4 +1,4 @@
-"""What the sides cost: per month, and per million of what their load completed, for all nodes of a system together."""
+"""Cost of the sides: per month, and per million units of completed work, over all nodes of a system."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,23 +16,23 @@ from apps.comparison.stats.welch import Direction
 from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
 from apps.runs.models import COUNTED, Measurement, Run
 
-# As AWS and its resellers count a month.
+# Hours in a month as AWS and its resellers count them.
 HOURS_A_MONTH = 730
 # The load generator is no part of the system under test.
 NOT_COUNTED = (Node.Role.CLIENT,)
 THROUGHPUT = "client.throughput"
-# Ends of a unit that is a rate -> how many of its intervals an hour has.
+# Suffix of a rate's unit -> intervals per hour.
 INTERVALS_AN_HOUR = {"/s": 3600, "/min": 60}
 MILLION = 1_000_000
-# Prices further apart than this are of different times.
+# Prices further apart than this are flagged.
 OLD = timedelta(days=365)
-# Systems of other hardware that are offered.
+# Systems on other hardware offered as further sides.
 MOST_OTHERS = 8
 
 
 @dataclass(frozen=True)
 class Machines:
-    """`count` machines of a system that are of one hardware class, with the price of each; None: not stated."""
+    """`count` machines of one hardware class, with the price of each; None: not stated."""
 
     count: int
     roles: tuple[str, ...]
@@ -47,8 +47,8 @@ class Machines:
 
 @dataclass(frozen=True)
 class SideCost:
-    """A side's system. `vcpu` and `usd_per_hour` (USD/h) are of all its machines; None where one of them is not
-    stated, and `unpriced` names those."""
+    """Cost of a side's system. `vcpu` and `usd_per_hour` (USD/h): over all its machines; None if one of them is not
+    stated; `unpriced`: names of those without a price."""
 
     side: str
     machines: tuple[Machines, ...]
@@ -64,7 +64,7 @@ class SideCost:
 
 @dataclass(frozen=True)
 class OtherSize:
-    """A system that no side is, the same as side `of` on other hardware, with runs of its workload."""
+    """A system that is no side: side `of` on other hardware, with runs of its workload."""
 
     of: str
     system: str
@@ -74,9 +74,9 @@ class OtherSize:
 
 @dataclass(frozen=True)
 class ComparedCost:
-    """`cells` of `metric` (USD per million of `work`) as those of the comparison; a side without a price has no value.
-    `rate` is the metric whose runs it is made of. `steps`: sides that are the same on other hardware; `others`: systems
-    that would make one more."""
+    """`cells` of `metric` (USD per million of `work`) in the form of the comparison's; a side without a price has no
+    value. `rate`: the metric it is derived from. `steps`: pairs of sides that differ in hardware only; `others`:
+    systems that would add one."""
 
     work: str
     rate: ComparedMetric
@@ -88,7 +88,7 @@ class ComparedCost:
 
     @property
     def years_apart(self) -> tuple[date, date] | None:
-        """The oldest and the newest day of the prices, where more than a year lies between them."""
+        """Oldest and newest date of the prices, if more than a year apart."""
         days = [each.price_date for side in self.sides for each in side.machines if each.price_date]
         return (min(days), max(days)) if days and max(days) - min(days) > OLD else None
 
@@ -147,7 +147,7 @@ def _others(comparison: Comparison, systems: Mapping[str, System]) -> tuple[Othe
 
 
 def per_million(usd_per_hour: float, rate: float, unit: str) -> float:
-    """USD for a million of what is done `rate` times in each interval of `unit`, "transactions/s"."""
+    """USD for a million units of work, done `rate` times per interval of `unit` ("transactions/s")."""
     return usd_per_hour / (rate * INTERVALS_AN_HOUR[_ending(unit)]) * MILLION
 
 
@@ -156,13 +156,13 @@ def _ending(unit: str) -> str:
 
 
 def _rate(comparison: Comparison) -> ComparedMetric | None:
-    """The workload's own headline where that is a rate of work, else throughput."""
+    """The workload's headline metric if it is a rate of work, else throughput."""
     rates = [metric for metric in comparison.metrics if metric.direction is Direction.HIGHER and _ending(metric.unit)]
     return min(rates, key=lambda metric: (not metric.primary, metric.key != THROUGHPUT), default=None)
 
 
 def _rates(comparison: Comparison, rate: ComparedMetric) -> dict[int, float]:
-    """Run -> value, of the runs that count and of those that tell how much such runs vary."""
+    """Run -> value, for the runs that count and the earlier runs of the same conditions."""
     earlier = Measurement.objects.filter(
         run_id__in=[run for each in comparison.earlier for run in each.runs], metric__key=rate.key
     ).values_list("run_id", "value")
@@ -175,7 +175,7 @@ def _sides(comparison: Comparison, systems: Mapping[str, System]) -> tuple[SideC
     for node in rows.select_related("hardware_class", "system"):
         nodes[node.system.slug].append((node.hardware_class, node.role))
     return tuple(
-        # A system that names no nodes is one machine.
+        # A system without nodes is one machine.
         _side(side.slug, nodes[side.system] or [(systems[side.system].hardware_class, Node.Role.WRITER.value)])
         for side in comparison.sides
     )
@@ -191,7 +191,7 @@ def _side(side: str, nodes: Sequence[tuple[HardwareClass, str]]) -> SideCost:
         machines=machines,
         nodes=len(nodes),
         vcpu=_total(hardware.vcpu for hardware, _ in nodes),
-        # Added up as the decimals that they are.
+        # Summed as Decimal, without rounding.
         usd_per_hour=None
         if None in prices
         else float(sum((price for price in prices if price is not None), Decimal())),

@@ -1,4 +1,4 @@
-"""Latencies of the sides of a comparison at one load level: the histograms of their runs added up, never averaged."""
+"""Latencies of the sides of a comparison at one load level: merged histograms of their runs, never averages."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from apps.runs.pure import DifferentGrids, HistogramCounts, grid_of, merge
 
 @dataclass(frozen=True)
 class SideLatency:
-    """Of the `runs` of a side that count, `merged` holds every transaction of those `with_histogram`.
+    """Latency of a side: of its `runs` that count, `merged` holds every transaction of those `with_histogram`.
 
-    None: no run has one, or (`problem`) theirs cannot be added.
+    None: no run has a histogram, or (`problem`) they cannot be merged.
     """
 
     side: Side
@@ -25,7 +25,7 @@ class SideLatency:
 
 
 def latencies(comparison: Comparison, level: Level) -> list[SideLatency]:
-    """The sides that have runs at this level, in their order; one query."""
+    """The sides with runs at this level, in their order; one query."""
     runs = [run for run in comparison.counted if run.level == level.id]
     found: dict[int, list[HistogramCounts]] = defaultdict(list)
     for one in queries.distributions([run.id for run in runs]):
@@ -48,7 +48,7 @@ def _merged(side: Side, runs: int, found: list[list[HistogramCounts]]) -> SideLa
 
 @dataclass(frozen=True)
 class KeptLatency:
-    """A SideLatency as editions keep it: its grid by name; no `grid`: nothing was merged."""
+    """A SideLatency as stored in snapshots: its grid by name; no `grid`: nothing was merged."""
 
     side: Side
     runs: int

@@ -1,4 +1,4 @@
-"""Reads the ladders of a comparison's sides: of each load level without a rate, the runs' values and histograms."""
+"""Load levels of a comparison's sides: values and histograms of the runs at each level without a fixed rate."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ RunValues = Mapping[int, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class Climbs:
-    """A ladder per side that has one; `metric` is its throughput. `rated`: load levels at a fixed rate, which are no
-    part of a ladder. `notes` are sentences."""
+    """Load levels of each side that has any; `metric` is its throughput. `rated`: number of levels at a fixed rate,
+    which are left out. `notes` are sentences."""
 
     metric: ComparedMetric
     climbs: tuple[SideLevels, ...]
@@ -32,7 +32,7 @@ class Climbs:
 
 
 def climbs_of(comparison: Comparison) -> Climbs | None:
-    """None: no run says how much was done in a time. Two queries."""
+    """None: no run has a throughput. Two queries."""
     metric = throughput_metric(comparison.metrics)
     if metric is None or not any(metric.key in run.values for run in comparison.counted):
         return None
@@ -53,7 +53,7 @@ def climbs_of(comparison: Comparison) -> Climbs | None:
 
 
 def throughput_metric(metrics: Sequence[ComparedMetric]) -> ComparedMetric | None:
-    """What is compared first of those that say how much is done in a time."""
+    """The metric of throughput that is compared first."""
     rates = [each for each in metrics if each.direction is Direction.HIGHER and each.unit.endswith("/s")]
     return next((each for each in rates if each.primary), None) or next(
         (each for each in rates if each.key == THROUGHPUT), None
@@ -69,7 +69,7 @@ def _values(runs: Sequence[int]) -> dict[int, dict[str, float]]:
 
 
 class _Read:
-    """What was read of all sides; `notes` gathers what must be told about it."""
+    """Data read for all sides; `notes` collects remarks about it."""
 
     def __init__(
         self, metric: ComparedMetric, values: RunValues, histograms: Mapping[int, list[HistogramCounts]]
@@ -82,7 +82,7 @@ class _Read:
     def climb(self, side: Side, levels: Mapping[int, Level], runs: Sequence[ComparedRun]) -> SideLevels:
         told = [run for run in runs if self.metric.key in run.values]
         little = not all(self.values.get(run.id, {}).get(MEAN, 0) > 0 for run in told)
-        # Little's law needs the throughput of requests, whatever the metric of the ladder counts.
+        # Little's law needs the throughput of requests, whatever the compared metric counts.
         possible = not little or self.metric.key == THROUGHPUT
         rungs = []
         for level in sorted(levels.values(), key=lambda level: level.threads):
@@ -119,7 +119,7 @@ class _Read:
         return tuple(found)
 
     def _merged(self, side: Side, level: Level, runs: Sequence[ComparedRun]) -> HistogramCounts | None:
-        """All requests together of the runs that have a histogram."""
+        """Merged histogram of the runs that have one."""
         have = [run.id for run in runs if run.id in self.histograms]
         if not have:
             return None

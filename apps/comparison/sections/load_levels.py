@@ -1,6 +1,6 @@
-"""A side's load levels as one object: where it saturates, collapses, and how far it holds an objective. Pure.
+"""A side over its load levels: saturation, collapse, and how far it meets an objective. Pure.
 
-A ladder is climbed as fast as it goes: levels at a fixed rate are no part of it, since their rate says what comes out.
+Every level runs unthrottled: levels at a fixed rate are left out, since the rate determines their throughput.
 """
 
 import math
@@ -16,15 +16,15 @@ from apps.comparison.stats.usl import Estimate, Fit, NoFit
 from apps.comparison.stats.welch import CONFIDENCE, FEWEST_RUNS, Ratio, Sample
 
 PERCENTILES = (50.0, 95.0, 99.0)
-# A collapse is looked for between every two levels: the chance to see one that is not there, over all of them.
+# A collapse is searched between every two levels: chance of a false one over all of them.
 FALSE_COLLAPSES = 0.05
 
 
 @dataclass(frozen=True)
 class LevelQuantile:
-    """A latency percentile at a load level, ms. `runs`: that of each run; `value`: that of all their requests together,
-    from merged histograms, in a bucket from `low` to `high`; None: the tool printed percentiles alone, which are never
-    averaged. `step`: relative width of the grid that the runs' values are read from; 0: of none."""
+    """A latency percentile at a load level, ms. `runs`: one value per run; `value`: over all their requests, from
+    merged histograms, in a bucket from `low` to `high`; None: the tool printed percentiles only, which are never
+    averaged. `step`: relative width of the grid of the runs' values; 0: no grid."""
 
     percent: float
     runs: tuple[float, ...]
@@ -36,7 +36,7 @@ class LevelQuantile:
 
 @dataclass(frozen=True)
 class LoadLevelData:
-    """A side at one load level: a value per run. `response`: mean response time, ms."""
+    """A side at one load level: one value per run. `response`: mean response time, ms."""
 
     level: int
     threads: int
@@ -50,8 +50,8 @@ class LoadLevelData:
 
 @dataclass(frozen=True)
 class SideLevels:
-    """A side's rungs by threads. `by_littles_law`: the tool told no mean response time, so that it is threads over
-    throughput (Little 1961), right where no thread waits between its requests."""
+    """Load levels of a side by threads. `by_littles_law`: the tool printed no mean response time, so it is threads over
+    throughput (Little 1961), correct if no thread waits between its requests."""
 
     side: str
     rungs: tuple[LoadLevelData, ...]
@@ -60,7 +60,7 @@ class SideLevels:
 
 @dataclass(frozen=True)
 class Saturation:
-    """Mean response time at a level over that at `base_threads`."""
+    """Ratio of mean response time at a level to that at `base_threads`."""
 
     level: int
     threads: int
@@ -70,7 +70,7 @@ class Saturation:
 
 @dataclass(frozen=True)
 class Collapse:
-    """Throughput at the `best` level, and at the level above it where it is lowest for certain."""
+    """Ratio of throughput at `threads` to the `best` level: the deepest significant fall above it."""
 
     best_threads: int
     threads: int
@@ -79,7 +79,7 @@ class Collapse:
 
 
 class ObjectiveState(StrEnum):
-    """Whether a level keeps an objective."""
+    """Whether a level meets an objective."""
 
     WITHIN = "within"
     BEYOND = "beyond"
@@ -90,7 +90,8 @@ class ObjectiveState(StrEnum):
 
 @dataclass(frozen=True)
 class Rested:
-    """A level under an objective. `interval`: of a typical run's percentile, ms; None: too few runs, or no spread."""
+    """Result of one level. `interval`: of the runs' geometric mean of the percentile, ms; None: too few runs, or no
+    spread."""
 
     level: int
     threads: int
@@ -101,8 +102,8 @@ class Rested:
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a side keeps `limit` ms at a percentile. `last_within`: threads of the last level up to which every level
-    is surely within it; `first_beyond`: of the first that surely is not. None: there is none."""
+    """How far a side keeps a percentile within `limit`, ms. `last_within`: threads of the last level up to which every
+    level is certainly within it; `first_beyond`: of the first certainly above it. None: there is none."""
 
     percent: float
     limit: float
@@ -113,7 +114,8 @@ class Reach:
 
 @dataclass(frozen=True)
 class Ladder:
-    """`best_threads`: the level with the highest throughput measured. `collapse`: None: none is certain."""
+    """Analysis of a side's load levels. `best_threads`: level of highest measured throughput. `collapse`: None: none is
+    certain."""
 
     side: str
     fit: Fit | NoFit
@@ -125,7 +127,7 @@ class Ladder:
 
 
 def ladder(climb: SideLevels, *, percent: float, limit: float | None) -> Ladder:
-    """`limit`: objective in ms at this percentile; None: there is none."""
+    """`limit`: objective at this percentile, ms; None: no objective."""
     rungs = [rung for rung in climb.rungs if rung.throughput]
     best = max(rungs, key=lambda rung: _typical(rung.throughput), default=None)
     return Ladder(
@@ -140,7 +142,7 @@ def ladder(climb: SideLevels, *, percent: float, limit: float | None) -> Ladder:
 
 
 def saturation(rungs: Sequence[LoadLevelData]) -> tuple[Saturation, ...]:
-    """Of each level above the lowest."""
+    """For each level above the lowest."""
     told = [rung for rung in rungs if rung.response]
     return tuple(
         Saturation(
@@ -151,9 +153,9 @@ def saturation(rungs: Sequence[LoadLevelData]) -> tuple[Saturation, ...]:
 
 
 def collapse(rungs: Sequence[LoadLevelData]) -> Collapse | None:
-    """The deepest fall below the best level that is none by chance: every pair of levels could have shown one, so p is
-    multiplied by their number (Bonferroni). A level's variance is its own, or that of all levels together if that is
-    more: three runs alone would find a fall of 10 % at 2 % noise in 39 of 100 ladders, so they find it in 96."""
+    """The deepest significant fall below the best level: every pair of levels could have shown one, so p is multiplied
+    by their number (Bonferroni). A level's variance is the greater of its own and that of all levels pooled: with three
+    runs per level alone, a fall of 10 % at 2 % noise is found in 39 of 100 cases, with pooling in 96."""
     told = [rung for rung in rungs if rung.throughput]
     if len(told) < 2 or min(min(rung.throughput) for rung in told) <= 0:
         return None
@@ -170,21 +172,21 @@ def collapse(rungs: Sequence[LoadLevelData]) -> Collapse | None:
 
 @dataclass(frozen=True)
 class _Noise:
-    """Variance of the logarithms within all levels together, and its degrees of freedom."""
+    """Pooled variance of the logarithms within levels, and its degrees of freedom."""
 
     variance: float
     freedom: int
 
     @classmethod
     def of(cls, rungs: Sequence[LoadLevelData]) -> "_Noise | None":
-        """None: no level's runs differ."""
+        """None: the runs of each level are equal."""
         logs = [np.log(rung.throughput) for rung in rungs]
         freedom = sum(len(each) - 1 for each in logs)
         squares = float(sum(((each - each.mean()) ** 2).sum() for each in logs))
         return cls(squares / freedom, freedom) if squares > 0 else None
 
     def fall(self, best: LoadLevelData, rung: LoadLevelData) -> tuple[Estimate, float]:
-        """Throughput over that of the best level with its interval, and p."""
+        """Ratio of throughput to the best level with its interval, and p."""
         means, square = [], 0.0
         for each in (rung, best):
             logs = np.log(each.throughput)
@@ -197,8 +199,8 @@ class _Noise:
 
 
 def reach(rungs: Sequence[LoadLevelData], *, percent: float, limit: float) -> Reach:
-    """Level by level from below: the first that is not surely within ends the search, so that looking at many levels
-    makes no false claim likelier (fixed sequence)."""
+    """Levels are tested in ascending order and the search ends at the first that is not certainly within, so that many
+    levels do not raise the chance of a false claim (fixed sequence)."""
     levels = tuple(_rested(rung, percent, limit) for rung in rungs)
     within = None
     for each in levels:
@@ -225,7 +227,7 @@ def _rested(rung: LoadLevelData, percent: float, limit: float) -> Rested:
 
 
 def typical_run(values: Sequence[float], *, step: float = 0.0) -> Estimate | None:
-    """Geometric mean of the runs with its 95 % interval (Student's, on logarithms); None where they do not tell it.
+    """Geometric mean of the runs with its 95 % interval (Student's, on logarithms); None: no estimate from these runs.
     `step`: as Sample.resolution."""
     if min(values, default=0) <= 0:
         return None

@@ -1,4 +1,4 @@
-"""Scale-up: what the same side gains on larger hardware, against what that has more of and costs more."""
+"""Scale-up: gain of the same side on larger hardware, relative to its extra size and price."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from apps.comparison.values import Comparison, Level, Side
 
 @dataclass(frozen=True)
 class SideSize:
-    """A side's machines, all together: (slug of a hardware class, how many), vCPU, USD/h; None: not stated."""
+    """All machines of a side: (slug of the hardware class, count), vCPU, USD/h; None: not stated."""
 
     machines: tuple[tuple[str, int], ...]
     vcpu: int | None
@@ -20,11 +20,11 @@ class SideSize:
 
 @dataclass(frozen=True)
 class Gain:
-    """At one load level, or (None) with each side at the level at which it did most, which `levels` names.
+    """Gain at one `level`, or (None) with each side at its level of highest throughput; `levels`: those two.
 
     `throughput`: the larger over the smaller. `per_price` and `per_vcpu`: the same for throughput per USD/h and per
-    vCPU, so above 1 where the gain exceeds what it takes; None where a price or the vCPU are not stated. `words` and
-    `vcpu_words` are their verdicts.
+    vCPU, so above 1 if the gain exceeds the extra price or vCPU; None if these are not stated. `words` and
+    `vcpu_words`: their verdicts.
     """
 
     level: int | None
@@ -38,7 +38,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class StepUp:
-    """From side `small` to side `large`. `price` and `vcpu`: how many times as much of it, exact; None: not stated."""
+    """From side `small` to side `large`. `price` and `vcpu`: exact ratio of the two; None: not stated."""
 
     small: str
     large: str
@@ -48,10 +48,10 @@ class StepUp:
 
 
 def steps_up(comparison: Comparison, sizes: Mapping[str, SideSize], rates: Mapping[int, float]) -> tuple[StepUp, ...]:
-    """Each pair of sides of one platform, release and workload on other machines. `rates`: run -> work done per time.
+    """Each pair of sides of one platform, release and workload on other machines. `rates`: run -> work per time.
 
-    The hardware is the question here: unlike those on platforms, these verdicts are not withheld for it. All ratios are
-    corrected together for their number (Benjamini-Hochberg).
+    The hardware is the question here, so these verdicts are not withheld because of it. All ratios are corrected
+    together (Benjamini-Hochberg).
     """
     samples = _samples(comparison, rates)
     found = [(step, _gains(samples, sizes, comparison.levels, step)) for step in _pairs(comparison.sides, sizes)]
@@ -90,7 +90,7 @@ def _times(small: float | None, large: float | None) -> float | None:
 
 
 def _samples(comparison: Comparison, rates: Mapping[int, float]) -> dict[tuple[str, int], Sample]:
-    """(side, level) -> its runs and those before them."""
+    """(side, level) -> its runs and the earlier ones."""
     earlier = {(each.side, each.level): each.runs for each in comparison.earlier}
     found = {}
     for side in comparison.sides:

@@ -1,4 +1,4 @@
-"""What a part of a comparison rests on besides the comparison itself: read from the warehouse, kept in editions."""
+"""Data of one part of a comparison besides the comparison itself: read from the warehouse, stored in snapshots."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ def _same(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Section(Generic[T]):
-    """`read` asks the database; what it gives, of type `kind`, is kept when the comparison is saved.
+    """`read` queries the database; its result, of type `kind`, is stored when the comparison is saved.
 
-    `by_level`: it is another for every load level; else `read` gets None. `pack` and `unpack` stand between a value
-    that has no plain fields and the one of type `kind` that is kept for it.
+    `by_level`: one value per load level; else `read` gets None. `pack` and `unpack` convert a value without plain
+    fields to and from the stored one of type `kind`.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Section(Generic[T]):
         return f"{self.name}@{level.key}" if self.by_level and level else self.name
 
     def keep(self, comparison: Comparison) -> dict[str, Any]:
-        """Everything that the part can show of this comparison, as JSON."""
+        """All data of the part for this comparison, as JSON."""
         levels: tuple[Level | None, ...] = comparison.levels if self.by_level else (None,)
         return {self.key(level): serialisation.to_json(self.pack(self.read(comparison, level))) for level in levels}
 
@@ -43,13 +43,13 @@ class Section(Generic[T]):
 
 
 class NotKept(LookupError):
-    """An edition of a saved comparison does not hold what is asked of it."""
+    """A snapshot of a saved comparison lacks the requested data."""
 
 
 @dataclass(frozen=True)
 class SectionSource:
-    """Where a comparison and what its parts rest on come from. `kept`: what an edition of a saved comparison holds for
-    them; None: the database, now."""
+    """Source of a comparison and of its parts' data. `kept`: stored data of a snapshot; None: the database, as of
+    now."""
 
     comparison: Comparison
     kept: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""Values of a comparison as JSON that a database keeps, and back to the same values. Pure."""
+"""Values of a comparison to JSON and back, without loss. Pure."""
 
 import math
 from typing import Any, TypeVar
@@ -7,23 +7,23 @@ import msgspec
 
 T = TypeVar("T")
 
-# JSON has no number for these: they are kept as {"number": "inf"}.
+# JSON lacks these numbers: they are stored as {"number": "inf"}.
 ENDLESS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 class Outdated(ValueError):
-    """What was kept has not the form of today's values; the message says where it differs."""
+    """Stored data does not have the form of the current values; the message names the difference."""
 
 
 def to_json(value: object) -> Any:
-    """Dataclasses become objects, enumerations their values, moments ISO 8601. Raises TypeError for what has no form
-    in JSON."""
+    """Dataclasses become objects, enumerations their values, datetimes ISO 8601. Raises TypeError for other types
+    without a form in JSON."""
     return _without_endless(msgspec.to_builtins(value, str_keys=True, enc_hook=_plain))
 
 
 def from_json(stored: Any, kind: type[T]) -> T:
-    """The value of this kind that `to_json` made `stored` of. Names that `kind` does not know are passed over, since
-    values may have had more. Raises Outdated."""
+    """The value of type `kind` from the output of `to_json`. Names that `kind` lacks are ignored, since older values
+    may have had more fields. Raises Outdated."""
     try:
         return msgspec.convert(_with_endless(stored), type=kind, str_keys=True)
     except msgspec.ValidationError as error:
@@ -31,7 +31,7 @@ def from_json(stored: Any, kind: type[T]) -> T:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of numpy are those of Python."""
+    """Converts numpy's numbers to Python's."""
     if hasattr(value, "item"):
         return value.item()
     raise TypeError(f"{value!r} of type {type(value).__name__} has no form in JSON")

@@ -1,4 +1,4 @@
-"""How steady the sides are: each run's throughput second by second, its spread, its hiccups and its worst second."""
+"""Steadiness of the sides: each run's throughput per second, its spread, its dips and its worst second."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ from apps.runs.api import queries
 from apps.runs.models import Run
 from apps.runs.pure import CLIENT, Phase
 
-# What a load tool prints of its work second by second; the first that most runs have is looked at.
+# Throughput per second in the order of preference; the one that most runs have is used.
 RATES = ("client.throughput", "client.rows", "client.new_orders", "client.queries")
-# Measured phases that differ by more than this factor are told.
+# A note is added for measured phases that differ by more than this factor.
 EVEN = 1.1
 
 VARIATION, HICCUPS, LONGEST, WORST = (
@@ -46,7 +46,7 @@ class RunSteadiness:
 
 @dataclass(frozen=True)
 class SideBox:
-    """The seconds of `runs` runs of a side at a level together: what its load saw, no measure of how sure that is."""
+    """All seconds of a side's `runs` runs at a level: a description of its load, without uncertainty."""
 
     side: str
     level: int
@@ -56,8 +56,8 @@ class SideBox:
 
 @dataclass(frozen=True)
 class ComparedSteadiness:
-    """Of `metric` (key, name, unit) in intervals of `step` s. `cells`: as of the comparison, of METRICS. `notes`:
-    sentences that say which runs are not part of it, and why."""
+    """`metric` (key, name, unit) in intervals of `step` s. `cells`: of METRICS, in the form of the comparison's.
+    `notes`: sentences naming the runs left out, and why."""
 
     metric: str
     name: str
@@ -72,7 +72,7 @@ class ComparedSteadiness:
 
 @dataclass(frozen=True)
 class _Seconds:
-    """One run's `series` and what it says."""
+    """One run's `series` and its steadiness."""
 
     series: queries.SeriesValues
     phase: Phase
@@ -83,7 +83,7 @@ class _Seconds:
 
 
 def steadiness_of(comparison: Comparison) -> ComparedSteadiness | None:
-    """None: no run has seconds. Six queries."""
+    """None: no run has values per second. Six queries."""
     asked = verdicts.asked_runs(comparison)
     phases = _phases(asked)
     found = queries.load_series(run_ids=[run for run in asked if run in phases], metrics=RATES, nodes=[CLIENT])
@@ -128,7 +128,7 @@ def _phases(runs: Sequence[int]) -> dict[int, Phase]:
 
 
 def _values(known: Steadiness) -> dict[str, float]:
-    """In the units of METRICS; without those that are not known."""
+    """In the units of METRICS; unknown ones are left out."""
     found = {
         VARIATION.key: known.variation,
         HICCUPS.key: known.hiccups,

@@ -1,4 +1,4 @@
-"""Runs that fill tables: rows per second against the rows inserted, and how long the same rows took each side."""
+"""Runs that fill tables: rows/s against the rows inserted, and time for the same rows on each side."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from apps.runs.models import Measurement
 from apps.runs.pure import CLIENT
 
 RATE, INSERTED = "client.rows", "client.rows_inserted"
-# What the seconds add up to may be off the tool's own count by this share before it is told.
+# A note is added if the rows summed over the seconds differ from the tool's own count by more than this share.
 COUNTED_ALIKE = 0.05
 
 TIME = ComparedMetric("growth.time", "time to insert them", "s", Direction.LOWER, "growth", primary=False)
@@ -36,8 +36,8 @@ class RunGrowth:
 
 @dataclass(frozen=True)
 class Growing:
-    """Of one load level. `shared`: rows that every run inserted; `cells`: as of the comparison, how long they took and
-    how fast the last tenth of them came. `width`: rows of a stretch."""
+    """Growth at one load level. `shared`: rows that every run inserted; `cells`: time for them and speed over the last
+    tenth of them, in the form of the comparison's. `width`: rows per stretch."""
 
     level: int
     shared: float
@@ -49,7 +49,7 @@ class Growing:
 
 
 def growing_of(comparison: Comparison, level: Level) -> Growing | None:
-    """None: no run of this level filled tables, second by second. Seven queries at most."""
+    """None: no run of this level filled tables with values per second. Seven queries at most."""
     runs = [run for run in comparison.counted if run.level == level.id]
     told = _told([run.id for run in runs])
     if not told:
@@ -81,7 +81,7 @@ def growing_of(comparison: Comparison, level: Level) -> Growing | None:
 
 
 def _told(runs: Sequence[int]) -> dict[int, float]:
-    """Run -> the tool's own count of the rows it inserted."""
+    """Run -> rows inserted, as counted by the tool."""
     rows = Measurement.objects.filter(run_id__in=runs, metric__key=INSERTED).order_by()
     return dict(rows.values_list("run_id", "value"))
 

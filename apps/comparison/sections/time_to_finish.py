@@ -1,4 +1,4 @@
-"""Time to finish the same work: runs that end when so many rows or transactions are done."""
+"""Time to finish the same work: runs that end after a number of rows or transactions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from apps.comparison.values import Cell, ComparedMetric, Comparison, Level
 from apps.runs.models import Measurement
 
 ELAPSED = "client.elapsed"
-# Parameters of workloads that end a run when so much is done, and the metric that counts it.
+# Workload parameters that limit the work of a run, and the metric that counts it.
 LIMITS = {"rows_limit": "client.rows_inserted", "max_rows": "client.rows_inserted", "events": "client.transactions"}
 # A run that did less than this share of its work ended for another reason.
 DONE = 0.999
@@ -21,8 +21,8 @@ TIME = ComparedMetric("finish.time", "time to finish", "s", Direction.LOWER, "fi
 
 @dataclass(frozen=True)
 class Finishing:
-    """The work is `amount` of what `counts` (a metric's key) counts, the same for all sides. `cells`: as of the
-    comparison, s from the start of the load, warm-up included. `unfinished`: runs that ended before."""
+    """The work is `amount` in units of the metric `counts`, the same for all sides. `cells`: in the form of the
+    comparison's, s from the start of the load, warm-up included. `unfinished`: number of runs that ended earlier."""
 
     amount: int
     counts: str
@@ -32,7 +32,7 @@ class Finishing:
 
 
 def finishing_of(comparison: Comparison) -> Finishing | None:
-    """None: the sides' runs do not end with the same work, or none of them finished it. One query, or none."""
+    """None: the sides' runs do not end with the same work, or none finished it. One query, or none."""
     works = {_work(side.workload.parameters) for side in comparison.sides}
     work = works.pop()
     if works or work is None:
@@ -57,14 +57,14 @@ def finishing_of(comparison: Comparison) -> Finishing | None:
 
 
 def _warmups(comparison: Comparison) -> dict[int, float]:
-    """Run -> s. Earlier runs were chosen to have the warm-up of those compared."""
+    """Run -> warm-up, s. Earlier runs have the warm-up of those compared."""
     found = {run.id: run.warmup for run in comparison.counted}
     of_place = {(run.side, run.level): run.warmup for run in comparison.counted}
     return found | {run: of_place[each.side, each.level] for each in comparison.earlier for run in each.runs}
 
 
 def _work(parameters: dict[str, object]) -> tuple[str, int] | None:
-    """What counts the work, and how much of it ends a run."""
+    """Metric that counts the work, and the amount that ends a run."""
     for name, counts in LIMITS.items():
         limit = parameters.get(name)
         if isinstance(limit, int | float) and limit > 0:

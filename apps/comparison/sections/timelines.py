@@ -1,4 +1,4 @@
-"""What the seconds of compared runs are laid over: their measured phases and events, each on its run's clock."""
+"""Measured phases and events of compared runs, each on its run's clock, for their timelines."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from apps.comparison.sections.section import Section
 from apps.comparison.values import ComparedRun, Comparison, Level
 from apps.runs.models import Event, Run
 
-# The seconds of so many runs of a side are overlaid, the newest: the browser fetches each.
+# Timelines overlaid per side, the newest runs: the browser fetches each.
 SECONDS_RUNS = 20
 
 
@@ -24,7 +24,7 @@ class ClockEvent:
 
 @dataclass(frozen=True)
 class RunTimeline:
-    """`measured_from`, `measured_to`: s on the run's clock; None: not known."""
+    """`measured_from`, `measured_to`: s on the run's clock; None: unknown."""
 
     run: int
     measured_from: float | None
@@ -33,7 +33,7 @@ class RunTimeline:
 
 
 def newest(comparison: Comparison, level: Level | None) -> list[ComparedRun]:
-    """Of each side the newest SECONDS_RUNS runs at this level, side by side."""
+    """The newest SECONDS_RUNS runs of each side at this level, grouped by side."""
     runs = [run for run in comparison.counted if level is not None and run.level == level.id]
     return [
         run for side in comparison.sides for run in [each for each in runs if each.side == side.slug][-SECONDS_RUNS:]
@@ -41,7 +41,7 @@ def newest(comparison: Comparison, level: Level | None) -> list[ComparedRun]:
 
 
 def clocks(comparison: Comparison, level: Level | None) -> tuple[RunTimeline, ...]:
-    """Of the runs of `newest`; two queries."""
+    """For the runs of `newest`; two queries."""
     ids = [run.id for run in newest(comparison, level)]
     events: dict[int, list[ClockEvent]] = defaultdict(list)
     for event in Event.objects.filter(run_id__in=ids).order_by("starts_at", "pk"):

@@ -1,4 +1,4 @@
-"""Verdicts on quantities beyond the headline ones, by the same functions as the answer's."""
+"""Verdicts on quantities beyond the headline ones, with the functions of the answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,8 +12,8 @@ from apps.comparison.values import Cell, ComparedMetric, ComparedRun, Comparison
 def cells(
     comparison: Comparison, metrics: Sequence[ComparedMetric], values: Mapping[int, Mapping[str, float]]
 ) -> tuple[Cell, ...]:
-    """As Comparison.cells, of these metrics; corrected for their own number. `values`: run -> metric key -> value, of
-    the runs that count and of earlier ones. Where a run is zero or negative the order of the runs decides."""
+    """Cells of these metrics in the form of Comparison.cells, corrected among themselves. `values`: run -> metric key
+    -> value, of the runs that count and of earlier ones. If a run is zero or negative, the rank test decides."""
     found = verdict_table.judged(
         sides=[side.slug for side in comparison.sides],
         levels=comparison.levels,
@@ -32,12 +32,12 @@ def cells(
 
 
 def withheld(comparison: Comparison) -> list[str]:
-    """The sides about which no verdict is given."""
+    """Sides whose verdicts are withheld."""
     return list(dict.fromkeys(each.side for each in comparison.obstacles if each.accepted is None))
 
 
 def asked_runs(comparison: Comparison) -> list[int]:
-    """Those that count and those that tell how much such runs vary."""
+    """Ids of the runs that count and of the earlier runs."""
     return [*(run.id for run in comparison.counted), *(run for each in comparison.earlier for run in each.runs)]
 
 
@@ -51,7 +51,7 @@ def _by_ranks(found: Sequence[Cell]) -> list[Cell]:
 
 
 def _ranked(cell: Cell, baseline: Cell) -> Cell:
-    """Only where no ratio exists although both sides have runs, and not all of them are zero."""
+    """Rank test only if no ratio exists although both sides have runs, and not all of them are zero."""
     if cell.ratio is None or cell.ratio.verdict != Verdict.NO_RATIO or not cell.replicates or not baseline.replicates:
         return cell
     own, theirs = ([each.value for each in one.replicates] for one in (cell, baseline))

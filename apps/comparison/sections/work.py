@@ -1,4 +1,4 @@
-"""Work per transaction: what the sides' servers and machines did for it, each run's counters by what it completed."""
+"""Work per transaction: each run's server and machine counters divided by its completed work."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,14 @@ from apps.core.text import counted
 from apps.runs.api import queries
 from apps.runs.models import Measurement, Run
 
-# What the work is divided by, in words, and the metrics that count it per second.
+# Unit of the divisor -> metric that counts it per second.
 PER = {"transaction": "client.throughput", "query": "client.queries", "row": "client.rows"}
 
 
 @dataclass(frozen=True)
 class NodeWork:
-    """What one node did for each transaction of the whole load, typical of `runs` runs: their geometric mean, or mean
-    where one is zero."""
+    """Work of one node per transaction of the whole load over `runs` runs: their geometric mean, or the mean if one is
+    zero."""
 
     side: str
     level: int
@@ -34,7 +34,7 @@ class NodeWork:
 
 @dataclass(frozen=True)
 class NotObserved:
-    """Why a side's work is not known."""
+    """Reason why a quantity of a side is unknown."""
 
     side: str
     metric: str
@@ -43,8 +43,8 @@ class NotObserved:
 
 @dataclass(frozen=True)
 class ComparedWork:
-    """`per`: what the work is divided by; `choices`: what it could be. `metrics`: those that any side's runs tell, with
-    `cells` as of the comparison; `meanings` and `formulas` by key. `unknown`: quantities that no side's runs tell."""
+    """`per`: unit of the divisor; `choices`: the possible ones. `metrics`: those of any side's runs, with `cells` in
+    the form of the comparison's; `resources`, `meanings` and `formulas` by key. `not_observed`: unknown quantities."""
 
     per: str
     choices: tuple[str, ...]
@@ -59,8 +59,8 @@ class ComparedWork:
 
 
 def work_of(comparison: Comparison) -> tuple[ComparedWork, ...]:
-    """Per word of PER that runs count, the one that most of them count first; empty: no run has counters and a count of
-    its work. Four queries."""
+    """One for each unit of PER that the runs count, the most frequent first; empty: no run has both counters and a
+    count of its work. Four queries."""
     asked = verdicts.asked_runs(comparison)
     rates = queries.rates_of(asked, (*work.PATTERNS, *FINGERPRINT, *PER.values()))
     done = _done(asked, rates)
@@ -107,7 +107,7 @@ def _per(
 
 
 def _done(runs: Sequence[int], rates: Mapping[int, Sequence[queries.NodeRates]]) -> dict[int, dict[str, float]]:
-    """Run -> word of PER -> so many per second: the tool's own total, else the mean of its seconds."""
+    """Run -> unit of PER -> rate, 1/s: the tool's own total, else the mean of its seconds."""
     words = {key: word for word, key in PER.items()}
     found: dict[int, dict[str, float]] = defaultdict(dict)
     for run, nodes in rates.items():
@@ -129,7 +129,7 @@ def _lengths(runs: Sequence[int]) -> dict[int, float]:
 def _nodes(
     comparison: Comparison, found: Mapping[int, Spent], rates: Mapping[int, Sequence[queries.NodeRates]]
 ) -> list[NodeWork]:
-    """Of sides with more than one node."""
+    """For sides with more than one node."""
     values: dict[tuple[str, int, str, str, str], list[float]] = defaultdict(list)
     for run in comparison.counted:
         each = found.get(run.id)
@@ -146,7 +146,7 @@ def _nodes(
 
 
 def _not_observed(comparison: Comparison, found: Mapping[int, Spent]) -> list[NotObserved]:
-    """Of each side what none of its runs tells, with the reason that most of them have."""
+    """Quantities that none of a side's runs has, with the most frequent reason."""
     reasons: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     known = set()
     for run in comparison.counted:

@@ -1,4 +1,4 @@
-"""The system that a workload's comparisons are held against unless another is chosen."""
+"""Pinned baselines: the default baseline of each workload's comparisons."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LONGEST_NOTE = 2000
 
 @dataclass(frozen=True)
 class Pin:
-    """`system` is its slug; `by` who pinned it."""
+    """`system`: slug; `by`: user who pinned it."""
 
     workload: int
     system: str
@@ -25,7 +25,7 @@ class Pin:
 
 
 def pins(workloads: Iterable[int] | None = None) -> dict[int, Pin]:
-    """Workload -> its pinned baseline, of those that have one; None: of all. One query."""
+    """Workload -> pinned baseline, if any; None: of all workloads. One query."""
     rows = PinnedBaseline.objects.select_related("system", "pinned_by")
     if workloads is not None:
         rows = rows.filter(workload__in=list(workloads))
@@ -33,14 +33,14 @@ def pins(workloads: Iterable[int] | None = None) -> dict[int, Pin]:
 
 
 def first(sides: Sequence[str], pin: Pin | None) -> tuple[str, ...]:
-    """`sides` with the pinned one as the baseline, where it is among them."""
+    """`sides` with the pinned one first, as the baseline, if it is among them."""
     if pin is None or pin.system not in sides:
         return tuple(sides)
     return (pin.system, *(side for side in sides if side != pin.system))
 
 
 def pin(*, workload: Workload, system: System, note: str, by: User) -> Pin:
-    """Takes the place of the baseline that was pinned before. Raises Invalid for a system that was put away."""
+    """Pin a baseline, replacing the previous one. Raises Invalid for an archived system."""
     errors = []
     if system.archived_at is not None:
         errors.append(FieldProblem("system", f"{system.name} is archived", "pin one that is measured"))

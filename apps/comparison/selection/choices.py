@@ -1,4 +1,4 @@
-"""What there is to compare: sides, workloads and campaigns with runs that count."""
+"""Choices for a comparison: sides, workloads and campaigns with runs that count."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,9 +18,9 @@ from apps.runs.models import COUNTED, Run
 from apps.runs.pure import Amount
 
 MOST_SUGGESTIONS = 8
-# Groups (campaign, workload, system) that are looked at for suggestions, the newest first.
+# Groups (campaign, workload, system) considered for suggestions, the newest first.
 MOST_GROUPS = 200
-# Runs that are looked at for suggestions and campaigns, the newest; of each side.
+# Runs of each side considered for suggestions and campaigns, the newest.
 MOST_LOOKED_AT = 300
 
 
@@ -36,7 +36,7 @@ class SystemChoice:
 
 @dataclass(frozen=True)
 class WorkloadChoice:
-    """`sides`: how many of the chosen sides have runs of it."""
+    """`sides`: number of the chosen sides with runs of it."""
 
     id: int
     text: str
@@ -46,7 +46,7 @@ class WorkloadChoice:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """Systems that ran the same workload in one campaign (None: without one): the pinned baseline, then the others by
+    """Systems that ran the same workload in one campaign (None: without one): the pinned baseline first, the others by
     name."""
 
     campaign: ComparedCampaign | None
@@ -59,7 +59,7 @@ class Suggestion:
 
 def picker() -> tuple[list[SystemChoice], list[WorkloadChoice]]:
     """All systems that are not archived, those with runs that count first, by name; and the workloads with runs that
-    count, those that most systems share first."""
+    count, by the number of systems that share them, descending."""
     rows = list(System.objects.select_related("release__platform", "hardware_class").order_by("name"))
     ran = places.counted(systems=[row.pk for row in rows], by_level=False, most=MOST_RUNS)
     amounts = _summed((place.system, place) for place in ran)
@@ -79,12 +79,12 @@ def picker() -> tuple[list[SystemChoice], list[WorkloadChoice]]:
 
 
 def slugs() -> list[str]:
-    """Of all systems that are not archived."""
+    """Of all systems that are not archived, in order."""
     return list(System.objects.filter(archived_at__isnull=True).order_by("slug").values_list("slug", flat=True))
 
 
 def workloads(sides: Sequence[str]) -> list[WorkloadChoice]:
-    """Workloads with runs that count of `sides`, those that most of them share first."""
+    """Workloads with runs that count of `sides`, by the number of sides that share them, descending."""
     systems = System.objects.filter(slug__in=sides).values_list("pk", flat=True)
     return _workloads(places.counted(systems=list(systems), by_level=False))
 
@@ -105,7 +105,7 @@ def _summed(ran: Iterable[tuple[int, RunPlace]]) -> dict[int, Amount]:
 
 
 def workload_texts(rows: Sequence[Workload]) -> dict[int, str]:
-    """Tool and name; with the parameters where two would read the same."""
+    """Workload -> tool and name, with the parameters where two texts would be equal."""
     plain = {row.pk: with_tool(row.tool, row.name) for row in rows}
     seen = Counter(plain.values())
     return {
@@ -118,7 +118,7 @@ def _parameters(workload: Workload) -> str:
 
 
 def campaigns(*, sides: Sequence[str], workload: int | None) -> list[ComparedCampaign]:
-    """Campaigns of the newest runs that count of `sides` (none: of all systems), the newest first."""
+    """Campaigns of the newest runs that count of `sides` (empty: of all systems), the newest first."""
     systems: Sequence[int | None] = [None]
     if sides:
         systems = list(System.objects.filter(slug__in=sides).values_list("pk", flat=True))
@@ -130,7 +130,7 @@ def campaigns(*, sides: Sequence[str], workload: int | None) -> list[ComparedCam
 
 
 def _newest_counted(systems: Sequence[int | None], workload: int | None = None) -> list[int]:
-    """Ids of the newest MOST_LOOKED_AT runs that count of each of `systems` (None: of all together)."""
+    """Ids of the newest MOST_LOOKED_AT runs that count, for each of `systems` (None: for all together)."""
     each = []
     for system in systems:
         ran = _counted_runs().order_by("-started_at", "-id")
@@ -145,8 +145,7 @@ def _newest_counted(systems: Sequence[int | None], workload: int | None = None) 
 
 
 def suggestions() -> list[Suggestion]:
-    """Comparisons that can be opened now: two to four systems with the same workload among the newest runs, the
-    newest first."""
+    """Comparisons of two to four systems with the same workload among the newest runs, the newest first."""
     rows = (
         Run.objects.filter(pk__in=_newest_counted([None]))
         .order_by()
@@ -190,7 +189,7 @@ def _suggestion(members: list[dict[str, Any]], texts: dict[int, str], pinned: st
 
 
 def sides_of(runs: Iterable[int]) -> tuple[list[str], list[int]]:
-    """Slugs of the systems and ids of the workloads that `runs` are of, in the order of time."""
+    """System slugs and workload ids of `runs`, in order of time."""
     rows = Run.objects.filter(pk__in=list(runs)).order_by("started_at", "id").values_list("system__slug", "workload_id")
     found = list(rows)
     return list(dict.fromkeys(slug for slug, _ in found)), list(dict.fromkeys(workload for _, workload in found))

@@ -1,4 +1,4 @@
-"""What the warehouse holds of the sides of one comparison or of many: read at once, in as many queries for all."""
+"""Warehouse data of the sides of one or many comparisons, read in a constant number of queries."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,12 +19,11 @@ from apps.runs.models import Configuration, Distribution, Measurement, RunNode
 
 @dataclass(frozen=True)
 class ComparisonData:
-    """What is held of the sides of one comparison; `rows` are their runs in time, `tallies` count all there are.
+    """Data of the sides of one comparison; `rows` are their runs in order of time, `tallies` counts of all runs.
 
-    The mappings may hold more, of other comparisons read with it: `values` run -> metric key -> headline value, of
-    those that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload, as
-    its runs saw them on each node; `metrics` by key; `grids` of each workload and metric: those on which the
-    histograms lie.
+    The mappings may include other comparisons read with it: `values` run -> metric key -> headline value, of the runs
+    that count and of `earlier` ones; `nodes` of each system; `variables` of each pair of system and workload, as its
+    runs saw them on each node; `metrics` by key; `grids` of each workload and metric: ids of its histograms' grids.
     """
 
     chosen: Chosen
@@ -91,7 +90,7 @@ def values_of(runs: Iterable[int]) -> dict[int, dict[str, float]]:
     """Run -> metric key -> headline value."""
     found: dict[int, dict[str, float]] = defaultdict(dict)
     measured = Measurement.objects.filter(run_id__in=list(runs)).order_by()
-    # A row per metric: thousands of rows would cost more than all else.
+    # Aggregated: one row per run would dominate the cost.
     arrays = {"runs": ArrayAgg("run_id"), "values": ArrayAgg("value")}
     for key, ids, values in measured.values_list("metric__key").annotate(**arrays):
         for run, value in zip(ids, values, strict=True):
@@ -100,7 +99,7 @@ def values_of(runs: Iterable[int]) -> dict[int, dict[str, float]]:
 
 
 def grids_of(runs: Iterable[int]) -> dict[tuple[int, str], list[str]]:
-    """(workload, metric key) -> ids of the grids on which the histograms of its runs lie."""
+    """(workload, metric key) -> ids of its histograms' grids."""
     found: dict[tuple[int, str], list[str]] = defaultdict(list)
     stored = Distribution.objects.filter(run_id__in=list(runs)).order_by()
     for workload, metric, grid in stored.values_list("run__workload_id", "metric__key", "grid").distinct():
@@ -123,7 +122,7 @@ def variables_of(runs: Sequence[int]) -> dict[Pair, tuple[NodeVariables, ...]]:
         .values_list("run__system_id", "run__workload_id", "name", "role", "configuration_id", "defaults_id")
         .distinct()
     )
-    # Each once: a configuration has hundreds of variables, and most systems run all workloads under the same.
+    # Each configuration is read once: it has hundreds of variables, and most systems run all workloads under the same.
     known = Configuration.objects.in_bulk({pk for row in asked for pk in row[4:] if pk is not None})
     found: dict[Pair, list[NodeVariables]] = defaultdict(list)
     for system, workload, node, role, own, standard in sorted(asked, key=lambda row: (*row[:5], row[5] or 0)):

@@ -1,4 +1,4 @@
-"""Earlier runs like those compared: what tells how much such runs vary. One query, however many places there are."""
+"""Earlier runs under the conditions of those compared, for their run-to-run noise. One query for all places."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from apps.comparison.stats import welch
 from apps.core.canonical import canonical_json
 from apps.runs.api import places
 
-# Of each side at each level: among so many earlier runs those alike are sought.
+# Earlier runs searched for similar ones, per side and level.
 MOST_EARLIER = 50
-# Runs as long as this to 2 % are alike.
+# Durations within these factors count as equal.
 LENGTHS = 0.98, 1.02
 
-# The newest runs that count at each place, from where the compared ones come from: of each origin in the order of the
-# index run_counted, so that no more are read. Of these the ones made under the same conditions.
+# The newest runs that count at each place, of the compared runs' origins: per origin in the order of the index
+# run_counted, so that no more are read. Of these, the runs made under the same conditions.
 ALIKE = f"""
 SELECT place, alike.id
 FROM unnest(
@@ -46,12 +46,11 @@ ORDER BY place, alike.started_at DESC, alike.id DESC
 
 
 def earlier(rows: Sequence[dict[str, Any]], *, newest_read: bool) -> dict[Pair, list[tuple[int, int]]]:
-    """Of each pair of system and workload (level, run) of the newest earlier runs like those compared, those of a level
-    from the newest on; no more than MOST_EARLIER of each level are looked at. `rows` in time.
+    """(system, workload) -> (level, run) of the newest earlier runs like those compared, per level the newest first; at
+    most MOST_EARLIER per level are searched. `rows` in order of time.
 
     Like: same system, level, origin, server, load generator's host, warm-up and duration, before the first compared
-    run. A side whose compared runs differ in these (origin apart) has no history: nothing says which of them the past
-    is like.
+    run. A side whose compared runs differ in these (except origin) has no history: the past to match is ambiguous.
     """
     groups: dict[tuple[int, int, int], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -94,6 +93,6 @@ def _asked(alike: dict[tuple[int, int, int], list[dict[str, Any]]]) -> dict[str,
 
 
 def _conditions(row: dict[str, Any]) -> dict[str, Any]:
-    """Under which a run was made, as far as they say how much such runs vary."""
+    """Conditions of a run that affect the run-to-run noise."""
     lengths = {"warmup": seconds(row["warmup"]), "duration": seconds(row["duration"])}
     return {**lengths, "server": row["server_version"], "host": lasting_facts(row["host"])}

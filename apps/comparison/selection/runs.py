@@ -1,4 +1,4 @@
-"""Which runs are compared: of each side and load level the newest, and how many there are in all."""
+"""Selection of the compared runs: the newest of each side and load level, with counts of all."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,18 +15,18 @@ from apps.runs.api import places, why_excluded
 from apps.runs.models import COUNTED, Run
 from apps.runs.pure import Amount
 
-# Of each side at each load level, of those that count and of those that do not: more are not read.
+# Limits per side and load level, for runs that count and for those that do not.
 MOST_RUNS, MOST_LEFT_OUT = 100, 20
-# A system and a workload, by their ids.
+# Ids of a system and a workload.
 Pair = tuple[int, int]
-# More places than this are told together.
+# A note lists more places than this together.
 TOLD_ONE_BY_ONE = 4
 
 
 def run_rows(
     sides: Sequence[ChosenSide], campaign: int | None, runs: Sequence[int] | None
 ) -> tuple[list[dict[str, Any]], dict[Pair, list[RunTally]]]:
-    """The runs in time, and how many there are of each kind. Runs that are named one by one are all read."""
+    """The runs in order of time, and counts of each kind. Runs requested by id are all read."""
     if campaign is None and runs is None:
         ids, tallies = _newest_of_all(sides)
         return _newest_rows(_rows(Run.objects.filter(pk__in=ids), sides)), tallies
@@ -82,7 +82,7 @@ def _keys(sides: Sequence[ChosenSide]) -> dict[Pair, str]:
 
 
 def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], dict[Pair, list[RunTally]]]:
-    """Ids of the newest of each kind, and how many there are: without a look at many more runs than are compared."""
+    """Ids of the newest of each kind, and counts of all, without reading many more runs than are compared."""
     keys = _keys(sides)
     counted = places.counted(pairs=list(keys), newest=MOST_RUNS)
     others = places.left_out(pairs=list(keys), newest=MOST_LEFT_OUT)
@@ -98,7 +98,7 @@ def _newest_of_all(sides: Sequence[ChosenSide]) -> tuple[list[int], dict[Pair, l
 
 
 def _newest_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of `rows` in time the newest of each side and level, of those that count and of those that do not."""
+    """The newest of `rows` (in order of time) for each side and level, of those that count and of those that do not."""
     taken: Counter[tuple[int, int, int, bool]] = Counter()
     kept = []
     for row in reversed(rows):
@@ -135,12 +135,12 @@ def is_counted(row: Mapping[str, Any]) -> bool:
 
 
 def are_all(members: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether these are all runs of a side and level that count, where the newest were read."""
+    """Whether these are all runs that count of a side and level, where only the newest were read."""
     return len(members) < MOST_RUNS
 
 
 def left_out_word(state: str, outcome: str, *, is_excluded: bool) -> str:
-    """Why a run in this state does not count; empty: it does."""
+    """Why a run in this state does not count; empty: it counts."""
     if outcome in (Run.Outcome.FAILED, Run.Outcome.CANCELLED):
         return str(outcome)
     if state != Run.State.SEALED:
@@ -151,7 +151,7 @@ def left_out_word(state: str, outcome: str, *, is_excluded: bool) -> str:
 def newest_only(
     tallies: Iterable[RunTally], *, names: Mapping[str, str], levels: Sequence[Level], campaign: bool
 ) -> list[str]:
-    """Sentences that say of which side and level only the newest runs were read. `names`: of the sides, in order."""
+    """Sentences naming the sides and levels with only the newest runs read. `names`: of the sides, in order."""
     totals: dict[tuple[bool, int, str], Amount] = defaultdict(Amount)
     for tally in tallies:
         totals[not tally.left_out, tally.level, tally.side] += tally.amount

@@ -1,4 +1,4 @@
-"""Which sides a comparison has: systems, each under the comparison's workload or under one of its own."""
+"""Sides of a comparison: systems, each under the comparison's workload or another one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from apps.core.problems import FieldProblem, Invalid
 from apps.core.query import whole_number
 
 FEWEST_SIDES, MOST_SIDES = 2, 4
-# Parameters that a name tells, where a side's workload is another than the comparison's.
+# Parameters in the name of a side whose workload is not the comparison's.
 NAMED_PARAMETERS = 3
 
 
 class UnknownSide(Invalid):
-    """The address names something that is not there."""
+    """A system or workload in the address does not exist."""
 
 
 @dataclass(frozen=True)
 class ChosenSide:
-    """`key` is the system's slug, or slug:id of the workload where that is another than the comparison's."""
+    """`key`: the system's slug, or slug:id of the workload if it is not the comparison's."""
 
     key: str
     system: System
@@ -37,8 +37,8 @@ class Chosen:
 
 
 def chosen_sides(keys: Sequence[str], workload_id: int) -> Chosen:
-    """In the order of `keys`; two queries. Raises Invalid for too few, too many or equal ones, Unknown for what is not
-    there."""
+    """In the order of `keys`; two queries. Raises Invalid for too few, too many or equal keys, UnknownSide for missing
+    systems or workloads."""
     if not FEWEST_SIDES <= len(keys) <= MOST_SIDES:
         problem = f"a comparison has {FEWEST_SIDES} to {MOST_SIDES} sides, this one has {len(keys)}"
         raise Invalid([FieldProblem("side", problem, "choose other sides")])
@@ -76,12 +76,12 @@ def compared_workload(workload: Workload) -> ComparedWorkload:
 
 
 def system_slug(key: str) -> str:
-    """The system of a side's key."""
+    """The system's slug in a side's key."""
     return key.partition(":")[0]
 
 
 def _parsed(key: str, workload_id: int) -> tuple[str, int]:
-    """Raises Invalid for a workload that is no number."""
+    """Raises Invalid for a workload that is not a number."""
     slug, colon, own = key.partition(":")
     if not colon:
         return slug, workload_id
@@ -98,7 +98,7 @@ def _chosen(system: System, workload: Workload, base: Workload) -> ChosenSide:
 
 
 def _told_apart(workload: Workload, base: Workload) -> str:
-    """What this workload has that the other has not, in a few words."""
+    """What distinguishes this workload from the other, in a few words."""
     if (workload.tool, workload.name) != (base.tool, base.name):
         return with_tool(workload.tool, workload.name) if workload.tool != base.tool else workload.name
     own = _different(workload.parameters, base.parameters)

@@ -1,4 +1,4 @@
-"""How steady one run was, from its throughput second by second. Pure: arrays in, numbers out."""
+"""Steadiness of one run, from its throughput per second. Pure: arrays in, numbers out."""
 
 import math
 import statistics
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from apps.runs.pure import Phase, interval_middles
 
 Floats = NDArray[np.float64]
-# A hiccup is a value below this share of the run's median: the articles' word for a second that nearly stood still.
+# A dip (`hiccup`) is a value below this share of the run's median: the articles' term for a near standstill.
 HICCUP = 0.5
-# Of fewer values neither spread nor share says anything.
+# With fewer values neither spread nor share is meaningful.
 FEWEST_VALUES = 5
-# Intervals whose lengths differ by less are of one length: tools print a little early or late.
+# Interval lengths within this share of each other count as equal: tools print a little early or late.
 SAME_LENGTH = 0.2
 
 
 @dataclass(frozen=True)
 class Box:
-    """How the values of one run, or of all runs of a side, are spread: least, 5 %, 25 %, 50 %, 75 %, 95 %, greatest."""
+    """Quantiles of the values of one run, or of all runs of a side: 0, 5, 25, 50, 75, 95 and 100 %."""
 
     least: float
     p5: float
@@ -46,11 +46,11 @@ class DipSpan:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """Of one run's measured phase. `step`: the usual length of an interval, s; `observed`: of all of them together, s.
+    """Of one run's measured phase. `step`: usual length of an interval, s; `observed`: sum of all intervals, s.
 
     `variation`: coefficient of variation, 1 is 100 %. `hiccups`: share of the observed time in intervals below half the
-    median, `longest` the longest time in which they follow each other. `worst`: the lowest value over the median. These
-    are None for a run whose median is zero.
+    median, `longest`: their longest uninterrupted stretch. `worst`: the lowest value over the median. These are None
+    for a run whose median is zero.
     """
 
     step: float
@@ -66,8 +66,8 @@ class Steadiness:
 
 
 def steadiness(at: Floats, values: Floats, phase: Phase) -> Steadiness | None:
-    """`values` are means over the time since the sample before, as load tools print them; `at` their ends, s, rising;
-    NaN: not observed. A value belongs to the phase that holds its middle. None: fewer than FEWEST_VALUES are in it.
+    """`values`: means over the time since the previous sample, as load tools print them; `at`: their ends, s, rising;
+    NaN: not observed. A value belongs to the phase that holds its middle. None: fewer than FEWEST_VALUES in the phase.
     """
     at, values, lengths, usual = _within(at, values, phase)
     if len(at) < FEWEST_VALUES:
@@ -97,18 +97,18 @@ def within(at: Floats, values: Floats, phase: Phase) -> Floats:
 
 
 def _within(at: Floats, values: Floats, phase: Phase) -> tuple[Floats, Floats, Floats, float]:
-    """Ends, values and lengths of the intervals observed in `phase`; their usual length, 0 where there are too few."""
+    """Ends, values and lengths of the intervals observed in `phase`; their usual length, 0 if there are too few."""
     seen = ~np.isnan(values)
     at, values = at[seen], values[seen]
     usual = float(np.median(np.diff(at))) if len(at) > 1 else 0.0
-    # What was not observed before a value is no part of it.
+    # Unobserved time before a value is not part of its interval.
     lengths = np.minimum(np.diff(at, prepend=at[:1] - usual), usual * (1 + SAME_LENGTH))
     first, end = phase.within(interval_middles(at, usual))
     return at[first:end], values[first:end], lengths[first:end], usual
 
 
 def box_of(values: Floats) -> Box:
-    """Raises ValueError without values."""
+    """Raises ValueError for no values."""
     if not len(values):
         raise ValueError("no values: a box needs at least one")
     return Box(*(float(value) for value in np.quantile(values, (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1))))
@@ -119,7 +119,7 @@ def _spread(values: Floats, lengths: Floats, mean: float) -> float:
 
 
 def longest_stretch(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> DipSpan:
-    """The longest of the stretches without a value that is not `low`; empty where none is. A gap ends a stretch."""
+    """The longest stretch of `low` values; empty if there is none. A gap ends a stretch."""
     longest, start = DipSpan(0.0, 0.0), math.nan
     ends_before = math.nan
     for end, length, is_low in zip(at.tolist(), lengths.tolist(), low.tolist(), strict=True):
@@ -136,8 +136,8 @@ def longest_stretch(at: Floats, lengths: Floats, low: NDArray[np.bool_]) -> DipS
 
 
 def usual_step(steps: Sequence[float]) -> float | None:
-    """The median of the runs' intervals; None without runs. Runs of other intervals are not to be compared with these:
-    the mean of ten seconds varies less than one second."""
+    """The median of the runs' intervals; None without runs. Runs with other intervals are not comparable: the mean of
+    ten seconds varies less than one second."""
     return statistics.median_low(steps) if steps else None
 
 

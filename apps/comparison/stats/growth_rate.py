@@ -1,4 +1,4 @@
-"""How fast a growing table takes rows, against the rows that it holds. Pure."""
+"""Insert rate of a growing table against its rows. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# The rows inserted are divided into so many equal stretches.
+# Number of equal stretches of the rows inserted.
 STRETCHES = 60
-# The end of what all runs inserted, by which their last speed is judged.
+# Share at the end of the rows shared by all runs, over which their last speed is measured.
 LAST = 0.1
 
 Floats = NDArray[np.float64]
@@ -16,8 +16,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Inserted:
-    """One run: `rows` in the table and `seconds` since its load began at the end of each interval, and the `rates` over
-    the intervals, rows/s."""
+    """One run, by interval: `rows` in the table and `seconds` since its load began at the end of the interval, `rates`
+    over it, rows/s."""
 
     rows: Floats
     seconds: Floats
@@ -28,13 +28,13 @@ class Inserted:
         return float(self.rows[-1])
 
     def time_to(self, rows: float) -> float:
-        """s until so many rows were inserted, evenly within an interval; at most `total`."""
+        """Time until `rows` rows were inserted, s, interpolated within an interval; at most that of `total`."""
         return float(np.interp(rows, np.append(0.0, self.rows), np.append(0.0, self.seconds)))
 
 
 @dataclass(frozen=True)
 class RowSpan:
-    """From `start` to `end` rows inserted: rows/s over the whole of it, and of the slowest and fastest interval."""
+    """From `start` to `end` rows inserted: rows/s over the stretch, and of its slowest and fastest interval."""
 
     start: float
     end: float
@@ -44,9 +44,9 @@ class RowSpan:
 
 
 def inserted(at: Floats, rates: Floats) -> Inserted | None:
-    """`at`: the ends of the intervals, s; `rates` over them, NaN: not observed. None: nothing was inserted.
+    """`at`: ends of the intervals, s; `rates` over them, NaN: not observed. None: nothing was inserted.
 
-    The first interval is as long as most are. In an interval that was not observed rows came in as they did around it.
+    The first interval has the median length. The rate of an unobserved interval is interpolated from its neighbours.
     """
     known = np.isfinite(rates)
     if len(at) < 2 or not known.any():
@@ -60,18 +60,18 @@ def inserted(at: Floats, rates: Floats) -> Inserted | None:
 
 
 def stretches(run: Inserted, width: float) -> tuple[RowSpan, ...]:
-    """Those that the run went through whole, each `width` rows."""
+    """The stretches that the run completed, each `width` rows."""
     found = []
     for place in range(int(run.total / width + 1e-9)):
         start, end = place * width, (place + 1) * width
         taken = run.time_to(end) - run.time_to(start)
-        # Intervals that lie in it at least in part.
+        # Intervals that overlap the stretch.
         first = int(np.searchsorted(run.rows, start, "right"))
         last = int(np.searchsorted(run.rows, end, "left"))
         rates = run.rates[first : last + 1]
         rates = rates[np.isfinite(rates)]
         rate = width / taken if taken > 0 else float("nan")
-        # Rounding must not put the whole beside its parts.
+        # Rounding must not place the mean outside its parts.
         slowest, fastest = min(rates.min(initial=rate), rate), max(rates.max(initial=rate), rate)
         found.append(RowSpan(start, end, rate, float(slowest), float(fastest)))
     return tuple(found)

@@ -1,6 +1,6 @@
-"""All comparisons of one table, corrected together for how many they are. Pure.
+"""Correction for multiple testing over all comparisons of one table. Pure.
 
-Benjamini and Hochberg 1995. What the corrected verdicts and the repetitions named did in simulations is told in
+Benjamini and Hochberg 1995. Simulation results for the corrected verdicts and the repetitions needed are in
 docs/why/statistics.md.
 """
 
@@ -23,11 +23,11 @@ def false_discovery_control(ps: Sequence[float]) -> list[float]:
 
 
 def correct_for_many(ratios: Sequence[Ratio]) -> list[Ratio]:
-    """All ratios of one table: a difference that is no discovery any more when all of them are looked at is not told
-    apart, and says so. None is exempt: a primary metric at six load levels would be six chances to err.
+    """All ratios of one table, corrected together: a difference that is no discovery among them becomes inconclusive,
+    with the reason. No metric is exempt: a primary metric at six load levels would be six chances to err.
 
-    Repetitions needed are those that tell in this table: while the rest of it stays as it is, one comparison more is a
-    discovery once its p is at most DISCOVERY_RATE * (discoveries + 1) / tests."""
+    Repetitions needed refer to this table: with the rest unchanged, one more comparison is a discovery once its p is at
+    most DISCOVERY_RATE * (discoveries + 1) / tests."""
     tested = [_among_many(ratio) for ratio in ratios]
     adjusted = false_discovery_control([p for p in tested if p is not None])
     found = sum(p <= DISCOVERY_RATE for p in adjusted)

@@ -1,7 +1,7 @@
-"""Which of two sides is higher where a run is zero, so that no ratio exists: by the ranks of the runs. Pure.
+"""Rank test of two sides where a run is zero, so that no ratio exists. Pure.
 
-Mann and Whitney 1947, with mean ranks for ties; exact by permutation where that is feasible, since three or four runs
-are no case for an approximation.
+Mann and Whitney 1947, with mean ranks for ties; exact by permutation where feasible, since an approximation is invalid
+for three or four runs.
 """
 
 import math
@@ -16,14 +16,14 @@ from apps.comparison.stats import welch
 from apps.comparison.stats.welch import Ratio, Verdict
 
 SIGNIFICANT = 1 - welch.CONFIDENCE
-# More ways than these to deal the runs to two sides are not gone through: normal approximation, corrected for ties.
+# With more permutations than this: normal approximation, corrected for ties.
 MOST_WAYS = 20_000
-# The fewest runs of each of two equal sides that can be told apart at all.
+# The fewest runs per side, both equal, that can give a significant result.
 FEWEST_EACH = next(n for n in range(2, 20) if 2 / math.comb(2 * n, n) <= SIGNIFICANT)
 
 
 def compare(baseline: Sequence[float], side: Sequence[float]) -> Ratio:
-    """Verdict, p and Cliff's δ, without a ratio. Raises ValueError without values on a side."""
+    """Verdict, p and Cliff's δ, without a ratio. Raises ValueError for a side without values."""
     if not baseline or not side:
         raise ValueError("ranks need a value on each side")
     delta = welch.cliffs_delta(baseline, side)
@@ -67,7 +67,7 @@ def _ways(total: int, chosen: int) -> NDArray[np.intp]:
 
 
 def _approximate(baseline: Sequence[float], side: Sequence[float]) -> float:
-    # Its import takes a second: only who has so many runs pays for it.
+    # Imported here: it takes a second, needed for many runs only.
     from scipy.stats import mannwhitneyu  # noqa: PLC0415
 
     return float(mannwhitneyu(side, baseline, method="asymptotic").pvalue)

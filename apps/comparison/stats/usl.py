@@ -1,13 +1,13 @@
-"""How throughput grows with threads: Gunther's Universal Scalability Law, with intervals. Pure.
+"""Growth of throughput with threads: Gunther's Universal Scalability Law, with intervals. Pure.
 
-X(N) = λ·N / (1 + s·(N - 1) + κ·N·(N - 1)): λ is the throughput of one thread, s the share of work that waits for its
-turn (contention, Gunther's sigma), κ the cost of threads agreeing with each other (coherency). Gunther, "Guerrilla
-Capacity Planning", 2007. N/X is linear in 1/λ, s/λ and κ/λ, so the fit is one of least squares on relative deviations,
-and each question about it ("is the peak at N?") is a linear hypothesis: its interval holds the answers that are not
-refuted (Fieller 1954).
+X(N) = λ·N / (1 + s·(N - 1) + κ·N·(N - 1)): λ is the throughput of one thread, s the share of work that is serialised
+(contention, Gunther's sigma), κ the cost of coherency between threads. Gunther, "Guerrilla Capacity Planning", 2007.
+N/X is linear in 1/λ, s/λ and κ/λ, so the fit is least squares on relative deviations, and each question about it ("is
+the peak at N?") is a linear hypothesis: its interval holds the values that are not refuted (Fieller 1954).
 
-A level's deviation from the law is no noise of runs, and levels differ in noise. So an interval takes the wider of two
-errors: that of the fit (its residuals, or what the levels deviate if that is more), and that of each level's own runs.
+A level's deviation from the law is not noise of runs, and noise differs between levels. So an interval takes the wider
+of two errors: that of the fit (its residuals, or the deviation of the levels if greater), and that of each level's
+own runs.
 """
 
 import math
@@ -22,14 +22,14 @@ from apps.core.text import counted
 
 CONFIDENCE = 0.95
 PARAMETERS = 3
-# With four levels one degree of freedom has to tell whether the law fits: simulated intervals then cover .89, not .95.
+# With four levels one degree of freedom remains to test the law: simulated intervals then cover .89, not .95.
 FEWEST_LEVELS = 5
-# A law that misses a measured level by more than this says nothing about the others.
+# A law that misses a measured level by more than this is rejected for all levels.
 MOST_DEVIATION = 0.25
-# Peaks and knees farther than this are endless.
+# Peaks and knees beyond this are infinite.
 MOST_THREADS = 1e6
 CURVE_POINTS = 60
-# Squares of relative differences below this are those of rounding.
+# Squares of relative differences below this are rounding.
 _ROUNDING = 1e-24
 _STEPS, _HALVINGS = 400, 16
 
@@ -47,7 +47,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The fitted throughput at so many threads, and its interval there."""
+    """Fitted throughput at `threads`, with its interval."""
 
     threads: float
     value: float
@@ -57,14 +57,14 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Fit:
-    """`one_thread` is λ, in the unit of the throughput. `knee`: threads from which on 1 % more of them bring less than
-    0.5 % more throughput (where throughput over response time is greatest: Kleinrock 1979). `peak`: threads of the
-    greatest throughput, `peak_throughput` the throughput there, None where there is no peak.
+    """`one_thread` is λ, in the unit of the throughput. `knee`: threads at which 1 % more threads bring 0.5 % more
+    throughput (maximum of throughput over response time: Kleinrock 1979). `peak`: threads of the greatest throughput,
+    `peak_throughput` the throughput there, None if there is no peak.
 
     `deviation`: the greatest relative distance of a measured level from the curve, at `deviates_at` threads.
-    `few_runs`: most levels have one run, so that the intervals hold only where all levels are equally noisy (they cover
-    .73 where noise grows tenfold).
-    `misfit_p`: chance that runs' noise alone moves the levels so far off the law; None with one run a level.
+    `few_runs`: most levels have one run, so that the intervals hold only if all levels are equally noisy (they cover
+    .73 if noise grows tenfold).
+    `misfit_p`: chance that the runs' noise alone moves the levels this far off the law; None with one run per level.
     """
 
     levels: int
@@ -84,15 +84,15 @@ class Fit:
 
 @dataclass(frozen=True)
 class NoFit:
-    """There is no fit, for `reason`."""
+    """No fit, for `reason`."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Of `estimate` (1/λ, s/λ, κ/λ): its covariance by the fit with its degrees of freedom, and the part that each
-    level has in it (row per parameter), with the variance of that level's mean and its degrees of freedom."""
+    """Errors of `estimate` (1/λ, s/λ, κ/λ): its covariance by the fit with its degrees of freedom, and each level's
+    weight in it (a row per parameter), with the variance of that level's mean and its degrees of freedom."""
 
     estimate: Floats
     covariance: Floats
@@ -102,7 +102,7 @@ class Errors:
     freedoms: Floats
 
     def margin(self, contrasts: Floats) -> Floats:
-        """Half of the 95 % interval of each contrast (a row each of three weights)."""
+        """Half width of the 95 % interval of each contrast (a row of three weights each)."""
         spread = np.einsum("ci,ij,cj->c", contrasts, self.covariance, contrasts)
         by_fit = special.stdtrit(self.freedom, (1 + CONFIDENCE) / 2) * np.sqrt(np.maximum(spread, 0))
         each = (contrasts @ self.parts) ** 2 * self.variances
@@ -115,18 +115,18 @@ class Errors:
         return np.asarray(np.maximum(by_fit, by_runs))
 
     def is_refuted(self, contrasts: Floats) -> NDArray[np.bool_]:
-        """Whether each contrast is not zero."""
+        """Whether each contrast differs from zero."""
         return np.asarray(np.abs(contrasts @ self.estimate) > self.margin(contrasts))
 
 
 def fit(runs: Mapping[int, Sequence[float]]) -> Fit | NoFit:
-    """`runs`: threads -> throughput of each run, all of them as fast as they go."""
+    """`runs`: threads -> throughput of each run, all unthrottled."""
     reason = _unusable(runs)
     if reason:
         return NoFit(reason)
     ladder = _ladder(runs)
     errors, misfit = _errors(ladder)
-    # Half a second, which every process would pay as it starts.
+    # Imported here: half a second, which every process would otherwise pay at start.
     from scipy import optimize  # noqa: PLC0415
 
     bounded, _ = optimize.nnls(ladder.design, np.sqrt(ladder.counts))
@@ -143,14 +143,13 @@ def fit(runs: Mapping[int, Sequence[float]]) -> Fit | NoFit:
 
 
 def errors_of(runs: Mapping[int, Sequence[float]]) -> Errors:
-    """What the intervals of `fit` rest on."""
+    """Errors behind the intervals of `fit`."""
     return _errors(_ladder(runs))[0]
 
 
 @dataclass(frozen=True)
 class _Ladder:
-    """Of each level: its threads, how many runs it has, the logarithms of their throughput, and its row of the weighted
-    design."""
+    """For each level: threads, number of runs, logarithms of their throughput, and its row of the weighted design."""
 
     threads: Floats
     counts: Floats
@@ -193,12 +192,12 @@ def _threads(count: int) -> str:
 
 
 def _design(threads: Floats) -> Floats:
-    """N/X as the law has it: a row per level, for 1/λ, s/λ, κ/λ."""
+    """N/X by the law: a row per level, for 1/λ, s/λ, κ/λ."""
     return np.stack([np.ones_like(threads), threads - 1, threads * (threads - 1)], axis=1)
 
 
 def _errors(ladder: _Ladder) -> tuple[Errors, float | None]:
-    """And the chance of such a misfit."""
+    """Errors, and p of the misfit."""
     counts, design = ladder.counts, ladder.design
     levels, runs = len(counts), float(counts.sum())
     inverse = np.linalg.inv(design.T @ design)
@@ -214,7 +213,7 @@ def _errors(ladder: _Ladder) -> tuple[Errors, float | None]:
     if repeats > 0 and squares.any():
         misfit = float(special.fdtrc(levels - PARAMETERS, repeats, of_levels / (squares.sum() / repeats)))
     own = counts > 1
-    # A level of one run has the spread that the others have in common.
+    # A level with one run takes the pooled variance of the others.
     common = squares.sum() / repeats if repeats > 0 else 0.0
     variances = np.where(own, squares / np.maximum(counts - 1, 1), common) / counts
     return (
@@ -231,7 +230,7 @@ def _errors(ladder: _Ladder) -> tuple[Errors, float | None]:
 
 
 def _is_negative(errors: Errors, place: int) -> bool:
-    """Whether a parameter is surely below zero."""
+    """Whether a parameter is significantly below zero."""
     contrast = np.zeros((1, PARAMETERS))
     contrast[0, place] = 1
     return bool(errors.estimate[place] < 0 and errors.is_refuted(contrast)[0])
@@ -251,7 +250,7 @@ def _fitted(errors: Errors, bounded: Floats, ladder: _Ladder) -> Fit:
         coherency=_share(errors, agree / one, 2),
         knee=_place(errors, knee, lambda n: np.stack([-np.ones_like(n), n + 1, 3 * n**2 - n], axis=1)),
         peak=_place(errors, peak, lambda n: np.stack([-np.ones_like(n), np.ones_like(n), n**2], axis=1)),
-        # At the peak the curve is level, so that an error of its place does not count.
+        # The curve is flat at its peak, so the error of its place is negligible.
         peak_throughput=_throughput(errors, bounded, peak) if math.isfinite(peak) else None,
         curve=tuple(_curve(errors, bounded, ladder.threads)),
         few_runs=bool(ladder.counts.sum() < 2 * len(ladder.counts)),
@@ -259,7 +258,7 @@ def _fitted(errors: Errors, bounded: Floats, ladder: _Ladder) -> Fit:
 
 
 def _positive_root(square: float, linear: float, constant: float) -> float:
-    """Of square·N² + linear·N + constant, at least 1; infinite where there is none."""
+    """Of square·N² + linear·N + constant, at least 1; infinite if there is none."""
     if square <= 0:
         root = -constant / linear if linear > 0 else math.inf
     else:
@@ -268,7 +267,7 @@ def _positive_root(square: float, linear: float, constant: float) -> float:
 
 
 def _throughput(errors: Errors, bounded: Floats, threads: float) -> Estimate:
-    """Of the fitted curve: 1/X is linear in the parameters."""
+    """Throughput of the fitted curve: 1/X is linear in the parameters."""
     contrast = _design(np.array([threads])) / threads
     value = float((contrast @ bounded)[0])
     half = float(errors.margin(contrast)[0])
@@ -285,7 +284,7 @@ def _curve(errors: Errors, bounded: Floats, at: Floats) -> list[CurvePoint]:
 
 
 def _share(errors: Errors, value: float, place: int) -> Estimate:
-    """s or κ, which are not below zero: the values x for which parameter - x/λ may be zero."""
+    """Estimate of s or κ, which are not negative: the values x for which parameter - x/λ may be zero."""
 
     def contrasts(values: Floats) -> Floats:
         found = np.zeros((len(values), PARAMETERS))
@@ -303,7 +302,7 @@ def _share(errors: Errors, value: float, place: int) -> Estimate:
 
 
 def _at_most_all(share: Estimate) -> Estimate:
-    """No more than all of the work can wait for its turn; an estimate beyond that is left as it is."""
+    """Upper bound 1: no more than all work can be serialised; an estimate beyond that is left unchanged."""
     return replace(share, high=max(min(share.high, 1.0), share.value))
 
 
@@ -318,7 +317,7 @@ def _place(errors: Errors, value: float, contrasts: Callable[[Floats], Floats]) 
 
 
 def _edge(errors: Errors, contrasts: Callable[[Floats], Floats], start: float, outwards: Floats) -> float:
-    """The farthest value from `start` outwards before the first that is refuted; the last where none is."""
+    """The farthest value from `start` outwards before the first refuted one; the last if none is refuted."""
     refuted = errors.is_refuted(contrasts(outwards))
     if not refuted.any():
         return float(outwards[-1]) if len(outwards) > 1 and outwards[-1] < outwards[0] else math.inf

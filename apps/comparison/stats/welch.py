@@ -1,8 +1,8 @@
-"""Comparing two sides by their runs: ratio, interval, verdict. Pure: numbers in, numbers out.
+"""Comparison of two sides by their runs: ratio, interval, verdict. Pure: numbers in, numbers out.
 
 Welch's interval on logarithms, each side's variance shrunk towards that of earlier runs of the same configuration
-(Smyth 2004). A run is one replicate, whatever its length: its seconds are not independent of each other. What each
-choice did in simulations is told in docs/why/statistics.md.
+(Smyth 2004). A run is one replicate, whatever its length: its seconds are not independent of each other. Simulation
+results for each choice are in docs/why/statistics.md.
 """
 
 import math
@@ -18,18 +18,18 @@ from apps.core.units import NBSP
 
 CONFIDENCE = 0.95
 POWER = 0.8
-# Ratios within 1/(1 + MARGIN) and 1 + MARGIN make no practical difference.
+# Ratios between 1/(1 + MARGIN) and 1 + MARGIN make no practical difference.
 MARGIN = 0.02
-# Without history a side needs this many runs: the spread of two says nothing.
+# Runs per side needed without history: the spread of two is meaningless.
 FEWEST_RUNS = 3
-# Earlier runs that count, at most and at least.
+# Maximum and minimum of earlier runs used.
 HISTORY_RUNS = 10
 FEWEST_HISTORY_RUNS = 3
-# Where the search for the number of repetitions stops.
+# Limit of the search for the number of repetitions.
 MOST_REPETITIONS = 1000
-# False discoveries accepted among all differences of a table.
+# Accepted share of false discoveries among all differences of a table.
 DISCOVERY_RATE = 0.05
-# "Equivalent" needs runs that would have found a difference of the margin even at this upper bound of their noise.
+# "Equivalent" needs enough runs to find a difference of the margin even at this upper bound of their noise.
 NOISE_CONFIDENCE = 0.9
 
 
@@ -40,7 +40,7 @@ class Direction(StrEnum):
 
 
 class Verdict(StrEnum):
-    """How a side's value stands to the baseline's."""
+    """Result of a side compared with the baseline."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -54,8 +54,8 @@ class Verdict(StrEnum):
 class Sample:
     """One side: a value per run, and the values of earlier runs of the same configuration, the newest first.
 
-    `resolution`: relative step between neighbouring values where they are read from a grid, as percentiles of a
-    histogram are; 0: they are not.
+    `resolution`: relative step between neighbouring values read from a grid, such as percentiles of a histogram; 0: no
+    grid.
     """
 
     values: tuple[float, ...]
@@ -65,8 +65,8 @@ class Sample:
 
 @dataclass(frozen=True)
 class RunNoise:
-    """Variance of a run's logarithm, its degrees of freedom, and how many earlier runs it rests on. `systematic`: most
-    by which the mean of any number of runs may be off, since all are rounded alike to a grid."""
+    """Variance of a run's logarithm, its degrees of freedom, and the number of earlier runs used. `systematic`: upper
+    bound of the error of any mean of runs, since all are rounded alike to a grid."""
 
     variance: float
     freedom: float
@@ -76,7 +76,7 @@ class RunNoise:
 
 @dataclass(frozen=True)
 class NoiseBasis:
-    """From what more repetitions are reckoned: noise and runs of the baseline and of the side, and the difference of
+    """Input for the repetitions needed: noise and number of runs of the baseline and of the side, and the difference of
     their mean logarithms."""
 
     noises: tuple[RunNoise, RunNoise]
@@ -86,13 +86,13 @@ class NoiseBasis:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A side over the baseline. `low` and `high` bound the 95 % interval; None: there is none, for `reason`.
+    """A side over the baseline. `low` and `high` bound the 95 % interval; None: no interval, for `reason`.
 
-    `needed`: repetitions of each side from which on the question is likely (80 %) to be answered; MOST_REPETITIONS + 1
-    means more than the search looked at. `few_runs`: the spread is judged from these runs alone, without history.
-    `delta` is Cliff's: share of pairs in which this side is higher minus share in which it is lower. `cautious_p`: p
-    with fewer degrees of freedom, for a table of many. `systematic`: part of the interval's half width, on the scale
-    of logarithms, that no repetition makes narrower. `seen`: as long as the ratio is not corrected for its table.
+    `needed`: runs needed per side for a likely (80 %) answer; MOST_REPETITIONS + 1: more than the search covers.
+    `few_runs`: the spread is estimated from these runs alone, without history. `delta` is Cliff's: share of pairs in
+    which this side is higher minus share in which it is lower. `cautious_p`: p with fewer degrees of freedom, for a
+    table of many. `systematic`: part of the interval's half width, on the log scale, that more runs do not reduce.
+    `seen`: until the ratio is corrected over its table.
     """
 
     verdict: Verdict
@@ -112,9 +112,9 @@ class Ratio:
 
 @dataclass(frozen=True)
 class SideSummary:
-    """A side's runs in one line. `value` is the geometric mean, because ratios are made of logarithms: the quotient of
-    two sides' values is the ratio shown. Median when a value is not positive, or each run holds one event. `variation`:
-    run-to-run coefficient of variation; None with one run or a mean of zero."""
+    """Summary of a side's runs. `value` is the geometric mean, because ratios are computed on logarithms: the quotient
+    of two sides' values is the ratio shown. Median if a value is not positive, or each run holds one event.
+    `variation`: run-to-run coefficient of variation; None with one run or a mean of zero."""
 
     count: int
     value: float
@@ -125,7 +125,7 @@ class SideSummary:
 
 
 def summarise(values: Sequence[float], *, single_events: bool = False) -> SideSummary:
-    """Raises ValueError without values."""
+    """Raises ValueError for no values."""
     if not values:
         raise ValueError("no values to summarise: give at least one run")
     array = np.asarray(values, dtype=np.float64)
@@ -142,14 +142,14 @@ def summarise(values: Sequence[float], *, single_events: bool = False) -> SideSu
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Of positive values. Lies within their range in spite of rounding."""
+    """Of positive values. Clipped to their range against rounding."""
     if min(values) == max(values):
         return float(values[0])
     return min(max(math.exp(float(_logs(values).mean())), min(values)), max(values))
 
 
 def compare(baseline: Sample, side: Sample) -> Ratio:
-    """The ratio of `side` to `baseline`, looked at alone."""
+    """The ratio of `side` to `baseline`, not yet corrected for multiple testing."""
     for name, sample in (("the baseline", baseline), ("this side", side)):
         if not sample.values:
             return Ratio(Verdict.NO_RATIO, reason=f"{name} has no such value")
@@ -174,7 +174,7 @@ def compare(baseline: Sample, side: Sample) -> Ratio:
 
 
 def noise(sample: Sample) -> RunNoise | None:
-    """None when the side's runs do not tell it and there is no history."""
+    """None: too few runs for an estimate, and no history."""
     count = len(sample.values)
     own = _variance(sample.values)
     earlier = [value for value in sample.history[:HISTORY_RUNS] if value > 0 and math.isfinite(value)]
@@ -186,8 +186,8 @@ def noise(sample: Sample) -> RunNoise | None:
 
 
 def _on_grid(found: RunNoise, resolution: float) -> RunNoise:
-    """Rounding adds its own variance (Sheppard: step² / 12). Where runs vary by less than a step, all are rounded the
-    same way and their mean stays wrong by up to half a step; noise of a whole step averages that out."""
+    """Rounding adds its own variance (Sheppard: step² / 12). If runs vary by less than a step, all are rounded alike
+    and their mean is off by up to half a step; noise of a whole step averages that out."""
     step = math.log1p(resolution)
     if step == 0:
         return found
@@ -230,13 +230,13 @@ def _judge(found: Ratio, seen: NoiseBasis) -> Ratio:
 
 
 def _could_know(error: float, freedom: float, effect: float) -> bool:
-    """Whether such runs would have found `effect` even if their noise is as large as it may well be (chi-squared)."""
+    """Whether these runs would have found `effect` even at the upper bound of their noise (chi-squared)."""
     worst = error * math.sqrt(freedom / float(special.chdtri(freedom, NOISE_CONFIDENCE)))
     return effect > 0 and power(effect=effect, error=worst, freedom=freedom) >= POWER
 
 
 def with_needed(ratio: Ratio, *, level: float) -> Ratio:
-    """Where the sides are not told apart, with the repetitions that would likely tell if p must be at most `level`."""
+    """If inconclusive, with the runs needed for a likely result with p at most `level`."""
     if ratio.verdict is not Verdict.NOT_TOLD_APART or ratio.seen is None:
         return ratio
     needed, reason = repetitions_needed(ratio.seen, level=level), ratio.reason
@@ -256,7 +256,7 @@ def _verdict(low: float, high: float) -> Verdict:
 
 
 def words(verdict: Verdict, direction: Direction) -> str:
-    """The verdict for a reader: higher throughput is better, higher latency is worse."""
+    """The verdict as shown: higher throughput is better, higher latency is worse."""
     if verdict not in (Verdict.HIGHER, Verdict.LOWER) or direction is Direction.NEUTRAL:
         return verdict.value
     return "better" if verdict.value == direction.value else "worse"
@@ -269,8 +269,8 @@ def satterthwaite(squares: tuple[float, float], freedoms: tuple[float, float]) -
 
 
 def _likely_variance(known: RunNoise, count: int) -> float:
-    """What will likely be taken for that of `count` runs: with history the larger of their own and the pooled, so on
-    average more than it is (by the mean of the positive part of their difference, as if that were normal)."""
+    """Expected variance estimate of `count` runs: with history the larger of their own and the pooled, so above the
+    true one on average (by the mean of the positive part of their difference, taken as normal)."""
     if not known.history:
         return known.variance
     earlier, own = known.history - 1, count - 1
@@ -279,8 +279,8 @@ def _likely_variance(known: RunNoise, count: int) -> float:
 
 
 def _likely_freedom(squares: tuple[float, float], freedoms: tuple[float, float]) -> float:
-    """What Satterthwaite's formula will likely give of runs not yet made: few of them seldom spread alike on both
-    sides, even if the sides do, so it is less than that of the true `squares`."""
+    """Expected result of Satterthwaite's formula for future runs: few runs seldom have equal spread on both sides, even
+    if the sides do, so it is below that of the true `squares`."""
     own = [square**2 * (1 + 2 / freedom) for square, freedom in zip(squares, freedoms, strict=True)]
     return (sum(own) + 2 * squares[0] * squares[1]) / (own[0] / freedoms[0] + own[1] / freedoms[1])
 
@@ -288,7 +288,7 @@ def _likely_freedom(squares: tuple[float, float], freedoms: tuple[float, float])
 def power(*, effect: float, error: float, freedom: float, level: float = 1 - CONFIDENCE) -> float:
     """Chance that p of a true difference `effect` (of logarithms) is at most `level`."""
     critical, shift = _critical(freedom, level), effect / error
-    # So far out the chance is 1 to all digits, and nctdtr's series breaks down into nan.
+    # This far out the chance is 1 to all digits, and nctdtr's series breaks down into nan.
     if shift > 8 * critical:
         return 1.0
     lower_tail = special.nctdtr(freedom, shift, -critical) if shift < critical else 0.0
@@ -296,9 +296,9 @@ def power(*, effect: float, error: float, freedom: float, level: float = 1 - CON
 
 
 def repetitions_needed(seen: NoiseBasis, *, level: float) -> int:
-    """Smallest number of runs of each side, more than there are, that is likely (80 %) to answer: to find the
-    difference seen, with p (the cautious one) at most `level`. One below the margin may be none: then to find the
-    margin if the sides differ by it, and to call them equivalent if they do not differ."""
+    """Smallest number of runs per side, above the present one, that is likely (80 %) to give an answer: to find the
+    difference seen, with p (the cautious one) at most `level`. A difference below the margin may be none: then to find
+    the margin if the sides differ by it, and equivalence if they do not differ."""
     margin, difference = math.log1p(MARGIN), abs(seen.difference)
     effect = max(difference, margin) - sum(each.systematic for each in seen.noises)
 
@@ -325,8 +325,8 @@ def repetitions_needed(seen: NoiseBasis, *, level: float) -> int:
 
 
 def _shows_equivalence(error: float, freedom: float, margin: float) -> bool:
-    """Whether equal sides are likely called equivalent: their runs must seem calm enough to know, and their means lie
-    close enough; each with a chance of √.8, so both with .8."""
+    """Whether equal sides are likely found equivalent: their runs must appear calm enough, and their means lie close
+    enough; each with probability √.8, so both with .8."""
     chance = math.sqrt(POWER)
     seeming = error * math.sqrt(float(special.chdtri(freedom, 1 - chance)) / freedom)
     reach = float(special.ndtri((1 + chance) / 2)) * error
@@ -334,7 +334,7 @@ def _shows_equivalence(error: float, freedom: float, margin: float) -> bool:
 
 
 def smallest_effect(*, variation: float, count: int) -> float:
-    """Smallest relative difference found with 80 % power by `count` runs of each side, both with this run-to-run
+    """Smallest relative difference found with 80 % power by `count` runs per side, both with this run-to-run
     coefficient of variation and no history."""
     variance = math.log1p(variation**2)
     error, freedom = math.sqrt(2 * variance / count), 2.0 * (count - 1)
@@ -346,7 +346,7 @@ def smallest_effect(*, variation: float, count: int) -> float:
 
 
 def cliffs_delta(baseline: Sequence[float], side: Sequence[float]) -> float:
-    """From -1 (every run of `side` is lower) to 1 (every one is higher)."""
+    """From -1 (every run of `side` is lower) to 1 (every run is higher)."""
     ordered = np.sort(np.asarray(baseline))
     higher = np.searchsorted(ordered, side, side="left").sum()
     lower = len(ordered) * len(side) - np.searchsorted(ordered, side, side="right").sum()
@@ -358,12 +358,12 @@ def _logs(values: Sequence[float]) -> NDArray[np.float64]:
 
 
 def _exp(logarithm: float) -> float:
-    """Infinity where math.exp would raise OverflowError."""
+    """Infinity where math.exp raises OverflowError."""
     return math.exp(logarithm) if logarithm < 709 else math.inf
 
 
 def _variance(values: Sequence[float]) -> float:
-    """Of the logarithms; 0 for one value. Equal values give 0 exactly, not what rounding leaves."""
+    """Variance of the logarithms; 0 for one value. Equal values give exactly 0, without rounding errors."""
     return 0.0 if min(values) == max(values) else float(_logs(values).var(ddof=1))
 
 
@@ -372,10 +372,10 @@ def _critical(freedom: float, level: float = 1 - CONFIDENCE) -> float:
 
 
 def _cautious(freedom: float, freedoms: tuple[float, float]) -> float:
-    """Welch's far tails are too thin when the noisier side has few runs: between his freedom and the least."""
+    """Welch's far tails are too thin if the noisier side has few runs: geometric mean with the least."""
     return math.sqrt(freedom * min(freedoms))
 
 
 def _freedom_at(known: RunNoise, count: int) -> float:
-    """Degrees of freedom that `count` runs would give."""
+    """Degrees of freedom with `count` runs."""
     return count - 1 + max(known.history - 1, 0)

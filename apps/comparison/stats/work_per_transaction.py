@@ -1,4 +1,4 @@
-"""What one run's system did for each transaction, from mean rates of its nodes' counters. Pure."""
+"""Work of one run's system per transaction, from mean rates of its nodes' counters. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from apps.catalog.pure import MACHINE, WorkSpec, work
 SERVER_KEYS = "mysql.status."
 DATABASE_ROLES = ("writer", "reader")
 LOAD_GENERATOR = "client"
-# Counters of a machine since it started. Two nodes that found them at the same count, or as far apart as these came in
-# so many seconds, read those of one machine.
+# Counters of a machine since its start. Two nodes whose first counts are equal, or differ by at most the increase in
+# APART seconds, ran on one machine.
 FINGERPRINT = ("host.context_switches", "host.vmstat.pgfault")
 APART = 60.0
-# Nodes that were observed for less of the measured phase count with what was seen of them, and that is said.
+# Nodes observed for a smaller share of the measured phase count for that share, with a remark in `partly`.
 MOST_OF_IT = 0.9
 
 
 class CounterRate(Protocol):
-    """Per second while it was observed, and in all; `base`: what it stood at first, 0: not known."""
+    """`mean`: 1/s while observed; `increase`: in all; `base`: the first count, 0: unknown."""
 
     @property
     def mean(self) -> float: ...
@@ -51,9 +51,9 @@ class CountedNode(Protocol):
 
 @dataclass(frozen=True)
 class Spent:
-    """For each transaction of the whole load: `whole` of the system by key of a quantity, `nodes` of each node (name).
+    """Work per transaction of the whole load: `whole` of the system by key of a quantity, `nodes` of each node (name).
 
-    `lacking`: key -> why the whole is not known. `partly`: sentences about nodes that were not observed all the time.
+    `lacking`: key -> why `whole` lacks it. `partly`: sentences about nodes that were not observed all the time.
     """
 
     whole: dict[str, float]
@@ -63,7 +63,7 @@ class Spent:
 
 
 def spent(nodes: Sequence[CountedNode], *, per_second: float, length: float) -> Spent:
-    """`per_second`: transactions of the load generator, above 0; `length`: of the measured phase, s."""
+    """`per_second`: transactions of the load generator, above 0; `length` of the measured phase, s."""
     servers = [node for node in nodes if LOAD_GENERATOR not in (node.name, node.role)]
     databases = [node for node in servers if _is_database(node)]
     machines = _machines(servers)
@@ -82,7 +82,7 @@ def spent(nodes: Sequence[CountedNode], *, per_second: float, length: float) -> 
         if blind or not found:
             lacking[spec.key] = _why(blind, databases)
         elif spec.whose == MACHINE:
-            # The machine's mean, not the sum: each of its nodes read the same counters.
+            # The machine's mean, not the sum: all its nodes read the same counters.
             each = ([found[name] for name in names if name in found] for names in machines)
             whole[spec.key] = sum(float(np.mean(values)) for values in each if values)
         else:
@@ -105,7 +105,7 @@ def _is_database(node: CountedNode) -> bool:
 
 
 def _seen(node: CountedNode, length: float) -> float:
-    """The share of the measured phase in which the node was observed: by the counter that was observed longest."""
+    """Share of the measured phase in which the node was observed, by its longest counter."""
     lengths = [rate.increase / rate.mean for rate in node.rates.values() if rate.increase and rate.mean > 0]
     return max(lengths, default=length) / length
 

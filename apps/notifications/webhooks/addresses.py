@@ -1,7 +1,7 @@
-"""Where a webhook may lead: to the public, or into networks that the installation names. Nobody makes this server
-ask its neighbours, or itself.
+"""Allowed targets of webhooks: public addresses, and networks configured for the installation. Prevents requests to
+this server's own network, or to itself.
 
-A name is looked up when it is stated, so that people hear of it, and right before each request, which goes to the
+A name is resolved when it is entered, for an immediate error, and right before each request, which goes to the
 address that was checked.
 """
 
@@ -17,20 +17,20 @@ from apps.core.problems import FieldProblem, Invalid
 LONGEST = 500
 # s
 LOOKUP = 3.0
-# IPv6 that stands for IPv4: NAT64.
+# NAT64 prefix: IPv6 addresses that embed IPv4.
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 class Forbidden(Exception):
-    """The address is none that may be asked."""
+    """The address must not be requested."""
 
 
 class UnknownHost(Exception):
-    """The name is not known, now."""
+    """The name cannot be resolved at present."""
 
 
 def check(url: str) -> str:
-    """The address of a webhook as it is kept. Raises Invalid (`address`); a name that is not known now may be later."""
+    """A webhook's address as stored. Raises Invalid (`address`); unknown names pass, as they may exist later."""
     url = url.strip()
     try:
         parts = urlsplit(url)
@@ -57,7 +57,7 @@ def check(url: str) -> str:
 
 
 def _resolve_soon(host: str, port: int) -> None:
-    """Raises as `resolve`, and TimeoutError: a form does not wait for a name server that is away."""
+    """Raises as `resolve`, and TimeoutError: a form does not wait for an unreachable name server."""
     pool = ThreadPoolExecutor(1)
     try:
         pool.submit(resolve, host, port).result(LOOKUP)
@@ -66,8 +66,8 @@ def _resolve_soon(host: str, port: int) -> None:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """The addresses to ask, the best first; of `0x7f.1` and `2130706433`, too, which are 127.0.0.1 to inet_aton(3).
-    Raises Unknown; Forbidden where one of them may not be asked."""
+    """IP addresses of the host, the best first; also of `0x7f.1` and `2130706433`, which are 127.0.0.1 to inet_aton(3).
+    Raises UnknownHost; Forbidden if one of them is not allowed."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -80,7 +80,7 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 def is_allowed(text: str) -> bool:
-    """Raises ValueError for what is no IP address."""
+    """Raises ValueError for text that is not an IP address."""
     address = ip_address(text.partition("%")[0])
     if isinstance(address, IPv6Address):
         carried = address.ipv4_mapped or address.sixtofour

@@ -1,11 +1,11 @@
-"""What became of one attempt to tell somebody. Pure."""
+"""Result of one delivery attempt. Pure."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`words`: what the receiver, or the way to it, said. `again`: another attempt may do better."""
+    """`words`: the response or connection error. `again`: a retry may succeed."""
 
     is_sent: bool
     again: bool
@@ -13,5 +13,5 @@ class Outcome:
 
 
 def is_retryable(status: int | None) -> bool:
-    """None: no answer came, so the receiver may never have seen it."""
+    """None: no response, so the receiver may never have seen it."""
     return status is None or status in (408, 425, 429) or status >= 500

@@ -1,4 +1,4 @@
-"""One POST to a webhook: never to where it may not go, never along a redirect, never for long."""
+"""One POST to a webhook: allowed targets only, no redirects, short timeouts."""
 
 import httpx
 
@@ -7,7 +7,7 @@ from apps.notifications.webhooks.outcome import Outcome, is_retryable
 
 # s, each.
 CONNECT, ANSWER = 5.0, 10.0
-# bytes of an answer that are read: enough for why it was refused.
+# Bytes read of a response: enough for the reason of a rejection.
 READ = 400
 
 
@@ -33,7 +33,7 @@ def _post(url: httpx.URL, body: bytes, headers: dict[str, str]) -> Outcome:
         trust_env=False, follow_redirects=False, timeout=httpx.Timeout(ANSWER, connect=CONNECT)
     ) as client:
         for address in found:
-            # To the address that was checked: a name that is looked up twice may lead elsewhere the second time.
+            # Connects to the checked address: a second lookup of the name may give another one.
             request = client.build_request(
                 "POST", url.copy_with(host=address), content=body, headers=sent, extensions={"sni_hostname": host}
             )

@@ -1,26 +1,26 @@
-"""How a receiver knows that a webhook comes from here: HMAC-SHA256 over the moment and the body. Pure.
+"""Signatures of webhooks: HMAC-SHA256 over the time and the body. Pure.
 
     X-Splashboard-Signature: t=1767268800,v1=5f8a…
 
-`v1` is the HMAC-SHA256 of `<t>.<body>` with the subscription's secret, in hexadecimal digits; `t` is the moment of the
-attempt in seconds since 1970. Receivers refuse a `t` that is minutes old, so that nobody plays a request back.
+`v1` is the HMAC-SHA256 of `<t>.<body>` with the subscription's secret, in hexadecimal digits; `t` is the time of the
+attempt in seconds since 1970. Receivers reject a `t` that is minutes old, which prevents replays.
 """
 
 import hashlib
 import hmac
 
 HEADER = "X-Splashboard-Signature"
-# s; as long as a receiver should take a signature for fresh.
+# s; how long a receiver should accept a signature.
 FRESH_FOR = 300
 
 
 def signed(body: bytes, *, secret: str, at: int) -> str:
-    """The header's value."""
+    """Value of the header."""
     return f"t={at},v1={_digest(body, secret, at)}"
 
 
 def verify(header: str, body: bytes, *, secret: str, now: int) -> bool:
-    """What a receiver does."""
+    """The receiver's check."""
     parts = dict(part.split("=", 1) for part in header.split(",") if "=" in part)
     at = parts.get("t", "")
     if not at.isascii() or not at.isdecimal() or abs(now - int(at)) > FRESH_FOR:

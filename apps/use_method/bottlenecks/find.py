@@ -1,4 +1,4 @@
-"""What limits a system: the first resource that saturates as the load grows, and holds throughput from there on. Pure.
+"""Bottleneck of a side: the first resource that saturates as load grows, and limits throughput from there on. Pure.
 
 Source: Gregg, Systems Performance, 2nd ed., 2.5.9 (USE method) and 2.6.1 (visual identification of scalability).
 """
@@ -15,17 +15,17 @@ from apps.use_method.resource_table import INDICATORS, RESOURCE_OF, RESOURCES
 from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 CPU, CLIENT, SHARED = "cpu", "client", "client.shared"
-# Throughput still grows while 1 % more threads bring at least 0.5 % more of it, as the ladder's knee has it.
+# Throughput grows while 1 % more threads bring at least 0.5 % more of it, as at the knee of the scalability fit.
 GROWS = 0.5
-# So much more throughput is growth however many threads it took; a resource that was saturated meanwhile had room left.
+# This factor of throughput counts as growth regardless of the threads: a resource saturated meanwhile had room left.
 ROOM = 2.0
-# Work that may fall behind without holding clients back: named only where nothing else saturates.
+# Background work that may lag without slowing clients: named only if nothing else saturates.
 BEHIND = ("replication", "purge")
 
 
 @dataclass(frozen=True)
 class PanelsAtLevel:
-    """A side at one load level: `panels` of its repetitions by run, `throughput` a value a run."""
+    """A side at one load level: `panels` of its repetitions by run, `throughput` one value per run."""
 
     threads: int
     panels: Mapping[int, Panel]
@@ -33,7 +33,7 @@ class PanelsAtLevel:
 
     @property
     def typical_throughput(self) -> float | None:
-        """Geometric mean, as the table of a comparison has it; None: not told, or not above zero."""
+        """Geometric mean, as in the table of a comparison; None: unknown, or not above zero."""
         return statistics.geometric_mean(self.throughput) if min(self.throughput, default=0) > 0 else None
 
 
@@ -47,7 +47,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class RepetitionShare:
-    """How many of the `judged` repetitions of a level."""
+    """Number of `saturated` among the `judged` repetitions of a level."""
 
     saturated: int
     judged: int
@@ -59,12 +59,12 @@ class RepetitionShare:
 
 @dataclass(frozen=True)
 class Onset:
-    """From which level on a resource is saturated. `reading`: the evidence, of a typical repetition of that level, and
-    `besides` what else of the resource is saturated there; `before`: the same at the level below. `nodes`: where,
-    `others`: nodes that were looked at and are not. `share`: of the repetitions there; `early`: a lower level at which
-    a few of them were saturated already; `relents`: higher ones at which most are not. `watched`: threads from which on
-    it was at least at watch. `holds`: threads from which on throughput does not grow any more; None: it grows up to the
-    highest level. `grew`: throughput there (or at the highest level) over that at `threads`; None: not told."""
+    """The level from which on a resource is saturated. `reading`: the evidence, of a typical repetition of that level;
+    `besides`: other saturated readings of the resource there; `before`: the reading at the level below. `nodes`: the
+    saturated ones, `others`: observed and not saturated. `share`: of the repetitions there; `early`: a lower level with
+    a few saturated repetitions; `relents`: higher levels where most are not. `watched`: threads from which on it was at
+    least at watch. `holds`: threads from which on throughput stops growing; None: it grows up to the highest level.
+    `grew`: throughput there (or at the highest level) over that at `threads`; None: unknown."""
 
     resource: str
     threads: int
@@ -88,11 +88,11 @@ class Onset:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """What limits a side. `first`: resources that are named, those at the same level too; `onsets`: of all resources
-    that saturate, in their order; `passing`: that do at single levels only, with those levels. `unseen`: resources that
-    could not be observed. `top`: threads of the highest judged level; `stands`: threads from which on throughput does
-    not grow although nothing is saturated there or at the next level. `generator`: what is to be watched of the load
-    generator where the first resource saturates, empty: nothing; `is_shared`: that it takes CPU from the servers."""
+    """The limit of a side. `first`: the named resources, several if at the same level; `onsets`: all resources that
+    saturate, in order; `passing`: resources saturated at single levels only, with those levels. `unseen`: resources
+    that were not observable. `top`: threads of the highest judged level; `stands`: threads from which on throughput
+    does not grow although nothing is saturated there or at the next level. `generator`: remark about the load generator
+    where the first resource saturates, empty: none; `is_shared`: it takes CPU from the servers."""
 
     kind: Kind
     first: tuple[Onset, ...] = ()
@@ -111,7 +111,7 @@ BY_KEY: dict[str, Resource] = {resource.key: resource for resource in RESOURCES}
 
 
 def find(rungs: Sequence[PanelsAtLevel]) -> Bottleneck:
-    """`rungs` by threads; those without a panel tell throughput only."""
+    """`rungs` by threads; those without a panel contribute throughput only."""
     judged = [rung for rung in rungs if rung.panels]
     if not judged:
         return Bottleneck(Kind.UNKNOWN)
@@ -151,15 +151,15 @@ def _kind(rungs: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Kind:
 
 
 def share_of(resource: str, rung: PanelsAtLevel) -> RepetitionShare:
-    """Of the repetitions, those with the resource saturated on any node."""
+    """Repetitions with the resource saturated on any node."""
     return RepetitionShare(
         sum(bool(list(_saturated(resource, panel))) for panel in rung.panels.values()), len(rung.panels)
     )
 
 
 def level_of(resource: str, rung: PanelsAtLevel) -> UseLevel | None:
-    """Utilization and saturation of the resource: the level that more than half of the repetitions reach; None: it was
-    not looked for."""
+    """Level of the resource's utilization and saturation that more than half of the repetitions reach; None: not
+    judged."""
     levels = []
     for panel in rung.panels.values():
         own = [one.level for one in _of(resource, panel) if INDICATORS[one.indicator].aspect is not Aspect.ERRORS]
@@ -180,7 +180,7 @@ def _saturated(resource: str, panel: Panel) -> Iterator[Reading]:
 
 
 def _from(shares: Sequence[RepetitionShare]) -> int | None:
-    """The place from which on most levels are saturated, the next one too."""
+    """The place from which on most levels are saturated, including the next one."""
     for place, share in enumerate(shares):
         above = shares[place + 1 :]
         if share.most and (not above or above[0].most) and 2 * sum(each.most for each in above) >= len(above):
@@ -223,8 +223,8 @@ def _onset(
 
 
 def _evidence(resource: str, rung: PanelsAtLevel) -> tuple[Reading, tuple[Reading, ...]]:
-    """The reading that tells most: saturation before utilization, then in the order of the table, on the node where it
-    is worst; and one of each other indicator that is saturated too."""
+    """The strongest reading: saturation before utilization, then in the order of the table, on its worst node; and one
+    of each other saturated indicator."""
     order = {key: place for place, key in enumerate(INDICATORS)}
     by_place: dict[tuple[str, str], list[Reading]] = {}
     for panel in rung.panels.values():
@@ -251,7 +251,7 @@ def _middle(readings: Sequence[Reading]) -> Reading | None:
 
 
 def _nodes(indicator: str, rung: PanelsAtLevel) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Nodes that most repetitions show saturated, or any where none does; and those that were seen and are not."""
+    """Nodes saturated in most repetitions, or in any if there are none; and observed nodes that are not."""
     levels: dict[str, list[UseLevel]] = {}
     for panel in rung.panels.values():
         for one in panel.of(indicator):
@@ -264,7 +264,7 @@ def _nodes(indicator: str, rung: PanelsAtLevel) -> tuple[tuple[str, ...], tuple[
 
 
 def _watched(resource: str, rungs: Sequence[PanelsAtLevel]) -> int:
-    """Threads from which on, up to the last of `rungs`, it is at least at watch."""
+    """Threads from which on, up to the last of `rungs`, the resource is at least at watch."""
     threads = rungs[-1].threads
     for rung in reversed(rungs):
         level = level_of(resource, rung)
@@ -275,7 +275,7 @@ def _watched(resource: str, rungs: Sequence[PanelsAtLevel]) -> int:
 
 
 def _held(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float | None]:
-    """From `since` threads on: Onset's `holds` and `grew`. Throughput that is not told, or of one level, is held."""
+    """`holds` and `grew` of an Onset at `since` threads. Unknown throughput, or of one level, does not grow."""
     told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
     base = next((held for threads, held in told if threads == since), None)
     if base is None or len(told) < 2:
@@ -285,8 +285,8 @@ def _held(rungs: Sequence[PanelsAtLevel], since: int) -> tuple[int | None, float
 
 
 def _stands(told: Sequence[tuple[int, float]], since: int = 0) -> int | None:
-    """`told`: throughput by threads. The first level, from `since` threads on, above which it does not grow; of the
-    highest level, up to which it does not. None: it grows up to there."""
+    """First level, from `since` threads on, above which throughput does not grow; for the highest level, up to which it
+    does not. None: it grows to the end. `told`: throughput by threads."""
     for place, (threads, held) in enumerate(told):
         above = told[place + 1 :] or [told[place - 1]]
         if threads >= since and not any(_grows((threads, held), other) for other in above):
@@ -295,7 +295,7 @@ def _stands(told: Sequence[tuple[int, float]], since: int = 0) -> int | None:
 
 
 def _grows(one: tuple[int, float], other: tuple[int, float]) -> bool:
-    """Throughput from the lower of two levels to the higher: in proportion, or, where they lie far apart, in all."""
+    """Whether throughput grows from the lower level to the higher: in proportion to threads, or by ROOM in all."""
     (low, before), (high, after) = sorted((one, other))
     return after / before >= ROOM or math.log(after / before) / math.log(high / low) >= GROWS
 
@@ -309,23 +309,23 @@ def _generator(rungs: Sequence[PanelsAtLevel], first: Sequence[Onset]) -> Readin
 
 
 def _unexplained(rungs: Sequence[PanelsAtLevel], first: int | None) -> int | None:
-    """Found's `stands`; `first`: threads from which on a resource is saturated."""
+    """`stands` of a Bottleneck; `first`: threads from which on a resource is saturated."""
     told = [(rung.threads, held) for rung in rungs if (held := rung.typical_throughput) is not None]
     stands = _stands(told) if len(told) > 1 else None
     above = [threads for threads, _ in told if stands is not None and threads > stands]
-    # A resource that saturates at the next level was about to where throughput stands.
+    # A resource that saturates at the next level explains the stall here.
     return stands if above and (first is None or above[0] < first) else None
 
 
 def _first(onset: Onset) -> tuple[bool, int, int, int]:
-    """Of those that saturate at the same level the one first that was at watch at a lower one."""
+    """Sort key: of resources that saturate at the same level, the one at watch from the lowest level first."""
     order = {resource.key: place for place, resource in enumerate(RESOURCES)}
     return onset.resource in BEHIND, onset.threads, onset.watched, order[onset.resource]
 
 
 def _named(onsets: Sequence[Onset]) -> tuple[Onset, ...]:
-    """The first of those that hold throughput from the lowest level on, else the first; together with those of the same
-    level, unless one was at watch before the others."""
+    """The first resource that limits throughput from the lowest level on, else the first; with those of the same level,
+    unless one was at watch before the others."""
     causes = [onset for onset in onsets if onset.resource not in BEHIND] or list(onsets)
     holding = [onset for onset in causes if onset.holds is not None] or causes
     if not holding:
@@ -334,7 +334,7 @@ def _named(onsets: Sequence[Onset]) -> tuple[Onset, ...]:
     holding = [onset for onset in holding if (onset.holds or 0) == lowest]
     chosen = next((onset for onset in holding if onset.grew is None or onset.grew < ROOM), holding[0])
     same = [onset for onset in holding if (onset.threads, onset.watched) == (chosen.threads, chosen.watched)]
-    # A system that saturates together with its load generator is named before it.
+    # A resource of the system is named before the load generator at the same level.
     return tuple(sorted(same, key=lambda onset: onset.is_client))
 
 
@@ -346,7 +346,7 @@ def _unseen(rungs: Sequence[PanelsAtLevel]) -> Iterator[str]:
 
 
 def _errors(rungs: Sequence[PanelsAtLevel]) -> Iterator[tuple[str, int]]:
-    """Resources with errors in most repetitions of a level, and the lowest such level."""
+    """Resources with errors in most repetitions of a level, with the lowest such level."""
     for resource in RESOURCES:
         for rung in rungs:
             hit = sum(

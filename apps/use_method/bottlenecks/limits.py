@@ -1,4 +1,4 @@
-"""Reads the panels of a comparison's runs and says what limits each side."""
+"""Limits of the sides of a comparison, from the panels of its runs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,14 +16,14 @@ from apps.use_method.panels.repetitions import Typical, typical
 from apps.use_method.resource_table import RESOURCES
 from apps.use_method.values import Panel, UseLevel
 
-# Runs without a panel that are judged while a reader waits; who asks again is told of more of them.
+# Runs without a panel judged within one request; the next request judges more of them.
 JUDGED_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
 class ResourceAtLevel:
-    """A resource at a load level: what most repetitions say of its utilization and saturation, and in how many of them
-    it is saturated."""
+    """A resource at a load level: utilization and saturation reached in most repetitions, and the share of saturated
+    ones."""
 
     resource: str
     level: UseLevel
@@ -32,7 +32,7 @@ class ResourceAtLevel:
 
 @dataclass(frozen=True)
 class LevelUse:
-    """A side at a load level: of `runs` that count, `judged` have a panel; `typical` is what most of these say."""
+    """A side at a load level: of `runs` that count, `judged` have a panel; `typical`: the majority of these."""
 
     level: int
     runs: int
@@ -43,7 +43,7 @@ class LevelUse:
 
 @dataclass(frozen=True)
 class SideUse:
-    """`headline`, `evidence`, `throughput` and `notes`: `found` in sentences; empty: nothing to say."""
+    """`headline`, `evidence`, `throughput` and `notes`: `found` in sentences; may be empty."""
 
     side: str
     found: Bottleneck
@@ -56,7 +56,7 @@ class SideUse:
 
 @dataclass(frozen=True)
 class ComparedUse:
-    """`pending`: runs that count and are still to be judged. `stated`: what articles say of the sides' platforms."""
+    """`pending`: runs that count and are not judged yet. `stated`: published results for the sides' platforms."""
 
     sides: tuple[SideUse, ...]
     pending: int
@@ -64,14 +64,14 @@ class ComparedUse:
 
 
 def limits_of(comparison: Comparison) -> ComparedUse:
-    """Three queries; where panels are lacking one more, and those of judging at most JUDGED_AT_ONCE runs."""
+    """Three queries; for missing panels one more, and those of judging at most JUDGED_AT_ONCE runs."""
     found, pending = panels_of([run.id for run in comparison.counted])
     sides = tuple(_side(comparison, side, found) for side in comparison.sides)
     return ComparedUse(sides, pending, stated_limits({side.platform_slug for side in comparison.sides}))
 
 
 def panels_of(runs: Sequence[int]) -> tuple[dict[int, Panel], int]:
-    """By run, and how many sealed runs have none yet."""
+    """Panels by run, and the number of sealed runs still without one."""
     found = panels.kept_of(runs)
     lacking = [run for run in runs if run not in found]
     due = list(Run.objects.filter(pk__in=lacking, state=Run.State.SEALED).order_by("pk").values_list("pk", flat=True))
@@ -91,7 +91,7 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
     for level in comparison.levels:
         if own := by_level.get(level.id):
             rungs[level.id] = _rung(level, own, found, metric.key if metric else "")
-    # What comes out at a fixed rate is what was asked for: no part of the ladder.
+    # At a fixed rate the rate determines the throughput: such levels are left out.
     climbed = sorted(
         (rungs[level.id] for level in comparison.levels if level.id in rungs and level.rate is None),
         key=lambda rung: rung.threads,
@@ -109,7 +109,7 @@ def _side(comparison: Comparison, side: Side, found: Mapping[int, Panel]) -> Sid
 
 
 def _grown(rungs: Sequence[PanelsAtLevel]) -> words.Grown:
-    """By the interval of a comparison of two levels' runs, each looked at alone."""
+    """Growth between two levels with its interval, each pair compared on its own."""
     samples = {rung.threads: Sample(rung.throughput) for rung in rungs if rung.typical_throughput is not None}
 
     def grown(threads: int, fewer: int) -> str:

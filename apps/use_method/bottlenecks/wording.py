@@ -1,4 +1,4 @@
-"""What limits a side, in sentences. Pure."""
+"""The limit of a side, in sentences. Pure."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,16 +8,16 @@ from apps.use_method.bottlenecks.find import BY_KEY, CPU, Bottleneck, Kind, Onse
 from apps.use_method.resource_table import INDICATORS
 from apps.use_method.values import Reading
 
-# (threads, fewer threads) -> throughput at the first over that at the second, with its interval; empty: not told.
+# (threads, fewer threads) -> throughput at the first over that at the second, with its interval; empty: unknown.
 Grown = Callable[[int, int], str]
-# Names that keep their capital within a sentence.
+# Names capitalised within a sentence.
 PROPER = ("Galera", "Aurora")
 AT_A_RATE = "no ladder: what comes out at a fixed rate is what was asked for"
 NO_RUN = "no run counts"
 
 
 def headline(found: Bottleneck) -> str:
-    """“limited by CPU from 8 threads on”; of a machine that the load generator takes a good part of, that it does."""
+    """“limited by CPU from 8 threads on”; mentions the load generator where it shares the CPU."""
     if found.kind is Kind.UNKNOWN:
         return "no run is judged yet"
     if found.kind is Kind.UNSEEN:
@@ -49,7 +49,7 @@ def _since(found: Bottleneck) -> str:
 def evidence(onset: Onset, *, named: bool = True) -> str:
     """“disk: response time 9.1 × its single-thread value from 64 threads on, queue 66; at 32 threads 4.2 ×”.
 
-    `named`: with the name of the resource before it.
+    `named`: start with the resource's name.
     """
     own = [_value(onset.reading), *(_value(one) for one in onset.besides)]
     first = f"{own[0]} from {threads(onset.threads)} on"
@@ -71,7 +71,7 @@ def _number(reading: Reading) -> str:
 
 
 def throughput(found: Bottleneck, rungs: Sequence[PanelsAtLevel], unit: str, grown: Grown) -> str:
-    """What it did from where it is held on; empty: nothing saturates, or it is not told."""
+    """Throughput from the limit on; empty: nothing saturates, or unknown."""
     told = {rung.threads: held for rung in rungs if (held := rung.typical_throughput) is not None}
     here = (found.first[0].holds or found.first[0].threads) if found.first else None
     if here is None or here not in told:
@@ -88,7 +88,7 @@ def throughput(found: Bottleneck, rungs: Sequence[PanelsAtLevel], unit: str, gro
 
 
 def notes(found: Bottleneck, grown: Grown) -> list[str]:
-    """What a reader must know besides: where nodes and repetitions disagree, what comes next, what was not seen."""
+    """Remarks: nodes or repetitions that disagree, further saturated resources, resources not observed."""
     return [note[:1].upper() + note[1:] for note in _notes(found, grown)]
 
 
@@ -155,7 +155,7 @@ def _other(onset: Onset, found: Bottleneck, grown: Grown) -> str:
 
 
 def name(resource: str) -> str:
-    """Within a sentence: “row locks”, “CPU”, “InnoDB row locks”."""
+    """A resource's name within a sentence: “row locks”, “CPU”, “InnoDB row locks”."""
     title = BY_KEY[resource].title if resource in BY_KEY else resource
     word = title.partition(" ")[0]
     keeps = word in PROPER or any(letter.isupper() for letter in word[1:])

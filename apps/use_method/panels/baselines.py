@@ -1,4 +1,4 @@
-"""Panels as they are read: with what their disks took over the lowest load of the same system and workload."""
+"""Panels as displayed: disk response times relative to the lowest load of the same system and workload."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,15 +11,15 @@ from apps.use_method.panels import response_times
 from apps.use_method.panels.response_times import Baseline
 from apps.use_method.values import Panel, Reading
 
-# Of the runs at the lowest load, the newest.
+# Limit of runs at the lowest load, the newest.
 NEWEST = 20
-# A run `o` that counts, with a panel `k` that is up to date, of the system and workload `w`.
+# A run `o` that counts, with a current panel `k`, of the system and workload `w`.
 ALIKE = """
   o.system_id = w.system_id AND o.workload_id = w.workload_id AND o.provenance = w.provenance
   AND o.state = 'sealed' AND o.outcome = 'succeeded' AND NOT o.is_excluded
   AND k.version = %(version)s AND k.sealed_at = o.sealed_at
 """
-# An open loop is compared with the lowest rate, a closed one with the fewest threads.
+# Open loops are compared with the lowest rate, closed ones with the fewest threads.
 QUERY = """
 SELECT w.ids, low.threads, low.rate, b.id, b.readings
 FROM (
@@ -45,13 +45,13 @@ NEEDED = "$.readings[*] ? ({})".format(" || ".join(f'@.indicator == "{key}"' for
 
 
 def compared(panels: Mapping[int, Panel]) -> dict[int, Panel]:
-    """`panels` by run. One query; none where there is no panel."""
+    """`panels` by run. One query; none without panels."""
     found = baselines(list(panels)) if panels else {}
     return {run: response_times.against(panel, run, found.get(run)) for run, panel in panels.items()}
 
 
 def baselines(run_ids: list[int]) -> dict[int, Baseline]:
-    """By run; a run has none while no panel of its system and workload is kept. One query."""
+    """Baselines by run; none while no panel of its system and workload is stored. One query."""
     with connection.cursor() as cursor:
         told: dict[str, Any] = {"runs": run_ids, "version": VERSION, "needed": NEEDED, "newest": NEWEST}
         cursor.execute(QUERY.format(alike=ALIKE), told)

@@ -1,4 +1,4 @@
-"""A panel as it is laid out: rows are resources, columns aspects; a cell for each node, one for the whole. Pure."""
+"""Layout of a panel: rows are resources, columns aspects; a cell for each node and one for the whole. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from apps.use_method.values import Aspect, Panel, Reading, UseLevel
 
 @dataclass(frozen=True)
 class IndicatorReading:
-    """A reading with the indicator that it is of."""
+    """A reading with its indicator."""
 
     indicator: Indicator
     reading: Reading
@@ -18,7 +18,7 @@ class IndicatorReading:
 
 @dataclass(frozen=True)
 class AspectCell:
-    """All that is told of an aspect of a resource, the worst first: that one is shown. Of the whole, over all nodes."""
+    """All readings of an aspect of a resource, the worst first, which is shown. For the whole, over all nodes."""
 
     told: tuple[IndicatorReading, ...]
 
@@ -32,13 +32,13 @@ class AspectCell:
 
     @property
     def nodes(self) -> Sequence[str]:
-        """Where it is as bad as shown."""
+        """Nodes at the level shown."""
         return [told.reading.node for told in self.told if told.reading.level is self.level]
 
 
 @dataclass(frozen=True)
 class ResourceCells:
-    """`whole` and each of `nodes` (by name, in the panel's order) by aspect; no entry: no indicator looks at it."""
+    """`whole` and each of `nodes` (by name, in the panel's order) by aspect; no entry: no indicator for it."""
 
     resource: Resource
     whole: dict[Aspect, AspectCell]
@@ -50,8 +50,8 @@ class ResourceCells:
 
 
 def rows(panel: Panel) -> list[ResourceCells]:
-    """Of the resources that were looked for, in the order of the table. Readings of indicators that the table does not
-    have any more are left out."""
+    """Resources with readings, in the order of the table. Readings of indicators removed from the table are left
+    out."""
     known = [IndicatorReading(INDICATORS[one.indicator], one) for one in panel.readings if one.indicator in INDICATORS]
     found = []
     for resource in RESOURCES:
@@ -64,7 +64,7 @@ def rows(panel: Panel) -> list[ResourceCells]:
 
 
 def cells(told: Iterable[IndicatorReading]) -> dict[Aspect, AspectCell]:
-    """Of equally bad readings the one first in the table is shown, and of its nodes the one with the highest value."""
+    """Of equally bad readings the first in the table is shown, and of its nodes the one with the highest value."""
     order = {key: place for place, key in enumerate(INDICATORS)}
     by_aspect: dict[Aspect, list[IndicatorReading]] = {}
     for one in told:

@@ -1,4 +1,4 @@
-"""What the rules look at, read from a run's rows and series, live or sealed."""
+"""Inputs of the rules, read from a run's rows and series, live or sealed."""
 
 import re
 from collections import defaultdict
@@ -18,13 +18,13 @@ from apps.use_method.values import MetricSamples, Moment, NodeFacts, NotObservab
 RELATED = Run.objects.select_related("system__release__platform", "workload__primary_metric", "load_level")
 TOLD_ELSEWHERE = ("check", "sampler_error", "sampler", "not_observable", "warning", "error")
 LONGEST_PERIOD = max(each.period for each in PUBLISHED.values())  # s
-# How the agent calls the state in which a server answers its sampler.
+# The agent's name of the state in which a server answers its sampler.
 ANSWERS, NO = "answers", "no"
 BUSY = "derived.cpu.busy"
 
 
 def facts(run: Run) -> RunFacts:
-    """`run`: of RELATED. Eleven queries. The samples of a run that was moved to the archive are fetched."""
+    """`run`: of RELATED. Eleven queries. Samples of an archived run are fetched."""
     events = list(Event.objects.filter(run=run).order_by("starts_at"))
     measured = _measured(run)
     nodes = _nodes(run, events, measured)
@@ -52,7 +52,7 @@ def _measured(run: Run) -> Span | None:
 
 
 def _client(nodes: Iterable[NodeFacts]) -> NodeFacts | None:
-    """What the load generator printed, joined by what was sampled of its machine where the agent is apart."""
+    """The load generator's series, merged with those sampled on its machine if the agent is a separate node."""
     own = next((node for node in nodes if node.name == CLIENT), None)
     beside = next((node for node in nodes if node.role == "agent"), None)
     if own is None or beside is None:
@@ -76,10 +76,10 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     keys = {key for node in live for key in (*node.changing, *node.constants)}
     keys |= {key for _, _, constants, _ in rows for key in constants}
     keys |= set(Series.objects.filter(run=run).order_by().values_list("metric__key", flat=True).distinct())
-    # By the formulas of now: a run may have been sealed before one was there.
-    keys |= {spec.key for spec in derived_metrics.available(keys)}
+    # By the current formulas: a run may have been sealed before one was added.
+    keys |= {spec.key for spec in derived.available(keys)}
     wanted = [key for key in sorted(keys) if _is_asked(key)]
-    # CloudWatch dates what it measured by the end of its period.
+    # CloudWatch dates a value by the end of its period.
     late = LONGEST_PERIOD if run.system.aws_kind else 0
     reach = (measured[0], measured[1] + late) if measured else None
     found = queries.load_series(run_ids=[run.pk], metrics=wanted, between=reach)
@@ -90,7 +90,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
             if len(samples.at):
                 series[each.node][each.metric] = samples
     elsewhere = {name for names in Stream.objects.filter(run=run).values_list("nodes", flat=True) for name in names}
-    # The agent samples the machine that it is on only where no node of the system is on it.
+    # The agent samples its own machine only if no node of the system is on it.
     own = {name for name, role, *_ in rows if role == "agent"} | {node.name for node in live if node.role == "agent"}
     generator_apart = any(BUSY in series[name] for name in own & series.keys())
     catalogued = CatalogNode.objects.filter(system=run.system_id).select_related("hardware_class")
@@ -105,7 +105,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
             role=role,
             variables=variables,
             series=series.get(name, {}),
-            # What CloudWatch tells of an instance is a node of its own.
+            # CloudWatch's metrics of an instance form a node of their own.
             hardware=hardware.get(name.removeprefix("cloudwatch:")),
             events=events,
             until=until,
@@ -126,7 +126,7 @@ def _patterns() -> list[re.Pattern[str]]:
 
 
 def _samples(series: SeriesValues, measured: Span | None) -> MetricSamples:
-    """Cut to `measured`. Of values of long periods those whose middle is in it; where none is, those that touch it."""
+    """Cut to `measured`. Values of long periods: those whose middle is inside; if none is, those that overlap."""
     at, values = series.at, series.values.astype("float64")
     period = period_of(series.metric) or 0
     if measured is not None:
@@ -172,7 +172,7 @@ def _hidden(event: Event) -> NotObservable:
 
 
 def _silent(events: Iterable[Event], until: float) -> Iterable[Span]:
-    """When the server did not answer; `until` where it never did again."""
+    """Spans without an answer from the server, up to `until` if it never answered again."""
     since: float | None = None
     for event in events:
         if event.kind == "node_state" and event.detail.get("what") == ANSWERS:

@@ -1,4 +1,4 @@
-"""Panels of runs: judged when a run is sealed and kept, judged as it is shown while a run is live."""
+"""Panels of runs: judged and stored when a run is sealed, judged on display while it is live."""
 
 import logging
 from collections.abc import Collection, Mapping
@@ -18,14 +18,14 @@ from apps.use_method.values import Panel
 
 log = logging.getLogger(__name__)
 
-# Of one round of the sweep.
+# Runs per round of the sweep.
 AT_ONCE = 20
 CURRENT = Q(use_panel__version=VERSION, use_panel__sealed_at=F("sealed_at"))
 
 
 def judge(*, run_id: int) -> Panel | None:
-    """Judges a sealed run and keeps what was found in place of what was; None: there is no such sealed run. As it is
-    returned it is compared with its baseline, as it is kept it is not."""
+    """Judge a sealed run and replace its stored panel; None: no such sealed run. The returned panel is compared with
+    its baseline, the stored one is not."""
     run = inputs.RELATED.filter(pk=run_id, state=Run.State.SEALED).first()
     if run is None:
         return None
@@ -41,14 +41,14 @@ def judge(*, run_id: int) -> Panel | None:
 
 
 def due(*, limit: int = AT_ONCE) -> list[int]:
-    """Sealed runs whose panel is missing or older than the rules or the run's series, the latest first. A made-up run
-    is judged when somebody looks at it."""
+    """Sealed runs whose panel is missing or older than the rules or the run's series, the latest first. Synthetic runs
+    are judged when displayed."""
     sealed = Run.objects.filter(state=Run.State.SEALED).exclude(provenance=Run.Provenance.RIG).exclude(CURRENT)
     return list(sealed.order_by("-started_at", "-id").values_list("id", flat=True)[:limit])
 
 
 def panel_of(run_id: int) -> Panel:
-    """Of one run, live or sealed: as it is kept, else judged now. Raises Run.DoesNotExist."""
+    """Panel of one run, live or sealed: the stored one, else judged now. Raises Run.DoesNotExist."""
     kept = kept_of([run_id])
     if run_id in kept:
         return kept[run_id]
@@ -57,14 +57,14 @@ def panel_of(run_id: int) -> Panel:
 
 
 def kept_of(run_ids: Collection[int]) -> dict[int, Panel]:
-    """Those that are kept and up to date, by run, each compared with its baseline. Two queries."""
+    """Stored current panels by run, each compared with its baseline. Two queries."""
     rows = UsePanel.objects.filter(run_id__in=run_ids, version=VERSION, sealed_at=F("run__sealed_at"))
     kept = {run_id: from_json(content) for run_id, content in rows.order_by().values_list("run_id", "content")}
     return baselines.compared(kept)
 
 
 def to_json(panel: Panel) -> Any:
-    """Values that are no numbers become null: JSON has none."""
+    """NaN and infinity become null, since JSON lacks them."""
     return orjson.loads(orjson.dumps(msgspec.to_builtins(panel)))
 
 

@@ -1,4 +1,4 @@
-"""Panels of repetitions as one: what most of them say of each indicator on each node. Pure."""
+"""Panels of repetitions combined into one: the majority for each indicator on each node. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from apps.use_method.values import Panel, Reading, UseLevel
 
 @dataclass(frozen=True)
 class Typical:
-    """Each reading of `panel` is of the run at its place in `runs`; its words say where repetitions disagree."""
+    """Each reading of `panel` is of the run at its place in `runs`; its words mention disagreeing repetitions."""
 
     panel: Panel
     runs: tuple[int, ...]
@@ -20,13 +20,13 @@ class Typical:
 
 
 def middle(count: int) -> int:
-    """Place, from the mildest on, at which more than half are at least as bad."""
+    """Place, by ascending severity, at which more than half are at least as bad."""
     return (count - 1) // 2
 
 
 def typical(panels: Mapping[int, Panel]) -> Typical | None:
-    """`panels` by run. Of each indicator and node the level that more than half of the runs reach, and of those at that
-    level the one with the middle value; runs that could not see it do not count where others could. None: no panel."""
+    """`panels` by run. For each indicator and node the level reached by more than half of the runs, and at that level
+    the reading with the median value; runs that did not observe it are ignored if others did. None: no panel."""
     if not panels:
         return None
     readings: dict[tuple[str, str], list[tuple[int, Reading]]] = {}

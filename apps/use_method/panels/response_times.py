@@ -1,7 +1,7 @@
-"""Response times over those at the lowest load, when a panel is read. Pure.
+"""Response times relative to those at the lowest load, added when a panel is displayed. Pure.
 
-Judging one run never depends on another: its panel keeps how long its disks took, and what that is over the lowest
-load of the same system and workload is added to the panel as it is read.
+Judging one run never depends on another: its panel stores the response times of its disks, and their ratio to the
+lowest load of the same system and workload is computed on display.
 """
 
 import statistics
@@ -14,15 +14,15 @@ from apps.use_method.values import Panel, Reading, UseLevel
 
 OVER, QUEUE = "disk.over_baseline", "disk.queue"
 TIMES = {"disk.await_read": "read", "disk.await_write": "write"}
-# What of a panel is needed of the runs at the lowest load.
+# Readings needed of the runs at the lowest load.
 NEEDED = frozenset(TIMES)
-# node, indicator, series: a disk is compared with itself.
+# (node, indicator, series): each disk is compared with itself.
 Place = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """Response times at the lowest load, `threads` (or `rate`), of `run_ids`: ms by place, a value of each run."""
+    """Response times at the lowest load, `threads` (or `rate`), of `run_ids`: ms by place, one value per run."""
 
     threads: int
     rate: float | None
@@ -37,7 +37,7 @@ class Baseline:
 
 
 def of_runs(threads: int, rate: float | None, readings: Mapping[int, Iterable[Reading]]) -> Baseline:
-    """`readings`: those NEEDED of the runs at the lowest load, by run."""
+    """`readings`: the NEEDED ones of the runs at the lowest load, by run."""
     times: dict[Place, list[float]] = {}
     for of_run in readings.values():
         for one in of_run:
@@ -47,7 +47,7 @@ def of_runs(threads: int, rate: float | None, readings: Mapping[int, Iterable[Re
 
 
 def against(panel: Panel, run_id: int, baseline: Baseline | None) -> Panel:
-    """The panel with its response times told over the baseline's; as it is where there is none to compare with."""
+    """The panel with its response times relative to the baseline's; unchanged without a baseline."""
     if baseline is None or not any(one.indicator == OVER for one in panel.readings):
         return panel
     readings = tuple(

@@ -1,1 +1,1 @@
-"""The resources of the panel, a module each: RESOURCE declares it, its rules stand beside it. Pure."""
+"""The resources of the panel, one module each: RESOURCE declares it, with its rules. Pure."""

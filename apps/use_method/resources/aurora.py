@@ -1,4 +1,4 @@
-"""Aurora and RDS as CloudWatch shows them: what a guest cannot see is said, with the reason."""
+"""Aurora and RDS by CloudWatch's metrics; what a guest cannot observe is listed with the reason."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ COMMIT_LIMITS = LevelLimits(watch=10.0, saturated=50.0)
 LOAD_LIMITS = LevelLimits(watch=0.7, saturated=1.0)
 LOGINS_LIMITS = LevelLimits(watch=0.01, saturated=1.0, level=UseLevel.ERROR)
 CAPACITY_LIMITS = LevelLimits(watch=80.0, saturated=99.0)
-# Of what is left: from when it is little, and from when it is gone.
+# Remaining credits: thresholds of watch and of saturated.
 CREDITS_LEFT, BURST_LEFT = (30.0, 1.0), (30.0, 1.0)
 GUIDE = "Amazon Aurora User Guide"
 METRICS_GUIDE = f"{GUIDE}, Amazon CloudWatch metrics for Amazon Aurora"
@@ -38,12 +38,12 @@ def on_instances(node: NodeFacts, facts: RunFacts) -> bool:
 
 
 def on_volumes(node: NodeFacts, facts: RunFacts) -> bool:
-    """CloudWatch tells of the volume under the name of the cluster."""
+    """CloudWatch reports the volume under the cluster's name."""
     return bool(facts.aws) and node.role == CLUSTER
 
 
 def or_none(rule: Rule, *keys: str, why: str = "") -> Rule:
-    """What the rule finds, else that CloudWatch told none of `keys`, and `why`."""
+    """The rule's result, else "not observable" because CloudWatch has none of `keys`, with `why`."""
     names = ", ".join(key.removeprefix(PREFIX) for key in keys)
     reason = f"CloudWatch has no value of {names}" + (f": {why}" if why else "")
     return lambda node, facts: rule(node, facts) or RuleResult(UseLevel.NOT_OBSERVABLE, None, reason)
@@ -63,7 +63,7 @@ def connections(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def volume(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """Reads and writes that are billed, each second; they have no limit that could be used up."""
+    """Billed reads and writes, 1/s; they have no limit to reach."""
     both = [node.series[key] for key in (READS, WRITES) if key in node.series]
     if not both:
         return None
@@ -75,7 +75,7 @@ def volume(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def lag(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """Of a reader; the writer has none. Of RDS: in seconds, -1 where replication has stopped."""
+    """Lag of a reader; the writer has none. RDS reports s, and -1 if replication has stopped."""
     if LAG in node.series:
         return judge(node.series[LAG], LAG_LIMITS, unit="ms", metric=LAG)
     samples = node.series.get(RDS_LAG)
@@ -95,7 +95,7 @@ def load(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def left(samples: MetricSamples, limits: tuple[float, float], *, unit: str, metric: str) -> RuleResult | None:
-    """Of what is used up: watch below the one, saturated below the other."""
+    """Level of a remaining amount: watch below the first limit, saturated below the second."""
     if np.isnan(samples.values).all():
         return None
     least = float(np.nanmin(samples.values))

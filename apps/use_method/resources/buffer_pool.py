@@ -23,7 +23,7 @@ WAITS = STATUS + "Innodb_buffer_pool_wait_free"
 USED_LIMITS = LevelLimits(None, None)
 MISS_LIMITS = LevelLimits(watch=0.1, saturated=1.0)
 WAIT_LIMITS = LevelLimits(watch=None, saturated=1.0)
-# Of innodb_max_dirty_pages_pct; that itself where the server does not say.
+# Share of innodb_max_dirty_pages_pct; its value if the server does not report it.
 NEAR, DIRTY_DEFAULT = 0.9, 90.0
 
 

@@ -1,4 +1,4 @@
-"""The load generator: where it is the limit, the servers were not measured at theirs."""
+"""The load generator: if it is the limit, the servers were not measured at theirs."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ QUEUE, IN_PROGRESS, UNMATCHED, WRITES = "client.queue_length", "client.concurren
 HOST_LIMITS = LevelLimits(watch=60.0, saturated=MOST_BUSY)
 AGENT_LIMITS = LevelLimits(watch=MOST_OF_AGENT, saturated=1.0)
 QUEUE_LIMITS = LevelLimits(watch=1.0, saturated=None)
-# Of the threads: while fewer are at work, an event that waits does not wait for the server.
+# Share of the threads: while fewer are busy, a waiting event does not wait for the server.
 ALL_AT_WORK = 0.9
 UNMATCHED_FROM = 5.0  # % of the writes
 GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 12 (Benchmarking)"
@@ -27,7 +27,7 @@ NO_RATE = "each thread begins its next transaction when its last one ends: no ra
 
 
 def beside(facts: RunFacts) -> list[NodeFacts]:
-    """Nodes of the system that are on the load generator's machine, as far as their machine was sampled."""
+    """Nodes of the system on the load generator's machine, if their machine was sampled."""
     if facts.client is not None and BUSY in facts.client.series:
         return []
     return [node for node in facts.nodes if not node.apart and BUSY in node.series]
@@ -42,7 +42,7 @@ def host(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def shared(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """CPU time that it and others took on the servers' machine, by all that the machine has."""
+    """CPU time taken by it and others on the servers' machine, as a share of all."""
     nodes = beside(facts)
     if not nodes:
         told = BUSY in node.series
@@ -62,7 +62,7 @@ def shared(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def taken_by_others(node: NodeFacts, facts: RunFacts, on: NodeFacts) -> float | None:
-    """Mean share of the CPU time of the machine of `on`, %, that neither servers, proxies nor the agent took."""
+    """Mean share of CPU time on the machine of `on`, %, not taken by servers, proxies or the agent."""
     cpus = mean(on.series[CPUS]) if CPUS in on.series else None
     servers = [each.series[SERVER] for each in facts.nodes if not each.apart and SERVER in each.series]
     if not cpus or not servers:
@@ -88,7 +88,7 @@ def thread(_: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def queue(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """Events that no thread took yet. All threads at work: the servers lag behind the rate, else the generator does."""
+    """Events not yet taken by a thread. With all threads busy the servers lag behind the rate, else the generator."""
     samples = node.series.get(QUEUE)
     if samples is None:
         return unseen(NO_RATE) if facts.rate is None else None
@@ -109,7 +109,7 @@ def queue(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def at_work_while_waiting(queued: MetricSamples, at_work: MetricSamples, threads: int) -> float | None:
-    """Share of the threads that worked while events waited, each second counted by how many did."""
+    """Share of the threads that were busy while events waited, each second weighted by the waiting events."""
     working = held_at(at_work, queued.at)
     seen = ~np.isnan(queued.values) & ~np.isnan(working)
     waited = queued.values[seen]
@@ -128,7 +128,7 @@ def late(_: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def unmatched(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """Writes that changed no row: the load is then not the one that it is called."""
+    """Writes that changed no row: the load is then not the declared one."""
     if UNMATCHED not in node.series or WRITES not in node.series:
         return unseen(f"{facts.tool} does not count the writes that change no row")
     none, writes = total(node.series[UNMATCHED]), total(node.series[WRITES])

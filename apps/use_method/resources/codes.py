@@ -1,4 +1,4 @@
-"""Errors of servers by number: what each means for a load, and its remedy. Pure."""
+"""Server errors by number: meaning for a load, and remedy. Pure."""
 
 from dataclasses import dataclass
 
@@ -57,7 +57,7 @@ TABLE = """
 
 @dataclass(frozen=True)
 class Code:
-    """`kind`: one of the above; `meaning` and `remedy` in words."""
+    """`kind`: one of the above; `meaning` and `remedy` as text."""
 
     number: int
     kind: str
@@ -77,5 +77,5 @@ CODES = _read(TABLE)
 
 
 def describe(number: int) -> Code:
-    """Of one that the table does not have: its number only."""
+    """An unknown number gets a generic entry."""
     return CODES.get(number) or Code(number, OTHER, "not known here", "look it up in the server's manual")

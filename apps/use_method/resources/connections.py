@@ -1,4 +1,4 @@
-"""Connections of clients to a server."""
+"""Client connections to a server."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Rules that many counters and gauges of a server share, and what is known of a server beside its series."""
+"""Rules shared by many counters and gauges of a server, and facts about a server beside its series."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,18 +12,18 @@ from apps.use_method.values import Floats, MetricSamples, NodeFacts, RuleResult,
 STATUS = "mysql.status."
 CONNECTED, RUNNING = STATUS + "Threads_connected", STATUS + "Threads_running"
 SAMPLING = "agent.statements"
-# Threads_running counts those that send to replicas, receive and apply, too, though they serve no client.
+# Threads_running includes threads that send to replicas, receive and apply, though they serve no client.
 DUMPS = STATUS + "Slaves_connected"
 REPLICA = ("mysql.replication.io_running", "mysql.replication.sql_running")
 QUESTIONS, COMMITS = STATUS + "Questions", STATUS + "Com_commit"
 WRITES = tuple(STATUS + name for name in ("Com_insert", "Com_update", "Com_delete"))
 FROM_THE_FIRST = "from the first on"
-# Checks of proxies and tools that look on are statements, too.
+# Checks of proxies and monitoring tools are statements, too.
 FEWEST_SERVED = 50.0  # statements/s
 
 
 def gauge(key: str, limits: LevelLimits, unit: str) -> Rule:
-    """Judged as it is."""
+    """Judge the value as it is."""
 
     def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples = node.series.get(key)
@@ -33,7 +33,7 @@ def gauge(key: str, limits: LevelLimits, unit: str) -> Rule:
 
 
 def events(*keys: str, unit: str, level: UseLevel = UseLevel.ERROR) -> Rule:
-    """Of counters that should not rise, by the first of `keys` that the node has: `level` from one on."""
+    """For counters that should not rise; the first of `keys` that the node has: `level` from one event on."""
 
     def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         for key in keys:
@@ -45,7 +45,7 @@ def events(*keys: str, unit: str, level: UseLevel = UseLevel.ERROR) -> Rule:
 
 
 def stalls(key: str, limits: LevelLimits, unit: str) -> Rule:
-    """Of a counter of waits: `limits` by its rate, and watch from the first one on."""
+    """For a counter of waits: `limits` on its rate, and watch from the first wait on."""
 
     def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples = node.series.get(key)
@@ -79,7 +79,7 @@ def with_words(found: RuleResult | None, more: str) -> RuleResult | None:
 
 
 def setting(node: NodeFacts, name: str) -> float | None:
-    """A variable of the server as a number; None: it is not known, or is none."""
+    """A server variable as a number; None: unknown, or not a number."""
     try:
         return float(node.variables[name])
     except (KeyError, ValueError):
@@ -87,7 +87,7 @@ def setting(node: NodeFacts, name: str) -> float | None:
 
 
 def share_of(key: str, variable: str, limits: LevelLimits) -> Rule:
-    """A gauge by the server's variable that limits it, %."""
+    """A gauge relative to the server variable that limits it, %."""
 
     def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples, most = node.series.get(key), setting(node, variable)
@@ -102,7 +102,7 @@ def share_of(key: str, variable: str, limits: LevelLimits) -> Rule:
 
 
 def clients(node: NodeFacts, facts: RunFacts) -> float:
-    """Connections of the load on this node: no more than the load has, nor than the node without the sampler's."""
+    """Connections of the load on this node: at most its threads, and at most the node's without the sampler's."""
     samples = node.series.get(CONNECTED)
     seen = samples.values[~np.isnan(samples.values)] if samples else ()
     here = max(1.0, float(np.percentile(seen, 90)) - 1) if len(seen) else float(facts.threads)
@@ -112,7 +112,7 @@ def clients(node: NodeFacts, facts: RunFacts) -> float:
 def by_clients(
     samples: MetricSamples, node: NodeFacts, facts: RunFacts, limits: LevelLimits, metric: str
 ) -> RuleResult | None:
-    """How many wait at once, by the connections that could, %."""
+    """Waiters as a share of the connections that could wait, %."""
     number = clients(node, facts)
     found = judge(scaled(samples, 100 / number), limits, unit="%", metric=metric)
     waiting = mean(samples)
@@ -122,8 +122,8 @@ def by_clients(
 
 
 def for_each_statement(key: str, limits: LevelLimits, *, by: float, unit: str, opens: str) -> Rule:
-    """How often a counter rises for each statement, times `by`, in the seconds with enough statements from clients:
-    what a server does on its own says nothing of them. `opens`: the derived metric of the same, if it is there."""
+    """Increase of a counter per statement, times `by`, in seconds with enough client statements: a server's own
+    activity does not count. `opens`: the derived metric of the same quantity, if it exists."""
 
     def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         if key not in node.series or QUESTIONS not in node.series:
@@ -140,19 +140,19 @@ def for_each_statement(key: str, limits: LevelLimits, *, by: float, unit: str, o
 
 
 def own_statements(node: NodeFacts) -> float:
-    """Of sampling, a second; one where it was not counted."""
+    """Statements of sampling, 1/s; 1 if they were not counted."""
     samples = node.series.get(SAMPLING)
     told = mean(samples) if samples else None
     return 1.0 if told is None else told
 
 
 def idle_running(node: NodeFacts) -> float:
-    """Threads_running while no client asks: the sampler's own and those of replication, mean of the phase."""
+    """Threads_running without client statements: the sampler's own and those of replication, mean of the phase."""
     return 1.0 + sum(mean(node.series[key]) or 0.0 for key in (DUMPS, *REPLICA) if key in node.series)
 
 
 def transactions(node: NodeFacts) -> float | None:
-    """Committed in the phase by clients: COMMIT statements, else writes that commit themselves; None: not observed."""
+    """Client transactions committed in the phase: COMMIT statements, else autocommitted writes; None: not observed."""
     commits = total(node.series[COMMITS]) if COMMITS in node.series else None
     if commits:
         return commits
@@ -161,7 +161,7 @@ def transactions(node: NodeFacts) -> float | None:
 
 
 def together(series: Mapping[str, MetricSamples], keys: Sequence[str]) -> tuple[Floats, list[Floats]]:
-    """The moments at which all of `keys` were sampled, and their values there."""
+    """Times at which all of `keys` were sampled, and their values there."""
     at = series[keys[0]].at
     for key in keys[1:]:
         at = np.intersect1d(at, series[key].at)

@@ -35,7 +35,7 @@ def busy(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def runnable(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """Without the sampler, which runs whenever it looks."""
+    """Runnable tasks without the sampler, which always runs when it samples."""
     samples, cpus = node.series.get(RUNNABLE), node.series.get(CPUS)
     number = mean(cpus) if cpus else None
     if samples is None or not number:
@@ -52,7 +52,7 @@ def runnable(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def running(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """Statements wait for a CPU only while the CPUs are busy: else they wait for a lock, a disk or a commit."""
+    """Statements wait for a CPU only while the CPUs are busy; else for a lock, a disk or a commit."""
     samples = node.series.get(RUNNING)
     if samples is None:
         return None
@@ -65,7 +65,7 @@ def running(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 def while_busy(
     node: NodeFacts, samples: MetricSamples, limits: LevelLimits, *, unit: str, metric: str, room: str
 ) -> RuleResult | None:
-    """Judges `samples` at the seconds in which the CPUs are busy; `room`: said of a limit that is passed in others."""
+    """Judge `samples` in seconds with busy CPUs; `room`: added if a limit is exceeded only in others."""
     cpu = node.series.get(BUSY)
     if cpu is None:
         return None

@@ -1,4 +1,4 @@
-"""Disks of a node's machine, each by its name; what is shown is of the worst."""
+"""Disks of a node's machine, by name; the worst is shown."""
 
 import re
 from collections.abc import Callable
@@ -14,19 +14,19 @@ PREFIX = "derived.disk."
 UTILIZATION, QUEUE, REQUESTS = ".utilization", ".queue", ".requests"
 READS, WRITES = ".await_read", ".await_write"
 PRESSURE, IN_ALL = f"{PREFIX}pressure", f"{PREFIX}*"
-# Of swap in memory, no disk; what is swapped is told of the memory.
+# Compressed swap in memory is not a disk; swapping belongs to memory.
 NO_DISK = re.compile(r"zram\d+")
-# No "saturated": a disk that serves many requests at once is not full when it always has one.
+# No "saturated": a disk that serves requests in parallel is not full when it always has one.
 UTILIZATION_LIMITS = LevelLimits(watch=95.0, saturated=None)
 IOPS_LIMITS = LevelLimits(watch=70.0, saturated=95.0)
 QUEUE_LIMITS = LevelLimits(watch=16.0, saturated=64.0)
 AWAIT_LIMITS = LevelLimits(watch=20.0, saturated=50.0)
 PRESSURE_LIMITS = LevelLimits(watch=40.0, saturated=80.0)
-# Response time by that at the lowest load: see apps.use_method.panels.response_times.
+# Ratio of response time to that at the lowest load: see apps.use_method.panels.response_times.
 OVER_LIMITS = LevelLimits(watch=2.0, saturated=3.0)
-# Mean requests in flight below which they hardly meet each other.
+# Mean requests in flight below which requests hardly wait for each other.
 LEAST_QUEUE = 1.0
-# Codes of errors by which a server tells of its disk, and how 1030 names those of the system.
+# Server error codes caused by its disk, and the system errors named in 1030.
 OF_DISKS = {1021: "no space", 1024: "a read failed", 1026: "a write failed"}
 IN_WORDS = re.compile(r"no space left|disk full|(?:error|errcode:?) (?:5|28)\b|input/output error", re.IGNORECASE)
 GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 9 (Disks)"
@@ -36,13 +36,13 @@ NO_GUEST = "Aurora's volume is a service of its own: no guest sees its disks"
 
 
 def disks(node: NodeFacts) -> list[str]:
-    """Those that did anything in the phase."""
+    """Disks with any request in the phase."""
     found = node.matching(PREFIX, REQUESTS)
     return [name for name, samples in found.items() if not NO_DISK.fullmatch(name) and (mean(samples) or 0.0) > 0]
 
 
 def of_each(rule_of: Callable[[str], Rule], suffix: str, *, idle: str = "") -> Rule:
-    """What `rule_of` a key says of the worst disk; `idle`: the words where no disk did anything."""
+    """Result of `rule_of` a key for the worst disk; `idle`: the text if no disk was used."""
 
     def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         if not node.matching(PREFIX, REQUESTS):
@@ -60,7 +60,7 @@ def each_gauge(suffix: str, limits: LevelLimits, unit: str) -> Rule:
 
 
 def waited(suffix: str, counter: str, what: str) -> Rule:
-    """Response times of one kind of request; there are none without requests of it."""
+    """Response times of one kind of request; none without such requests."""
     of_worst = of_each(lambda key: gauge(key, AWAIT_LIMITS, "ms"), suffix, idle=f"no {what} reached a disk")
 
     def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
@@ -96,7 +96,7 @@ def iops(key: str) -> Rule:
 
 
 def of_aws(name: str, limits: LevelLimits, unit: str, factor: float = 1.0) -> Rule:
-    """The same as CloudWatch tells it of an instance's storage."""
+    """CloudWatch's equivalent for an instance's storage."""
 
     def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         samples = node.series.get(AWS + name)
@@ -107,7 +107,7 @@ def of_aws(name: str, limits: LevelLimits, unit: str, factor: float = 1.0) -> Ru
 
 
 def over_baseline(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """What stands until the panel is read and its baseline is known."""
+    """Placeholder until the panel is displayed and its baseline is known."""
     if not disks(node):
         return None
     return unseen("no run of the same system and workload at a lower load was judged: nothing to compare with")

@@ -1,4 +1,4 @@
-"""Errors that the application met, by their numbers."""
+"""Application errors, by their numbers."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ from apps.use_method.resources.counters import FROM_THE_FIRST
 from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts, ServerError, UseLevel
 
 FAILED, DONE, RECONNECTS = "client.errors", "client.throughput", "client.reconnects"
-# What an engine said behind the server's 1030: "Got error 188 'Too many …' from storage engine InnoDB".
+# Engine error within the server's 1030: "Got error 188 'Too many …' from storage engine InnoDB".
 ENGINE_CODE = re.compile(r"\bgot error (\d{2,3})\b", re.IGNORECASE)
 SHOWN = 3
 TEXT = 80  # characters
@@ -21,7 +21,7 @@ SOURCES = {"tool": "what the load tool printed, by error number", "CloudWatch": 
 
 
 def numbers(complaint: ServerError) -> set[int]:
-    """The server's and the engine's; a tool may name one twice."""
+    """Error numbers of the server and of the engine; duplicates are merged."""
     told = {int(text) for text in (*CODE.findall(complaint.text), *ENGINE_CODE.findall(complaint.text))}
     return told | ({complaint.code} if complaint.code else set())
 
@@ -50,7 +50,7 @@ def of_kind(kind: str) -> "Indicator":
 
 
 def told(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
-    """What has no number counts as other, by its text; beside numbers it is what the tool said as it gave up."""
+    """Unnumbered errors count as other, by text; beside numbered ones they are ignored, as the tool's last words."""
     found: Counter[int | str] = Counter()
     first: dict[int | str, float] = {}
     is_numbered = any(numbers(complaint) for complaint in facts.complaints)
@@ -68,7 +68,7 @@ def told(kind: str, _: NodeFacts, facts: RunFacts) -> RuleResult:
     words += f"; {more} more kinds" if more > 0 else ""
     number = sum(found.values())
     level = UseLevel.WATCH if kind == codes.CONFLICT and _is_rare(number, facts) else UseLevel.ERROR
-    # They make no series of their own: the reader sees when, and opens the tool's count of all errors.
+    # Without a series of their own: the spans give the times, the metric is the tool's count of all errors.
     moments = sorted(set(first.values()))
     return RuleResult(level, float(number), words, FAILED, None, tuple((at, at) for at in moments))
 
@@ -82,7 +82,7 @@ def _said(one: int | str, count: int, first: float | None) -> str:
 
 
 def _is_rare(number: float, facts: RunFacts) -> bool:
-    """Next to what was done; False where the tool does not say how much that was."""
+    """Relative to the completed work; False if the tool does not report it."""
     done = _total(facts.client, DONE)
     return bool(done) and number / (number + (done or 0.0)) < MOST_ERRORS
 
@@ -93,7 +93,7 @@ def _total(node: NodeFacts | None, key: str) -> float | None:
 
 
 def share(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """By the tool's own count, which has those that it passed over in silence, too."""
+    """By the tool's own count, which includes errors that it does not print."""
     failed, done = _total(node, FAILED), _total(node, DONE)
     if failed is None or done is None:
         if FAILED not in facts.headlines or DONE not in facts.headlines:
@@ -123,7 +123,7 @@ def reconnects(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def on(node: NodeFacts, facts: RunFacts) -> bool:
-    """The load generator; where a run broke off before it printed anything, the first node stands for it."""
+    """The load generator; the first node if a run broke off before it printed anything."""
     return node is facts.client or (facts.client is None and node is facts.nodes[0] and bool(facts.complaints))
 
 

@@ -1,4 +1,4 @@
-"""Galera on a node: who holds back whom, how far it is behind, what it refused, whether it takes part."""
+"""Galera on a node: flow control, apply queue, certification failures, cluster membership."""
 
 import re
 from dataclasses import replace
@@ -21,7 +21,7 @@ STATES = {0: "alone", 1: "joining", 2: "donor or desynced", 3: "joined, catching
 SYNCED = 4
 
 PAUSED_LIMITS = LevelLimits(watch=1.0, saturated=10.0)
-# Flow control empties the queue as soon as it is full, so that few samples meet it there.
+# Flow control empties a full queue at once, so that few samples see it full.
 QUEUE_SHARE = 0.05
 FC_LIMIT = 16
 SENDING_LIMITS = LevelLimits(watch=1.0, saturated=10.0)
@@ -34,7 +34,7 @@ SOURCES = {"Galera": "SHOW GLOBAL STATUS"}
 
 
 def has_galera(node: NodeFacts) -> bool:
-    """A server without it has some names of it too, but no state."""
+    """A server without Galera has some of its variables, but no state."""
     return STATE in node.series
 
 
@@ -57,8 +57,8 @@ def paused(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def asked(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """Of each second of pause as much as this node's share of the requests for one: those of that second, or where
-    none was sent in it, of the last second with any."""
+    """Each second of pause times this node's share of the pause requests: those of that second, or if none was sent in
+    it, of the last second with any."""
     if SENT not in node.series or PAUSED not in node.series:
         return None
     at = node.series[SENT].at
@@ -78,15 +78,15 @@ def asked(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def _on(at: Floats, samples: MetricSamples) -> Floats:
-    """The sample nearest to each moment; 0 where nothing was observed within two seconds."""
+    """The sample nearest to each time; 0 if nothing was observed within two seconds."""
     places = np.searchsorted((samples.at[1:] + samples.at[:-1]) / 2, at)
     near = np.abs(samples.at[places] - at) <= 2
     return np.where(near, np.nan_to_num(samples.values[places]), 0.0)
 
 
 def flow_limit(node: NodeFacts, facts: RunFacts) -> float:
-    """Write sets in the queue from which on the node asks for a pause: gcs.fc_limit, by the root of the number of nodes
-    unless the cluster was told that it has one writer."""
+    """Write sets in the queue from which on the node requests a pause: gcs.fc_limit times the root of the number of
+    nodes, without the root if the cluster is configured for one writer."""
     options = dict(re.findall(r"([\w.]+) = ([^;]*)", node.variables.get("wsrep_provider_options", "")))
     limit = float(options.get("gcs.fc_limit", FC_LIMIT))
     one_writer = "yes" in (options.get("gcs.fc_single_primary"), options.get("gcs.fc_master_slave"))
@@ -112,8 +112,8 @@ def sending(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def latency(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """Galera tells a mean that begins anew each report period: parted into that of each second by how many messages it
-    is of. A second without a message has none."""
+    """Galera reports a mean that restarts each report period: split into means per second by the number of messages. A
+    second without a message has none."""
     means, numbers = node.series.get(LATENCY), node.series.get(TIMED)
     if means is None or numbers is None or len(means.at) != len(numbers.at):
         return None

@@ -1,4 +1,4 @@
-"""Memory of a node's machine; what the server does with its own share is the buffer pool's."""
+"""Memory of a node's machine; the server's own use of it belongs to the buffer pool."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def used_of_aws(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def swap_used(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """Without swap nothing can be in it."""
+    """Without swap nothing can be swapped."""
     size = node.series.get(SWAP_TOTAL)
     if size is not None and not np.nan_to_num(size.values).any():
         return RuleResult(UseLevel.OK, 0.0, "the machine has no swap", SWAP_TOTAL, 0.0)

@@ -1,4 +1,4 @@
-"""Network of a node's machine. The loopback stands apart: nothing limits it but the CPU."""
+"""Network of a node's machine. The loopback is separate: only the CPU limits it."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ BANDWIDTH_LIMITS = LevelLimits(watch=100 * MOST_USED, saturated=90.0)
 WAYS = ("rx", "tx")
 NONE = LevelLimits(None, None)
 LOST_LIMITS = LevelLimits(watch=10 * MOST_LOST, saturated=100 * MOST_LOST)
-# Packets per second: of so few, one that is lost is a large share and troubles nobody.
+# Packets/s: below this, one lost packet is a large share and harmless.
 FEW = 500.0
 MATHIS = "Mathis et al., The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, CCR 27(3), 1997"
 GREGG = "Gregg, Systems Performance, 2nd ed. 2020, chapter 10 (Network)"
@@ -27,7 +27,7 @@ NO_GUEST = "AWS shows its guests the bytes and no packets"
 
 
 def busier_ways(node: NodeFacts) -> dict[str, MetricSamples]:
-    """Of each interface that moved anything, the loopback apart: the way with more bytes, bytes/s."""
+    """For each active interface except the loopback: the direction with more bytes, bytes/s."""
     found = {}
     for name, received in node.matching(PREFIX, RECEIVED).items():
         sent = node.series.get(f"{PREFIX}{name}{SENT}")
@@ -80,7 +80,7 @@ def loopback(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def lost(key: str) -> Rule:
-    """A share of the packets, of seconds that had more than a few."""
+    """Share of packets, in seconds with at least FEW."""
 
     def rule(node: NodeFacts, _: RunFacts) -> RuleResult | None:
         share = node.series.get(key)
@@ -106,7 +106,7 @@ def lost(key: str) -> Rule:
 
 
 def errors(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """Of an interface they are errors; a segment that TCP takes for wrong may also be of a connection that is gone."""
+    """Errors of an interface are errors; a bad TCP segment may also belong to a closed connection."""
     parts = {f"{name} {way}": one for way in WAYS for name, one in node.matching(PREFIX, f".{way}_errors").items()}
     found = {name: counted(one, unit="packets", metric=metric_of(name)) for name, one in parts.items()}
     if DAMAGED in node.series:

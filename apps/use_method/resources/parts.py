@@ -1,4 +1,4 @@
-"""Rules over the parts of a machine: its disks, its network interfaces; and what another source tells of the same."""
+"""Rules over the parts of a machine (disks, network interfaces), and combination of sources."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ AWS = "aws.rds."
 
 
 def worst(found: Mapping[str, RuleResult | None]) -> RuleResult | None:
-    """Of parts by their name: what is told of the worst, with its name before the words. None: nothing was observed."""
+    """The worst of the named parts, with its name before the words. None: nothing was observed."""
     seen = [(name, one) for name, one in found.items() if one is not None]
     if not seen:
         return None
@@ -21,7 +21,7 @@ def worst(found: Mapping[str, RuleResult | None]) -> RuleResult | None:
 
 
 def either(*rules: Rule) -> Rule:
-    """The first of them that finds anything."""
+    """The first rule with a result."""
 
     def rule(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
         return next((found for each in rules if (found := each(node, facts))), None)
@@ -30,7 +30,7 @@ def either(*rules: Rule) -> Rule:
 
 
 def held_at(samples: MetricSamples, at: Floats) -> Floats:
-    """What was observed at the moments `at`: of rates, that of the interval around each; NaN beyond the last."""
+    """Values at the times `at`; for rates, that of the interval around each; NaN beyond the last."""
     places = np.searchsorted(samples.at, at - 1e-6)
     found: Floats = np.append(samples.values, np.nan)[places]
     return found

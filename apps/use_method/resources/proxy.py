@@ -1,4 +1,4 @@
-"""The proxy in front: what waits in it, what it tried again, which of its servers it does without."""
+"""The proxy: its queue, its retries, its servers that are down."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ CONNECTIONS, BUSY, CPU = "derived.proxy.connections", "derived.proxy.busy", "der
 RUN_QUEUE = PREFIX + "process.Run_queue"
 BACKEND, FRONTEND = "BACKEND", "FRONTEND"
 RETRIED = {"wretr": "tried again", "wredis": "sent elsewhere"}
-# What a server ended before its time is in eresp.
+# Responses broken off by a server are counted in eresp.
 BROKEN = {"econ": "could not connect", "eresp": "broke off"}
 CONNECTIONS_LIMITS = LevelLimits(watch=80.0, saturated=95.0)
 BUSY_LIMITS = LevelLimits(watch=70.0, saturated=95.0)
@@ -37,8 +37,8 @@ def connections(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def busy(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """HAProxy counts as busy also the time in which its thread was ready and had no CPU: no more of it counts than the
-    CPU time that it took."""
+    """HAProxy's busy time includes time in which its thread was ready and had no CPU: it is capped by the CPU time
+    used."""
     samples, taken = node.series.get(BUSY), node.series.get(CPU)
     if samples is None:
         return None
@@ -53,13 +53,13 @@ def busy(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def of_backends(node: NodeFacts, *fields: str) -> dict[str, MetricSamples]:
-    """Series of whole backends, by key: what it counts of its servers is in them."""
+    """Series of whole backends by key, which include their servers' counts."""
     ends = tuple(f".{BACKEND}.{field}" for field in fields)
     return {key: samples for key, samples in node.series.items() if key.startswith(PREFIX) and key.endswith(ends)}
 
 
 def of_servers(node: NodeFacts, field: str) -> dict[str, MetricSamples]:
-    """The same of single servers."""
+    """Series of single servers by key."""
     found = {key: each for key, each in node.series.items() if key.startswith(PREFIX) and key.endswith(f".{field}")}
     return {key: samples for key, samples in found.items() if key.split(".")[-2] not in (BACKEND, FRONTEND)}
 
@@ -97,7 +97,7 @@ def checks(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def _summed(counters: Mapping[str, MetricSamples], words: Mapping[str, str], level: UseLevel) -> RuleResult | None:
-    """Of counters by key; `words`: what each counts, by the end of its key. A reader opens the one that rose most."""
+    """Sum of counters by key; `words`: meaning by the end of the key. The metric is the counter that rose most."""
     numbers = {key: round(number) for key, samples in counters.items() if (number := total(samples)) is not None}
     if not numbers:
         return None
@@ -114,7 +114,7 @@ def _summed(counters: Mapping[str, MetricSamples], words: Mapping[str, str], lev
 
 
 def down(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """Of servers, and of backends that have none left. A server that was never up was out of use before the run."""
+    """Servers down, and backends without any server. A server that was never up was unused before the run."""
     known = of_backends(node, "up") | of_servers(node, "up")
     if not known:
         return None

@@ -34,7 +34,7 @@ def length(node: NodeFacts, _: RunFacts) -> RuleResult | None:
 
 
 def growth(node: NodeFacts, _: RunFacts) -> RuleResult | None:
-    """From the mean of the first third of the phase to that of the last, which single seconds do not move."""
+    """Growth from the mean of the phase's first third to that of the last, robust against single seconds."""
     key, samples = _length(node)
     if samples is None:
         return None

@@ -6,7 +6,7 @@ from apps.use_method.resources.connections import MANUAL
 from apps.use_method.resources.counters import STATUS, stall_words, stalls
 from apps.use_method.values import Aspect, NodeFacts, RuleResult, RunFacts
 
-# MariaDB and Percona Server; MySQL from 8.0.30 on.
+# MariaDB and Percona Server; MySQL since 8.0.30.
 AGES = ("derived.redo.checkpoint_age", "derived.redo.in_use")
 WAITS = STATUS + "Innodb_log_waits"
 PENDING = tuple(STATUS + name for name in ("Innodb_os_log_pending_fsyncs", "Innodb_data_pending_fsyncs"))

@@ -1,4 +1,4 @@
-"""Asynchronous replication: how far a replica is behind, what waits on it, whether its threads run."""
+"""Asynchronous replication: lag of a replica, unapplied changes, state of its threads."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,13 +19,13 @@ READ_ONLY, POSITION = PREFIX + "read_only", PREFIX + "gtid_position"
 DELAY, SPACE = "seconds_behind", "relay_log_space"
 BYTES, TRANSACTIONS = "unapplied_bytes", "unapplied_transactions"
 RECEIVES, APPLIES = "io_running", "sql_running"
-# Both tell it to about a second.
+# Both measures are accurate to about a second.
 LAG_LIMITS = LevelLimits(watch=2.0, saturated=5.0)
 SPACE_LIMITS = LevelLimits(watch=50.0, saturated=90.0)
 BYTES_LIMITS = LevelLimits(watch=2.0**20, saturated=2.0**24)
 TRANSACTIONS_LIMITS = LevelLimits(watch=1000.0, saturated=10_000.0)
 STOPPED = LevelLimits(None, 1.0, level=UseLevel.ERROR)
-# The delay is told in whole seconds.
+# The delay is reported in whole seconds.
 WHOLE = 1.0  # s
 MARIADB = "MariaDB and MySQL"
 SHOWN = {
@@ -42,7 +42,7 @@ def is_replica(node: NodeFacts) -> bool:
 
 
 def on(node: NodeFacts, facts: RunFacts) -> bool:
-    """Replicas, by what they say or, where nobody could ask them, by their role beside another that says so."""
+    """Replicas by their status or, if that was not readable, by their role beside another replica."""
     if not on_servers(node, facts) or facts.aws:
         return False
     asked = READ_ONLY in node.series and not any("replication" in hidden.what for hidden in node.hidden)
@@ -50,7 +50,7 @@ def on(node: NodeFacts, facts: RunFacts) -> bool:
 
 
 def connections(node: NodeFacts, what: str) -> dict[str, MetricSamples]:
-    """By the name of the connection; empty for the only one."""
+    """Series by the connection's name; empty for the only one."""
     named = node.matching(PREFIX, f".{what}")
     return ({"": node.series[PREFIX + what]} if PREFIX + what in node.series else {}) | named
 
@@ -67,7 +67,7 @@ def _each(
 
 
 def _older(node: NodeFacts, facts: RunFacts, connection: str, at: Floats) -> NDArray[np.bool_]:
-    """When the replica was still at what was written before this load began: its delay is longer than the load."""
+    """Whether the replica was still applying writes from before this load: its delay exceeds the load's duration."""
     delay = connections(node, DELAY).get(connection)
     loads = [event.starts_at for event in facts.events if event.kind == "load"]
     began = min(loads, default=facts.measured[0] if facts.measured else 0.0)
@@ -80,7 +80,7 @@ def _older(node: NodeFacts, facts: RunFacts, connection: str, at: Floats) -> NDA
 def _without_older(
     found: RuleResult, samples: MetricSamples, older: NDArray[np.bool_], limits: LevelLimits
 ) -> RuleResult:
-    """What an earlier load left behind is worth a look, and no saturation by this one."""
+    """Backlog of an earlier load is "watch", not saturation by this one."""
     if found.level is UseLevel.OK or not older.any():
         return found
     length = format_duration(round(float(steps(samples.at)[older].sum()), 1))
@@ -95,7 +95,7 @@ def _key(connection: str, what: str) -> str:
 
 
 def space(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """In bytes; by the share of relay_log_space_limit where there is one."""
+    """In bytes; judged as a share of relay_log_space_limit if it is set."""
     most = setting(node, "relay_log_space_limit")
     if not most:
         found = _each(node, facts, SPACE, LevelLimits(None, None), "bytes")
@@ -112,8 +112,8 @@ def delay(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """By position: since when the node that is furthest had what this one has now. What either had at the beginning
-    counts as equal, so that it is the ground lost since then."""
+    """Time since the most advanced node was at this one's position. The initial positions count as equal, so that the
+    value is the lag added since then."""
     own = node.series.get(POSITION)
     others = [each.series[POSITION] for each in facts.nodes if POSITION in each.series and each.name != node.name]
     if own is None or not others or not len(own.at):
@@ -129,7 +129,7 @@ def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
     missing = np.maximum(had - reached, 0.0)
     seconds = np.where(missing >= 1, np.clip(own.at - since, 0.0, None), 0.0)
     seconds = np.where(np.isnan(own.values), np.nan, seconds)
-    # Seconds a reader can look at: no series is of the position of two nodes.
+    # The delay's metric is linked: no series has the position of two nodes.
     told = next((_key(name, DELAY) for name in connections(node, DELAY)), POSITION)
     found = judge(MetricSamples(own.at, seconds), LAG_LIMITS, unit="s", metric=told)
     if found is None:
@@ -138,7 +138,7 @@ def behind(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def _risen(samples: MetricSamples) -> Floats:
-    """By how much a counter rose since the first sample; over what was not observed not at all."""
+    """Increase of a counter since the first sample; unobserved samples add nothing."""
     found: Floats = np.cumsum(np.nan_to_num(samples.values) * steps(samples.at))
     return found - found[0] if len(found) else found
 
@@ -163,7 +163,7 @@ def applying(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def _running(node: NodeFacts, facts: RunFacts, what: str, thread: str) -> RuleResult | None:
-    """Threads that stand while the server takes writes itself stand by intention: it was promoted."""
+    """Threads stopped on a server that accepts writes are intended: it was promoted."""
     found: dict[str, RuleResult | None] = {}
     writes = node.series.get(READ_ONLY)
     for name, samples in connections(node, what).items():
@@ -182,7 +182,7 @@ def _running(node: NodeFacts, facts: RunFacts, what: str, thread: str) -> RuleRe
 
 
 def _error(node: NodeFacts, facts: RunFacts, thread: str, connection: str) -> Iterable[str]:
-    """What the replica said of it, if it began to say so while the run was on."""
+    """The replica's error, if it first appeared during the run."""
     what = f"replication {thread} error" + (f" of {connection}" if connection else "")
     said = [str(event.detail["to"]) for event in facts.events if _tells(event.detail, what) and event.node == node.name]
     errors = [text for text in said if text != "none"]

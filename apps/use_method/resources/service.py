@@ -1,4 +1,4 @@
-"""Whether a node's server answers at all."""
+"""Availability of a node's server."""
 
 from apps.core.units import format_duration
 from apps.use_method.indicators import Indicator, Resource, on_servers

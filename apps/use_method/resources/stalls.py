@@ -1,4 +1,4 @@
-"""Seconds in which nothing came through although connections had a statement in execution, and why."""
+"""Stalls: seconds in which hardly a statement finished although connections had one in execution, and their cause."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ METRICS = (RUNNING, QUESTIONS, SAMPLING, ROWS_NOW, PAGES, *SEMI_SYNC, FSYNCS, RE
 HOLD = 3.0  # s
 FEWEST = 2.0  # connections that wait
 STILL = 0.02  # of the usual rate
-# Where clients do not wait for an answer before they ask again, what waits piles up while checks and readers go on.
+# With an open load, waiting statements pile up while checks and readers continue.
 PILE, STILL_PILED = 10.0, 0.2
 USUAL = 90  # percentile
 LEAST = 20.0  # statements/s: a load with fewer has seconds without any
@@ -44,7 +44,7 @@ IDLE = 0.05  # of the usual reads of pages
 
 @dataclass(frozen=True)
 class Stood:
-    """One stretch, s; `most` statements in execution."""
+    """One stall, s; `most` statements in execution."""
 
     span: Span
     length: float
@@ -53,13 +53,13 @@ class Stood:
 
 
 def standstill(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """Only what nothing else explains: rows, disks, the redo log, semi-synchronous replicas and the cluster have
-    indicators of their own."""
+    """Only stalls without another explanation: rows, disks, the redo log, semi-synchronous replicas and the cluster
+    have indicators of their own."""
     if RUNNING not in node.series or QUESTIONS not in node.series:
         return None
     at, (running, asked) = together(node.series, (RUNNING, QUESTIONS))
     own = own_statements(node)
-    # The server counts a statement when it begins: those that began and wait did not come through.
+    # The server counts a statement at its start: those started and waiting did not finish.
     served = np.maximum(asked - own - np.maximum(np.diff(running, prepend=running[:1]) / steps(at), 0.0), 0.0)
     seen = ~np.isnan(served) & ~np.isnan(running)
     if not seen.any():
@@ -78,7 +78,7 @@ def standstill(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def _found(node: NodeFacts, events: Sequence[Moment], waiting: MetricSamples, still: NDArray[np.bool_]) -> RuleResult:
-    """Each stretch by its own cause: one behind a table is not lit for another that waited for rows."""
+    """Each stretch is judged by its own cause: a metadata lock is not excused by another stretch's row locks."""
     stood: list[Stood] = []
     elsewhere: list[Stood] = []
     for start, end in stretches(waiting, still):
@@ -104,7 +104,7 @@ def _found(node: NodeFacts, events: Sequence[Moment], waiting: MetricSamples, st
 
 
 def _explained(node: NodeFacts, at: Floats, waiting: float) -> str:
-    """What else they waited for at these moments, `waiting` of them at once; empty: nothing else is known."""
+    """Other cause of the wait at these times, `waiting` connections at once; empty: none known."""
     pages = node.series.get(PAGES)
     usual = float(np.nanpercentile(pages.values, USUAL)) if pages else 0.0
     reasons = (
@@ -119,7 +119,7 @@ def _explained(node: NodeFacts, at: Floats, waiting: float) -> str:
 
 
 def _then(node: NodeFacts, key: str, at: Floats) -> float:
-    """Median at these moments; 0: it was not sampled then."""
+    """Median at these times; 0: not sampled then."""
     samples = node.series.get(key)
     if samples is None:
         return 0.0
@@ -133,7 +133,7 @@ def _mean(node: NodeFacts, key: str, otherwise: float) -> float:
 
 
 def _under_way(events: Sequence[Moment], span: Span) -> Moment | None:
-    """A statement that changes a table, at the time of a standstill."""
+    """A statement that changes a table, at the time of a stall."""
     for event in events:
         end = event.ends_at if event.ends_at is not None else event.starts_at
         if event.kind == "ddl" and event.starts_at - NEAR <= span[1] and span[0] <= end + NEAR:

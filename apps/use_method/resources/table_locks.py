@@ -15,12 +15,12 @@ WAITED = STATUS + "Table_locks_waited"
 METADATA = "mysql.waits.lock.metadata.sql.mdl.seconds"
 METADATA_LIMITS = LevelLimits(watch=10.0, saturated=50.0)
 WAITED_LIMITS = LevelLimits(watch=None, saturated=1.0)
-SHORT = 0.05  # s: how often the tool that changes a schema looks
+SHORT = 0.05  # s: interval at which the tool that changes a schema samples
 
 
 def schema_change(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """What the tool that changed a table saw of the metadata lock; looked at every 50 ms. Told of the node on which
-    most ran meanwhile."""
+    """Metadata lock wait as sampled every 50 ms by the tool that changed a table. Reported for the node with the most
+    statements in execution meanwhile."""
     seen = [event for event in facts.events if event.kind == "ddl" and "metadata_lock_wait" in event.detail]
     if not seen:
         return RuleResult(UseLevel.OK, 0.0, "no tool changed a table, or none looked at its lock")
@@ -40,7 +40,7 @@ def schema_change(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
 
 
 def _ran(node: NodeFacts, event: Moment) -> float:
-    """Most statements in execution while the event lasted."""
+    """Maximum of statements in execution during the event."""
     samples = node.series.get(RUNNING)
     if samples is None:
         return -1.0

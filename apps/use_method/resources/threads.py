@@ -1,4 +1,4 @@
-"""Threads of a server: statements in execution, and whether it lets more than so many run at once."""
+"""Threads of a server: statements in execution, and a possible cap on them."""
 
 import numpy as np
 
@@ -23,14 +23,14 @@ CREATED, SLOW = STATUS + "Threads_created", STATUS + "Slow_launch_threads"
 CPUS = "host.cpus"
 RUNNING_LIMITS = LevelLimits(None, None)
 CREATED_LIMITS = LevelLimits(watch=10.0, saturated=100.0)
-# A server is said to hold its threads when so many times as many clients load it as run, and these never change.
+# Threads count as capped if this many times as many clients load the server as run, and the number is steady.
 CLIENTS_EACH, NEAR = 2.0, 0.9
-# With fewer CPUs a load generator that is slow looks the same.
+# With fewer CPUs a slow load generator looks the same.
 FEWEST = 4
 
 
 def held(node: NodeFacts, facts: RunFacts) -> RuleResult | None:
-    """Statements of clients in execution: always as many as vCPU while far more clients ask: others wait before."""
+    """Client statements in execution: a steady number equal to the vCPU under far more clients means a queue."""
     samples = node.series.get(RUNNING)
     if samples is None:
         return None

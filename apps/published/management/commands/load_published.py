@@ -1,4 +1,4 @@
-"""Loads published results: those that come with the product, or the files and folders that are named."""
+"""Loads published results: those shipped with the product, or the given files and folders."""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`manage.py seed_rig --runs N --series M`: a warehouse of made-up runs, to try this installation at scale."""
+"""`manage.py seed_rig --runs N --series M`: a synthetic warehouse for testing this installation at scale."""
 
 import os
 import time

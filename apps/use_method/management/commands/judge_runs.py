@@ -1,4 +1,4 @@
-"""`manage.py judge_runs`: the USE panels of complete runs, by the rules of now."""
+"""`manage.py judge_runs`: USE panels of complete runs, by the current rules."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Writes the table of resources into docs/reference/use-method.md, between its marks."""
+"""Writes the table of resources into docs/reference/use-method.md, between its markers."""
 
 from typing import Any
 
