@@ -1,6 +1,6 @@
-"""Failovers side by side: every trial of every system and fault, what articles state beside them.
+"""Failovers side by side: every trial of every system and fault, with published results.
 
-A trial is a run of the failover probe in which the fault came. A fixed number of queries, whatever number of trials.
+A trial is a run of the failover probe in which the fault was injected. A constant number of queries.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ from apps.runs.models import Event, Measurement, Run, RunNode
 TOOL = "failover"
 NO_FAULT = "none"
 INTERRUPTION = "service_interruption"
-# Of the newest runs; the page says when there are more.
+# The newest runs; the page shows if there are more.
 MOST_TRIALS = 400
 METRICS = ("failover.outage", "failover.rejoin", *COUNTS.values(), *(metric for metric, _, _ in PHASES.values()))
 FAULTS = {
@@ -38,9 +38,9 @@ FAULTS = {
     "crash": "writer crashed",
     "rds_failover": "failover asked of RDS",
 }
-# What tells two loads apart; when the fault comes and how long is waited for the end do not.
+# Parameters that distinguish loads; time of the fault and waiting time do not.
 LOAD = ("rate", "read_rate", "timeout", "retries")
-# Shipped examples and made-up runs never stand among others.
+# Shipped examples and synthetic runs have groups of their own.
 FILLERS = (Run.Provenance.EXAMPLE.value, Run.Provenance.RIG.value)
 LASTING = ("freeze_writer", "freeze_reader", "cut_writer")
 
@@ -57,7 +57,7 @@ class FailoverFilter:
 
 @dataclass(frozen=True)
 class FailoverTrial:
-    """`doubt`: why it does not count among its group's; empty: it does."""
+    """`doubt`: why it is left out of its group's figures; empty: it counts."""
 
     run: int
     started_at: datetime
@@ -75,9 +75,9 @@ class FailoverTrial:
 class TrialGroup:
     """Trials of one system, fault and load; the longest outage first. All figures are of the trials that count.
 
-    `origins`: where its trials come from; examples and made-up ones have groups of their own.
-    `load` in words; `parameters` those that tell it apart. `counts`: least and greatest of a trial, None: no table was
-    read back. `phases`: by the keys of PHASES. `shares`: settings that explain part of the time.
+    `origins`: provenance of its trials; examples and synthetic runs have groups of their own. `load` as text;
+    `parameters` that distinguish it. `counts`: minimum and maximum over trials, None: no table was read back.
+    `phases`: by the keys of PHASES. `shares`: settings that explain part of the time.
     """
 
     system: str
@@ -103,7 +103,7 @@ class TrialGroup:
 
 @dataclass(frozen=True)
 class Choices:
-    """What there is to choose, whatever is chosen: slug and name of systems, faults, campaigns, inserts/s."""
+    """Choices of the filter, independent of the selection: slug and name of systems, faults, campaigns, inserts/s."""
 
     systems: tuple[tuple[str, str], ...]
     faults: tuple[tuple[str, str], ...]
@@ -113,7 +113,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Untold:
-    """A run whose fault never came, and why, as far as the run says."""
+    """A run without an injected fault, with the reason given by the run."""
 
     run: int
     reason: str
@@ -121,8 +121,8 @@ class Untold:
 
 @dataclass(frozen=True)
 class FailoverResults:
-    """`groups`: measured ones first; by fault, then those that always recovered, then the shortest median. `stated`:
-    published interruptions, never filtered. `has_more`: there are older trials than the MOST_TRIALS newest."""
+    """`groups`: measured ones first; by fault, then those that always recovered, then by median, ascending. `stated`:
+    published interruptions, never filtered. `has_more`: there are older runs than the MOST_TRIALS newest."""
 
     groups: tuple[TrialGroup, ...]
     stated: tuple[FigureValue, ...]
@@ -133,7 +133,7 @@ class FailoverResults:
 
 def load_failovers(chosen: FailoverFilter) -> FailoverResults:
     """Ten queries."""
-    # Named one by one, these are found by an index on runs; through a join, all runs are read.
+    # Listed by id, an index on runs applies; with a join, all runs are read.
     probes = {
         pk: parameters
         for pk, parameters in Workload.objects.filter(tool=TOOL).order_by().values_list("pk", "parameters")
@@ -305,7 +305,7 @@ def _load_words(parameters: Mapping[str, Any]) -> str:
 
 
 def _providers(runs: Sequence[int]) -> dict[int, list[str]]:
-    """Galera's options as the nodes of each run told them. One query."""
+    """Run -> wsrep_provider_options of its Galera nodes. One query."""
     rows = (
         RunNode.objects.filter(run__in=runs, configuration__variables__has_key="wsrep_provider_options")
         .order_by()
