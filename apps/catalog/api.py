@@ -1,4 +1,4 @@
-"""What other apps may use of this one; pure has what needs no database, models the tables."""
+"""Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.catalog import prices, queries, services
 from apps.catalog.services import InvalidField, load_level_for, metrics_for, name_metrics, register_system, workload_for

@@ -1,4 +1,4 @@
-"""What other apps may use of this one without a database: values, tables and methods. Pure."""
+"""Interface of this app for other apps, as far as it needs no database. Pure."""
 
 from apps.catalog.glossary import rewritten
 from apps.catalog.metrics import counter_rules, derived_metrics, formula, work

@@ -1,4 +1,4 @@
-"""What other apps may use of this one without a database: values, tables and methods. Pure."""
+"""Interface of this app for other apps, as far as it needs no database. Pure."""
 
 from apps.comparison import verdict_table
 from apps.comparison.comparability import differences, variables

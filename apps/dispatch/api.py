@@ -1,4 +1,4 @@
-"""What other apps may use of this one; pure has what needs no database, models the tables."""
+"""Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.dispatch import queries
 from apps.dispatch.campaigns import file as campaign_file

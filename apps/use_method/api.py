@@ -1,4 +1,4 @@
-"""Interface of this app for other apps; everything else is internal. Tables are in models."""
+"""Interface of this app for other apps. pure has what needs no database, models the tables; the rest is internal."""
 
 from apps.use_method.bottlenecks import limits
 from apps.use_method.bottlenecks.limits import READING as LIMITS_SECTION

@@ -35,6 +35,7 @@ class Measured:
 class Everything:
     """`measured` by significance. `tests`: number of tests for which the metrics beyond the answer are corrected, as a
     table of their own, so that they do not reduce the answer's power. `meanings` by metric key."""
+
     measured: tuple[Measured, ...]
     tests: int
     meanings: dict[str, str]

@@ -158,7 +158,7 @@ class OneFinding(APIView):
 class FindingState(APIView):
     @extend_schema(operation_id="set_finding_state", request=NewState, responses=FindingDetailSerializer)
     def put(self, request: Request, finding_id: int) -> Response:
-        """Set the state; docs/howto/findings.md has the transitions. Accepting and re-opening have their own endpoints."""
+        """Set the state; docs/howto/findings.md has the transitions. Acceptance and re-opening have endpoints too."""
         with _told():
             review.set_state(finding_id=finding_id, by=writer(request), **_read(NewState, request))
         return Response(_answer(request, finding_id))

@@ -77,7 +77,7 @@ def _nodes(run: Run, events: Collection[Event], measured: Span | None) -> list[N
     keys |= {key for _, _, constants, _ in rows for key in constants}
     keys |= set(Series.objects.filter(run=run).order_by().values_list("metric__key", flat=True).distinct())
     # By the current formulas: a run may have been sealed before one was added.
-    keys |= {spec.key for spec in derived.available(keys)}
+    keys |= {spec.key for spec in derived_metrics.available(keys)}
     wanted = [key for key in sorted(keys) if _is_asked(key)]
     # CloudWatch dates a value by the end of its period.
     late = LONGEST_PERIOD if run.system.aws_kind else 0

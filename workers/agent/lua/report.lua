@@ -1,4 +1,4 @@
--- Reports as JSON lines, in the place of sysbench's own: docs/report-format.md has the grammar.
+-- Reports as JSON lines, in the place of sysbench's own: docs/reference/report-format.md has the grammar.
 
 local counters = require("counters")
 local greeting = require("greeting")
