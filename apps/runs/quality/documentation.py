@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from apps.catalog.api import rewritten
+from apps.catalog.pure import rewritten
 from apps.runs.quality.checklist import CHECKS, QualityCheck
 
 BEGIN = "<!-- checks: written by manage.py write_quality_checks -->"
