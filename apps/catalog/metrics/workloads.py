@@ -1,6 +1,6 @@
-"""The curated metrics of single workloads, in the form of apps.catalog.metrics.curated. Pure."""
+"""The curated metrics of single workloads, in the format of curated. Pure."""
 
-# Those of which a run has one: an outage, a statement, the slowest of all. They end with a dot where all below are.
+# Metrics of one event per run: an outage, a statement, the slowest of all. A final dot covers all keys below.
 SINGLE_EVENTS = (
     "failover.",
     "ddl.gap",
@@ -18,7 +18,7 @@ SINGLE_EVENTS = (
 
 
 def is_single_event(key: str) -> bool:
-    """Whether a run's value of this metric is one event, not a mean over its many."""
+    """Whether a run's value of this metric is a single event, not a mean over many."""
     return any(key == each or (each.endswith(".") and key.startswith(each)) for each in SINGLE_EVENTS)
 
 

@@ -1,4 +1,4 @@
-"""Writes the entries of docs/glossary.md and docs/workloads.md, between their marks."""
+"""Regenerates the entries between the markers of docs/glossary.md and docs/workloads.md."""
 
 from typing import Any
 
