@@ -1,4 +1,4 @@
-"""What other apps may use of this one; everything else in it is its own. Tables are in models."""
+"""The app's public interface; everything else is private. Tables are in models."""
 
 from apps.runs import archive, queries, timeline
 from apps.runs.ingest import accept, seal_queue, streams, submit
