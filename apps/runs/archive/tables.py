@@ -73,7 +73,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             **_METRIC,
             **_STATISTICS,
             INTEGERS: pa.list_(_LONG),
-            # Only DuckDB reads unsigned integers; all readers know decimals, which are as exact.
+            # Only DuckDB reads unsigned integers; all readers support decimals, which are as exact.
             LARGE: pa.list_(pa.decimal128(20, 0)),
             DECIMALS: pa.list_(_REAL),
         },

@@ -109,7 +109,8 @@ def take_over(run: Run, entries: Sequence[Mapping[str, str]]) -> None:
 
 
 def _archive_anew(run: Run) -> None:
-    """Archives the run again, with its exclusions. A run whose samples were moved waits until they are fetched."""
+    """Drops the run's archive entry, so that it is archived again, with its exclusions. Not while its samples are only
+    in the archive."""
     ArchivedRun.objects.filter(run=run, moved_at=None).delete()
 
 

@@ -223,7 +223,7 @@ def _bits(samples: Sequence[Number]) -> tuple[int, Any, Any]:
 
 @dataclass
 class Stretches:
-    """A node's stretches since the last `take`; later ones may have more series."""
+    """A node's stretches since the last `Decoder.take`; later ones may have more series."""
 
     held: list[Stretch] = field(default_factory=list)
     length: int = 0
